@@ -1,0 +1,59 @@
+# sptrsvgpu: see README.md
+#
+#   make        set up what is missing and build build/lib/libsptrsvgpu.so
+#   make run    solve a problem; ARGS="..." are the options of examples/ex1, or of examples/ex2 where they name a file (-f)
+#   make test   run every test
+#   make info   print LIB, PETSC_DIR, PETSC_ARCH and CUDA as shell assignments; builds nothing
+#   make clean
+
+BUILD := $(CURDIR)/build
+LIB   := $(BUILD)/lib/libsptrsvgpu.so
+
+ifeq ($(MAKECMDGOALS),clean)
+clean:
+	rm -rf $(BUILD)
+else
+
+# conf/petsc.sh answers PETSC_DIR=... PETSC_ARCH=... PETSC_PYTHONPATH=...; without --find it builds a PETSc where there is none
+PETSC := $(shell PETSC_DIR='$(PETSC_DIR)' PETSC_ARCH='$(PETSC_ARCH)' conf/petsc.sh $(if $(filter info,$(MAKECMDGOALS)),--find))
+override PETSC_DIR  := $(patsubst PETSC_DIR=%,%,$(filter PETSC_DIR=%,$(PETSC)))
+override PETSC_ARCH := $(patsubst PETSC_ARCH=%,%,$(filter-out PETSC_ARCH='',$(filter PETSC_ARCH=%,$(PETSC))))
+PETSC_PYTHONPATH    := $(patsubst PETSC_PYTHONPATH=%,%,$(filter-out PETSC_PYTHONPATH='',$(filter PETSC_PYTHONPATH=%,$(PETSC))))
+ifeq ($(PETSC_DIR),)
+$(error sptrsvgpu: no PETSc is set up$(if $(filter info,$(MAKECMDGOALS)),; `make' sets one up))
+endif
+include $(PETSC_DIR)/lib/petsc/conf/variables
+ifneq ($(PETSC_SCALAR) $(PETSC_PRECISION) $(PETSC_INDEX_SIZE),real double 32)
+$(error sptrsvgpu needs a PETSc of real double scalars and 32-bit indices; $(PETSC_DIR) $(PETSC_ARCH) has $(PETSC_SCALAR) $(PETSC_PRECISION) scalars and $(PETSC_INDEX_SIZE)-bit indices)
+endif
+
+CUDA := $(if $(CUDAC),1,0)
+C    := $(wildcard src/pc/*.c) $(filter-out $(if $(CUDAC),%/device_none.c),$(wildcard src/kernels/*.c))
+CU   := $(if $(CUDAC),$(wildcard src/kernels/*.cu))
+OBJ  := $(C:%.c=$(BUILD)/obj/%.o) $(CU:%.cu=$(BUILD)/obj/%.cu.o)
+
+.DEFAULT_GOAL := lib
+.PHONY: lib run test info check-kernels
+.DELETE_ON_ERROR:
+
+lib: $(LIB)
+
+$(LIB): $(OBJ)
+	@mkdir -p $(@D)
+	$(if $(CUDAC),,@echo "sptrsvgpu: this PETSc has no CUDA: building the host path only")
+	$(CLINKER) $(call SL_LINKER_FUNCTION,$@,,) -o $@ $^ $(PETSC_LIB)
+
+COMPILE.dep = -MD -MP -MF $(@:.o=.d)
+$(BUILD)/obj/%.o: %.c makefile
+	@mkdir -p $(@D)
+	$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(CUDAC),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
+$(BUILD)/obj/%.cu.o: %.cu makefile
+	@mkdir -p $(@D)
+	$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) -O3 -DTRSV_CUDA $(COMPILE.dep) $< -o $@
+-include $(OBJ:.o=.d)
+
+info:
+	@printf 'LIB=%q\nPETSC_DIR=%q\nPETSC_ARCH=%q\nCUDA=%q\n' '$(LIB)' '$(PETSC_DIR)' '$(PETSC_ARCH)' '$(CUDA)'
+
+include examples/makefile tests/makefile
+endif

@@ -1,0 +1,78 @@
+/*
+   Device memory, copies and launches over the CUDA runtime.
+*/
+#include <cuda_runtime.h>
+#include "impl.h"
+
+static TrsvError Check(cudaError_t e, const char *what)
+{
+  if (e == cudaSuccess) return TRSV_SUCCESS;
+  return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
+}
+
+extern "C" TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
+{
+  const cudaError_t e = cudaMalloc((void **)pointer, bytes ? bytes : 1);
+
+  if (e == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError(); /* or it would be taken for a failed launch */
+    return TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the device", bytes);
+  }
+  return Check(e, "cudaMalloc");
+}
+
+extern "C" void TrsvDeviceFree(void *pointer) { (void)cudaFree(pointer); }
+
+extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
+{
+  /* from pageable memory: returns once the source has been read */
+  return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "copy to the device");
+}
+
+extern "C" TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer)
+{
+  TrsvCall(Check(cudaHostAlloc((void **)pointer, bytes, cudaHostAllocMapped), "cudaHostAlloc"));
+  for (size_t i = 0; i < bytes; i++) (*(char **)pointer)[i] = 0;
+  return TRSV_SUCCESS;
+}
+
+extern "C" void TrsvDeviceFreePinned(void *pointer) { (void)cudaFreeHost(pointer); }
+
+extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
+{
+  TrsvError error;
+
+  TrsvCall(Check(cudaMallocAsync((void **)pointer, bytes ? bytes : 1, stream), "cudaMallocAsync"));
+  error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
+  if (error) TrsvDeviceUnstage(*(void **)pointer, stream);
+  return error;
+}
+
+extern "C" void TrsvDeviceUnstage(void *device, TrsvStream stream) { (void)cudaFreeAsync(device, stream); }
+
+extern "C" TrsvError TrsvDeviceMultiprocessors(int *count)
+{
+  int device;
+
+  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  return Check(cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+}
+
+extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes)
+{
+  int device, all, most, reserved;
+
+  *shared_bytes = 0;
+  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  TrsvCall(Check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device), "cudaDeviceGetAttribute"));
+  TrsvCall(Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
+  TrsvCall(Check(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device), "cudaDeviceGetAttribute"));
+  if (blocks >= 32) return TRSV_SUCCESS; /* what the hardware allows anyhow */
+  int bytes = all / (blocks + 1) - reserved + 1024; /* too much for one block more */
+  if (bytes > most - 1024) bytes = most - 1024;     /* the kernel's own static shared memory */
+  TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "cudaFuncSetAttribute"));
+  *shared_bytes = (size_t)bytes;
+  return TRSV_SUCCESS;
+}
+
+extern "C" TrsvError TrsvDeviceLaunched(const char *kernel) { return Check(cudaGetLastError(), kernel); }

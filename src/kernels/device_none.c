@@ -1,0 +1,36 @@
+/*
+   The device functions of a build without CUDA. Nothing there calls them: the table has no algorithm of the device.
+*/
+#include <stdlib.h>
+#include "impl.h"
+
+static TrsvError None(void) { return TrsvFail(TRSV_ERR_UNSUPPORTED, "built without CUDA"); }
+
+TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
+{
+  (void)bytes;
+  (void)pointer;
+  return None();
+}
+
+void TrsvDeviceFree(void *pointer) { (void)pointer; }
+
+TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
+{
+  (void)device;
+  (void)host;
+  (void)bytes;
+  (void)stream;
+  return None();
+}
+
+TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer) { return TrsvDeviceAlloc(bytes, pointer); }
+void      TrsvDeviceFreePinned(void *pointer) { (void)pointer; }
+
+TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream) { return TrsvDeviceUpload(pointer, host, bytes, stream); }
+
+void TrsvDeviceUnstage(void *device, TrsvStream stream)
+{
+  (void)device;
+  (void)stream;
+}

@@ -1,0 +1,95 @@
+/*
+   impl.h: what the files of this library share and its callers do not see: the plan, the row of the table of algorithms,
+   how errors are told, memory and copies on the device.
+*/
+#ifndef TRSV_IMPL_H
+#define TRSV_IMPL_H
+
+#include "trsv.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct TrsvAlgorithm {
+  const char *name;
+  const char *source; /* the paper */
+  TrsvMemory  memory;
+
+  /* Each gets a plan whose shape is filled in. analyse allocates plan->data; destroy must cope with a half-made one. */
+  TrsvError (*analyse)(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
+  TrsvError (*set_values)(TrsvPlan *, const void *values, TrsvStream); /* values in the algorithm's memory */
+  TrsvError (*solve)(TrsvPlan *, const void *b, void *x, TrsvStream);
+  void (*destroy)(TrsvPlan *);
+};
+
+struct TrsvPlan {
+  const TrsvAlgorithm *algorithm;
+  TrsvPrecision        precision;
+  int                  rows, values; /* values: how many the caller hands to TrsvPlanSetValues */
+  size_t               bytes;
+  void                *data; /* the algorithm's own */
+};
+
+extern const TrsvAlgorithm TrsvSerial;
+extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
+
+static inline size_t TrsvValueSize(TrsvPrecision p) { return p == TRSV_FLOAT ? sizeof(float) : sizeof(double); }
+
+/* The entries off the diagonal of row i are [begin, end); its diagonal, where stored, is at *diagonal. */
+static inline void TrsvRow(const TrsvMatrix *A, int i, int *begin, int *end, int *diagonal)
+{
+  *begin = A->offsets[i], *end = A->offsets[i + 1], *diagonal = -1;
+  if (A->diagonal == TRSV_DIAGONAL_STORED) *diagonal = A->triangle == TRSV_LOWER ? --*end : (*begin)++;
+}
+
+/* Notes a message, as printf makes it, and returns the code. */
+TrsvError TrsvFail(TrsvError, const char *format, ...)
+#ifdef __GNUC__
+  __attribute__((format(printf, 2, 3)))
+#endif
+  ;
+
+#define TrsvCall(...) \
+  do { \
+    TrsvError trsv_error_ = __VA_ARGS__; \
+    if (trsv_error_) return trsv_error_; \
+  } while (0)
+
+/* Host memory, counted in plan->bytes by plans of the host. NULL and TRSV_ERR_MEMORY where there is none; never NULL for 0 bytes. */
+TrsvError TrsvAlloc(size_t bytes, void *pointer);
+
+/* Device memory, copies and launches: device.cu; over malloc and memcpy in the SIMT executor; device_none.c in builds without CUDA.
+   pointer is the address of a pointer. */
+TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
+void      TrsvDeviceFree(void *);
+TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream); /* host may change after the return */
+TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer); /* zeroed host memory that the device can write */
+void      TrsvDeviceFreePinned(void *);
+
+/* A copy of host memory on the device, until it is released in stream order. */
+TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream);
+void      TrsvDeviceUnstage(void *device, TrsvStream);
+
+TrsvError TrsvDeviceMultiprocessors(int *count);
+
+/* Allows a kernel the dynamic shared memory that leaves room for no more than this many of its blocks on a multiprocessor; says how much. */
+TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes);
+TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made succeed? */
+
+/* The words that the blocks of one plan's launches share; see vocabulary.cuh. */
+typedef struct {
+  unsigned          *ticket;   /* in device memory: how many blocks have started, modulo two launches */
+  unsigned          *gave_up;  /* behind it: has a wait gone over its limit? */
+  unsigned          *told;     /* in pinned host memory: the same, for the host */
+  unsigned long long patience; /* ns that a wait may take */
+} TrsvSync;
+
+TrsvError TrsvSyncCreate(TrsvSync *);
+TrsvError TrsvSyncStart(TrsvSync *, TrsvStream); /* before a launch: TRSV_ERR_TIMEOUT, once, if an earlier one gave up */
+void      TrsvSyncDestroy(TrsvSync *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+/*
+   The words that the blocks of a launch share: made, watched and freed.
+*/
+#include "impl.h"
+
+static unsigned long long patience = 10000000000ull;
+
+void TrsvSetPatience(double seconds) { patience = seconds > 0 ? (unsigned long long)(1e9 * seconds) : 0; }
+
+TrsvError TrsvSyncCreate(TrsvSync *sync)
+{
+  const unsigned zero[2] = {0, 0};
+
+  TrsvCall(TrsvDeviceAlloc(sizeof(zero), &sync->ticket));
+  sync->gave_up = sync->ticket + 1;
+  TrsvCall(TrsvDeviceAllocPinned(sizeof(*sync->told), &sync->told));
+  return TrsvDeviceUpload(sync->ticket, zero, sizeof(zero), NULL);
+}
+
+TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
+{
+  const unsigned zero = 0;
+
+  sync->patience = patience;
+  if (!*(volatile unsigned *)sync->told) return TRSV_SUCCESS;
+  /* every block of that launch has taken its ticket and ended, or will before this copy: the counter needs no mending */
+  TrsvCall(TrsvDeviceUpload(sync->gave_up, &zero, sizeof(zero), stream));
+  *sync->told = 0;
+  return TrsvFail(TRSV_ERR_TIMEOUT, "an earlier solve waited longer than %g s for one value and gave up; its solution holds NaN", 1e-9 * (double)patience);
+}
+
+void TrsvSyncDestroy(TrsvSync *sync)
+{
+  TrsvDeviceFree(sync->ticket);
+  TrsvDeviceFreePinned(sync->told);
+}

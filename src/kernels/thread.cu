@@ -1,0 +1,99 @@
+/*
+   thread: one thread for one row, the writing-first solve of CapelliniSpTRSV.
+
+   Source: CapelliniSpTRSV (ICPP 2020), Section 4.3, Algorithm 5. What changed since: the value is its own flag (no get_value, no
+   fence, no reset); rows are taken in the order of their level sets, so that threads wait for what is nearly there; up to
+   four dependencies are polled at once; the diagonal's reciprocal is loaded before the wait.
+
+   Mapping: the block of ticket t solves positions t * blockDim.x onwards of the level order, thread by thread.
+   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh).
+   Why it ends: a row waits for smaller positions only. Those of other blocks have smaller tickets, so their blocks have started;
+   those of the same warp are solved because a thread writes as soon as it can, inside the loop in which the others poll, and
+   no barrier or collective stands between. By induction on the position every wait ends; patience bounds it if memory fails.
+   Same bits: each row is one thread's sum in the order of its entries, whatever order they arrive in.
+*/
+#include "vocabulary.cuh"
+#include "ordered.h"
+
+enum {
+  BLOCK = 128,
+  BATCH = 4 /* dependencies polled at once */
+};
+
+template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(const OrderedView<T> A, const T *b, T *x)
+{
+  TRSV_SHARED(unsigned, start, 2);
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  __syncthreads();
+  const int p = (int)(start[0] * BLOCK + threadIdx.x);
+  if (p >= A.rows) return;
+
+  T *const     now  = A.words + (start[1] ? A.rows : 0);
+  T *const     then = A.words + (start[1] ? 0 : A.rows);
+  const int    row = A.order[p], end = A.offsets[p + 1];
+  const T      inverse = A.inverse ? A.inverse[p] : 1;
+  int          k = A.offsets[p], column[BATCH];
+  T            sum = b[row], value[BATCH], solution[BATCH];
+  TrsvPatience patience;
+
+  then[p] = trsv_not_ready<T>();
+  for (bool fresh = true;;) {
+    bool ready = true;
+
+    if (fresh) {
+#pragma unroll
+      for (int n = 0; n < BATCH; n++) {
+        column[n]   = k + n < end ? A.columns[k + n] : 0;
+        value[n]    = k + n < end ? A.values[k + n] : 0;
+        solution[n] = k + n < end ? trsv_not_ready<T>() : 0;
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < BATCH; n++)
+      if (!trsv_is_ready(solution[n])) solution[n] = trsv_load(now + column[n]);
+#pragma unroll
+    for (int n = 0; n < BATCH; n++) ready = ready && trsv_is_ready(solution[n]);
+    fresh = ready;
+    if (ready) {
+#pragma unroll
+      for (int n = 0; n < BATCH; n++) sum = fma(-value[n], solution[n], sum);
+      k += BATCH;
+    } else if (!patience.more(A.sync)) {
+      sum = trsv_nan<T>();
+      k   = end;
+    }
+    if (k >= end) {
+      x[row] = trsv_publish(now + p, sum * inverse);
+      break;
+    }
+  }
+}
+
+/* How many level sets' worth of rows are in flight: enough to hide the loads before a row's wait, not so many that rows far from
+   ready saturate L2 with their polls. */
+static const double ahead = 16;
+
+template <class T> static TrsvError Launch(const TrsvOrdered *o, const void *b, void *x, TrsvStream stream)
+{
+  const unsigned grid = (unsigned)((o->rows + BLOCK - 1) / BLOCK);
+  size_t         shared;
+  int            multiprocessors;
+  auto           kernel = thread_solve<T>;
+
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  const double blocks = ahead * o->level_mean / BLOCK / multiprocessors;
+  TrsvCall(TrsvDeviceLimitBlocks((const void *)kernel, blocks < 1 ? 1 : blocks > 32 ? 32 : (int)blocks, &shared));
+  TRSV_LAUNCH(kernel, grid, BLOCK, shared, stream, OrderedView<T>(o), (const T *)b, (T *)x);
+  return TrsvDeviceLaunched("thread_solve");
+}
+
+static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  TrsvOrdered *o = (TrsvOrdered *)plan->data;
+
+  TrsvCall(TrsvSyncStart(&o->sync, stream));
+  return plan->precision == TRSV_FLOAT ? Launch<float>(o, b, x, stream) : Launch<double>(o, b, x, stream);
+}
+
+const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TrsvOrderedAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy};

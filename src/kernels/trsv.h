@@ -1,0 +1,161 @@
+/*
+   trsv.h: sparse triangular solves T x = b on a host or on a GPU.
+
+   A matrix view is analysed once; the analysis gives statistics, from which an algorithm is chosen, and a topological
+   order, from which a plan, one algorithm's prepared data, is made. A plan takes values as often as they change and
+   solves as often as asked:
+
+     TrsvAnalyse -> TrsvSelect -> TrsvPlanCreate -> TrsvPlanSetValues -> TrsvPlanSolve ... -> TrsvPlanDestroy
+
+   A pair holds the plans of the two factors L and U of one matrix, and of their transposes once they are asked for.
+
+   Every function returns a TrsvError; TrsvErrorMessage() says in words what the last failure of this thread was.
+   Nothing here prints, exits or aborts. Indices are 32 bits, 0-based.
+*/
+#ifndef TRSV_H
+#define TRSV_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+  TRSV_SUCCESS = 0,
+  TRSV_ERR_ARGUMENT,    /* an argument outside its range */
+  TRSV_ERR_STRUCTURE,   /* not a sorted triangle with a full diagonal; the message names the row */
+  TRSV_ERR_UNSUPPORTED, /* the algorithm cannot do this here */
+  TRSV_ERR_MEMORY,      /* out of host or device memory */
+  TRSV_ERR_DEVICE,      /* the CUDA runtime or cuSPARSE reported an error */
+  TRSV_ERR_TIMEOUT      /* an earlier solve gave up waiting; its x holds NaN */
+} TrsvError;
+
+typedef enum {
+  TRSV_LOWER,
+  TRSV_UPPER
+} TrsvTriangle;
+
+typedef enum {
+  TRSV_DIAGONAL_UNIT,  /* ones, not stored */
+  TRSV_DIAGONAL_STORED /* in every row: last in a lower triangle, first in an upper one */
+} TrsvDiagonal;
+
+typedef enum {
+  TRSV_FLOAT,
+  TRSV_DOUBLE
+} TrsvPrecision;
+
+typedef enum {
+  TRSV_HOST,
+  TRSV_DEVICE
+} TrsvMemory;
+
+typedef struct CUstream_st *TrsvStream; /* a cudaStream_t; NULL is the default stream, and what the host takes */
+
+/* A square triangular matrix in compressed sparse rows that belong to the caller, columns rising in every row. */
+typedef struct {
+  int           rows;
+  const int    *offsets; /* [rows + 1], offsets[0] = 0 */
+  const int    *columns; /* [offsets[rows]] */
+  TrsvTriangle  triangle;
+  TrsvDiagonal  diagonal;
+  TrsvPrecision precision; /* of the values, of b and of x */
+} TrsvMatrix;
+
+/* What the selection knows of a triangle. A unit diagonal counts as an entry in each row. */
+typedef struct {
+  int    rows;
+  long   nnz;
+  double row_mean, row_variation; /* entries in a row: mean, and standard deviation over mean */
+  int    row_max;
+  int    levels;      /* level sets: 1 + the longest chain of dependencies */
+  int    level_max;   /* rows in the largest level set */
+  double level_mean;  /* rows / levels */
+  double distance;    /* mean |row - column| over the entries off the diagonal */
+  double granularity; /* parallel granularity, CapelliniSpTRSV (ICPP 2020) Equation 1, bases 10, biases 0.01 */
+} TrsvStatistics;
+
+/* The result of TrsvAnalyse: statistics, and the rows in an order in which each follows all it depends on. */
+typedef struct {
+  TrsvStatistics statistics;
+  int           *order;  /* [rows] rows by level set, rising within a set */
+  int           *levels; /* [statistics.levels + 1] where each level set starts in order */
+  double         seconds;
+} TrsvAnalysis;
+
+/* Checks that a matrix is a triangle that can be solved, and finds its level sets; O(rows + nnz) on the host.
+   On an error *analysis is left NULL. */
+TrsvError TrsvAnalyse(const TrsvMatrix *, TrsvAnalysis **analysis);
+void      TrsvAnalysisDestroy(TrsvAnalysis **);
+
+/* Makes the transpose T^T of a triangle: its offsets [rows + 1] and columns [nnz], and source [nnz], which says where in T each
+   of its entries comes from. The caller frees offsets, which holds all three. */
+TrsvError TrsvTranspose(const TrsvMatrix *, TrsvMatrix *transpose, int **offsets, const int **source);
+
+/* One way to solve; the table of all of them is in algorithms.c. */
+typedef struct TrsvAlgorithm TrsvAlgorithm;
+
+const TrsvAlgorithm *TrsvAlgorithmFind(const char *name);         /* NULL where there is none of that name in this build */
+const TrsvAlgorithm *TrsvAlgorithmGet(int i);                     /* the i-th row of the table, NULL past its end */
+const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
+const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper it is from */
+TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
+
+/* Chooses an algorithm for a triangle that lives in the given memory, by parallel granularity. why, a string of at most
+   size characters, says what decided. */
+const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *, TrsvMemory, char *why, size_t size);
+
+typedef struct TrsvPlan TrsvPlan;
+
+/* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept. source [nnz], where not NULL, says
+   where in the caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values. */
+TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, TrsvPlan **plan);
+
+/* Takes new values, in the order of the matrix's columns (or of source), from memory of the given kind. */
+TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStream);
+
+/* Solves T x = b for b and x [rows] in the algorithm's memory, x != b; returns at once, the work goes on in the stream.
+   Solves of one plan must not overlap: they belong to one stream. A wait that outlasts the limit puts NaN into x and makes
+   the next call return TRSV_ERR_TIMEOUT. */
+TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
+
+const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *);
+size_t               TrsvPlanBytes(const TrsvPlan *); /* memory that the plan holds, where its algorithm lives */
+void                 TrsvPlanDestroy(TrsvPlan **);
+
+/* The plans of the two factors of one matrix A = L U, or, transposed, of A^T = U^T L^T: first is solved before second. */
+typedef struct {
+  TrsvStatistics       statistics;
+  const TrsvAlgorithm *algorithm;
+  char                 why[128]; /* what decided for the algorithm */
+  double               seconds;  /* analysis and plan, on the host's clock */
+  TrsvPlan            *plan;
+} TrsvPairMember;
+
+typedef struct {
+  TrsvMemory     memory;
+  int            transposed;
+  TrsvPairMember first, second;
+  void          *between; /* [rows] for the solution of the first solve, in that memory */
+} TrsvPair;
+
+/* Makes the pair of L and U, or of their transposes. lower and upper name the algorithms for L and for U (transposed or not), NULL
+   for TrsvSelect's choice. An algorithm of another memory is an error. */
+TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, int transposed, TrsvMemory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair);
+
+/* Takes new values of L and U, each in the order of its matrix's columns. */
+TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory, TrsvStream);
+size_t    TrsvPairBytes(const TrsvPair *);
+void      TrsvPairDestroy(TrsvPair **);
+
+/* How long a thread of a device kernel waits for one value before it gives up; 10 s unless set. For all plans, from the next
+   solve on. */
+void TrsvSetPatience(double seconds);
+
+const char *TrsvErrorMessage(void); /* of the last failure in this thread */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
