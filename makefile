@@ -19,9 +19,16 @@ PETSC := $(shell PETSC_DIR='$(PETSC_DIR)' PETSC_ARCH='$(PETSC_ARCH)' conf/petsc.
 override PETSC_DIR  := $(patsubst PETSC_DIR=%,%,$(filter PETSC_DIR=%,$(PETSC)))
 override PETSC_ARCH := $(patsubst PETSC_ARCH=%,%,$(filter-out PETSC_ARCH='',$(filter PETSC_ARCH=%,$(PETSC))))
 PETSC_PYTHONPATH    := $(patsubst PETSC_PYTHONPATH=%,%,$(filter-out PETSC_PYTHONPATH='',$(filter PETSC_PYTHONPATH=%,$(PETSC))))
-ifeq ($(PETSC_DIR),)
-$(error sptrsvgpu: no PETSc is set up$(if $(filter info,$(MAKECMDGOALS)),; `make' sets one up))
+ifeq ($(PETSC_DIR)$(filter info,$(MAKECMDGOALS)),)
+$(error sptrsvgpu: no PETSc; see above)
 endif
+ifeq ($(PETSC_DIR),)
+$(warning sptrsvgpu: nothing is set up yet; `make' does it)
+MAKEFLAGS += -q # the one way to an exit status of 1
+.PHONY: info
+info:
+	@:
+else
 include $(PETSC_DIR)/lib/petsc/conf/variables
 ifneq ($(PETSC_SCALAR) $(PETSC_PRECISION) $(PETSC_INDEX_SIZE),real double 32)
 $(error sptrsvgpu needs a PETSc of real double scalars and 32-bit indices; $(PETSC_DIR) $(PETSC_ARCH) has $(PETSC_SCALAR) $(PETSC_PRECISION) scalars and $(PETSC_INDEX_SIZE)-bit indices)
@@ -56,4 +63,5 @@ info:
 	@printf 'LIB=%q\nPETSC_DIR=%q\nPETSC_ARCH=%q\nCUDA=%q\n' '$(LIB)' '$(PETSC_DIR)' '$(PETSC_ARCH)' '$(CUDA)'
 
 include examples/makefile tests/makefile
+endif
 endif
