@@ -50,6 +50,8 @@ extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *point
 
 extern "C" void TrsvDeviceUnstage(void *device, TrsvStream stream) { (void)cudaFreeAsync(device, stream); }
 
+extern "C" TrsvError TrsvDeviceFinish(void) { return Check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize"); }
+
 extern "C" TrsvError TrsvDeviceMultiprocessors(int *count)
 {
   int device;

@@ -34,3 +34,13 @@ void TrsvDeviceUnstage(void *device, TrsvStream stream)
   (void)device;
   (void)stream;
 }
+
+TrsvError TrsvDeviceFinish(void) { return TRSV_SUCCESS; }
+
+TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision precision, const void *from, void *to, TrsvStream stream)
+{
+  (void)index;
+  (void)scatter;
+  (void)precision;
+  return TrsvDeviceUpload(to, from, (size_t)n, stream);
+}

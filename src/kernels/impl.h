@@ -71,6 +71,10 @@ void      TrsvDeviceFreePinned(void *);
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream);
 void      TrsvDeviceUnstage(void *device, TrsvStream);
 
+/* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter; index and values on the device */
+TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to, TrsvStream);
+
+TrsvError TrsvDeviceFinish(void); /* waits for what was asked of the default stream */
 TrsvError TrsvDeviceMultiprocessors(int *count);
 
 /* Allows a kernel the dynamic shared memory that leaves room for no more than this many of its blocks on a multiprocessor; says how much. */

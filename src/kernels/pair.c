@@ -3,6 +3,7 @@
 */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "impl.h"
 
@@ -48,20 +49,52 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const Trs
   return error;
 }
 
-TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, int transposed, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair)
+/* A host array's copy in the pair's memory. */
+static TrsvError Keep(TrsvMemory memory, size_t bytes, const int *from, int **to)
 {
-  const size_t between = TrsvValueSize(L->precision) * (size_t)L->rows;
-  TrsvPair    *p;
-  TrsvError    error;
+  if (!from) return TRSV_SUCCESS;
+  if (memory == TRSV_DEVICE) {
+    TrsvCall(TrsvDeviceAlloc(bytes, to));
+    TrsvCall(TrsvDeviceUpload(*to, from, bytes, NULL));
+    return TrsvDeviceFinish();
+  }
+  TrsvCall(TrsvAlloc(bytes, to));
+  memcpy(*to, from, bytes);
+  return TRSV_SUCCESS;
+}
+
+static TrsvError MakeVector(const TrsvPair *pair, void **vector)
+{
+  const size_t bytes = TrsvValueSize(pair->precision) * (size_t)pair->rows;
+
+  return pair->memory == TRSV_HOST ? TrsvAlloc(bytes, vector) : TrsvDeviceAlloc(bytes, vector);
+}
+
+static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
+{
+  const size_t index = sizeof(int) * (size_t)p->rows;
+
+  TrsvCall(MakeMember(p, p->transposed ? U : L, p->transposed ? upper : lower, &p->first));
+  TrsvCall(MakeMember(p, p->transposed ? L : U, p->transposed ? lower : upper, &p->second));
+  TrsvCall(Keep(p->memory, index, p->transposed ? column : row, &p->row));
+  TrsvCall(Keep(p->memory, index, p->transposed ? row : column, &p->column));
+  if (row || column) TrsvCall(MakeVector(p, &p->permuted));
+  return MakeVector(p, &p->between);
+}
+
+TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair)
+{
+  TrsvPair *p;
+  TrsvError error;
 
   *pair = NULL;
   p     = calloc(1, sizeof(*p));
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a pair of plans");
   p->memory     = memory;
+  p->precision  = L->precision;
+  p->rows       = L->rows;
   p->transposed = transposed;
-  error         = MakeMember(p, transposed ? U : L, transposed ? upper : lower, &p->first);
-  if (!error) error = MakeMember(p, transposed ? L : U, transposed ? lower : upper, &p->second);
-  if (!error) error = memory == TRSV_HOST ? TrsvAlloc(between, &p->between) : TrsvDeviceAlloc(between, &p->between);
+  error         = Fill(p, L, U, row, column, lower, upper);
   if (error) TrsvPairDestroy(&p);
   *pair = p;
   return error;
@@ -73,18 +106,57 @@ TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMe
   return TrsvPlanSetValues(pair->second.plan, pair->transposed ? L : U, memory, stream);
 }
 
+/* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter */
+static TrsvError Permute(const TrsvPair *pair, const int *index, int scatter, const void *from, void *to, TrsvStream stream)
+{
+  if (pair->memory == TRSV_DEVICE) return TrsvDevicePermute(pair->rows, index, scatter, pair->precision, from, to, stream);
+  for (int i = 0; i < pair->rows; i++) {
+    const int at = scatter ? i : index[i], into = scatter ? index[i] : i;
+
+    if (pair->precision == TRSV_FLOAT) ((float *)to)[into] = ((const float *)from)[at];
+    else ((double *)to)[into] = ((const double *)from)[at];
+  }
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvPairFirst(TrsvPair *pair, const void *b, void *y, TrsvStream stream)
+{
+  if (!pair->row) return TrsvPlanSolve(pair->first.plan, b, y, stream);
+  TrsvCall(Permute(pair, pair->row, 0, b, pair->permuted, stream));
+  return TrsvPlanSolve(pair->first.plan, pair->permuted, y, stream);
+}
+
+TrsvError TrsvPairSecond(TrsvPair *pair, const void *y, void *x, TrsvStream stream)
+{
+  if (!pair->column) return TrsvPlanSolve(pair->second.plan, y, x, stream);
+  TrsvCall(TrsvPlanSolve(pair->second.plan, y, pair->permuted, stream));
+  return Permute(pair, pair->column, 1, pair->permuted, x, stream);
+}
+
 size_t TrsvPairBytes(const TrsvPair *pair)
 {
-  return TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan);
+  const size_t vector = TrsvValueSize(pair->precision) * (size_t)pair->rows, index = sizeof(int) * (size_t)pair->rows;
+
+  return TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan) + (pair->row ? index : 0) + (pair->column ? index : 0) + (pair->permuted ? vector : 0) + vector;
+}
+
+static void Drop(const TrsvPair *pair, void *pointer)
+{
+  if (pair->memory == TRSV_HOST) free(pointer);
+  else TrsvDeviceFree(pointer);
 }
 
 void TrsvPairDestroy(TrsvPair **pair)
 {
-  if (!*pair) return;
-  TrsvPlanDestroy(&(*pair)->first.plan);
-  TrsvPlanDestroy(&(*pair)->second.plan);
-  if ((*pair)->memory == TRSV_HOST) free((*pair)->between);
-  else TrsvDeviceFree((*pair)->between);
-  free(*pair);
+  TrsvPair *p = *pair;
+
+  if (!p) return;
+  TrsvPlanDestroy(&p->first.plan);
+  TrsvPlanDestroy(&p->second.plan);
+  Drop(p, p->row);
+  Drop(p, p->column);
+  Drop(p, p->permuted);
+  Drop(p, p->between);
+  free(p);
   *pair = NULL;
 }

@@ -17,6 +17,8 @@ TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, cons
   p->rows      = A->rows;
   p->values    = values;
   error        = algorithm->analyse(p, A, analysis, source);
+  /* what analyse asked of the default stream must be done before another stream solves */
+  if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceFinish();
   if (error) TrsvPlanDestroy(&p);
   *plan = p;
   return error;

@@ -135,19 +135,28 @@ typedef struct {
 
 typedef struct {
   TrsvMemory     memory;
-  int            transposed;
+  TrsvPrecision  precision;
+  int            rows, transposed;
   TrsvPairMember first, second;
-  void          *between; /* [rows] for the solution of the first solve, in that memory */
+  int           *row, *column; /* [rows] orderings of b and of x, in that memory; NULL where natural */
+  void          *permuted;     /* [rows] where there is an ordering */
+  void          *between;      /* [rows] for the solution of the first solve */
 } TrsvPair;
 
 /* Makes the pair of L and U, or of their transposes. lower and upper name the algorithms for L and for U (transposed or not), NULL
-   for TrsvSelect's choice. An algorithm of another memory is an error. */
-TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, int transposed, TrsvMemory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair);
+   for TrsvSelect's choice. An algorithm of another memory is an error. Where row and column, each [rows] or NULL, are given, L U is A
+   with its rows and columns in that order: row i of L U is row row[i] of A, column j is column column[j]. */
+TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair);
 
 /* Takes new values of L and U, each in the order of its matrix's columns. */
 TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory, TrsvStream);
-size_t    TrsvPairBytes(const TrsvPair *);
-void      TrsvPairDestroy(TrsvPair **);
+
+/* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->between, not b or x. */
+TrsvError TrsvPairFirst(TrsvPair *, const void *b, void *y, TrsvStream);
+TrsvError TrsvPairSecond(TrsvPair *, const void *y, void *x, TrsvStream);
+
+size_t TrsvPairBytes(const TrsvPair *); /* memory that the pair holds */
+void   TrsvPairDestroy(TrsvPair **);
 
 /* How long a thread of a device kernel waits for one value before it gives up; 10 s unless set. For all plans, from the next
    solve on. */
