@@ -53,7 +53,7 @@ $(LIB): $(OBJ)
 COMPILE.dep = -MD -MP -MF $(@:.o=.d)
 $(BUILD)/obj/%.o: %.c makefile
 	@mkdir -p $(@D)
-	$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(CUDAC),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
+	$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(CUDAC),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
 $(BUILD)/obj/%.cu.o: %.cu makefile
 	@mkdir -p $(@D)
 	$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) -O3 -DTRSV_CUDA $(COMPILE.dep) $< -o $@

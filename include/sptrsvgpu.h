@@ -1,0 +1,37 @@
+/*
+   sptrsvgpu: ILU(0) and IC(0) applied by GPU sparse triangular solves, as a plugin of PETSc.
+
+   Nothing here is needed where the library is loaded by -dll_append and steered by options. A program that links it calls
+   SpTRSVGPURegister() after PetscInitialize().
+*/
+#ifndef SPTRSVGPU_H
+#define SPTRSVGPU_H
+
+#include <petscpc.h>
+
+#define MATSOLVERSPTRSVGPU "sptrsvgpu" /* MatSolverType, for MatGetFactor() and -pc_factor_mat_solver_type */
+#define PCSPTRSVGPU        "sptrsvgpu" /* PCType */
+#define PCCAPELLINI        "capellini" /* PCType: the same, with the thread-level kernels of CapelliniSpTRSV */
+
+/* Which of the two triangular factors a call means. */
+typedef enum {
+  SPTRSVGPU_LOWER,
+  SPTRSVGPU_UPPER
+} SpTRSVGPUFactor;
+
+/* What chooses where an algorithm is `auto`. */
+typedef enum {
+  SPTRSVGPU_SELECT_GRANULARITY /* parallel granularity of the factor, CapelliniSpTRSV (ICPP 2020) */
+} SpTRSVGPUSelect;
+PETSC_EXTERN const char *const SpTRSVGPUSelects[];
+
+PETSC_EXTERN PetscErrorCode SpTRSVGPURegister(void);
+
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat, SpTRSVGPUFactor, const char[]);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat, SpTRSVGPUFactor, const char *[]);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSelect(Mat, SpTRSVGPUSelect);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetSelect(Mat, SpTRSVGPUSelect *);
+
+PETSC_EXTERN PetscErrorCode PCSpTRSVGPUSetFactorType(PC, MatFactorType);
+PETSC_EXTERN PetscErrorCode PCSpTRSVGPUGetFactorType(PC, MatFactorType *);
+#endif

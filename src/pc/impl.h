@@ -1,0 +1,58 @@
+/*
+   What the files of src/pc share: the data of a factor Mat of type sptrsvgpu.
+*/
+#pragma once
+
+#include <petsc/private/matimpl.h>
+#include <sptrsvgpu.h>
+#include <trsv.h>
+
+/* What a user asks of a factor; kept by the PC where a changed pattern makes it a new one. */
+typedef struct {
+  const TrsvAlgorithm *algorithm[2]; /* by SpTRSVGPUFactor; NULL is auto */
+  SpTRSVGPUSelect      select;
+  PetscBool            thread; /* auto means thread-level kernels where there is a GPU (capellini) */
+} SpTRSVGPUSettings;
+
+typedef struct {
+  MatFactorType     kind;     /* MAT_FACTOR_ILU or MAT_FACTOR_ICC: what host holds */
+  Mat               host;     /* PETSc's own factor of this rank's diagonal block: where values come from */
+  SpTRSVGPUSettings settings;
+  PetscBool         nonzero;  /* the shift is MAT_SHIFT_NONZERO, though PCILU says INBLOCKS for matrices of the device */
+  TrsvMemory        home;     /* where the matrix lives */
+  PetscBool         natural;  /* is the ordering the natural one? */
+  PetscInt         *row, *column; /* where not: the factor's rows and columns in the order of the matrix */
+  TrsvPair         *pair[2][2];   /* [memory][transposed], each made when it is first needed */
+  Vec               b, x;     /* on the device, for vectors of the host; made when needed */
+  Vec               root;     /* ICC: square roots of the pivots, for the symmetric halves of an apply; made when needed */
+} SpTRSVGPU;
+
+/* The triangles of PETSc's host factor: ILU gives L with a unit diagonal and U, ICC = U^T D U gives L = U^T and D U. */
+typedef struct {
+  TrsvMatrix         L, U;
+  const PetscScalar *l, *u; /* their values */
+  PetscInt          *index; /* what this owns */
+  PetscScalar       *value;
+} SpTRSVGPUTriangles;
+
+PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(Mat, MatFactorType, SpTRSVGPUTriangles *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);
+
+PETSC_INTERN PetscErrorCode SpTRSVGPUSetFromOptions(Mat);
+PETSC_INTERN PetscErrorCode MatGetFactor_SpTRSVGPU(Mat, MatFactorType, Mat *);
+PETSC_INTERN PetscErrorCode MatSetSolves_SpTRSVGPU(Mat);
+PETSC_INTERN PetscErrorCode MatView_SpTRSVGPU(Mat, PetscViewer);
+PETSC_INTERN PetscErrorCode SpTRSVGPUGetPair(Mat, TrsvMemory, PetscBool, TrsvPair **);
+PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
+PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);
+PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);
+
+PETSC_INTERN PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU;
+
+/* An error of src/kernels as PETSc's. */
+PETSC_INTERN PetscErrorCode SpTRSVGPUErrorCode(TrsvError);
+#define PetscCallTrsv(...) \
+  do { \
+    const TrsvError trsv_error_ = (__VA_ARGS__); \
+    PetscCheck(!trsv_error_, PETSC_COMM_SELF, SpTRSVGPUErrorCode(trsv_error_), "%s", TrsvErrorMessage()); \
+  } while (0)

@@ -1,0 +1,394 @@
+/*
+   The MatSolverType sptrsvgpu: a factor Mat in the order of its life.
+
+   Values come from PETSc's own host factorisation of this rank's diagonal block, kept as an inner Mat; the triangular solves are
+   src/kernels', on pairs of plans that are made when a solve first needs them and get new values at each numeric phase.
+*/
+#include "impl.h"
+
+PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU;
+
+/* The part of a matrix that this rank factors. */
+static PetscErrorCode GetLocal(Mat A, Mat *local)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  if (size > 1) PetscCall(MatGetDiagonalBlock(A, local));
+  else {
+    PetscBool seq;
+
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
+    if (seq) *local = A;
+    else PetscCall(MatGetDiagonalBlock(A, local)); /* an mpiaij of one rank */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Reset(Mat F)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+
+  PetscFunctionBegin;
+  for (int m = 0; m < 2; m++)
+    for (int t = 0; t < 2; t++) TrsvPairDestroy(&s->pair[m][t]);
+  PetscCall(MatDestroy(&s->host));
+  PetscCall(PetscFree2(s->row, s->column));
+  PetscCall(VecDestroy(&s->b));
+  PetscCall(VecDestroy(&s->x));
+  PetscCall(VecDestroy(&s->root));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDestroy_SpTRSVGPU(Mat F)
+{
+  PetscFunctionBegin;
+  PetscCall(Reset(F));
+  PetscCall(PetscFree(F->data));
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatFactorGetSolverType_SpTRSVGPU(Mat F, MatSolverType *type)
+{
+  PetscFunctionBegin;
+  *type = MATSOLVERSPTRSVGPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetInfo_SpTRSVGPU(Mat F, MatInfoType flag, MatInfo *info)
+{
+  SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
+  PetscLogDouble in[3], out[3];
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(info, 1));
+  if (s->host) {
+    PetscUseTypeMethod(s->host, getinfo, MAT_LOCAL, info);
+    info->fill_ratio_given  = s->host->info.fill_ratio_given;
+    info->fill_ratio_needed = s->host->info.fill_ratio_needed;
+    info->factor_mallocs    = s->host->info.factor_mallocs;
+  }
+  if (flag == MAT_LOCAL) PetscFunctionReturn(PETSC_SUCCESS);
+  in[0] = info->nz_used;
+  in[1] = info->nz_allocated;
+  in[2] = info->memory;
+  PetscCallMPI(MPIU_Allreduce(in, out, 3, MPIU_PETSCLOGDOUBLE, flag == MAT_GLOBAL_MAX ? MPI_MAX : MPI_SUM, PetscObjectComm((PetscObject)F)));
+  info->nz_used      = out[0];
+  info->nz_allocated = out[1];
+  info->memory       = out[2];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatBindToCPU_SpTRSVGPU(Mat F, PetscBool flg)
+{
+  PetscFunctionBegin;
+#if PetscDefined(HAVE_DEVICE)
+  F->boundtocpu = flg;
+#else
+  (void)F;
+  (void)flg;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What PETSc's factorisation and a triangular solve take for granted; says which row breaks it. */
+static PetscErrorCode CheckPattern(Mat A, Mat local)
+{
+  const PetscInt *i, *j, first = A->rmap->rstart;
+  PetscInt        n;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCheck(local->rmap->n == local->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, local->rmap->n, local->cmap->n);
+  if (!local->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
+  for (PetscInt r = 0; r < n; r++) {
+    PetscBool diagonal = PETSC_FALSE;
+
+    for (PetscInt k = i[r]; k < i[r + 1]; k++) {
+      PetscCheck(j[k] >= 0 && j[k] < n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Row %" PetscInt_FMT " has column %" PetscInt_FMT " of %" PetscInt_FMT, first + r, j[k], n);
+      PetscCheck(k == i[r] || j[k] > j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Row %" PetscInt_FMT " has column %" PetscInt_FMT " after column %" PetscInt_FMT "; make the matrix of rows with rising columns, without duplicates", first + r, j[k], j[k - 1]);
+      if (j[k] == r) diagonal = PETSC_TRUE;
+    }
+    PetscCheck(diagonal, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Row %" PetscInt_FMT " has no diagonal entry; store one in every row, if only a zero (MatSetOption() with MAT_FORCE_DIAGONAL_ENTRIES before assembly), and see -pc_factor_shift_type for pivots of zero", first + r);
+  }
+  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the solves run: on the device if the matrix lives there and nobody asks for the host. */
+static PetscErrorCode FindHome(Mat local, const MatFactorInfo *info, TrsvMemory *home)
+{
+  PetscFunctionBegin;
+  *home = TRSV_HOST;
+#if PetscDefined(HAVE_CUDA)
+  {
+    PetscBool cuda;
+
+    PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cuda));
+    if (cuda && !local->boundtocpu && !info->solveonhost) *home = TRSV_DEVICE;
+  }
+#else
+  (void)local;
+  (void)info;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The orderings of the local rows and columns; on several ranks only the natural one exists. */
+static PetscErrorCode SetOrdering(Mat F, Mat local, IS row, IS column, IS *localrow, IS *localcolumn)
+{
+  SpTRSVGPU      *s = (SpTRSVGPU *)F->data;
+  const PetscInt *r, *c, n = local->rmap->n;
+  PetscBool       identity[2] = {PETSC_TRUE, PETSC_TRUE};
+  PetscMPIInt     size;
+
+  PetscFunctionBegin;
+  if (row) PetscCall(ISIdentity(row, &identity[0]));
+  if (column) PetscCall(ISIdentity(column, &identity[1]));
+  s->natural = (PetscBool)(identity[0] && identity[1]);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
+  if (size > 1) { /* not a local ordering */
+    PetscCheck(s->natural, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "On several ranks only the natural ordering; for another one use -pc_type bjacobi -sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...");
+    row = column = NULL;
+  }
+  if (!column) column = row; /* ICC has one */
+  if (row) PetscCall(PetscObjectReference((PetscObject)row));
+  else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &row));
+  if (column) PetscCall(PetscObjectReference((PetscObject)column));
+  else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &column));
+  *localrow    = row;
+  *localcolumn = column;
+  if (s->natural) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(n, &s->row, n, &s->column));
+  PetscCall(ISGetIndices(row, &r));
+  PetscCall(ISGetIndices(column, &c));
+  PetscCall(PetscArraycpy(s->row, r, n));
+  PetscCall(PetscArraycpy(s->column, c, n));
+  PetscCall(ISRestoreIndices(row, &r));
+  PetscCall(ISRestoreIndices(column, &c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckSettings(Mat F)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+
+  PetscFunctionBegin;
+  for (int f = 0; f < 2; f++) {
+    const TrsvAlgorithm *a = s->settings.algorithm[f];
+
+    PetscCheck(!a || TrsvAlgorithmMemory(a) == s->home, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Algorithm %s runs on %s, but the matrix lives on %s%s", a ? TrsvAlgorithmName(a) : "", s->home == TRSV_HOST ? "a GPU" : "the host", s->home == TRSV_HOST ? "the host" : "a GPU",
+               s->home == TRSV_HOST ? "; use -mat_type aijcusparse on a machine with a GPU, or leave the choice to auto" : "");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Numeric(Mat, Mat, const MatFactorInfo *);
+
+static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+  Mat        local;
+  IS         r, c;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(SpTRSVGPU_Symbolic, F, A, 0, 0));
+  PetscCall(SpTRSVGPUSetFromOptions(F));
+  PetscCall(Reset(F));
+  PetscCall(GetLocal(A, &local));
+  PetscCall(CheckPattern(A, local));
+  PetscCall(FindHome(local, info, &s->home));
+  PetscCall(CheckSettings(F));
+  PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(SetOrdering(F, local, row, column, &r, &c));
+  PetscCall(MatGetFactor(local, MATSOLVERPETSC, s->kind, &s->host));
+  PetscCheck(s->host, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorisation for this matrix", MatFactorTypes[s->kind]);
+  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, iccfactorsymbolic, local, r, info);
+  else PetscUseTypeMethod(s->host, ilufactorsymbolic, local, r, c, info);
+  PetscCall(ISDestroy(&r));
+  PetscCall(ISDestroy(&c));
+  F->factortype                 = s->kind;
+  F->ops->lufactornumeric       = Numeric;
+  F->ops->choleskyfactornumeric = Numeric;
+  PetscCall(PetscLogEventEnd(SpTRSVGPU_Symbolic, F, A, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatICCFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS perm, const MatFactorInfo *info)
+{
+  PetscFunctionBegin;
+  PetscCall(Symbolic(F, A, perm, NULL, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Notes the first pivot that counts as zero. PETSc's own note names the last one, and for ICC not always its row. */
+static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const SpTRSVGPUTriangles *t, const MatFactorInfo *info)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < t->U.rows; r++) {
+    const PetscReal pivot = PetscAbsScalar(t->u[t->U.offsets[r]]);
+
+    if (pivot > info->zeropivot || PetscIsNanReal(pivot)) continue;
+    F->factorerror_zeropivot_row   = A->rmap->rstart + (s->natural ? r : s->row[r]);
+    F->factorerror_zeropivot_value = pivot;
+    break;
+  }
+  PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "Zero pivot row %" PetscInt_FMT " value %g tolerance %g; see -pc_factor_shift_type and -pc_factor_zeropivot", F->factorerror_zeropivot_row, (double)F->factorerror_zeropivot_value,
+             (double)info->zeropivot);
+  PetscCall(PetscInfo(F, "Zero pivot in row %" PetscInt_FMT " value %g tolerance %g\n", F->factorerror_zeropivot_row, (double)F->factorerror_zeropivot_value, (double)info->zeropivot));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FactorOnHost(Mat F, Mat A, const MatFactorInfo *given)
+{
+  SpTRSVGPU    *s    = (SpTRSVGPU *)F->data;
+  MatFactorInfo info = *given;
+  Mat           local;
+  PetscBool     keep;
+
+  PetscFunctionBegin;
+  PetscCall(GetLocal(A, &local));
+  if (s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
+  /* a zero pivot is reported here, with its row */
+  keep                     = local->erroriffailure;
+  local->erroriffailure    = PETSC_FALSE;
+  s->host->factorerrortype = MAT_FACTOR_NOERROR;
+  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, choleskyfactornumeric, local, &info);
+  else PetscUseTypeMethod(s->host, lufactornumeric, local, &info);
+  local->erroriffailure          = keep;
+  F->factorerrortype             = s->host->factorerrortype;
+  F->factorerror_zeropivot_row   = s->host->factorerror_zeropivot_row;
+  F->factorerror_zeropivot_value = s->host->factorerror_zeropivot_value;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewFromOptions(Mat F)
+{
+  PetscViewer       viewer;
+  PetscViewerFormat format;
+  PetscBool         set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_sptrsvgpu_view", &viewer, &format, &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerPushFormat(viewer, format == PETSC_VIEWER_ASCII_INFO_DETAIL ? format : PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(F, viewer));
+  PetscCall(PetscViewerPopFormat(viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
+{
+  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
+  SpTRSVGPUTriangles t;
+  PetscBool          fresh = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(SpTRSVGPU_Numeric, F, A, 0, 0));
+  PetscCall(FactorOnHost(F, A, info));
+  PetscCall(VecDestroy(&s->root));
+  if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) {
+    PetscCall(SpTRSVGPUTrianglesCreate(s->host, s->kind, &t));
+    PetscCall(NoteZeroPivot(F, A, &t, info));
+    PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  }
+  F->assembled    = PETSC_TRUE;
+  F->preallocated = PETSC_TRUE;
+  PetscCall(MatSetSolves_SpTRSVGPU(F));
+  if (!F->factorerrortype) {
+    PetscCall(SpTRSVGPUTrianglesCreate(s->host, s->kind, &t));
+    for (int m = 0; m < 2; m++) {
+      TrsvStream stream;
+
+      for (int transposed = 0; transposed < 2; transposed++) {
+        if (!s->pair[m][transposed]) continue;
+        fresh = PETSC_FALSE;
+        PetscCall(SpTRSVGPUGetStream((TrsvMemory)m, &stream));
+        PetscCallTrsv(TrsvPairSetValues(s->pair[m][transposed], t.l, t.u, TRSV_HOST, stream));
+      }
+    }
+    PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+    if (fresh) {
+      TrsvPair *pair;
+
+      PetscCall(SpTRSVGPUGetPair(F, s->home, PETSC_FALSE, &pair));
+    }
+  }
+  PetscCall(PetscLogEventEnd(SpTRSVGPU_Numeric, F, A, 0, 0));
+  if (fresh) PetscCall(ViewFromOptions(F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pair of plans for solves in a memory, with A or with its transpose; made here when first asked for. */
+PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, TrsvPair **pair)
+{
+  SpTRSVGPU           *s      = (SpTRSVGPU *)F->data;
+  TrsvPair           **p      = &s->pair[memory][transposed];
+  const TrsvAlgorithm *ask[2] = {NULL, NULL};
+  SpTRSVGPUTriangles   t;
+  TrsvStream           stream;
+
+  PetscFunctionBegin;
+  *pair = *p;
+  if (*p) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
+  /* what was asked for is meant for where the matrix lives; after MatBindToCPU() the host chooses for itself */
+  for (int f = 0; f < 2; f++) {
+    ask[f] = memory == s->home ? s->settings.algorithm[f] : NULL;
+    if (!ask[f] && s->settings.thread && memory == TRSV_DEVICE) ask[f] = TrsvAlgorithmFind("thread");
+  }
+  PetscCall(SpTRSVGPUTrianglesCreate(s->host, s->kind, &t));
+  PetscCallTrsv(TrsvPairCreate(&t.L, &t.U, s->row, s->column, transposed, memory, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], p));
+  PetscCall(SpTRSVGPUGetStream(memory, &stream));
+  PetscCallTrsv(TrsvPairSetValues(*p, t.l, t.u, TRSV_HOST, stream));
+  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
+  *pair = *p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatGetFactor_SpTRSVGPU(Mat A, MatFactorType type, Mat *factor)
+{
+  Mat        F;
+  SpTRSVGPU *s;
+  PetscBool  supported;
+
+  PetscFunctionBegin;
+  *factor = NULL;
+  /* solver types are looked up by the beginning of a matrix type's name: aijkokkos and others of the family come here too */
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &supported, MATSEQAIJ, MATMPIAIJ, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  PetscCheck(supported, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Solver type %s takes matrices of type aij and aijcusparse, not %s; convert it with MatConvert(), or set -mat_type aijcusparse", MATSOLVERSPTRSVGPU, ((PetscObject)A)->type_name);
+  PetscCheck(A->rmap->N == A->cmap->N, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->N, A->cmap->N);
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &F));
+  PetscCall(MatSetSizes(F, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
+  PetscCall(PetscStrallocpy(MATSOLVERSPTRSVGPU, &((PetscObject)F)->type_name));
+  PetscCall(PetscNew(&s));
+  F->data = s;
+  s->kind = type;
+
+  F->ops->destroy           = MatDestroy_SpTRSVGPU;
+  F->ops->view              = MatView_SpTRSVGPU;
+  F->ops->getinfo           = MatGetInfo_SpTRSVGPU;
+  F->ops->bindtocpu         = MatBindToCPU_SpTRSVGPU;
+  F->ops->ilufactorsymbolic = Symbolic;
+  F->ops->iccfactorsymbolic = MatICCFactorSymbolic_SpTRSVGPU;
+
+  F->factortype     = type;
+  F->canuseordering = PETSC_TRUE;
+  PetscCall(PetscStrallocpy(MATORDERINGNATURAL, (char **)&F->preferredordering[MAT_FACTOR_ILU]));
+  PetscCall(PetscStrallocpy(MATORDERINGNATURAL, (char **)&F->preferredordering[MAT_FACTOR_ICC]));
+  PetscCall(PetscFree(F->solvertype));
+  PetscCall(PetscStrallocpy(MATSOLVERSPTRSVGPU, &F->solvertype));
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", MatFactorGetSolverType_SpTRSVGPU));
+  PetscCall(MatSetVecType(F, A->defaultvectype));
+  PetscCall(MatSetUp(F));
+  *factor = F;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,208 @@
+/*
+   What a user asks of a factor Mat: algorithms and how they are selected; and errors of the solve library as PETSc's.
+*/
+#include "impl.h"
+
+const char *const SpTRSVGPUSelects[] = {"granularity", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
+
+PetscErrorCode SpTRSVGPUErrorCode(TrsvError error)
+{
+  switch (error) {
+  case TRSV_ERR_ARGUMENT:
+  case TRSV_ERR_STRUCTURE: return PETSC_ERR_ARG_WRONG;
+  case TRSV_ERR_UNSUPPORTED: return PETSC_ERR_SUP;
+  case TRSV_ERR_MEMORY: return PETSC_ERR_MEM;
+  case TRSV_ERR_DEVICE: return PETSC_ERR_GPU;
+  default: return PETSC_ERR_LIB;
+  }
+}
+
+static PetscErrorCode GetData(Mat F, SpTRSVGPU **s)
+{
+  PetscBool flg;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &flg));
+  PetscCheck(flg, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "Not a factor of solver type %s; see PCFactorSetUpMatSolverType() and PCFactorGetMatrix()", MATSOLVERSPTRSVGPU);
+  *s = (SpTRSVGPU *)F->data;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All names of this build, for messages and -help. */
+static PetscErrorCode GetNames(char names[], size_t size)
+{
+  const TrsvAlgorithm *a;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(names, "auto", size));
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
+    PetscCall(PetscStrlcat(names, " ", size));
+    PetscCall(PetscStrlcat(names, TrsvAlgorithmName(a), size));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   MatSpTRSVGPUSetAlgorithm - names the algorithm that solves with one of the two factors
+
+   Logically Collective
+
+   Input Parameters:
++  F         - the factor, of solver type `MATSOLVERSPTRSVGPU`
+.  factor    - `SPTRSVGPU_LOWER` or `SPTRSVGPU_UPPER`
+-  algorithm - its name, or "auto" for the choice from the factor's statistics
+
+   Options Database Keys:
++  -mat_sptrsvgpu_algorithm <name> - for both factors
+.  -mat_sptrsvgpu_lower <name>     - for L
+-  -mat_sptrsvgpu_upper <name>     - for U
+
+   Level: intermediate
+
+   Notes:
+   To be called between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. The algorithms are
+   serial on the host; thread, warp and cusparse on a GPU. One that does not run where the matrix lives is an error of the set-up.
+
+.seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
+@*/
+PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat F, SpTRSVGPUFactor factor, const char algorithm[])
+{
+  SpTRSVGPU           *s;
+  const TrsvAlgorithm *a;
+  PetscBool            automatic;
+  char                 names[256];
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscAssertPointer(algorithm, 3);
+  PetscCall(PetscStrcmp(algorithm, "auto", &automatic));
+  a = TrsvAlgorithmFind(algorithm);
+  if (!a && !automatic) {
+    PetscCall(GetNames(names, sizeof(names)));
+    SETERRQ(PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_UNKNOWN_TYPE, "No triangular solve is named %s here; there are: %s%s", algorithm, names, PetscDefined(HAVE_CUDA) ? "" : " (built without CUDA)");
+  }
+  s->settings.algorithm[factor] = a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   MatSpTRSVGPUGetAlgorithm - tells which algorithm solves with one of the two factors
+
+   Not Collective
+
+   Input Parameters:
++  F      - the factor, of solver type `MATSOLVERSPTRSVGPU`
+-  factor - `SPTRSVGPU_LOWER` or `SPTRSVGPU_UPPER`
+
+   Output Parameter:
+.  algorithm - its name: the one chosen once the factor is there, before that the one asked for or "auto"
+
+   Level: intermediate
+
+.seealso: `MatSpTRSVGPUSetAlgorithm()`
+@*/
+PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUFactor factor, const char *algorithm[])
+{
+  SpTRSVGPU           *s;
+  const TrsvAlgorithm *a;
+  const TrsvPair      *pair;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscAssertPointer(algorithm, 3);
+  pair       = s->pair[s->home][0];
+  a          = !pair ? s->settings.algorithm[factor] : factor == SPTRSVGPU_LOWER ? pair->first.algorithm : pair->second.algorithm;
+  *algorithm = a ? TrsvAlgorithmName(a) : "auto";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   MatSpTRSVGPUSetSelect - sets what chooses the algorithms that are left to "auto"
+
+   Logically Collective
+
+   Input Parameters:
++  F      - the factor, of solver type `MATSOLVERSPTRSVGPU`
+-  select - `SPTRSVGPU_SELECT_GRANULARITY`: thread-level where the factor's parallel granularity exceeds 0.7, else warp-level, as in
+            CapelliniSpTRSV (ICPP 2020), where the matrix lives on a GPU; serial where it lives on the host
+
+   Options Database Key:
+.  -mat_sptrsvgpu_select <granularity> - the same
+
+   Level: advanced
+
+.seealso: `MatSpTRSVGPUGetSelect()`, `MatSpTRSVGPUSetAlgorithm()`
+@*/
+PetscErrorCode MatSpTRSVGPUSetSelect(Mat F, SpTRSVGPUSelect select)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscCheck(select == SPTRSVGPU_SELECT_GRANULARITY, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No selection of number %d", (int)select);
+  s->settings.select = select;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   MatSpTRSVGPUGetSelect - tells what chooses the algorithms that are left to "auto"
+
+   Not Collective
+
+   Input Parameter:
+.  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
+
+   Output Parameter:
+.  select - see `MatSpTRSVGPUSetSelect()`
+
+   Level: advanced
+
+.seealso: `MatSpTRSVGPUSetSelect()`
+@*/
+PetscErrorCode MatSpTRSVGPUGetSelect(Mat F, SpTRSVGPUSelect *select)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscAssertPointer(select, 2);
+  *select = s->settings.select;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Read in the symbolic phase, as PETSc does with the options of a solver type. */
+PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
+{
+  static const struct {
+    const char *option, *text;
+    PetscBool   lower, upper;
+  } algorithms[] = {
+    {"-mat_sptrsvgpu_algorithm", "Triangular solve of L and U",  PETSC_TRUE,  PETSC_TRUE },
+    {"-mat_sptrsvgpu_lower",     "Triangular solve of L", PETSC_TRUE,  PETSC_FALSE},
+    {"-mat_sptrsvgpu_upper",     "Triangular solve of U", PETSC_FALSE, PETSC_TRUE },
+  };
+  SpTRSVGPU  *s = (SpTRSVGPU *)F->data;
+  const char *now;
+  char        names[256], text[320], name[64];
+  PetscBool   set;
+  PetscEnum   select;
+
+  PetscFunctionBegin;
+  PetscCall(GetNames(names, sizeof(names)));
+  PetscObjectOptionsBegin((PetscObject)F);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(algorithms); i++) {
+    const TrsvAlgorithm *a = s->settings.algorithm[algorithms[i].lower ? SPTRSVGPU_LOWER : SPTRSVGPU_UPPER];
+
+    now = a ? TrsvAlgorithmName(a) : "auto";
+    PetscCall(PetscSNPrintf(text, sizeof(text), "%s, one of: %s", algorithms[i].text, names));
+    PetscCall(PetscOptionsString(algorithms[i].option, text, "MatSpTRSVGPUSetAlgorithm", now, name, sizeof(name), &set));
+    if (set && algorithms[i].lower) PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, name));
+    if (set && algorithms[i].upper) PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_UPPER, name));
+  }
+  PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_select", "What chooses where an algorithm is auto", "MatSpTRSVGPUSetSelect", SpTRSVGPUSelects, (PetscEnum)s->settings.select, &select, &set));
+  if (set) PetscCall(MatSpTRSVGPUSetSelect(F, (SpTRSVGPUSelect)select));
+  PetscCall(PetscOptionsName("-mat_sptrsvgpu_view", "Show statistics, choice and memory once the factor is analysed", "MatView", &set));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

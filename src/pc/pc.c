@@ -1,0 +1,338 @@
+/*
+   The PC types sptrsvgpu and capellini: PETSc's own ILU preconditioner with our solver type preset.
+
+   PETSc's creator makes the PC; a few of its operations and PCFactor functions are then wrapped here. Whether the factor is ILU or ICC
+   is the factor Mat's business: PETSc's PCILU calls the same steps for both.
+*/
+#include "impl.h"
+#include <petsc/private/pcimpl.h>
+
+static const char key[] = "SpTRSVGPU"; /* of the object that a PC carries */
+
+typedef struct {
+  PetscBool          thread;    /* capellini */
+  MatFactorType      asked;     /* MAT_FACTOR_NONE until the user says which */
+  MatFactorType      kind;      /* what the set-up makes of it */
+  PetscBool          shiftset;  /* has the user chosen the shift? */
+  MatFactorShiftType shift;
+  PetscBool          saved;     /* settings are those of a factor that a new pattern replaces */
+  SpTRSVGPUSettings  settings;
+  PetscErrorCode (*setup)(PC); /* PETSc's own */
+  PetscErrorCode (*setfromoptions)(PC, PetscOptionItems);
+  PetscErrorCode (*view)(PC, PetscViewer);
+  PetscErrorCode (*destroy)(PC);
+  PetscErrorCode (*setupsolvertype)(PC);
+  PetscErrorCode (*setshifttype)(PC, MatFactorShiftType);
+} PC_SpTRSVGPU;
+
+static PetscErrorCode GetData(PC pc, PC_SpTRSVGPU **data)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectContainerQuery((PetscObject)pc, key, (void *)data));
+  PetscCheck(*data, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "Not a preconditioner of type %s", PCSPTRSVGPU);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The factor Mat, NULL where there is none yet or it is another solver type's. */
+static PetscErrorCode GetFactor(PC pc, Mat *F)
+{
+  Mat       fact = NULL;
+  PetscBool ours = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *F = NULL;
+  if (!pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCFactorGetMatrix(pc, &fact));
+  PetscCall(PetscObjectTypeCompare((PetscObject)fact, MATSOLVERSPTRSVGPU, &ours));
+  if (ours) *F = fact;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Settles on ILU or ICC, and on the default shift that belongs to it. */
+static PetscErrorCode ChooseKind(PC pc, PC_SpTRSVGPU *p)
+{
+  PetscBool set, spd;
+
+  PetscFunctionBegin;
+  p->kind = p->asked;
+  if (p->kind == MAT_FACTOR_NONE) {
+    PetscCall(MatIsSPDKnown(pc->pmat, &set, &spd));
+    p->kind = set && spd ? MAT_FACTOR_ICC : MAT_FACTOR_ILU;
+  }
+  if (!p->shiftset) PetscCall((*p->setshifttype)(pc, p->kind == MAT_FACTOR_ICC ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called by PETSc's set-up, and by users before it, wherever a factor Mat is made. */
+static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
+{
+  PC_SpTRSVGPU *p;
+  Mat           F;
+  PetscBool     ours;
+  SpTRSVGPU    *s;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscCall((*p->setupsolvertype)(pc));
+  PetscCall(ChooseKind(pc, p));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
+  if (!ours) {
+    PetscCheck(p->kind != MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ICC by -pc_type %s needs its own solver type; for another one use -pc_type icc", ((PetscObject)pc)->type_name);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  s = (SpTRSVGPU *)F->data;
+  if (s->host) PetscFunctionReturn(PETSC_SUCCESS); /* a factor in use */
+  if (p->saved) s->settings = p->settings;
+  p->saved           = PETSC_FALSE;
+  s->settings.thread = p->thread;
+  s->kind            = p->kind;
+  s->nonzero         = (PetscBool)(p->shiftset && p->shift == MAT_SHIFT_NONZERO);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFactorSetShiftType_SpTRSVGPU(PC pc, MatFactorShiftType shift)
+{
+  PC_SpTRSVGPU *p;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscCall((*p->setshifttype)(pc, shift));
+  p->shiftset = PETSC_TRUE;
+  p->shift    = shift;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFactorSetUseInPlace_SpTRSVGPU(PC pc, PetscBool flg)
+{
+  PetscFunctionBegin;
+  PetscCheck(!flg, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_type %s does not factor in place: the matrix stays as it is, and the factor has a layout of its own", ((PetscObject)pc)->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
+{
+  PC_SpTRSVGPU *p;
+  Mat           F;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  if (!pc->setupcalled || pc->flag != SAME_NONZERO_PATTERN) {
+    PetscCall(GetFactor(pc, &F));
+    p->saved = F ? PETSC_TRUE : PETSC_FALSE;
+    if (F) p->settings = ((SpTRSVGPU *)F->data)->settings;
+  }
+  PetscCall((*p->setup)(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, PetscOptionItems PetscOptionsObject)
+{
+  static const char *const kinds[] = {"ilu", "icc"};
+  PC_SpTRSVGPU            *p;
+  PetscInt                 kind;
+  PetscBool                set;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscOptionsHeadBegin(PetscOptionsObject, "Incomplete factorization with sparse triangular solves on a GPU");
+  PetscCall(PetscOptionsEList("-pc_sptrsvgpu_factor", "ilu or icc; where not given, icc if the matrix is known to be SPD", "PCSpTRSVGPUSetFactorType", kinds, 2, p->asked == MAT_FACTOR_NONE ? "by the matrix" : kinds[p->asked == MAT_FACTOR_ICC], &kind, &set));
+  if (set) PetscCall(PCSpTRSVGPUSetFactorType(pc, kind ? MAT_FACTOR_ICC : MAT_FACTOR_ILU));
+  PetscOptionsHeadEnd();
+  PetscCall((*p->setfromoptions)(pc, PetscOptionsObject));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
+{
+  PC_SpTRSVGPU *p;
+  Mat           F;
+  PetscBool     ascii;
+  PetscMPIInt   size;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(GetFactor(pc, &F));
+  if (ascii) {
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+    if (F) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s factorization%s\n", F->factortype == MAT_FACTOR_ICC ? "incomplete Cholesky" : "incomplete LU", p->asked == MAT_FACTOR_NONE ? F->factortype == MAT_FACTOR_ICC ? ", the matrix being SPD" : ", the matrix not being known to be SPD" : ""));
+    if (size > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  block Jacobi: one block for each of %d ranks\n", size));
+    if (F && p->thread) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", ((SpTRSVGPU *)F->data)->home == TRSV_DEVICE ? "thread-level kernels preferred" : "the matrix is not on a GPU: the same as " PCSPTRSVGPU));
+  }
+  PetscCall((*p->view)(pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSpTRSVGPUSetFactorType_SpTRSVGPU(PC pc, MatFactorType type)
+{
+  PC_SpTRSVGPU *p;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscCheck(type == MAT_FACTOR_ILU || type == MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "MAT_FACTOR_ILU or MAT_FACTOR_ICC, not %s", MatFactorTypes[type]);
+  if (pc->setupcalled && type != p->kind) { /* as PCFactorSetLevels() does */
+    PetscUseTypeMethod(pc, reset);
+    pc->setupcalled = PETSC_FALSE;
+  }
+  p->asked = type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSpTRSVGPUGetFactorType_SpTRSVGPU(PC pc, MatFactorType *type)
+{
+  PC_SpTRSVGPU *p;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  *type = pc->setupcalled ? p->kind : p->asked;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCSpTRSVGPUSetFactorType - sets whether the factorisation is ILU or ICC
+
+   Logically Collective
+
+   Input Parameters:
++  pc   - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
+-  type - `MAT_FACTOR_ILU` or `MAT_FACTOR_ICC`
+
+   Options Database Key:
+.  -pc_sptrsvgpu_factor <ilu,icc> - the same
+
+   Level: intermediate
+
+   Note:
+   Where nobody says, it is ICC if the matrix is known to be symmetric positive definite at set-up (`MatSetOption()` with `MAT_SPD`), else
+   ILU. The default of `PCFactorSetShiftType()` follows: positive definite for ICC, none for ILU.
+
+.seealso: `PCSpTRSVGPUGetFactorType()`, `PCICC`, `PCILU`
+@*/
+PetscErrorCode PCSpTRSVGPUSetFactorType(PC pc, MatFactorType type)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCSpTRSVGPUSetFactorType_C", (PC, MatFactorType), (pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCSpTRSVGPUGetFactorType - tells whether the factorisation is ILU or ICC
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
+
+   Output Parameter:
+.  type - `MAT_FACTOR_ILU` or `MAT_FACTOR_ICC`; before the set-up `MAT_FACTOR_NONE` where nobody has said
+
+   Level: intermediate
+
+.seealso: `PCSpTRSVGPUSetFactorType()`
+@*/
+PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(type, 2);
+  PetscUseMethod(pc, "PCSpTRSVGPUGetFactorType_C", (PC, MatFactorType *), (pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
+{
+  PC_SpTRSVGPU *p;
+  PetscErrorCode (*destroy)(PC);
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  destroy = p->destroy;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetFactorType_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetFactorType_C", NULL));
+  PetscCall((*destroy)(pc));
+  PetscCall(PetscObjectCompose((PetscObject)pc, key, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCSPTRSVGPU = "sptrsvgpu" - Incomplete LU or Cholesky factorisation whose triangular solves run on a GPU, each by a kernel that is
+   chosen from the statistics of its factor; on the host where the matrix is there.
+
+   Options Database Keys:
++  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
+.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, thread, warp, cusparse
+.  -mat_sptrsvgpu_lower <name>        - for L
+.  -mat_sptrsvgpu_upper <name>        - for U
+.  -mat_sptrsvgpu_select <granularity> - what chooses for auto
+.  -mat_sptrsvgpu_view                - show statistics, choice and memory
+-  -pc_factor_...                     - all options of PCILU and PCICC but -pc_factor_in_place
+
+   Level: beginner
+
+   Notes:
+   This is PETSc's own ILU preconditioner with the solver type `MATSOLVERSPTRSVGPU`, which `PCILU`, `PCICC` and `MatGetFactor()` take as well. On
+   several ranks it is block Jacobi, with one block a rank, for natural orderings.
+
+   For matrices of type `MATAIJ` and `MATAIJCUSPARSE`. `MAT_SHIFT_NONZERO` is honoured on both, where `PCILU` turns it into
+   `MAT_SHIFT_INBLOCKS` for the latter.
+
+.seealso: `PCILU`, `PCICC`, `PCSpTRSVGPUSetFactorType()`, `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCCAPELLINI`
+M*/
+static PetscErrorCode Create(PC pc, PetscBool thread)
+{
+  PC_SpTRSVGPU *p;
+  PetscErrorCode (*create)(PC);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFunctionListFind(PCList, PCILU, &create));
+  PetscCheck(create, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "This PETSc has no PC of type %s", PCILU);
+  PetscCall((*create)(pc));
+
+  PetscCall(PetscNew(&p));
+  PetscCall(PetscObjectContainerCompose((PetscObject)pc, key, p, PetscCtxDestroyDefault));
+  p->thread         = thread;
+  p->asked          = MAT_FACTOR_NONE;
+  p->kind           = MAT_FACTOR_ILU;
+  p->setup          = pc->ops->setup;
+  p->setfromoptions = pc->ops->setfromoptions;
+  p->view           = pc->ops->view;
+  p->destroy        = pc->ops->destroy;
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", &p->setupsolvertype));
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetShiftType_C", &p->setshifttype));
+
+  pc->ops->setup          = PCSetUp_SpTRSVGPU;
+  pc->ops->setfromoptions = PCSetFromOptions_SpTRSVGPU;
+  pc->ops->view           = PCView_SpTRSVGPU;
+  pc->ops->destroy        = PCDestroy_SpTRSVGPU;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", PCFactorSetUpMatSolverType_SpTRSVGPU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetShiftType_C", PCFactorSetShiftType_SpTRSVGPU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUseInPlace_C", PCFactorSetUseInPlace_SpTRSVGPU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetFactorType_C", PCSpTRSVGPUSetFactorType_SpTRSVGPU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetFactorType_C", PCSpTRSVGPUGetFactorType_SpTRSVGPU));
+  PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSPTRSVGPU));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_SpTRSVGPU(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(Create(pc, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCCAPELLINI = "capellini" - `PCSPTRSVGPU` with the thread-level kernels of CapelliniSpTRSV (ICPP 2020) for both factors, where the matrix is
+   on a GPU; the same as `PCSPTRSVGPU` where it is not. -mat_sptrsvgpu_algorithm, _lower and _upper overrule it.
+
+   Level: beginner
+
+.seealso: `PCSPTRSVGPU`
+M*/
+PetscErrorCode PCCreate_Capellini(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(Create(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

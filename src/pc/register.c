@@ -1,0 +1,61 @@
+/*
+   Registration: what -dll_append finds in the library, and what a program that links it calls.
+*/
+#include "impl.h"
+#include <petsc/private/pcimpl.h>
+
+static PetscBool registered = PETSC_FALSE;
+
+/* PETSc empties its lists at PetscFinalize(); another PetscInitialize() starts anew. */
+static PetscErrorCode Finalize(void)
+{
+  PetscFunctionBegin;
+  registered = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   SpTRSVGPURegister - makes the solver type `MATSOLVERSPTRSVGPU` and the `PC` types `PCSPTRSVGPU` and `PCCAPELLINI` known to PETSc
+
+   Not Collective
+
+   Level: beginner
+
+   Note:
+   For programs that link the library; -dll_append calls it by itself. Calls after the first do nothing.
+
+.seealso: `MatSolverTypeRegister()`, `PCRegister()`
+@*/
+PetscErrorCode SpTRSVGPURegister(void)
+{
+  /* looked up by the beginning of the type's name: derived types first */
+  static const MatType types[] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJ, MATMPIAIJ};
+
+  PetscFunctionBegin;
+  if (registered) PetscFunctionReturn(PETSC_SUCCESS);
+  registered = PETSC_TRUE;
+  PetscCall(PetscRegisterFinalize(Finalize));
+  /* first, or PETSc's own list of solver types would be overwritten */
+  PetscCall(MatInitializePackage());
+  PetscCall(PCInitializePackage());
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types); i++) {
+    PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ILU, MatGetFactor_SpTRSVGPU));
+    PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ICC, MatGetFactor_SpTRSVGPU));
+  }
+  PetscCall(PCRegister(PCSPTRSVGPU, PCCreate_SpTRSVGPU));
+  PetscCall(PCRegister(PCCAPELLINI, PCCreate_Capellini));
+  PetscCall(PetscLogEventRegister("SpTRSVSymbolic", MAT_CLASSID, &SpTRSVGPU_Symbolic));
+  PetscCall(PetscLogEventRegister("SpTRSVNumeric", MAT_CLASSID, &SpTRSVGPU_Numeric));
+  PetscCall(PetscLogEventRegister("SpTRSVAnalysis", MAT_CLASSID, &SpTRSVGPU_Analysis));
+  PetscCall(PetscLogEventRegister("SpTRSVSolveL", MAT_CLASSID, &SpTRSVGPU_SolveL));
+  PetscCall(PetscLogEventRegister("SpTRSVSolveU", MAT_CLASSID, &SpTRSVGPU_SolveU));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The name that PETSc derives from libsptrsvgpu.so. */
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_sptrsvgpu(void)
+{
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPURegister());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

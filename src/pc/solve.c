@@ -1,0 +1,223 @@
+/*
+   The solves of a factor Mat: each is a first and a second triangular solve, of L and U, or of U^T and L^T.
+*/
+#include "impl.h"
+
+typedef enum {
+  FIRST  = 1,
+  SECOND = 2,
+  BOTH   = FIRST | SECOND
+} Halves;
+
+PetscErrorCode SpTRSVGPUGetStream(TrsvMemory memory, TrsvStream *stream)
+{
+  PetscFunctionBegin;
+  *stream = NULL;
+  if (memory == TRSV_DEVICE) {
+    PetscDeviceContext context;
+    void              *handle;
+
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
+    if (handle) *stream = *(TrsvStream *)handle;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One triangular solve, as the log counts it. */
+static PetscErrorCode Half(TrsvPair *pair, Halves half, const void *from, void *to, TrsvStream stream)
+{
+  const TrsvPairMember *m     = half == FIRST ? &pair->first : &pair->second;
+  const PetscLogEvent   event = (half == FIRST) != pair->transposed ? SpTRSVGPU_SolveL : SpTRSVGPU_SolveU;
+  const PetscLogDouble  flops = 2.0 * (PetscLogDouble)m->statistics.nnz - m->statistics.rows; /* one division a row, or none: as PETSc counts */
+  TrsvError             error;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+  if (pair->memory == TRSV_DEVICE) PetscCall(PetscLogGpuTimeBegin());
+  error = half == FIRST ? TrsvPairFirst(pair, from, to, stream) : TrsvPairSecond(pair, from, to, stream);
+  if (pair->memory == TRSV_DEVICE) {
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(PetscLogGpuFlops(flops));
+  } else PetscCall(PetscLogFlops(flops));
+  PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  PetscCallTrsv(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolveArrays(TrsvPair *pair, Halves halves, const void *b, void *x)
+{
+  TrsvStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPUGetStream(pair->memory, &stream));
+  if (halves & FIRST) PetscCall(Half(pair, FIRST, b, halves == BOTH ? pair->between : x, stream));
+  if (halves & SECOND) PetscCall(Half(pair, SECOND, halves == BOTH ? pair->between : b, x, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if PetscDefined(HAVE_CUDA)
+/* For vectors of the host when the solve runs on the device. */
+static PetscErrorCode DeviceVector(Mat F, Vec *v)
+{
+  PetscFunctionBegin;
+  if (*v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)F), v));
+  PetscCall(VecSetLayout(*v, F->rmap));
+  PetscCall(VecSetType(*v, VECCUDA));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolveOnDevice(Mat F, TrsvPair *pair, Halves halves, Vec b, Vec x)
+{
+  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
+  const PetscScalar *from;
+  PetscScalar       *to;
+  PetscBool          there, here;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)b, &there, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &here, VECSEQCUDA, VECMPICUDA, ""));
+  if (!there || b->boundtocpu) {
+    PetscCall(DeviceVector(F, &s->b));
+    PetscCall(VecCopy(b, s->b));
+    b = s->b;
+  }
+  here = (PetscBool)(here && !x->boundtocpu);
+  if (!here) PetscCall(DeviceVector(F, &s->x));
+  PetscCall(VecCUDAGetArrayRead(b, &from));
+  PetscCall(VecCUDAGetArrayWrite(here ? x : s->x, &to));
+  PetscCall(SolveArrays(pair, halves, from, to));
+  PetscCall(VecCUDARestoreArrayWrite(here ? x : s->x, &to));
+  PetscCall(VecCUDARestoreArrayRead(b, &from));
+  if (!here) PetscCall(VecCopy(s->x, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+static PetscErrorCode SolveOnHost(TrsvPair *pair, Halves halves, Vec b, Vec x)
+{
+  const PetscScalar *from;
+  PetscScalar       *to;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(b, &from));
+  PetscCall(VecGetArrayWrite(x, &to));
+  PetscCall(SolveArrays(pair, halves, from, to));
+  PetscCall(VecRestoreArrayWrite(x, &to));
+  PetscCall(VecRestoreArrayRead(b, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(Mat F, PetscBool transposed, Halves halves, Vec b, Vec x)
+{
+  SpTRSVGPU *s      = (SpTRSVGPU *)F->data;
+  TrsvMemory memory = s->home;
+  TrsvPair  *pair;
+  PetscBool  bound;
+
+  PetscFunctionBegin;
+  PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The factorisation failed; there is no solve with it");
+  PetscCall(MatBoundToCPU(F, &bound));
+  if (bound) memory = TRSV_HOST;
+  PetscCall(SpTRSVGPUGetPair(F, memory, transposed, &pair));
+#if PetscDefined(HAVE_CUDA)
+  if (memory == TRSV_DEVICE) {
+    PetscCall(SolveOnDevice(F, pair, halves, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(SolveOnHost(pair, halves, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSolve_SpTRSVGPU(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(Solve(F, PETSC_FALSE, BOTH, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSolveTranspose_SpTRSVGPU(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(Solve(F, PETSC_TRUE, BOTH, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ILU: L and U. */
+static PetscErrorCode MatForwardSolve_SpTRSVGPU(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(Solve(F, PETSC_FALSE, FIRST, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatBackwardSolve_SpTRSVGPU(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(Solve(F, PETSC_FALSE, SECOND, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The square roots of ICC's pivots, in the order of the factor. */
+static PetscErrorCode GetRoot(Mat F, Vec like)
+{
+  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
+  SpTRSVGPUTriangles t;
+  PetscScalar       *root;
+
+  PetscFunctionBegin;
+  if (s->root) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpTRSVGPUTrianglesCreate(s->host, s->kind, &t));
+  PetscCall(VecDuplicate(like, &s->root));
+  PetscCall(VecGetArrayWrite(s->root, &root));
+  for (PetscInt r = 0; r < t.U.rows; r++) {
+    const PetscReal pivot = PetscRealPart(t.u[t.U.offsets[r]]);
+
+    PetscCheck(!(pivot < 0), PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT, "Pivot %g of row %" PetscInt_FMT " is negative: the factor has no symmetric halves", (double)pivot, s->natural ? r : s->row[r]);
+    root[r] = PetscSqrtReal(pivot);
+  }
+  PetscCall(VecRestoreArrayWrite(s->root, &root));
+  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ICC = U^T D U: the halves are U^T D^(1/2) and D^(1/2) U, so that one is the transpose of the other. The plans are of U^T and D U. */
+static PetscErrorCode MatForwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+
+  PetscFunctionBegin;
+  PetscCall(GetRoot(F, x));
+  PetscCall(Solve(F, PETSC_FALSE, FIRST, b, x));
+  PetscCall(VecPointwiseDivide(x, x, s->root));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatBackwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+  Vec        scaled;
+
+  PetscFunctionBegin;
+  PetscCall(GetRoot(F, b));
+  PetscCall(VecDuplicate(b, &scaled));
+  PetscCall(VecPointwiseMult(scaled, b, s->root));
+  PetscCall(Solve(F, PETSC_FALSE, SECOND, scaled, x));
+  PetscCall(VecDestroy(&scaled));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatMatSolve() and its transpose go column by column through these, by PETSc's own loop. */
+PetscErrorCode MatSetSolves_SpTRSVGPU(Mat F)
+{
+  const PetscBool icc = (PetscBool)(F->factortype == MAT_FACTOR_ICC);
+
+  PetscFunctionBegin;
+  F->ops->solve          = MatSolve_SpTRSVGPU;
+  F->ops->solvetranspose = icc ? MatSolve_SpTRSVGPU : MatSolveTranspose_SpTRSVGPU;
+  F->ops->forwardsolve   = icc ? MatForwardSolve_SpTRSVGPU_ICC : MatForwardSolve_SpTRSVGPU;
+  F->ops->backwardsolve  = icc ? MatBackwardSolve_SpTRSVGPU_ICC : MatBackwardSolve_SpTRSVGPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

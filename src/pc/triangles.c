@@ -1,0 +1,117 @@
+/*
+   PETSc's own host factors, read as two triangles in compressed sparse rows.
+*/
+#include "impl.h"
+
+/* A SeqAIJ ILU factor keeps L, without its unit diagonal, in rows 0, 1, ...; behind it the rows of U from the last to the first, each with
+   the reciprocal of its pivot as its last entry. L is used where it stands; U is put in order. */
+static PetscErrorCode Triangles_ILU(Mat host, SpTRSVGPUTriangles *t)
+{
+  const PetscInt *i, *j, n = host->rmap->n;
+  PetscScalar    *a, *value;
+  PetscInt       *offsets, *columns, nnz, k;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetCSRAndMemType(host, &i, &j, &a, NULL));
+  /* where row r of U ends, from its length: a row is over where its column is the row itself */
+  PetscCall(PetscMalloc1(n + 1, &offsets));
+  k = i[n];
+  for (PetscInt r = n - 1; r >= 0; r--) {
+    const PetscInt start = k;
+
+    while (j[k] != r) k++;
+    offsets[r] = ++k - start;
+  }
+  nnz = k - i[n];
+  PetscCall(PetscMalloc1(n + 1 + nnz, &t->index));
+  PetscCall(PetscMalloc1(nnz, &value));
+  columns     = t->index + n + 1;
+  t->index[0] = 0;
+  for (PetscInt r = 0; r < n; r++) t->index[r + 1] = t->index[r] + offsets[r];
+  PetscCall(PetscFree(offsets));
+  for (PetscInt r = n - 1, from = i[n]; r >= 0; r--) {
+    const PetscInt to = t->index[r], off = t->index[r + 1] - to - 1;
+
+    columns[to] = r;
+    value[to]   = (PetscScalar)1.0 / a[from + off];
+    PetscCall(PetscArraycpy(columns + to + 1, j + from, off));
+    PetscCall(PetscArraycpy(value + to + 1, a + from, off));
+    from += off + 1;
+  }
+  t->L     = (TrsvMatrix){n, i, j, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE};
+  t->U     = (TrsvMatrix){n, t->index, columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE};
+  t->l     = a;
+  t->value = value;
+  t->u     = value;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A SeqSBAIJ ICC factor U^T D U keeps in row r the negated entries of U off its unit diagonal and, last, the reciprocal of D's.
+   L = U^T is its transpose, D U its rows scaled. */
+static PetscErrorCode Triangles_ICC(Mat host, SpTRSVGPUTriangles *t)
+{
+  const PetscInt *ui, *uj, n = host->rmap->n;
+  PetscInt        m, nnz, off, *loffsets, *lcolumns, *uoffsets, *ucolumns;
+  PetscScalar    *a, *l, *u;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(host, 0, PETSC_FALSE, PETSC_FALSE, &m, &ui, &uj, &done));
+  PetscCheck(done && m == n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No access to the rows of PETSc's ICC factor");
+  PetscCall(MatSeqSBAIJGetArray(host, &a));
+  nnz = ui[n];
+  off = nnz - n;
+  PetscCall(PetscMalloc1(2 * n + 3 + nnz + off, &t->index));
+  PetscCall(PetscMalloc1(nnz + off, &t->value));
+  uoffsets = t->index;
+  ucolumns = uoffsets + n + 1;
+  loffsets = ucolumns + nnz;
+  lcolumns = loffsets + n + 2;
+  u        = t->value;
+  l        = u + nnz;
+  PetscCall(PetscArraycpy(uoffsets, ui, n + 1));
+  PetscCall(PetscArrayzero(loffsets, n + 2));
+  for (PetscInt r = 0; r < n; r++)
+    for (PetscInt k = ui[r]; k < ui[r + 1] - 1; k++) loffsets[uj[k] + 2]++;
+  for (PetscInt r = 1; r <= n; r++) loffsets[r + 1] += loffsets[r];
+  for (PetscInt r = 0; r < n; r++) { /* loffsets[c + 1] runs through row c of L while it is filled */
+    const PetscInt    last  = ui[r + 1] - 1;
+    const PetscScalar pivot = (PetscScalar)1.0 / a[last];
+
+    ucolumns[ui[r]] = r;
+    u[ui[r]]        = pivot;
+    for (PetscInt k = ui[r]; k < last; k++) {
+      const PetscInt to = loffsets[uj[k] + 1]++;
+
+      ucolumns[k + 1] = uj[k];
+      u[k + 1]        = -pivot * a[k];
+      lcolumns[to]    = r;
+      l[to]           = -a[k];
+    }
+  }
+  PetscCall(MatSeqSBAIJRestoreArray(host, &a));
+  PetscCall(MatRestoreRowIJ(host, 0, PETSC_FALSE, PETSC_FALSE, &m, &ui, &uj, &done));
+  t->L = (TrsvMatrix){n, loffsets, lcolumns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE};
+  t->U = (TrsvMatrix){n, uoffsets, ucolumns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE};
+  t->l = l;
+  t->u = u;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Good as long as the host factor is; to be destroyed by SpTRSVGPUTrianglesDestroy(). */
+PetscErrorCode SpTRSVGPUTrianglesCreate(Mat host, MatFactorType kind, SpTRSVGPUTriangles *t)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(t, 1));
+  if (kind == MAT_FACTOR_ICC) PetscCall(Triangles_ICC(host, t));
+  else PetscCall(Triangles_ILU(host, t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *t)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(t->index));
+  PetscCall(PetscFree(t->value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

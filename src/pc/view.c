@@ -1,0 +1,63 @@
+/*
+   What a factor Mat shows of itself: statistics of L and U, the algorithm of each and why, memory.
+*/
+#include "impl.h"
+
+static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const TrsvPairMember *m)
+{
+  const TrsvStatistics *s = &m->statistics;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s: %ld nonzeros, %.2f in a row (max %d, variation %.2f), mean distance %.1f\n", name, s->nnz, s->row_mean, s->row_max, s->row_variation, s->distance));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    %d level sets of %.1f rows (max %d), parallel granularity %.2f\n", s->levels, s->level_mean, s->level_max, s->granularity));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: %s\n", TrsvAlgorithmName(m->algorithm), m->why));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    plan %.3g MB, analysis %.3g s\n", 1e-6 * (double)TrsvPlanBytes(m->plan), m->seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
+{
+  SpTRSVGPU      *s  = (SpTRSVGPU *)F->data;
+  const char     *on = s->home == TRSV_DEVICE ? "the GPU" : "the host";
+  const TrsvPair *pair;
+  PetscLogDouble  bytes = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the host by PETSc, solves on %s\n", F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU", on));
+  if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) {
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: zero pivot %g in row %" PetscInt_FMT "\n", (double)F->factorerror_zeropivot_value, F->factorerror_zeropivot_row));
+  } else if (F->factorerrortype) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: MatFactorError %d\n", (int)F->factorerrortype));
+  pair = s->pair[s->home][0];
+  if (!pair) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ViewMember(viewer, "L", &pair->first));
+  PetscCall(ViewMember(viewer, "U", &pair->second));
+  for (int m = 0; m < 2; m++)
+    for (int t = 0; t < 2; t++)
+      if (s->pair[m][t]) bytes += (PetscLogDouble)TrsvPairBytes(s->pair[m][t]);
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  plans in all %.3g MB%s%s\n", 1e-6 * bytes, s->pair[s->home][1] ? ", transposes among them" : "", s->pair[TRSV_HOST][0] && s->home == TRSV_DEVICE ? ", some on the host" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All ranks in ascii_info_detail, otherwise the first. */
+PetscErrorCode MatView_SpTRSVGPU(Mat F, PetscViewer viewer)
+{
+  PetscBool         ascii;
+  PetscViewerFormat format;
+  PetscMPIInt       rank, size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)F), &rank));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
+  PetscCall(PetscViewerASCIIPushSynchronized(viewer));
+  if (size > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "block Jacobi: each of %d ranks factors its diagonal block%s\n", size, format == PETSC_VIEWER_ASCII_INFO_DETAIL ? "" : "; the first is shown"));
+  if (!rank || format == PETSC_VIEWER_ASCII_INFO_DETAIL) {
+    if (size > 1) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "rank %d, %" PetscInt_FMT " rows\n", rank, F->rmap->n));
+    PetscCall(ViewLocal(F, viewer));
+  }
+  PetscCall(PetscViewerFlush(viewer));
+  PetscCall(PetscViewerASCIIPopSynchronized(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
