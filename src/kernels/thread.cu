@@ -82,7 +82,7 @@ template <class T> static TrsvError Launch(const TrsvOrdered *o, const void *b, 
   auto           kernel = thread_solve<T>;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const double blocks = ahead * o->level_mean / BLOCK / multiprocessors;
+  const double blocks = ahead * o->level_mean / ((double)BLOCK * multiprocessors);
   TrsvCall(TrsvDeviceLimitBlocks((const void *)kernel, blocks < 1 ? 1 : blocks > 32 ? 32 : (int)blocks, &shared));
   TRSV_LAUNCH(kernel, grid, BLOCK, shared, stream, OrderedView<T>(o), (const T *)b, (T *)x);
   return TrsvDeviceLaunched("thread_solve");

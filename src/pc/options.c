@@ -22,6 +22,7 @@ static PetscErrorCode GetData(Mat F, SpTRSVGPU **s)
   PetscBool flg;
 
   PetscFunctionBegin;
+  *s = NULL;
   PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &flg));
   PetscCheck(flg, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "Not a factor of solver type %s; see PCFactorSetUpMatSolverType() and PCFactorGetMatrix()", MATSOLVERSPTRSVGPU);

@@ -2,6 +2,7 @@
    The solves of a factor Mat: each is a first and a second triangular solve, of L and U, or of U^T and L^T.
 */
 #include "impl.h"
+#include <petscdevice.h>
 
 typedef enum {
   FIRST  = 1,
@@ -57,7 +58,18 @@ static PetscErrorCode SolveArrays(TrsvPair *pair, Halves halves, const void *b, 
 }
 
 #if PetscDefined(HAVE_CUDA)
-/* For vectors of the host when the solve runs on the device. */
+static PetscErrorCode OnDevice(Vec v, PetscBool *flg)
+{
+  PetscBool bound;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, flg, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecBoundToCPU(v, &bound));
+  if (bound) *flg = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For a vector of the host when the solve runs on the device. */
 static PetscErrorCode DeviceVector(Mat F, Vec *v)
 {
   PetscFunctionBegin;
@@ -70,27 +82,30 @@ static PetscErrorCode DeviceVector(Mat F, Vec *v)
 
 static PetscErrorCode SolveOnDevice(Mat F, TrsvPair *pair, Halves halves, Vec b, Vec x)
 {
-  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
+  SpTRSVGPU         *s      = (SpTRSVGPU *)F->data;
+  Vec                result = x;
   const PetscScalar *from;
   PetscScalar       *to;
-  PetscBool          there, here;
+  PetscBool          there;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)b, &there, VECSEQCUDA, VECMPICUDA, ""));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &here, VECSEQCUDA, VECMPICUDA, ""));
-  if (!there || b->boundtocpu) {
+  PetscCall(OnDevice(b, &there));
+  if (!there) {
     PetscCall(DeviceVector(F, &s->b));
     PetscCall(VecCopy(b, s->b));
     b = s->b;
   }
-  here = (PetscBool)(here && !x->boundtocpu);
-  if (!here) PetscCall(DeviceVector(F, &s->x));
+  PetscCall(OnDevice(x, &there));
+  if (!there) {
+    PetscCall(DeviceVector(F, &s->x));
+    result = s->x;
+  }
   PetscCall(VecCUDAGetArrayRead(b, &from));
-  PetscCall(VecCUDAGetArrayWrite(here ? x : s->x, &to));
+  PetscCall(VecCUDAGetArrayWrite(result, &to));
   PetscCall(SolveArrays(pair, halves, from, to));
-  PetscCall(VecCUDARestoreArrayWrite(here ? x : s->x, &to));
+  PetscCall(VecCUDARestoreArrayWrite(result, &to));
   PetscCall(VecCUDARestoreArrayRead(b, &from));
-  if (!here) PetscCall(VecCopy(s->x, x));
+  if (result != x) PetscCall(VecCopy(result, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
