@@ -23,7 +23,6 @@ typedef struct {
   PetscErrorCode (*destroy)(PC);
   PetscErrorCode (*setupsolvertype)(PC);
   PetscErrorCode (*setshifttype)(PC, MatFactorShiftType);
-  PetscErrorCode (*getmatrix)(PC, Mat *);
 } PC_SpTRSVGPU;
 
 static PetscErrorCode GetData(PC pc, PC_SpTRSVGPU **data)
@@ -76,7 +75,7 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   PetscCall(GetData(pc, &p));
   PetscCall((*p->setupsolvertype)(pc));
   PetscCall(ChooseKind(pc, p));
-  PetscCall((*p->getmatrix)(pc, &F)); /* PCFactorGetMatrix() itself would come back here */
+  PetscUseTypeMethod(pc, getfactoredmatrix, &F); /* PCFactorGetMatrix() itself would come back here */
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   if (!ours) {
     PetscCheck(p->kind != MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ICC by -pc_type %s needs its own solver type; for another one use -pc_type icc", ((PetscObject)pc)->type_name);
@@ -302,7 +301,6 @@ static PetscErrorCode Create(PC pc, PetscBool thread)
   p->destroy        = pc->ops->destroy;
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", &p->setupsolvertype));
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetShiftType_C", &p->setshifttype));
-  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorGetMatrix_C", &p->getmatrix));
 
   pc->ops->setup          = PCSetUp_SpTRSVGPU;
   pc->ops->setfromoptions = PCSetFromOptions_SpTRSVGPU;
