@@ -85,7 +85,7 @@ static PetscErrorCode MatBindToCPU_SpTRSVGPU(Mat F, PetscBool flg)
 {
   PetscFunctionBegin;
 #if PetscDefined(HAVE_DEVICE)
-  F->boundtocpu = flg;
+  F->boundtocpu = (PetscBool)(flg || ((SpTRSVGPU *)F->data)->home == TRSV_HOST); /* or MatMatSolve() would ask for a device */
 #else
   (void)F;
   (void)flg;
@@ -138,6 +138,23 @@ static PetscErrorCode FindHome(Mat local, const MatFactorInfo *info, TrsvMemory 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ISIdentity() remembers its answer, and PETSc's MatReorderForNonzeroDiagonal() changes the indices behind its back. */
+static PetscErrorCode IsIdentity(IS is, PetscBool *identity)
+{
+  const PetscInt *indices;
+  PetscLayout     layout;
+  PetscInt        start, end;
+
+  PetscFunctionBegin;
+  *identity = PETSC_TRUE;
+  PetscCall(ISGetLayout(is, &layout));
+  PetscCall(PetscLayoutGetRange(layout, &start, &end));
+  PetscCall(ISGetIndices(is, &indices));
+  for (PetscInt i = start; i < end && *identity; i++) *identity = (PetscBool)(indices[i - start] == i);
+  PetscCall(ISRestoreIndices(is, &indices));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The orderings of the local rows and columns; on several ranks only the natural one exists. */
 static PetscErrorCode SetOrdering(Mat F, Mat local, IS row, IS column, IS *localrow, IS *localcolumn)
 {
@@ -147,8 +164,8 @@ static PetscErrorCode SetOrdering(Mat F, Mat local, IS row, IS column, IS *local
   PetscMPIInt     size;
 
   PetscFunctionBegin;
-  if (row) PetscCall(ISIdentity(row, &identity[0]));
-  if (column) PetscCall(ISIdentity(column, &identity[1]));
+  if (row) PetscCall(IsIdentity(row, &identity[0]));
+  if (column) PetscCall(IsIdentity(column, &identity[1]));
   s->natural = (PetscBool)(identity[0] && identity[1]);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
   if (size > 1) { /* not a local ordering */
