@@ -6,9 +6,9 @@ static PetscErrorCode Factor(Mat A, const char solver[], MatFactorType type, Mat
 {
   MatFactorInfo   info;
   IS              row, col;
-  PetscReal       levels                = 0;
-  char            ordering[64]          = MATORDERINGNATURAL;
-  const PetscBool ilu                   = (PetscBool)(type == MAT_FACTOR_ILU);
+  PetscReal       levels       = 0;
+  char            ordering[64] = MATORDERINGNATURAL;
+  const PetscBool ilu          = (PetscBool)(type == MAT_FACTOR_ILU);
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-levels", &levels, NULL));
@@ -79,11 +79,12 @@ static PetscErrorCode CheckSolves(Mat F, Mat R, Mat A)
   PetscCall(MatGetSize(A, &n, NULL));
   PetscCall(MatCreateDense(PetscObjectComm((PetscObject)A), PETSC_DECIDE, PETSC_DECIDE, n, columns, NULL, &B));
   for (PetscInt j = 0; j < columns; j++) {
-    PetscCall(MatDenseGetColumnVecWrite(B, j, &c));
-    PetscCall(FillVec(c, 10 + j));
-    PetscCall(MatDenseRestoreColumnVecWrite(B, j, &c));
+    Vec column;
+
+    PetscCall(MatDenseGetColumnVecWrite(B, j, &column));
+    PetscCall(FillVec(column, 10 + j));
+    PetscCall(MatDenseRestoreColumnVecWrite(B, j, &column));
   }
-  PetscCall(VecDuplicate(b, &c));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &Y));
   PetscCall(MatMatSolve(F, B, X));

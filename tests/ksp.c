@@ -148,7 +148,7 @@ int main(int argc, char **args)
          args: -pc_factor_mat_ordering_type {{natural nd rcm}} -pc_factor_levels {{0 1}}
       test:
          suffix: icc_shift
-         args: -problem saddle -ksp_type gmres -pc_factor_shift_type {{none nonzero positive_definite inblocks}} -pc_factor_shift_amount 0.1 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
+         args: -problem saddle -ksp_type gmres -pc_factor_shift_type {{none nonzero positive_definite inblocks}} -pc_factor_shift_amount 0.1 -ksp_max_it 5 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
       test:
          suffix: icc_symmetric
          args: -ksp_type gmres -ksp_pc_side {{left symmetric}}
