@@ -48,7 +48,7 @@ lib: $(LIB)
 $(LIB): $(OBJ)
 	@mkdir -p $(@D)
 	$(if $(CUDAC),,@echo "sptrsvgpu: this PETSc has no CUDA: building the host path only")
-	$(CLINKER) $(call SL_LINKER_FUNCTION,$@,,) -o $@ $^ $(PETSC_LIB)
+	$(CLINKER) -shared -Wl,-soname,$(@F) -o $@ $^ $(PETSC_LIB)
 
 COMPILE.dep = -MD -MP -MF $(@:.o=.d)
 $(BUILD)/obj/%.o: %.c makefile
