@@ -56,12 +56,12 @@ $(BUILD)/obj/%.o: %.c makefile
 	$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(CUDAC),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
 $(BUILD)/obj/%.cu.o: %.cu makefile
 	@mkdir -p $(@D)
-	$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) -O3 -DTRSV_CUDA $(COMPILE.dep) $< -o $@
+	$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) -DTRSV_CUDA $(COMPILE.dep) $< -o $@
 -include $(OBJ:.o=.d)
 
 info:
 	@printf 'LIB=%q\nPETSC_DIR=%q\nPETSC_ARCH=%q\nCUDA=%q\n' '$(LIB)' '$(PETSC_DIR)' '$(PETSC_ARCH)' '$(CUDA)'
 
-include examples/makefile tests/makefile
+include examples/makefile tests/makefile tests/bench/makefile
 endif
 endif
