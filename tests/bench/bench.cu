@@ -1,13 +1,13 @@
 /*
    bench: times and checks every device algorithm on a list of matrices.
 
-     bench [-a NAMES] [-p double|float] [-o FILE.jsonl] [-m MS] MATRIX...
+     bench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] MATRIX...
 
    For each matrix: the lower and the upper triangle of its pattern with seeded values, and, checked but not timed, of its own values
    where it has them and a complete diagonal. For each algorithm: median of the solves that fit into MS milliseconds (at most 200, at least
    5), each with all the resets it needs, into an x that was poisoned; the largest componentwise backward error
    |b - T x| / (|T| |x| + |b|) of two solves; whether all solves gave the same bits. cuSPARSE SpSV and one core of the host are timed in the same
-   run. One JSON object a line goes to FILE; a table to standard output. Exit status 1 where an error is over the bound or bits differ.
+   run. With -m 0 nothing is timed. ours: all but cuSPARSE. One JSON object a line goes to FILE; a table to standard output. Exit status 1 where an error is over the bound or bits differ.
 */
 #include <algorithm>
 #include <chrono>
@@ -200,16 +200,16 @@ template <class T> static void Run(const char *name, const Triangle &t, bool own
   const double          cpu = c.Serial(), floor_ms = Floor(s, o), bound = (sizeof(T) == 4 ? 1e-6 : 1e-15) * (4 + s.row_max / 16);
   const bool            finite = std::all_of(c.x.begin(), c.x.end(), [](T v) { return std::isfinite(v); });
   const double          budget = own ? 0 : o.budget;
-  const Result          base   = cusparse ? c.Device(cusparse, budget) : Result();
+  const Result          base   = budget > 0 ? c.Device(cusparse, budget) : Result();
 
   for (const TrsvAlgorithm *a : o.algorithms) {
-    const Result r  = a == cusparse ? base : c.Device(a, budget);
+    const Result r  = a == cusparse && budget > 0 ? base : c.Device(a, budget);
     /* where the solution overflows on the host too, only an end is asked for */
     const bool   ok = !r.failure[0] && (r.error <= bound || !finite) && (r.same_bits || !finite);
 
     if (!ok && a != cusparse) o.bad++;
     printf("%-28s %c%-4s %8d %9ld %7d %-9s%c", name, t.matrix.triangle == TRSV_LOWER ? 'L' : 'U', own ? " own" : "", s.rows, s.nnz, s.levels, TrsvAlgorithmName(a), a == selected ? '*' : ' ');
-    if (own) printf(" error %.0e%s%s\n", r.error, finite ? "" : " (the solution overflows)", ok ? "" : " WRONG");
+    if (budget <= 0) printf(" %s error %.0e%s%s\n", r.failure, r.error, finite ? "" : " (the solution overflows)", ok ? "" : " WRONG");
     else printf(" %9.4f ms %6.2fx cuSPARSE %6.2fx CPU %6.1fx floor, analysis %7.1f ms, %6.1f MB, error %.0e%s%s%s\n", r.ms, base.ms / r.ms, cpu / r.ms, r.ms / floor_ms, r.analysis_ms, 1e-6 * (double)r.bytes, r.error, r.same_bits ? "" : " BITS DIFFER", ok ? "" : " WRONG ", r.failure);
     fflush(stdout);
     if (o.json)
@@ -247,12 +247,19 @@ static double MeasureBandwidth()
 
 static void Usage(const char *what)
 {
-  fprintf(stderr, "%s\nbench [-a NAMES] [-p double|float] [-o FILE.jsonl] [-m MS] MATRIX...\n", what);
+  fprintf(stderr, "%s\nbench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] MATRIX...\n", what);
   exit(2);
 }
 
 static void ParseAlgorithms(char *names, Options &o)
 {
+  const TrsvAlgorithm *every;
+
+  if (!strcmp(names, "ours")) {
+    for (int k = 0; (every = TrsvAlgorithmGet(k)); k++)
+      if (TrsvAlgorithmMemory(every) == TRSV_DEVICE && strcmp(TrsvAlgorithmName(every), "cusparse")) o.algorithms.push_back(every);
+    return;
+  }
   for (char *n = strtok(names, ","); n; n = strtok(nullptr, ",")) {
     const TrsvAlgorithm *a = TrsvAlgorithmFind(n);
 
