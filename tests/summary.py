@@ -80,7 +80,7 @@ def main():
         lines = open(os.path.join(testdir, "harness.log"), errors="replace").read().splitlines()
         print("\n".join(line for line in lines if re.match(r"not ok|#|.*(error:|undefined reference)", line))[:20000])
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
+    return 1 if failed or not passed else 0
 
 
 sys.exit(main())
