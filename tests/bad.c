@@ -69,24 +69,21 @@ static PetscErrorCode CreateFromArrays(Case which, Mat *A)
 /* Why the set-up failed, and where */
 static PetscErrorCode PrintFailure(KSP ksp)
 {
-  PC              pc;
-  PCFailedReason  failed;
-  Mat             F;
-  MatFactorError  error;
-  PetscReal       pivot;
-  PetscInt        row;
-  PetscMPIInt     size;
+  PC             pc;
+  PCFailedReason failed;
+  Mat            F;
+  MatFactorError error;
+  PetscReal      pivot;
+  PetscInt       row;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCGetFailedReason(pc, &failed));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PC: %s\n", PCFailedReasons[failed]));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatFactorGetError(F, &error));
   PetscCall(MatFactorGetErrorZeroPivot(F, &pivot, &row));
-  if (error == MAT_FACTOR_NUMERIC_ZEROPIVOT) PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, "zero pivot in row %" PetscInt_FMT "\n", row));
-  PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, PETSC_STDOUT));
+  if (error == MAT_FACTOR_NUMERIC_ZEROPIVOT) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "zero pivot in row %" PetscInt_FMT "\n", row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
