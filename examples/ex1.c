@@ -116,3 +116,52 @@ int main(int argc, char **args)
   PetscCall(PetscFinalize());
   return 0;
 }
+
+/*TEST
+
+   testset:
+      filter: grep -v time:
+      args: -pc_type sptrsvgpu
+      test:
+         suffix: 1
+         args: -n 32
+      test:
+         suffix: 2
+         nsize: 2
+         args: -dim 3 -n 10 -m 12
+      test:
+         suffix: convection
+         args: -n 32 -m 20 -convection 20
+      test:
+         suffix: convection_3
+         nsize: 2
+         args: -dim 3 -n 12 -convection 20
+
+   # what the solver shows of itself
+   testset:
+      nsize: {{1 2}separate output}
+      args: -mat_type aij -n 32
+      filter: grep -v -e time: | sed -e "s/analysis .* s/analysis T s/"
+      test:
+         suffix: view
+         args: -pc_type {{sptrsvgpu capellini}separate output} -ksp_view
+      test:
+         suffix: detail
+         args: -pc_type sptrsvgpu -mat_sptrsvgpu_view ::ascii_info_detail
+
+   test:
+      suffix: view_sub
+      args: -mat_type aij -n 32 -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type sptrsvgpu -sub_mat_sptrsvgpu_view -sub_pc_factor_levels 1
+      filter: grep -v -e time: | sed -e "s/analysis .* s/analysis T s/"
+
+   test:
+      suffix: view_zero_pivot
+      args: -mat_type aij -n 4 -pc_type sptrsvgpu -pc_factor_zeropivot 3.9 -pc_factor_shift_type none -mat_sptrsvgpu_view
+      filter: grep -e failed -e iterations
+
+   test:
+      suffix: help
+      args: -help -n 4 -pc_type sptrsvgpu
+      filter: grep -o -e "-mat_sptrsvgpu_[a-z]*:" -e "-pc_sptrsvgpu_[a-z]*:" -e "-pc_factor_levels"
+
+TEST*/

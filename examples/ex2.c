@@ -43,9 +43,13 @@ static PetscErrorCode LoadMtx(Mat A, const char file[], PetscBool *cg, PetscBool
 static PetscErrorCode LoadBinary(Mat A, const char file[])
 {
   PetscViewer viewer;
-  PetscInt    m, n;
+  PetscInt    m, n, class = 0, count;
 
   PetscFunctionBegin;
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
+  PetscCall(PetscViewerBinaryRead(viewer, &class, 1, &count, PETSC_INT));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCheck(class == MAT_FILE_CLASSID, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "%s is no matrix: neither Matrix Market nor PETSc binary", file);
   PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
   PetscCall(MatLoad(A, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
@@ -155,3 +159,69 @@ int main(int argc, char **args)
   PetscCall(PetscFinalize());
   return 0;
 }
+
+/*TEST
+
+   build:
+      depends: mtx.c
+
+   testset:
+      args: -ksp_rtol 1e-8 -pc_type sptrsvgpu
+      filter: grep -v -e time: | sed -e "s%; read in.*%%"
+      test:
+         suffix: mtx
+         args: -f data/poisson.mtx
+         localrunfiles: data/poisson.mtx
+      test:
+         suffix: gz
+         args: -f data/poisson.mtx.gz
+         localrunfiles: data/poisson.mtx.gz
+         output_file: output/ex2_mtx.out
+      test:
+         suffix: xz
+         nsize: 2
+         args: -f data/poisson.mtx.xz
+         localrunfiles: data/poisson.mtx.xz
+      test:
+         suffix: binary
+         args: -f data/poisson.petsc -spd
+         localrunfiles: data/poisson.petsc
+      test:
+         suffix: rhs
+         args: -f data/poisson.mtx -rhs data/rhs.petsc
+         localrunfiles: data/poisson.mtx data/rhs.petsc
+      test:
+         suffix: random
+         args: -f data/poisson.mtx -rhs random
+         localrunfiles: data/poisson.mtx
+      test:
+         suffix: indefinite
+         args: -f data/poisson.mtx -spd 0
+         localrunfiles: data/poisson.mtx
+      test:
+         suffix: pattern
+         args: -f data/pattern.mtx -values dominant -complete_diagonal
+         localrunfiles: data/pattern.mtx
+
+   testset:
+      args: -pc_type sptrsvgpu
+      test:
+         suffix: missing
+         args: -f data/pattern.mtx -values dominant
+         localrunfiles: data/pattern.mtx
+         filter: Error: grep -E -o "data/pattern.mtx: .*"
+      test:
+         suffix: no_values
+         args: -f data/pattern.mtx
+         localrunfiles: data/pattern.mtx
+         filter: Error: grep -E -o "data/pattern.mtx:1: .*"
+      test:
+         suffix: no_matrix
+         args: -f data/text.txt
+         localrunfiles: data/text.txt
+         filter: Error: grep -E -o "data/text.txt is no matrix.*"
+      test:
+         suffix: no_file
+         filter: Error: grep -o -e "-f <file> says which matrix"
+
+TEST*/

@@ -62,6 +62,8 @@ def main():
                 label = directory + "-" + test.removeprefix("run")
                 mine = {k: v for k, v in runs.items() if k == label or k.startswith(label + "+")}
                 if test not in kept[root][source]:
+                    if part:
+                        continue
                     counts["skipped"] += 1
                     notes.append(f"  skipped {label}: requires {every[test].get('requires', '?')}")
                 elif not mine and not part:

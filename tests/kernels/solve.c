@@ -87,8 +87,8 @@ void TestSchedules(void)
     for (int s = 0; s < 4; s++) {
       Begin("schedules %s, %s", TrsvAlgorithmName(a), ShapeName[shapes[s]]);
       schedule = 0;
-      Shaped(shapes[s], 196, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, Reduced() ? 12 : 240);
-      Shaped(shapes[s], 196, a, 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_FLOAT, Reduced() ? 12 : 240);
+      Shaped(shapes[s], 196, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, Reduced() ? 12 : 96);
+      Shaped(shapes[s], 196, a, 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_FLOAT, Reduced() ? 12 : 96);
       End();
     }
 }

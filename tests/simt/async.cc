@@ -9,9 +9,14 @@
 
 namespace simt {
 
-static std::vector<Copy> copies;
+static std::vector<Copy> copies;     /* under way */
+static unsigned          at_barrier; /* threads that wait for their cluster */
 
-void begin_async() { copies.clear(); }
+void begin_async()
+{
+  copies.clear();
+  at_barrier = 0;
+}
 
 /* Which block of the cluster holds an address of shared memory, and in which variable; NULL if none does. */
 static Block *owner(const void *p, Variable **variable)
@@ -41,8 +46,7 @@ static void end_phase(Mbarrier &m)
 {
   if (m.arrived < m.count || m.bytes) return;
   m.arrived = 0;
-  m.phase++;
-  events++;
+  write((void *)m.address, ++m.phase, sizeof(TrsvMbarrier)); /* for those who watch it */
 }
 
 void mbarrier_init(TrsvMbarrier *p, unsigned count)
@@ -77,8 +81,8 @@ bool mbarrier_test(TrsvMbarrier *p, unsigned parity)
 
   if (parity > 1) misuse("an mbarrier is asked for parity %u", parity);
   if ((m.phase & 1) != parity) return true;
-  m.asked        = true;
-  running->loads = Thread::watched + 1; /* any event may be the end of the phase */
+  m.asked = true;
+  watch(running, p, m.phase, sizeof(*p));
   return false;
 }
 
@@ -140,14 +144,17 @@ void cluster_may_open(Block *b)
 {
   unsigned waiting = 0, live = 0;
 
+  if (!at_barrier) return;
   for (Block *m : b->cluster) {
     live += m->live;
     for (unsigned i = 0; i < m->threads; i++) waiting += m->thread[i].state == CLUSTER;
   }
   if (!waiting || waiting < live) return;
+  at_barrier -= waiting;
   for (Block *m : b->cluster)
     for (unsigned i = 0; i < m->threads; i++)
-      if (m->thread[i].state == CLUSTER) m->thread[i].state = READY;
+      if (m->thread[i].state == CLUSTER && &m->thread[i] == running) running->state = READY; /* queued when it leaves */
+      else if (m->thread[i].state == CLUSTER) make_ready(&m->thread[i]);
   events++;
 }
 
@@ -156,6 +163,7 @@ void cluster_barrier(unsigned line)
   may_yield();
   commit_of(running, nullptr);
   events++;
+  at_barrier++;
   running->state = CLUSTER;
   running->doing = "trsv_cluster_sync";
   running->line  = line;

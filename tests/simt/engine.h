@@ -33,14 +33,14 @@ struct Thread : Place { /* Place first: simt.h sees a thread as its place */
   Block   *block = nullptr;
   unsigned warp = 0, lane = 0;
   State    state    = READY;
-  int64_t  priority = 0;
+  int64_t  priority = 0, serial = 0;
 
   /* what it has loaded since it last waited: a poll that would find the same again need not run */
   const void *address[watched];
   uint64_t    bits[watched];
   uint8_t     size[watched];
-  unsigned    loads = 0; /* beyond watched: any store may matter to it */
-  uint64_t    seen  = 0; /* events at the last poll */
+  unsigned    loads  = 0; /* beyond watched: any event may matter to it */
+  bool        asleep = false; /* until one of them changes */
 
   unsigned    pending = 0;     /* its stores that nobody else sees yet */
   const char *doing   = "";    /* the collective or barrier it stands at, for the report */
@@ -115,7 +115,18 @@ void              fail(const char *format, ...) __attribute__((format(printf, 1,
 
 bool take_failure(); /* did the last launch fail? Asked once, as cudaGetLastError is */
 
+/* queue.cc */
+void    begin_queue();
+void    make_ready(Thread *);
+void    sleep(Thread *);
+void    rouse_to_poll(Thread *);
+void    wake(const void *address); /* a word has changed */
+void    drop_priority(Thread *);
+Thread *next(); /* NULL where nobody can run */
+
 /* memory.cc */
+void write(void *, uint64_t bits, unsigned size);                 /* a word that threads may wait for */
+void watch(Thread *, const void *, uint64_t bits, unsigned size); /* the thread has found this */
 Variable &find_variable(Block *, const void *key, size_t bytes, size_t align);
 void begin_memory();
 bool commit_one();                             /* makes one store that nobody sees yet visible; false where there is none */

@@ -36,11 +36,12 @@ static uint64_t read(const void *p, unsigned size)
   return bits;
 }
 
-static void write(void *p, uint64_t bits, unsigned size)
+void write(void *p, uint64_t bits, unsigned size)
 {
   if (read(p, size) == bits) return; /* nobody can tell */
   memcpy(p, &bits, size);
   events++;
+  wake(p);
 }
 
 /* The first of those to the same address as the i-th. */
@@ -84,6 +85,16 @@ void disown(Thread *t)
     }
 }
 
+void watch(Thread *t, const void *p, uint64_t bits, unsigned size)
+{
+  if (t->loads < Thread::watched) {
+    t->address[t->loads] = p;
+    t->bits[t->loads]    = bits;
+    t->size[t->loads]    = (uint8_t)size;
+  }
+  if (t->loads <= Thread::watched) t->loads++;
+}
+
 uint64_t load(const void *p, unsigned size)
 {
   may_yield();
@@ -92,12 +103,7 @@ uint64_t load(const void *p, unsigned size)
   for (size_t i = pending.size(); t->pending && i-- > 0;)
     if (pending[i].thread == t && pending[i].address == p) return pending[i].bits;
   const uint64_t bits = read(p, size);
-  if (t->loads < Thread::watched) {
-    t->address[t->loads] = p;
-    t->bits[t->loads]    = bits;
-    t->size[t->loads]    = (uint8_t)size;
-  }
-  if (t->loads <= Thread::watched) t->loads++;
+  watch(t, p, bits, size);
   return bits;
 }
 

@@ -26,18 +26,16 @@ size_t                dynamic_bytes;
 
 static const size_t shared_of_multiprocessor = 228 << 10, shared_of_block = 227 << 10;
 
-static uint64_t    random_state, switches, cursor;
+static uint64_t    random_state, switches;
 static unsigned    launches, since_switch;
-static int64_t     lowest;
+static int64_t     serial;
 static char        report[1024], kept[1024];
 static const char *kernel_name;
 static void      (*kernel_run)(void *);
 static void       *kernel_arguments;
 
 static std::vector<unsigned> order;   /* clusters, in the order in which they start */
-static std::vector<Thread *> turn;    /* the threads that there are, in the order of this round */
 static unsigned              started, cluster, capacity;
-static bool                  ran;     /* did anyone in this round? */
 static bool                  emptied; /* has a block ended? */
 
 uint64_t random_bits()
@@ -98,13 +96,6 @@ void yield(State s)
   fiber_leave(running->fiber, s == ENDED);
 }
 
-static void drop_priority(Thread *t)
-{
-  t->priority                      = --lowest;
-  t->block->warp[t->warp].priority = lowest;
-  t->block->priority               = lowest;
-}
-
 void may_yield()
 {
   if (SimtSettings.preempt && !quiet && !random_below((unsigned)SimtSettings.preempt)) {
@@ -118,7 +109,6 @@ void may_yield()
 
 void pause()
 {
-  running->seen = events;
   yield(POLLED);
   running->loads = 0;
 }
@@ -131,31 +121,17 @@ static void body()
   yield(ENDED);
 }
 
-static bool found_news(Thread *t)
-{
-  if (t->seen == events) return false;
-  if (t->loads > Thread::watched) return true;
-  for (unsigned i = 0; i < t->loads; i++) {
-    uint64_t now = 0;
-
-    memcpy(&now, t->address[i], t->size[i]);
-    if (now != t->bits[i]) return true;
-  }
-  t->seen = events;
-  return false;
-}
-
-static bool can_run(Thread *t) { return t->state == READY || (t->state == POLLED && found_news(t)); }
-
 static void resume(Thread *t)
 {
-  running = t;
-  here    = t;
+  running  = t;
+  here     = t;
   t->state = READY;
   switches++;
   clock_ns += 10;
   fiber_run(t->fiber);
   running = nullptr;
+  if (t->state == READY && !failed) make_ready(t);
+  if (t->state == POLLED) sleep(t);
   if (t->state != ENDED) return;
   fiber_end(t->fiber);
   events++;
@@ -185,6 +161,7 @@ static Block *make_block(unsigned index, unsigned rank)
     t.warp     = i / 32;
     t.lane     = i % 32;
     t.priority = (int64_t)(random_bits() >> 2);
+    t.serial   = ++serial;
     fiber_start(t.fiber, body);
   }
   return b;
@@ -192,14 +169,14 @@ static Block *make_block(unsigned index, unsigned rank)
 
 static bool start_cluster()
 {
-  std::vector<Block *> members;
-
   if (started == order.size() || resident.size() + cluster > std::max(capacity, cluster)) return false;
+
+  std::vector<Block *> members;
   for (unsigned r = 0; r < cluster; r++) members.push_back(make_block(order[started] * cluster + r, r));
   for (Block *b : members) b->cluster = members;
   resident.insert(resident.end(), members.begin(), members.end());
   for (Block *b : members)
-    for (unsigned i = 0; i < b->threads; i++) turn.push_back(&b->thread[i]);
+    for (unsigned i = 0; i < b->threads; i++) make_ready(&b->thread[i]);
   started++;
   return true;
 }
@@ -210,8 +187,6 @@ static void retire()
 
   if (!emptied) return;
   emptied = false;
-  turn.erase(std::remove_if(turn.begin(), turn.end(), [&](Thread *t) { return ended(t->block); }), turn.end());
-  cursor    = 0;
   auto gone = std::stable_partition(resident.begin(), resident.end(), [&](Block *b) { return !ended(b); });
 
   std::vector<Block *> dead(gone, resident.end());
@@ -219,52 +194,11 @@ static void retire()
   for (Block *b : dead) delete b;
 }
 
-/* Who is next; NULL where nobody can run */
-
-static Thread *next_in_round()
+template <class F> static void each_thread(F f)
 {
-  for (;;) {
-    while (cursor < turn.size()) {
-      Thread *t = SimtSettings.policy == SIMT_ROUNDS_BACKWARD ? turn[turn.size() - 1 - cursor] : turn[cursor];
-
-      cursor++;
-      if (can_run(t)) {
-        ran = true;
-        return t;
-      }
-    }
-    cursor = 0;
-    if (SimtSettings.policy == SIMT_ROUNDS_SHUFFLED) shuffle(turn);
-    if (!ran) return nullptr;
-    ran = false;
-  }
+  for (Block *b : resident)
+    for (unsigned i = 0; i < b->threads; i++) f(&b->thread[i]);
 }
-
-static int64_t priority(Thread *t)
-{
-  if (SimtSettings.policy == SIMT_PRIORITY_THREAD) return t->priority;
-  return SimtSettings.policy == SIMT_PRIORITY_WARP ? t->block->warp[t->warp].priority : t->block->priority;
-}
-
-static Thread *next_by_priority()
-{
-  Thread      *best = nullptr;
-  int64_t      top  = 0;
-  const size_t n    = turn.size();
-
-  /* equals take turns, from behind the last one */
-  for (size_t k = 0, i = cursor < n ? cursor : 0; k < n; k++, i = i + 1 < n ? i + 1 : 0) {
-    Thread *t = turn[i];
-
-    if (t->state == ENDED || (best && priority(t) <= top) || !can_run(t)) continue;
-    best   = t;
-    top    = priority(t);
-    cursor = i + 1;
-  }
-  return best;
-}
-
-static Thread *next() { return SimtSettings.policy >= SIMT_PRIORITY_THREAD ? next_by_priority() : next_in_round(); }
 
 static void report_deadlock()
 {
@@ -273,19 +207,19 @@ static void report_deadlock()
   size_t      length           = 0;
   const char *last             = "";
 
-  for (Thread *t : turn) count[t->state]++;
-  for (Thread *t : turn) {
+  each_thread([&](Thread *t) {
     const char *doing = t->state == POLLED ? "polls" : t->doing;
 
-    if (t->state == ENDED || length > sizeof(text) - 80 || (t->state == POLLED && doing == last)) continue;
+    count[t->state]++;
+    if (t->state == ENDED || length > sizeof(text) - 100 || doing == last) return;
     last = doing;
     length += (size_t)snprintf(text + length, sizeof(text) - length, "; block %u thread %u %s", t->block->index.x, t->index.x, doing);
     if (t->state != POLLED) length += (size_t)snprintf(text + length, sizeof(text) - length, " (line %u)", t->line);
-  }
+  });
   fail("deadlock: %u threads poll, %u wait in a collective, %u at a barrier of the block, %u of the cluster; %zu of %zu blocks have started%s", count[POLLED], count[COLLECTIVE], count[BARRIER], count[CLUSTER], (size_t)started * cluster, order.size() * cluster, text);
 }
 
-/* Nobody can go on: all poll again. Under a bound, time passes meanwhile. */
+/* Nobody can go on: all poll again, in case they look at different words in turn. Under a bound, time passes meanwhile. */
 static void all_poll()
 {
   const unsigned rounds = SimtSettings.bounded ? 1u << 17 : 64;
@@ -296,13 +230,13 @@ static void all_poll()
     bool           polled = false, moved = false;
 
     if (SimtSettings.bounded) clock_ns += 10000000;
-    for (Thread *t : turn) {
-      if (t->state != POLLED) continue;
+    each_thread([&](Thread *t) {
+      if (t->state != POLLED || failed) return;
       polled = true;
+      rouse_to_poll(t);
       resume(t);
       moved = moved || t->state != POLLED;
-      if (failed) break;
-    }
+    });
     if (moved || failed || events != before) {
       quiet = false;
       return;
@@ -351,20 +285,18 @@ void launch(const char *kernel, unsigned cluster_blocks, dim3 grid, dim3 block, 
     random_state     = (SimtSettings.seed + launches) * 0x9e3779b97f4a7c15ull | 1;
     capacity         = (unsigned)std::max<size_t>(1, std::min((size_t)SimtSettings.resident, fit * (size_t)SimtSettings.multiprocessors));
     started          = 0;
-    cursor           = 0;
-    lowest           = 0;
-    ran              = false;
+    serial           = 0;
     emptied          = false;
     since_switch     = 0;
     order.resize(blocks / cluster);
     for (unsigned i = 0; i < order.size(); i++) order[i] = SimtSettings.order == SIMT_BLOCKS_BACKWARD ? (unsigned)order.size() - 1 - i : i;
     if (SimtSettings.order == SIMT_BLOCKS_SHUFFLED) shuffle(order);
+    begin_queue();
     begin_memory();
     begin_async();
     run_all();
     while (commit_one()) { }
   }
-  turn.clear();
   for (Block *b : resident) delete b;
   resident.clear();
   if (failed) memcpy(kept, report, sizeof(kept));

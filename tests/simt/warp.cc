@@ -25,7 +25,7 @@ static void complete(Block *b, unsigned warp, const Collective &c)
     else
       for (unsigned k = 0; k < 32; k++)
         if (c.mask >> k & 1 && c.value[k]) t.result |= 1ull << k;
-    if (t.state == COLLECTIVE) t.state = READY;
+    if (t.state == COLLECTIVE) make_ready(&t);
   }
   events++;
 }
@@ -41,7 +41,7 @@ uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t val
   if (!(mask & bit)) misuse("%s (line %u): the calling lane %u is not in the mask %08x", name, line, t->lane, mask);
   if (mask & w.ended) misuse("%s (line %u): the mask %08x names lanes %08x, which have ended", name, line, mask, mask & w.ended);
   if (from < 32 && !(mask >> from & 1)) misuse("%s (line %u): lane %u reads lane %u, which is not in the mask %08x", name, line, t->lane, from, mask);
-  if (!strcmp(name, "__syncwarp")) commit_of(t, nullptr);
+  if (t->pending && !strcmp(name, "__syncwarp")) commit_of(t, nullptr); /* the one that orders memory */
   while (i < w.open.size() && w.open[i].mask != mask) i++;
   if (i == w.open.size()) {
     w.open.push_back({mask, 0, name, {0}, {0}});
@@ -70,8 +70,9 @@ static void open_if_complete(Block *b)
 
     if (t.state != BARRIER) continue;
     if (line && t.line != line) fail("the threads of block %u stand at two barriers, of line %u and of line %u", b->index.x, line, t.line);
-    line    = t.line;
-    t.state = READY;
+    line = t.line;
+    if (&t == running) t.state = READY; /* queued when it leaves */
+    else make_ready(&t);
   }
   b->waiting = 0;
   events++;
