@@ -50,7 +50,7 @@ $(LIB): $(OBJ)
 	$(if $(CUDAC),,@echo "sptrsvgpu: this PETSc has no CUDA: building the host path only")
 	$(CLINKER) -shared -Wl,-soname,$(@F) -o $@ $^ $(PETSC_LIB)
 
-COMPILE.dep = -MD -MP -MF $(@:.o=.d)
+COMPILE.dep = -MMD -MP -MF $(@:.o=.d)
 $(BUILD)/obj/%.o: %.c makefile
 	@mkdir -p $(@D)
 	$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(CUDAC),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@

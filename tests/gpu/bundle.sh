@@ -28,6 +28,9 @@ for lib in "$PETSC_DIR/$PETSC_ARCH/lib"/libpetsc.so*; do
   if [ -L "$lib" ]; then cp -P "$lib" "$tmp/$root/src/$PETSC_ARCH/lib/"; else strip -o "$tmp/$root/src/$PETSC_ARCH/lib/$(basename "$lib")" "$lib"; fi
 done
 touch "$tmp/$root/complete"
+# the headers that make's dependencies name
+includes=$(mpicc -show | tr ' ' '\n' | sed -n 's/^-I//p' | grep -i mpi || true)
+tar cJf bundle/headers.tar.xz -C / $(printf '%s\n' $includes | sed 's#^/##')
 mpiexec=$PWD/bundle/libs/mpiexec
 sed -i "s#^MPIEXEC = .*#MPIEXEC = $mpiexec#" "$tmp/$root/src/$PETSC_ARCH/lib/petsc/conf/petscvariables"
 tar cJf bundle/petsc.tar.xz -C "$tmp$(dirname "$root")" "$(basename "$root")"
@@ -51,6 +54,7 @@ cd "\$(dirname "\$0")/.."
 mkdir -p "$(dirname "$root")"
 tar xf bundle/petsc.tar.xz -C "$(dirname "$root")"
 tar xf bundle/libs.tar.xz -C bundle
+tar xf bundle/headers.tar.xz -C / --skip-old-files
 tar xf bundle/build.tar.xz
 # nothing is to be built again because a copy made the sources look new
 find . "$root" \( -path ./build -o -path ./.git -o -path ./bundle \) -prune -o -type f -exec touch -d 2000-01-01 {} +
