@@ -6,7 +6,7 @@
 #   bundle/run.sh [VARIABLES...]   there, in a copy of this clone with bundle/ in it, as a user who may write where the PETSc stood
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-make -s lib examples "$PWD/build/bench/bench"
+make -s lib examples "$PWD/build/bench/bench" "$PWD/build/tests/matrices"
 eval "$(make -s info)"
 matrices=${SPTRSV_MATRICES:-../shared/matrices}
 tmp=$(mktemp -d)
@@ -32,7 +32,7 @@ touch "$tmp/$root/complete"
 includes=$(mpicc -show | tr ' ' '\n' | sed -n 's/^-I//p' | grep -i mpi || true)
 tar cJf bundle/headers.tar.xz -C / $(printf '%s\n' $includes | sed 's#^/##')
 mpiexec=$PWD/bundle/libs/mpiexec
-sed -i "s#^MPIEXEC = .*#MPIEXEC = $mpiexec#" "$tmp/$root/src/$PETSC_ARCH/lib/petsc/conf/petscvariables"
+sed -i -e "s#^MPIEXEC = .*#MPIEXEC = $mpiexec#" -e "s#^PYTHON = .*#PYTHON = python3#" "$tmp/$root/src/$PETSC_ARCH/lib/petsc/conf/petscvariables"
 tar cJf bundle/petsc.tar.xz -C "$tmp$(dirname "$root")" "$(basename "$root")"
 tar cJf bundle/libs.tar.xz -C "$tmp" libs
 # objects, library, test programs
