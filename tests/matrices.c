@@ -25,22 +25,22 @@ static PetscErrorCode Different(const char format[], ...)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Factor(Mat A, const char solver[], Mat *F, MatFactorError *error)
+/* A solver with ILU(0), and its factor */
+static PetscErrorCode Factor(Mat A, const char solver[], KSP *ksp, Mat *F, MatFactorError *error)
 {
-  MatFactorInfo info;
-  IS            row, col;
+  PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(MatFactorInfoInitialize(&info));
-  info.fill      = 1;
-  info.zeropivot = 100 * PETSC_MACHINE_EPSILON;
-  PetscCall(MatGetFactor(A, solver, MAT_FACTOR_ILU, F));
-  PetscCall(MatGetOrdering(A, MATORDERINGNATURAL, &row, &col));
-  PetscCall(MatILUFactorSymbolic(*F, A, row, col, &info));
-  PetscCall(MatLUFactorNumeric(*F, A, &info));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, KSPGMRES));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 20));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCILU));
+  PetscCall(PCFactorSetMatSolverType(pc, solver));
+  PetscCall(KSPSetUp(*ksp));
+  PetscCall(PCFactorGetMatrix(pc, F));
   PetscCall(MatFactorGetError(*F, error));
-  PetscCall(ISDestroy(&row));
-  PetscCall(ISDestroy(&col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,28 +62,9 @@ static PetscErrorCode CompareVecs(const char what[], Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Iterate(Mat A, Vec b, Vec x, const char solver[], PetscInt *iterations, KSPConvergedReason *reason)
-{
-  KSP ksp;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPGMRES));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 20));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCILU));
-  PetscCall(PCFactorSetMatSolverType(pc, solver));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, iterations));
-  PetscCall(KSPGetConvergedReason(ksp, reason));
-  PetscCall(KSPDestroy(&ksp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Compare(Mat A)
 {
+  KSP                ksp[2];
   Mat                F, R;
   Vec                b, x, y;
   MatFactorError     ours, petscs;
@@ -91,8 +72,8 @@ static PetscErrorCode Compare(Mat A)
   KSPConvergedReason reason[2];
 
   PetscFunctionBeginUser;
-  PetscCall(Factor(A, "sptrsvgpu", &F, &ours));
-  PetscCall(Factor(A, "petsc", &R, &petscs));
+  PetscCall(Factor(A, "sptrsvgpu", &ksp[0], &F, &ours));
+  PetscCall(Factor(A, "petsc", &ksp[1], &R, &petscs));
   if (ours != petscs) PetscCall(Different("factor error %d, should be %d", (int)ours, (int)petscs));
   else if (ours) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " factor error %d in both", (int)ours));
   else {
@@ -105,16 +86,18 @@ static PetscErrorCode Compare(Mat A)
     PetscCall(MatSolveTranspose(F, b, x));
     PetscCall(MatSolveTranspose(R, b, y));
     PetscCall(CompareVecs("MatSolveTranspose", x, y));
-    PetscCall(Iterate(A, b, x, "sptrsvgpu", &iterations[0], &reason[0]));
-    PetscCall(Iterate(A, b, y, "petsc", &iterations[1], &reason[1]));
+    for (int i = 0; i < 2; i++) {
+      PetscCall(KSPSolve(ksp[i], b, x));
+      PetscCall(KSPGetIterationNumber(ksp[i], &iterations[i]));
+      PetscCall(KSPGetConvergedReason(ksp[i], &reason[i]));
+    }
     if (iterations[0] != iterations[1] || reason[0] != reason[1]) PetscCall(Different("%" PetscInt_FMT " iterations %s, should be %" PetscInt_FMT " %s", iterations[0], KSPConvergedReasons[reason[0]], iterations[1], KSPConvergedReasons[reason[1]]));
     else PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " iterations %s", iterations[0], KSPConvergedReasons[reason[0]]));
     PetscCall(VecDestroy(&b));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
   }
-  PetscCall(MatDestroy(&F));
-  PetscCall(MatDestroy(&R));
+  for (int i = 0; i < 2; i++) PetscCall(KSPDestroy(&ksp[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

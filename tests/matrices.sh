@@ -19,7 +19,7 @@ one() { # FILE: its line, after ok, FAIL or skip
   *complex* | *hermitian*) echo "skip $(basename "$1"): complex" && return ;;
   *array*) echo "skip $(basename "$1"): not sparse" && return ;;
   esac
-  out=$(timeout -k 5 "${TEST_MATRIX_TIMEOUT:-120}" "$program" -f "$1" 2>&1 </dev/null)
+  out=$(timeout -k 5 "${TEST_MATRIX_TIMEOUT:-240}" "$program" -f "$1" 2>&1 </dev/null)
   status=$?
   if [ $status = 124 ] || [ $status = 137 ]; then out+=" ran out of time"; fi
   if [ $status = 0 ] && [ "$(wc -l <<<"$out")" = 1 ]; then echo "ok   $out"; else echo "FAIL $(basename "$1"): $out"; fi
