@@ -2,8 +2,8 @@
    thread: one thread for one row, the writing-first solve of CapelliniSpTRSV.
 
    Source: CapelliniSpTRSV (ICPP 2020), Section 4.3, Algorithm 5. What changed since: the value is its own flag (no get_value, no
-   fence, no reset); rows are taken in the order of their level sets, so that threads wait for what is nearly there; up to
-   four dependencies are polled at once; the diagonal's reciprocal is loaded before the wait.
+   fence, no reset); rows are taken in the order of their level sets, so that threads wait for what is nearly there; long rows are
+   cut into partial sums (ordered.h); up to four dependencies are polled at once; the diagonal's reciprocal is loaded before the wait.
 
    Mapping: the block of ticket t solves positions t * blockDim.x onwards of the level order, thread by thread.
    Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh).
@@ -16,8 +16,9 @@
 #include "ordered.h"
 
 enum {
-  BLOCK = 128,
-  BATCH = 4 /* dependencies polled at once */
+  BLOCK   = 128,
+  BATCH   = 4, /* dependencies polled at once */
+  LONGEST = 16 /* dependencies of a row before it is cut */
 };
 
 template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(const OrderedView<T> A, const T *b, T *x)
@@ -34,7 +35,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
   const int    row = A.order[p], end = A.offsets[p + 1];
   const T      inverse = A.inverse ? A.inverse[p] : 1;
   int          k = A.offsets[p], column[BATCH];
-  T            sum = b[row], value[BATCH], solution[BATCH];
+  T            sum = row < 0 ? 0 : b[row], value[BATCH], solution[BATCH];
   TrsvPatience patience;
 
   then[p] = trsv_not_ready<T>();
@@ -64,7 +65,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
       k   = end;
     }
     if (k >= end) {
-      x[row] = trsv_publish(now + p, sum * inverse);
+      sum = trsv_publish(now + p, sum * inverse);
+      if (row >= 0) x[row] = sum;
       break;
     }
   }
@@ -88,6 +90,11 @@ template <class T> static TrsvError Launch(const TrsvOrdered *o, const void *b, 
   return TrsvDeviceLaunched("thread_solve");
 }
 
+static TrsvError ThreadAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  return TrsvOrderedAnalyse(plan, A, analysis, source, LONGEST);
+}
+
 static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
   TrsvOrdered *o = (TrsvOrdered *)plan->data;
@@ -96,4 +103,4 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, b, x, stream) : Launch<double>(o, b, x, stream);
 }
 
-const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TrsvOrderedAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy};
+const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy};
