@@ -81,7 +81,7 @@ int main(int argc, char **args)
 
    testset:
       output_file: output/empty.out
-      args: -ours " -pc_type sptrsvgpu" -reference " -pc_type ilu"
+      args: -ours " -pc_type sptrsvgpu" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
       test:
          suffix: ilu
          args: -problem {{convection random chain diagonal arrow}} -ksp_type {{gmres bcgs richardson}}
@@ -93,7 +93,7 @@ int main(int argc, char **args)
          args: -problem {{convection random}} -pc_factor_levels {{1 2 5}}
       test:
          suffix: diagonal_fill
-         args: -problem saddle -pc_factor_levels 1 -pc_factor_diagonal_fill -pc_factor_shift_type nonzero
+         args: -mat_type aij -problem saddle -pc_factor_levels 1 -pc_factor_diagonal_fill -pc_factor_shift_type nonzero
       test:
          suffix: fill
          args: -pc_factor_levels 2 -pc_factor_fill {{1 5}}
@@ -108,10 +108,14 @@ int main(int argc, char **args)
          args: -problem saddle -pc_factor_nonzeros_along_diagonal
       test:
          suffix: shift
-         args: -problem saddle -pc_factor_shift_type {{none nonzero positive_definite inblocks}}
+         args: -problem saddle -pc_factor_shift_type {{none positive_definite inblocks}}
+      test:
+         # PCILU makes inblocks of it for other types
+         suffix: shift_nonzero
+         args: -mat_type aij -problem saddle -pc_factor_shift_type nonzero
       test:
          suffix: shift_amount
-         args: -problem saddle -pc_factor_shift_type {{nonzero inblocks}} -pc_factor_shift_amount {{1e-3 0.5}}
+         args: -mat_type aij -problem saddle -pc_factor_shift_type {{nonzero inblocks}} -pc_factor_shift_amount {{1e-3 0.5}}
       test:
          suffix: zeropivot
          args: -problem chain -pc_factor_zeropivot {{1e-12 0.9 2}}
@@ -133,7 +137,7 @@ int main(int argc, char **args)
 
    testset:
       output_file: output/empty.out
-      args: -problem poisson -ksp_type cg -ours " -pc_type sptrsvgpu" -reference " -pc_type icc"
+      args: -problem poisson -ksp_type cg -ours " -pc_type sptrsvgpu" -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
       test:
          suffix: icc
          args: -ksp_norm_type {{preconditioned unpreconditioned natural}}
@@ -158,16 +162,16 @@ int main(int argc, char **args)
       args: -problem poisson
       test:
          suffix: factor_ilu
-         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor ilu" -reference " -pc_type ilu"
+         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor ilu" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
       test:
          suffix: factor_icc
-         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc" -reference " -pc_type icc"
+         args: -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc" -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
       test:
          suffix: capellini
-         args: -ours " -pc_type capellini" -reference " -pc_type icc"
+         args: -ours " -pc_type capellini" -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
       test:
          suffix: capellini_ilu
-         args: -problem {{convection random}} -ours " -pc_type capellini" -reference " -pc_type ilu"
+         args: -problem {{convection random}} -ours " -pc_type capellini" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
       test:
          suffix: solver_type
          args: -pc_type {{ilu icc}} -ours " -pc_factor_mat_solver_type sptrsvgpu" -reference " -pc_factor_mat_solver_type petsc"
@@ -178,51 +182,51 @@ int main(int argc, char **args)
       nsize: {{1 2}}
       test:
          suffix: ranks
-         args: -problem {{convection random chain}} -ours " -pc_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type ilu"
+         args: -problem {{convection random chain}} -ours " -pc_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ranks_icc
-         args: -problem poisson -ksp_type cg -ours " -pc_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type icc"
+         args: -problem poisson -ksp_type cg -ours " -pc_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ranks_solver_type
-         args: -ours " -pc_type ilu -pc_factor_mat_solver_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type ilu"
+         args: -ours " -pc_type ilu -pc_factor_mat_solver_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ranks_options
-         args: -problem saddle -ours " -pc_type sptrsvgpu -pc_factor_levels 1 -pc_factor_shift_type nonzero" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_levels 1 -sub_pc_factor_shift_type nonzero"
+         args: -mat_type aij -problem saddle -ours " -pc_type sptrsvgpu -pc_factor_levels 1 -pc_factor_shift_type nonzero" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc -sub_pc_factor_levels 1 -sub_pc_factor_shift_type nonzero"
       test:
          suffix: ranks_transpose
-         args: -problem {{convection random}} -ksp_type bicg -ours " -pc_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type ilu"
+         args: -problem {{convection random}} -ksp_type bicg -ours " -pc_type sptrsvgpu" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: bjacobi
-         args: -pc_type bjacobi -pc_bjacobi_blocks 4 -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu"
+         args: -pc_type bjacobi -pc_bjacobi_blocks 4 -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: bjacobi_solver_type
          args: -pc_type bjacobi -problem poisson -sub_pc_type {{ilu icc}} -ours " -sub_pc_factor_mat_solver_type sptrsvgpu" -reference " -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: bjacobi_ordering
-         args: -pc_type bjacobi -sub_pc_factor_mat_ordering_type rcm -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu"
+         args: -pc_type bjacobi -sub_pc_factor_mat_ordering_type rcm -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: asm
-         args: -pc_type asm -pc_asm_overlap 2 -pc_asm_type {{restrict basic}} -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu"
+         args: -pc_type asm -pc_asm_overlap 2 -pc_asm_type {{restrict basic}} -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: asm_solver_type
          args: -pc_type asm -problem poisson -sub_pc_type {{ilu icc}} -ours " -sub_pc_factor_mat_solver_type sptrsvgpu" -reference " -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: fieldsplit
-         args: -pc_type fieldsplit -bs 2 -pc_fieldsplit_type {{additive multiplicative}} -ours " -fieldsplit_pc_type sptrsvgpu" -reference " -fieldsplit_pc_type bjacobi -fieldsplit_sub_pc_type ilu"
+         args: -pc_type fieldsplit -bs 2 -pc_fieldsplit_type {{additive multiplicative}} -ours " -fieldsplit_pc_type sptrsvgpu" -reference " -fieldsplit_pc_type bjacobi -fieldsplit_sub_pc_type ilu -fieldsplit_sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: composite
-         args: -pc_type composite -pc_composite_type {{additive multiplicative}} -ours " -pc_composite_pcs jacobi,sptrsvgpu" -reference " -pc_composite_pcs jacobi,bjacobi"
+         args: -pc_type composite -pc_composite_type {{additive multiplicative}} -ours " -pc_composite_pcs jacobi,sptrsvgpu" -reference " -pc_composite_pcs jacobi,bjacobi -sub_1_sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: ksp
-         args: -pc_type ksp -ksp_ksp_type gmres -ksp_ksp_max_it 4 -ksp_type fgmres -ours " -ksp_pc_type sptrsvgpu" -reference " -ksp_pc_type bjacobi -ksp_sub_pc_type ilu"
+         args: -pc_type ksp -ksp_ksp_type gmres -ksp_ksp_max_it 4 -ksp_type fgmres -ours " -ksp_pc_type sptrsvgpu" -reference " -ksp_pc_type bjacobi -ksp_sub_pc_type ilu -ksp_sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: gamg
-         args: -problem poisson -n 2500 -ksp_type cg -pc_type gamg -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -ours " -mg_levels_pc_type sptrsvgpu -mg_levels_pc_sptrsvgpu_factor ilu" -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type ilu"
+         args: -problem poisson -n 2500 -ksp_type cg -pc_type gamg -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -ours " -mg_levels_pc_type sptrsvgpu -mg_levels_pc_sptrsvgpu_factor ilu" -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type ilu -mg_levels_sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: gamg_chebyshev
-         args: -problem poisson -n 2500 -ksp_type fgmres -pc_type gamg -mg_levels_ksp_type chebyshev -ours " -mg_levels_pc_type sptrsvgpu -mg_levels_pc_sptrsvgpu_factor ilu" -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type ilu"
+         args: -problem poisson -n 2500 -ksp_type fgmres -pc_type gamg -mg_levels_ksp_type chebyshev -ours " -mg_levels_pc_type sptrsvgpu -mg_levels_pc_sptrsvgpu_factor ilu" -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type ilu -mg_levels_sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: mg
-         args: -problem poisson -pc_type mg -ours " -mg_levels_pc_type sptrsvgpu" -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type icc"
+         args: -problem poisson -pc_type mg -ours " -mg_levels_pc_type sptrsvgpu" -reference " -mg_levels_pc_type bjacobi -mg_levels_sub_pc_type icc -mg_levels_sub_pc_factor_mat_solver_type petsc"
 
 TEST*/

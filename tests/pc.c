@@ -154,6 +154,12 @@ int main(int argc, char **args)
   PetscCall(SetUp(pc, reference, other));
   PetscCall(Compare("reset, other size", pc, reference));
 
+  /* a matrix of a GPU that is bound to the host */
+  PetscCall(MatBindToCPU(other, PETSC_TRUE));
+  PetscCall(ProblemFill(other, problem, 3));
+  PetscCall(SetUp(pc, reference, other));
+  PetscCall(Compare("bound to the host", pc, reference));
+
   PetscCall(PCDestroy(&pc));
   PetscCall(PCDestroy(&reference));
   PetscCall(MatDestroy(&other));
@@ -168,23 +174,23 @@ int main(int argc, char **args)
       output_file: output/empty.out
       test:
          suffix: ilu
-         args: -problem {{convection random}} -reference_pc_type ilu
+         args: -problem {{convection random}} -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc
       test:
          suffix: ilu_options
-         args: -problem convection -pc_factor_levels 1 -pc_factor_mat_ordering_type rcm -reference_pc_type ilu -reference_pc_factor_levels 1 -reference_pc_factor_mat_ordering_type rcm
+         args: -problem convection -pc_factor_levels 1 -pc_factor_mat_ordering_type rcm -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_levels 1 -reference_pc_factor_mat_ordering_type rcm
       test:
          suffix: ilu_reuse
-         args: -problem convection -pc_factor_reuse_ordering -pc_factor_reuse_fill -pc_factor_mat_ordering_type rcm -reference_pc_type ilu -reference_pc_factor_reuse_ordering -reference_pc_factor_reuse_fill -reference_pc_factor_mat_ordering_type rcm
+         args: -problem convection -pc_factor_reuse_ordering -pc_factor_reuse_fill -pc_factor_mat_ordering_type rcm -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_reuse_ordering -reference_pc_factor_reuse_fill -reference_pc_factor_mat_ordering_type rcm
       test:
          suffix: icc
-         args: -problem poisson -reference_pc_type icc -symmetric
+         args: -problem poisson -reference_pc_type icc -reference_pc_factor_mat_solver_type petsc -symmetric
       test:
          suffix: ranks
          nsize: 2
-         args: -problem {{convection random}} -reference_pc_type bjacobi -reference_sub_pc_type ilu
+         args: -problem {{convection random}} -reference_pc_type bjacobi -reference_sub_pc_type ilu -reference_sub_pc_factor_mat_solver_type petsc
       test:
          suffix: ranks_icc
          nsize: 2
-         args: -problem poisson -reference_pc_type bjacobi -reference_sub_pc_type icc -symmetric
+         args: -problem poisson -reference_pc_type bjacobi -reference_sub_pc_type icc -reference_sub_pc_factor_mat_solver_type petsc -symmetric
 
 TEST*/

@@ -163,12 +163,8 @@ static void Bad(const char *name, int rows, const int *offsets, const int *colum
 
 static void TestStructure(void)
 {
-  enum {
-    L = TRSV_LOWER,
-    U = TRSV_UPPER,
-    UNIT = TRSV_DIAGONAL_UNIT,
-    STORED = TRSV_DIAGONAL_STORED
-  };
+  const TrsvTriangle L = TRSV_LOWER, U = TRSV_UPPER;
+  const TrsvDiagonal UNIT = TRSV_DIAGONAL_UNIT, STORED = TRSV_DIAGONAL_STORED;
 
   Bad("columns not sorted", 3, (int[]){0, 1, 2, 5}, (int[]){0, 1, 1, 0, 2}, L, STORED, "row 2");
   Bad("column twice", 3, (int[]){0, 1, 2, 5}, (int[]){0, 1, 0, 0, 2}, L, STORED, "row 2");

@@ -154,7 +154,7 @@ void TestWaits(void)
     Begin("patience, %s", TrsvAlgorithmName(a));
     Patience(a);
     End();
-    if (a->analyse != TrsvOrderedAnalyse) continue;
+    if (a->destroy != TrsvOrderedDestroy) continue; /* another layout */
     Begin("corrupted plan, %s", TrsvAlgorithmName(a));
     Corrupt(a);
     End();
