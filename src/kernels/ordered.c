@@ -1,6 +1,7 @@
 /*
    The level-ordered layout, on the host: long rows are cut into partial sums, then rows are sorted by level set.
 */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "ordered.h"
@@ -150,36 +151,44 @@ static TrsvError Positions(const Sequence *s, int **position)
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvOrder(const TrsvMatrix *A, const int *source, int longest, TrsvOrderedRows *o)
+/* Copies the rows of a sequence to their positions. */
+static void Place(const Sequence *s, const int *position, int width, TrsvOrderedRows *o)
+{
+  for (int r = 0; r < s->rows; r++) o->offsets[position[r] + 1] = width ? width : s->offsets[r + 1] - s->offsets[r];
+  o->offsets[0] = 0;
+  for (int p = 0; p < s->rows; p++) o->offsets[p + 1] += o->offsets[p];
+  for (int r = 0; r < s->rows; r++) {
+    const int p  = position[r];
+    int       to = o->offsets[p];
+
+    for (int k = s->offsets[r]; k < s->offsets[r + 1]; k++, to++) {
+      o->columns[to] = position[s->columns[k]];
+      o->source[to]  = s->source[k];
+    }
+    for (; to < o->offsets[p + 1]; to++) o->columns[to] = o->source[to] = -1;
+    o->order[p]          = s->row[r];
+    o->source[o->off + p] = s->diagonal[r];
+  }
+}
+
+TrsvError TrsvOrder(const TrsvMatrix *A, const int *source, int longest, int padded, TrsvOrderedRows *o)
 {
   Sequence  s;
   int      *position = NULL;
   TrsvError error    = SequenceMake(A, source, longest, &s);
 
   memset(o, 0, sizeof(*o));
-  o->rows = s.rows;
-  o->off  = s.off;
+  if (!error && padded && s.rows > INT_MAX / longest) error = TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d are too many for 32-bit indices", s.rows, longest);
   if (!error) error = Positions(&s, &position);
-  if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)s.rows + 1), &o->offsets);
-  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)s.off, &o->columns);
-  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)s.rows, &o->order);
-  if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)s.off + (size_t)s.rows), &o->source);
   if (!error) {
-    /* lengths, then offsets, then rows */
-    for (int r = 0; r < s.rows; r++) o->offsets[position[r] + 1] = s.offsets[r + 1] - s.offsets[r];
-    o->offsets[0] = 0;
-    for (int p = 0; p < s.rows; p++) o->offsets[p + 1] += o->offsets[p];
-    for (int r = 0; r < s.rows; r++) {
-      const int p = position[r];
-
-      for (int k = s.offsets[r], to = o->offsets[p]; k < s.offsets[r + 1]; k++, to++) {
-        o->columns[to] = position[s.columns[k]];
-        o->source[to]  = s.source[k];
-      }
-      o->order[p]          = s.row[r];
-      o->source[s.off + p] = s.diagonal[r];
-    }
+    o->rows = s.rows;
+    o->off  = padded ? s.rows * longest : s.off;
+    error   = TrsvAlloc(sizeof(int) * ((size_t)o->rows + 1), &o->offsets);
   }
+  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)o->off, &o->columns);
+  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)o->rows, &o->order);
+  if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)o->off + (size_t)o->rows), &o->source);
+  if (!error) Place(&s, position, padded ? longest : 0, o);
   free(position);
   SequenceFree(&s);
   if (error) TrsvOrderFree(o);

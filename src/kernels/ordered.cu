@@ -29,19 +29,19 @@ static TrsvError Upload(TrsvOrdered *o, const TrsvOrderedRows *h)
 {
   const size_t rows = (size_t)h->rows, off = (size_t)h->off;
 
-  TrsvCall(TrsvDeviceUpload(o->offsets, h->offsets, sizeof(int) * (rows + 1), NULL));
+  if (o->offsets) TrsvCall(TrsvDeviceUpload(o->offsets, h->offsets, sizeof(int) * (rows + 1), NULL));
   TrsvCall(TrsvDeviceUpload(o->columns, h->columns, sizeof(int) * off, NULL));
   TrsvCall(TrsvDeviceUpload(o->order, h->order, sizeof(int) * rows, NULL));
   return TrsvDeviceUpload(o->source, h->source, sizeof(int) * (off + rows), NULL);
 }
 
-static TrsvError Make(TrsvPlan *plan, TrsvOrdered *o, const TrsvOrderedRows *h, bool stored)
+static TrsvError Make(TrsvPlan *plan, TrsvOrdered *o, const TrsvOrderedRows *h, bool stored, bool padded)
 {
   const size_t rows = (size_t)h->rows, off = (size_t)h->off, size = TrsvValueSize(plan->precision);
 
   o->rows = h->rows;
   o->off  = h->off;
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &o->offsets));
+  if (!padded) TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &o->offsets));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * off, &o->columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &o->order));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (off + rows), &o->source));
@@ -49,7 +49,7 @@ static TrsvError Make(TrsvPlan *plan, TrsvOrdered *o, const TrsvOrderedRows *h, 
   if (stored) TrsvCall(TrsvDeviceAlloc(size * rows, &o->inverse));
   TrsvCall(TrsvDeviceAlloc(2 * size * rows, &o->words));
   TrsvCall(TrsvSyncCreate(&o->sync));
-  plan->bytes = sizeof(int) * (3 * rows + 1 + 2 * off) + size * (off + (stored ? rows : 0) + 2 * rows);
+  plan->bytes = sizeof(int) * ((padded ? 2 : 3) * rows + 2 * off) + size * (off + (stored ? rows : 0) + 2 * rows);
   TrsvCall(Upload(o, h));
   if (!rows) return TRSV_SUCCESS;
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(2 * (long)rows), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (float *)o->words);
@@ -57,7 +57,7 @@ static TrsvError Make(TrsvPlan *plan, TrsvOrdered *o, const TrsvOrderedRows *h, 
   return TrsvDeviceLaunched("ordered_fill");
 }
 
-extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int longest)
+extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int longest, int padded)
 {
   TrsvOrderedRows host;
   TrsvOrdered    *o;
@@ -66,8 +66,8 @@ extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, con
   TrsvCall(TrsvAlloc(sizeof(*o), &plan->data));
   o             = (TrsvOrdered *)memset(plan->data, 0, sizeof(*o));
   o->level_mean = analysis->statistics.level_mean;
-  TrsvCall(TrsvOrder(A, source, longest, &host));
-  error = Make(plan, o, &host, A->diagonal == TRSV_DIAGONAL_STORED);
+  TrsvCall(TrsvOrder(A, source, longest, padded, &host));
+  error = Make(plan, o, &host, A->diagonal == TRSV_DIAGONAL_STORED, padded);
   TrsvOrderFree(&host);
   return error;
 }
