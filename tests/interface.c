@@ -119,6 +119,11 @@ static PetscErrorCode Algorithms(const char name[])
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
   PetscCall(CheckString("L, other pattern", lower, name));
+  if (PetscDefined(HAVE_CUDA)) { /* a wish that shows even on the host: it cannot be met there */
+    PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "thread"));
+    PetscCall(PCSetOperators(pc, A, A));
+    CheckFails(PETSC_ERR_SUP, PCSetUp(pc));
+  }
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));

@@ -114,6 +114,9 @@ int main(int argc, char **args)
          suffix: shift_nonzero
          args: -mat_type aij -problem saddle -pc_factor_shift_type nonzero
       test:
+         suffix: default_shift
+         args: -problem saddle
+      test:
          suffix: shift_amount
          args: -mat_type aij -problem saddle -pc_factor_shift_type {{nonzero inblocks}} -pc_factor_shift_amount {{1e-3 0.5}}
       test:
@@ -153,6 +156,9 @@ int main(int argc, char **args)
       test:
          suffix: icc_shift
          args: -problem saddle -ksp_type gmres -pc_factor_shift_type {{none nonzero positive_definite inblocks}} -pc_factor_shift_amount 0.1 -ksp_max_it 5 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
+      test:
+         suffix: icc_default_shift
+         args: -problem saddle -ksp_type gmres -ksp_max_it 2 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
       test:
          suffix: icc_symmetric
          args: -ksp_type gmres -ksp_pc_side {{left symmetric}}
