@@ -34,6 +34,12 @@ ifneq ($(PETSC_SCALAR) $(PETSC_PRECISION) $(PETSC_INDEX_SIZE),real double 32)
 $(error sptrsvgpu needs a PETSc of real double scalars and 32-bit indices; $(PETSC_DIR) $(PETSC_ARCH) has $(PETSC_SCALAR) $(PETSC_PRECISION) scalars and $(PETSC_INDEX_SIZE)-bit indices)
 endif
 
+# objects of another PETSc are made again
+CONFIG := makefile $(BUILD)/petsc
+ifeq ($(filter info,$(MAKECMDGOALS)),)
+$(shell mkdir -p $(BUILD); echo '$(PETSC_DIR) $(PETSC_ARCH)' | cmp -s - $(BUILD)/petsc || echo '$(PETSC_DIR) $(PETSC_ARCH)' >$(BUILD)/petsc)
+endif
+
 CUDA := $(if $(CUDAC),1,0)
 C    := $(wildcard src/pc/*.c) $(filter-out $(if $(CUDAC),%/device_none.c),$(wildcard src/kernels/*.c))
 CU   := $(if $(CUDAC),$(wildcard src/kernels/*.cu))
@@ -51,10 +57,10 @@ $(LIB): $(OBJ)
 	$(CLINKER) -shared -Wl,-soname,$(@F) -o $@ $^ $(PETSC_LIB)
 
 COMPILE.dep = -MMD -MP -MF $(@:.o=.d)
-$(BUILD)/obj/%.o: %.c makefile
+$(BUILD)/obj/%.o: %.c $(CONFIG)
 	@mkdir -p $(@D)
 	$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(CUDAC),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
-$(BUILD)/obj/%.cu.o: %.cu makefile
+$(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
 	@mkdir -p $(@D)
 	$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) -DTRSV_CUDA $(COMPILE.dep) $< -o $@
 -include $(OBJ:.o=.d)

@@ -26,45 +26,67 @@ template <class T> struct alignas(16) Quad {
   T v[WIDTH];
 };
 
+/* What a row's thread loads before its wait. */
+template <class T> struct Row {
+  int       row;
+  Quad<int> column;
+  Quad<T>   value;
+  T         inverse, right;
+};
+
+template <class T> static __device__ __forceinline__ Row<T> thread_load(const OrderedView<T> &A, const T *b, unsigned block)
+{
+  const int p = (int)(block * BLOCK + threadIdx.x);
+  Row<T>    r = {};
+
+  if (p < A.rows) {
+    r.row     = A.order[p];
+    r.column  = ((const Quad<int> *)A.columns)[p];
+    r.value   = ((const Quad<T> *)A.values)[p];
+    r.inverse = A.inverse ? A.inverse[p] : 1;
+    r.right   = r.row < 0 ? 0 : b[r.row];
+  }
+  return r;
+}
+
 template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(const OrderedView<T> A, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
+  /* blocks mostly start in the order of their numbers: loads for that guess are under way while the ticket is fetched */
+  Row<T> r = thread_load(A, b, blockIdx.x);
   if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
   __syncthreads();
+  if (start[0] != blockIdx.x) r = thread_load(A, b, start[0]);
   const int p = (int)(start[0] * BLOCK + threadIdx.x);
   if (p >= A.rows) return;
 
-  T *const        now     = A.words + (start[1] ? A.rows : 0);
-  T *const        then    = A.words + (start[1] ? 0 : A.rows);
-  const int       row     = A.order[p];
-  const Quad<int> column  = ((const Quad<int> *)A.columns)[p];
-  const Quad<T>   value   = ((const Quad<T> *)A.values)[p];
-  const T         inverse = A.inverse ? A.inverse[p] : 1;
-  T               sum     = row < 0 ? 0 : b[row], solution[WIDTH];
-  TrsvPatience    patience;
+  T *const     now  = A.words + (start[1] ? A.rows : 0);
+  T *const     then = A.words + (start[1] ? 0 : A.rows);
+  T            sum  = r.right, solution[WIDTH];
+  TrsvPatience patience;
 
   then[p] = trsv_not_ready<T>();
 #pragma unroll
-  for (int n = 0; n < WIDTH; n++) solution[n] = column.v[n] < 0 ? 0 : trsv_not_ready<T>();
+  for (int n = 0; n < WIDTH; n++) solution[n] = r.column.v[n] < 0 ? 0 : trsv_not_ready<T>();
   for (;;) {
     bool ready = true;
 
 #pragma unroll
     for (int n = 0; n < WIDTH; n++)
-      if (!trsv_is_ready(solution[n])) solution[n] = trsv_load(now + column.v[n]);
+      if (!trsv_is_ready(solution[n])) solution[n] = trsv_load(now + r.column.v[n]);
 #pragma unroll
     for (int n = 0; n < WIDTH; n++) ready = ready && trsv_is_ready(solution[n]);
     if (ready) {
 #pragma unroll
-      for (int n = 0; n < WIDTH; n++) sum = fma(-value.v[n], solution[n], sum);
+      for (int n = 0; n < WIDTH; n++) sum = fma(-r.value.v[n], solution[n], sum);
     } else if (!patience.more(A.sync)) {
       sum   = trsv_nan<T>();
       ready = true;
     }
     if (ready) { /* written here, not behind the loop, where the lanes that still poll would have to be waited for */
-      sum = trsv_publish(now + p, sum * inverse);
-      if (row >= 0) x[row] = sum;
+      sum = trsv_publish(now + p, sum * r.inverse);
+      if (r.row >= 0) x[r.row] = sum;
       break;
     }
   }
