@@ -56,7 +56,8 @@ lib: $(LIB)
 $(LIB): $(OBJ)
 	@mkdir -p $(@D)
 	$(if $(WITH_CUDA),,@echo "sptrsvgpu: this PETSc has no CUDA: building the host path only")
-	$(CLINKER) -shared -Wl,-soname,$(@F) -o $@ $^ $(PETSC_LIB)
+	$(CLINKER) -shared -Wl,-soname,$(@F) -o $@.new $^ $(PETSC_LIB)
+	mv $@.new $@ # at once: a program may be loading it
 
 COMPILE.dep = -MMD -MP -MF $(@:.o=.d)
 $(BUILD)/obj/%.o: %.c $(CONFIG)
