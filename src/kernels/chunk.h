@@ -95,6 +95,9 @@ void TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 /* For benchmarks: settings for the plans made next; NULL: chosen again. */
 void TrsvChunkSettingsOverride(const TrsvChunkSettings *);
 
+/* The schedule that a plan runs, without its arrays; NULL for plans of other algorithms. */
+const ChunkSchedule *TrsvChunkPlanSchedule(const TrsvPlan *);
+
 #ifdef __cplusplus
 }
 #endif
