@@ -163,6 +163,21 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
   }
 }
 
+/* What neighbours push has nobody here who fetches it. If the chunk stands still over the limit, or a wait elsewhere was over it, NaN
+   takes the place of what has not come. */
+template <class T> static __device__ __forceinline__ void chunk_watch(const ChunkView<T> &A, const ChunkHead &h, unsigned base, unsigned cells, unsigned lane)
+{
+  TrsvPatience patience;
+
+  for (unsigned seen = 0, now; (now = min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4))) < (unsigned)h.stages;) {
+    if (now != seen) seen = now, patience = TrsvPatience();
+    trsv_sleep();
+    if (!trsv_warp_any(!patience.more(A.sync))) continue;
+    for (unsigned i = lane; i < A.cells; i += 32)
+      if (!trsv_is_ready(trsv_shared_load<T>(cells + i * (unsigned)sizeof(T)))) trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_nan<T>());
+  }
+}
+
 /* Writes x of stages me, me + WRITERS, ... */
 template <class T, int K, int W> static __device__ __forceinline__ void chunk_write(const ChunkView<T> &A, const ChunkHead &h, T *x, unsigned base, int me, unsigned lane)
 {
@@ -243,6 +258,7 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
       break;
     case RESETTER:
       for (int i = h.export_ + (int)lane; i < h.export_ + h.exports; i += 32) then[i] = trsv_not_ready<T>();
+      if (A.cluster > 1) chunk_watch(A, h, base, cells, lane);
       break;
     case 1:
     case 2:

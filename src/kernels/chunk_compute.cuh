@@ -4,7 +4,8 @@
    A step takes about as long as a value needs from one lane to another through shared memory; so all else is done ahead: records are
    fetched two or three steps before their own, dependencies that are at least two steps old are read and summed during the
    step before, and only the last CHUNK_LATE dependencies are read in the step itself. Cells for imports hold NOT_READY until
-   somebody writes them; they are looked at a step ahead too, and only if one of them was not ready then, the warp waits.
+   somebody writes them; they are looked at a step ahead too, and only if one of them was not ready then, the warp waits. These waits
+   have no limit of their own: the warps that fill the cells see to it that something comes.
 */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
@@ -50,7 +51,6 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
   const unsigned mark = trsv_mark<T>();
   const TrsvPeer peer = trsv_peer(A.cluster > 1 ? min(trsv_cluster_rank() + 1, A.cluster - 1) : trsv_cluster_rank());
 
-  TrsvPatience patience;
   Record       record[SETS];
   unsigned     late_at[2][LATE], probe[2][K];
   T            early[EARLY + 1], sum, export_value = 0;
@@ -58,7 +58,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
   T           *export_to = now, *exports, *next_exports;
   unsigned     from = 0, slot = 0, parity = 0, used = 0, done = 0, offset = 0, out = base + CHUNK_FRONT + place * (unsigned)sizeof(T);
   int          fetched = 0, written = 0; /* stages */
-  bool         bad = false, passed = false, lost = false;
+  bool         bad = false, passed = false;
 
   const auto fetch = [&](Record &r) {
 #pragma unroll
@@ -115,6 +115,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
       probe[1][k] = trsv_shared_load<unsigned>(record[1].address(k, zero) + MARK_AT);
     }
   trsv_keep(out);
+  trsv_keep(exports);
 
   for (int stage = 0; stage < h.stages; stage++) {
     while (written < stage - ahead_of_writers) /* they still read the results that this stage overwrites */
@@ -143,15 +144,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
             for (int k = 0; k < EARLY; k++) early[k] = trsv_shared_load<T>(r.address(k, zero)), bad = bad || !trsv_is_ready(early[k]);
 #pragma unroll
             for (int k = 0; k < LATE; k++) late[k] = trsv_shared_load<T>(late_at[j & 1][k]), bad = bad || !trsv_is_ready(late[k]);
-            bad = trsv_warp_any(bad);
-            if (bad && !lost) lost = trsv_warp_any(!patience.more(A.sync));
-          } while (bad && !lost);
-          if (lost) { /* NaN in place of what did not come */
-#pragma unroll
-            for (int k = 0; k < EARLY; k++) early[k] = trsv_is_ready(early[k]) ? early[k] : trsv_nan<T>();
-#pragma unroll
-            for (int k = 0; k < LATE; k++) late[k] = trsv_is_ready(late[k]) ? late[k] : trsv_nan<T>();
-          }
+          } while (trsv_warp_any(bad));
           sum = sum_early(r);
         }
         if (SHORT) sum = sum_early(r);
@@ -188,6 +181,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
       offset = (offset + (unsigned)(UNROLL * W * (int)sizeof(T))) & (ring_bytes - 1);
     }
     exports = next_exports;
+    trsv_keep(exports);
     trsv_barrier_arrive_if(base + EMPTY + used * 8, lane == 0);
     trsv_barrier_arrive_if(base + DONE + done * 8, lane == 0);
     if (++used == A.stages) used = 0;

@@ -510,7 +510,7 @@ static TrsvError Emit(Work *w, int steps, int *fits)
     o->batch_of[h->stage + stage] = (h->imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
   }
   if (h->cells > w->capacity) *fits = 0;
-  if (h->cells > o->cells) o->cells = h->cells;
+  if (h->cells > o->cells) o->cells = (h->cells + 15) / 16 * 16; /* records behind them start at a multiple of 16 bytes */
   TrsvCall(Batches(w, fits));
 
   /* exports, in order of production; then imports of the chunk's own are known too */

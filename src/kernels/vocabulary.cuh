@@ -61,6 +61,7 @@ static __device__ __forceinline__ float              trsv_from_bits(unsigned b) 
 
 /* A poll that found nothing; the executor runs somebody else here. */
 static __device__ __forceinline__ void trsv_pause() { }
+static __device__ __forceinline__ void trsv_sleep() { __nanosleep(100); } /* the same, in no hurry */
 
   /* Launches in clusters of blocks. */
   #define TRSV_LAUNCH_CLUSTER(kernel, grid, block, cluster, shared, stream, ...) trsv_launch_cluster((kernel), (grid), (block), (cluster), (shared), (stream), __VA_ARGS__)
@@ -226,7 +227,8 @@ static __device__ __forceinline__ void trsv_store_if(float *p, float v, bool con
 }
 
 /* Hides where a value comes from, so that the compiler keeps it in a register in place of computing it again. */
-static __device__ __forceinline__ void trsv_keep(unsigned &v) { asm volatile("" : "+r"(v)); }
+static __device__ __forceinline__ void                    trsv_keep(unsigned &v) { asm volatile("" : "+r"(v)); }
+template <class T> static __device__ __forceinline__ void trsv_keep(T *&v) { asm volatile("" : "+l"(v)); }
 
 #endif
 
