@@ -210,7 +210,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
 
 template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS * 32) chunk_solve(const ChunkView<T> A, const T *b, T *x)
 {
-  const unsigned thread = threadIdx.x, warp = thread / 32, lane = thread % 32, base = trsv_shared_address();
+  const unsigned thread = threadIdx.x, warp = trsv_warp_uniform(thread / 32), lane = thread % 32, base = trsv_shared_address();
   const unsigned cells = base + CHUNK_FRONT + A.ring * (unsigned)sizeof(T), first_stage = cells + A.cells * (unsigned)sizeof(T);
   const unsigned rank = A.cluster > 1 ? trsv_cluster_rank() : 0;
 
@@ -246,7 +246,7 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
     trsv_cluster_wait();
   } else trsv_block_sync();
 
-  const unsigned  chunk = trsv_shared_load<unsigned>(base + START) * A.cluster + rank, turn = trsv_shared_load<unsigned>(base + START + 4);
+  const unsigned  chunk = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START)) * A.cluster + rank, turn = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START + 4));
   const ChunkHead h    = A.heads[chunk];
   T *const        now  = A.words + (turn ? A.exports : 0);
   T *const        then = A.words + (turn ? 0 : A.exports);

@@ -118,7 +118,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
   trsv_keep(exports);
 
   for (int stage = 0; stage < h.stages; stage++) {
-    while (written < stage - ahead_of_writers) /* they still read the results that this stage overwrites */
+    while (trsv_warp_any(written < stage - ahead_of_writers)) /* they still read the results that this stage overwrites */
       written = (int)min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4));
     trsv_warp_sync();
 #pragma unroll 1
