@@ -7,7 +7,8 @@
    a partial sum; others copy records into shared memory many steps ahead, multiply the right-hand side in, fetch results of other
    chunks in order of need, write x, and ready the words of the launch after this one.
    Memory order: between chunks, and from importers to the computing warp, a result is a word that is its own flag (vocabulary.cuh),
-   through L2 or into a cell of a neighbour's shared memory. From step to step of the warp it is ordered by trsv_warp_sync. Stages
+   through L2 or into a cell of a neighbour's shared memory. Within the warp it goes by shuffle, or through
+   shared memory in the order that trsv_warp_sync makes. Stages
    of records and of results change hands by barriers and counters that release and acquire. No result has the bits of NOT_READY:
    values and right-hand sides are made canonical before anything is computed with them.
    Why it ends: a chunk waits for smaller chunks only, and their clusters have smaller tickets or are its own, so they have started; by
@@ -238,8 +239,9 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
     trsv_bulk_fence();
     for (unsigned i = 0; i < WRITERS; i++) trsv_shared_store(base + WRITTEN + i * 4, i);
     for (unsigned i = 0; i < IMPORTERS; i++) trsv_shared_store(base + MARKED + i * 4, 0u);
-    trsv_shared_store(base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T), (T)0);
+    for (unsigned i = 1; i <= CHUNK_CELL; i++) trsv_shared_store(base + CHUNK_FRONT - i * (unsigned)sizeof(T), (T)0);
   }
+  for (unsigned i = thread; i < A.ring; i += WARPS * 32) trsv_shared_store(base + CHUNK_FRONT + i * (unsigned)sizeof(T), (T)0); /* nothing in it may look NOT_READY */
   for (unsigned i = thread; i < A.cells; i += WARPS * 32) trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_not_ready<T>());
   if (A.cluster > 1) {
     trsv_cluster_arrive();

@@ -485,7 +485,8 @@ static TrsvError Emit(Work *w, int steps, int *fits)
         const int slot = K - count + i, ref = w->ref[dep[i]];
         int       cell;
 
-        if (ref >= 0 && (at / W - w->at[ref] / W) * W <= ring - 2 * W) cell = CHUNK_CELL + (w->at[ref] & (ring - 1));
+        if (ref >= 0 && w->at[ref] / W == at / W - 1) cell = CHUNK_LANE | w->at[ref] % W;
+        else if (ref >= 0 && (at / W - w->at[ref] / W) * W <= ring - 2 * W) cell = CHUNK_CELL + (w->at[ref] & (ring - 1));
         else {
           const int c = -1 - ref;
 
@@ -586,7 +587,12 @@ static TrsvError Build(Work *w, int *fits)
 }
 
 /* Cells for imports that fit beside the ring and so many stages. */
-static int Cells(const TrsvChunkSettings *s, int stages, int size) { return (CHUNK_SHARED - CHUNK_FRONT - s->ring * size - stages * CHUNK_STAGE(s->length, size)) / size / 16 * 16; }
+static int Cells(const TrsvChunkSettings *s, int stages, int size)
+{
+  const int fit = (CHUNK_SHARED - CHUNK_FRONT - s->ring * size - stages * CHUNK_STAGE(s->length, size)) / size, most = CHUNK_LANE - CHUNK_CELL - s->ring;
+
+  return (fit < most ? fit : most) / 16 * 16;
+}
 
 TrsvError TrsvChunkSchedule(const TrsvMatrix *A, const int *source, const TrsvChunkSettings *settings, ChunkSchedule *out)
 {

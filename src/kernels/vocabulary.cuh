@@ -173,7 +173,8 @@ static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
 
 /* A value that all lanes have alike, in a form that tells the compiler so: it need not expect the lanes to part where it decides. */
 static __device__ __forceinline__ unsigned trsv_warp_uniform(unsigned v) { return __reduce_or_sync(0xffffffffu, v); }
-static __device__ __forceinline__ bool     trsv_warp_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
+template <class T> static __device__ __forceinline__ T trsv_warp_shuffle(T v, unsigned lane) { return __shfl_sync(0xffffffffu, v, (int)lane); } /* lane modulo 32 */
+static __device__ __forceinline__ bool                 trsv_warp_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
 
 /* Clusters: blocks that start together and store into each other's shared memory. */
 struct TrsvPeer {
