@@ -62,6 +62,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_ri
   unsigned                     place[N], used_place[N];
   T                            right[N];
   bool                         used[N];
+  const int                    ahead = (int)min(A.ring / Layout::rows, (unsigned)SLOTS) - 2;
 
   const auto load_rows = [&](int stage) {
 #pragma unroll
@@ -94,6 +95,9 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_ri
       const unsigned a = at + Layout::at(used_place[j], K * (unsigned)sizeof(T));
       if (used[j]) trsv_shared_store(a, trsv_canonical(trsv_shared_load<T>(a) * right[j]));
     }
+    /* the results that it overwrites have been written to x */
+    for (unsigned i = 0; i < WRITERS; i++)
+      while ((int)trsv_shared_acquire(base + WRITTEN + i * 4) < stage - ahead) trsv_pause();
     if (A.bounded) { /* and its imports have cells */
       const unsigned batches = (unsigned)A.batch_of[h.stage + stage];
       for (unsigned i = 0; i < IMPORTERS; i++)

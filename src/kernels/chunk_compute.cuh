@@ -1,13 +1,12 @@
 /*
    chunk_compute.cuh: the warp of the algorithm `chunk` that computes. Everything it reads is in shared memory or in its lanes.
 
-   A step takes about as long as a result needs from one lane to the next that waits for it: a shuffle and two multiplications. All
-   else is done ahead, in the shadow of the shuffles: records are fetched two steps before their own; all dependencies are read
-   one step before, since only those that are one step old are not in shared memory by then, and these, at most CHUNK_LATE
-   and the last ones of a record, come by shuffle.
+   A step takes about as long as a result needs from one lane to the next that waits for it: a shuffle and two multiplications. So what
+   is one step old, at most CHUNK_LATE dependencies of a record and its last ones, comes by shuffle; all else is read from
+   shared memory meanwhile; and records are fetched, results sent out, in the shadow of the multiplications.
 
-   Cells for imports hold NOT_READY until somebody writes them. Only where a cell was found so a step ahead, the warp waits. These waits
-   have no limit of their own: the warps that fill the cells see to it that something comes.
+   Cells for imports hold NOT_READY until somebody writes them; where one does, the warp reads again. These waits have no limit of their
+   own: the warps that fill the cells see to it that something comes.
 */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
@@ -40,23 +39,21 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
   typedef ChunkRecord<T, K>    Record;
   constexpr int STEPS = Layout::steps, SETS = 4, FETCH = 2; /* steps of a stage, records in registers, steps that one is fetched ahead */
   constexpr int UNROLL = K <= 5 && STEPS % 8 == 0 ? 8 : 4;
-  constexpr int LATE = CHUNK_LATE, EARLY = K - LATE;
+  constexpr int LATE = CHUNK_LATE, EARLY = K - LATE, CHAINS = EARLY >= 6 ? 3 : EARLY >= 3 ? 2 : 1;
 
   const unsigned place = lane % W, zero = base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T), ring_bytes = A.ring * (unsigned)sizeof(T);
   const unsigned first_stage = base + CHUNK_FRONT + ring_bytes + A.cells * (unsigned)sizeof(T);
-  const int      slots = (int)min(A.ring / Layout::rows, (unsigned)SLOTS), ahead_of_writers = slots - 2;
-  const unsigned mark = trsv_mark<T>();
+  const unsigned slots = min(A.ring / Layout::rows, (unsigned)SLOTS);
   const TrsvPeer peer = trsv_peer(A.cluster > 1 ? min(trsv_cluster_rank() + 1, A.cluster - 1) : 0);
 
   Record   record[SETS];
-  T        early[K], sum;
-  bool     bad = false, passed = false;
+  T        value[K];
   /* the result of the step before, on its way out; before the first step, to a cell that nobody reads */
   T        result = 0, *export_to = now;
   unsigned result_tail = 0, result_at = zero + (unsigned)sizeof(T);
   T       *exports, *next_exports;
   unsigned from = 0, slot = 0, parity = 0, used = 0, done = 0, offset = 0, out = base + CHUNK_FRONT + place * (unsigned)sizeof(T);
-  int      fetched = 0, written = 0; /* stages */
+  int      fetched = 0;
 
   const auto fetch = [&](Record &r) {
 #pragma unroll
@@ -69,28 +66,24 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
     next_exports = now + (int)trsv_shared_load<unsigned>(stage) - 1;
     from         = stage + CHUNK_HEADER + place * 16;
   };
-  const auto next_stage = [&] {
-    if (++fetched < h.stages) {
-      if (++slot == A.stages) slot = 0, parity ^= 1;
-      if (trsv_warp_any(!passed)) trsv_barrier_wait(base + READY + slot * 8, parity);
-    }
-    start_stage(); /* behind the last one: the last once more, of which nothing is used */
+  const auto next_stage = [&] { /* behind the last one: the last once more, of which nothing is used */
+    const bool     more = ++fetched < h.stages;
+    const unsigned next = slot + 1 == A.stages ? 0 : slot + 1;
+
+    parity ^= (unsigned)(more && next == 0);
+    slot = more ? next : slot;
+    trsv_barrier_wait(base + READY + slot * 8, parity);
+    start_stage();
   };
-  const auto look_at_next_stage = [&] {
-    const bool wrap = slot + 1 == A.stages;
-    passed = trsv_barrier_passed(base + READY + (wrap ? 0 : slot + 1) * 8, parity ^ (unsigned)wrap);
-  };
-  const auto read = [&](const Record &r) {
+  const auto sum_early = [&](const Record &r) { /* all but the last, in up to three chains */
+    T sum[CHAINS];
 #pragma unroll
-    for (int k = 0; k < K; k++) early[k] = trsv_shared_load<T>(r.address(k, zero));
-  };
-  const auto sum_early = [&](const Record &r) { /* all but the last, in two chains where there are many */
-    T a = r.value(K), b = 0;
+    for (int k = 0; k < CHAINS; k++) sum[k] = k ? 0 : r.value(K);
 #pragma unroll
-    for (int k = 0; k < EARLY; k++)
-      if (EARLY >= 4 && (k & 1)) b = k == 1 ? r.value(k) * early[k] : fma(r.value(k), early[k], b);
-      else a = fma(r.value(k), early[k], a);
-    return EARLY >= 4 ? a + b : a;
+    for (int k = 0; k < EARLY; k++) sum[k % CHAINS] = fma(r.value(k), value[k], sum[k % CHAINS]);
+#pragma unroll
+    for (int k = 1; k < CHAINS; k++) sum[0] += sum[k];
+    return sum[0];
   };
   const auto put_out = [&] { /* the result: for later steps and for the writers, for the next chunk of the cluster, for others */
     trsv_shared_store(result_at, result);
@@ -102,62 +95,47 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
     trsv_barrier_arrive_if(base + EMPTY + used * 8, any && lane == 0);
     trsv_barrier_arrive_if(base + DONE + done * 8, any && lane == 0);
     if (any && ++used == A.stages) used = 0;
-    if (any && ++done == (unsigned)slots) done = 0;
+    if (any && ++done == slots) done = 0;
   };
 
   trsv_barrier_wait(base + READY, 0);
   start_stage();
 #pragma unroll
   for (int j = 0; j < FETCH; j++) fetch(record[j]);
-  read(record[0]);
-#pragma unroll
-  for (int k = 0; k < K; k++) bad = bad || trsv_mark_of(early[k]) == mark;
-  sum = sum_early(record[0]);
   trsv_keep(out);
 
   for (int stage = 0; stage < h.stages; stage++) {
-    while (trsv_warp_any(written < stage - ahead_of_writers)) /* they still read the results that this stage overwrites */
-      written = (int)min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4));
     exports = next_exports;
     trsv_keep(exports);
 #pragma unroll 1
     for (int u = 0; u < STEPS; u += UNROLL) {
 #pragma unroll
       for (int j = 0; j < UNROLL; j++) {
-        Record &r = record[j % SETS], &next = record[(j + 1) % SETS];
-        T       late[LATE];
+        Record &r = record[j % SETS];
+        T       shuffled[LATE];
+        bool    wait;
 
-        if (__builtin_expect(trsv_warp_any(bad), 0)) { /* an import was not there when it was read */
-          do {
-            bad = false;
-            read(r);
 #pragma unroll
-            for (int k = 0; k < K; k++) bad = bad || !trsv_is_ready(early[k]);
-          } while (trsv_warp_any(bad));
-          sum = sum_early(r);
-        }
+        for (int k = 0; k < LATE; k++) shuffled[k] = trsv_warp_shuffle(result, r.lane(EARLY + k));
+        do { /* read, again while an import is not here: a loop that ends by falling through. A jump, which a warp alone on its scheduler
+                feels as much as a third of a step, is taken only while there is nothing else to do */
+          wait = false;
 #pragma unroll
-        for (int k = 0; k < LATE; k++) {
-          const T v = trsv_warp_shuffle(result, r.lane(EARLY + k));
-          late[k]   = r.by_shuffle(EARLY + k) ? v : early[EARLY + k];
-        }
+          for (int k = 0; k < K; k++) value[k] = trsv_shared_load<T>(r.address(k, zero));
+#pragma unroll
+          for (int k = 0; k < K; k++) wait = wait || !trsv_is_ready(value[k]);
+        } while (trsv_warp_any(wait));
         put_out();
         if (j == 0 && u == 0) leave_stage(stage > 0);
         if ((j + FETCH) % UNROLL == 0 && u + j + FETCH == STEPS) next_stage();
-        read(next);
         fetch(record[(j + FETCH) % SETS]);
-        if (j == UNROLL - FETCH - 1 && u + UNROLL == STEPS) look_at_next_stage();
 
-        result = sum;
+        result = sum_early(r);
 #pragma unroll
-        for (int k = 0; k < LATE; k++) result = fma(r.value(EARLY + k), late[k], result);
+        for (int k = 0; k < LATE; k++) result = fma(r.value(EARLY + k), r.by_shuffle(EARLY + k) ? shuffled[k] : value[EARLY + k], result);
         result_at   = out + offset + (unsigned)(j * W * (int)sizeof(T));
         result_tail = r.tail();
         export_to   = exports + (r.tail() >> 16);
-        bad         = false;
-#pragma unroll
-        for (int k = 0; k < K; k++) bad = bad || trsv_mark_of(early[k]) == mark;
-        sum = sum_early(next);
       }
       offset = (offset + (unsigned)(UNROLL * W * (int)sizeof(T))) & (ring_bytes - 1);
     }
