@@ -20,7 +20,7 @@ typedef struct {
   const TrsvMatrix *A;
   const int        *source;
   ChunkSchedule    *out;
-  int               K, W, steps, size; /* dependencies of a record, records of a step, steps of a stage, bytes of a value */
+  int               K, W, shift, steps; /* dependencies of a record, records of a step and their logarithm, steps of a stage */
   int               capacity;          /* cells for imports */
 
   /* of the whole triangle, by position in solve order */
@@ -355,7 +355,7 @@ static int Number(Work *w)
       const int u = w->order[end];
       int       late = 0;
 
-      for (int k = w->begin[u]; gap && k < w->begin[u + 1]; k++) late += w->ref[k] >= 0 && w->at[w->ref[k]] / w->W == step - 1;
+      for (int k = w->begin[u]; gap && k < w->begin[u + 1]; k++) late += w->ref[k] >= 0 && w->at[w->ref[k]] >> w->shift == step - 1;
       crowded |= late > CHUNK_LATE;
       w->at[u] = end - n;
     }
@@ -453,9 +453,10 @@ static TrsvError Emit(Work *w, int steps, int *fits)
   const TrsvMatrix *A = w->A;
   ChunkSchedule    *o = w->out;
   ChunkHead        *h = &o->heads[w->q];
-  const int         K = w->K, W = w->W, rows = CHUNK_ROWS(K), stages = (steps + w->steps - 1) / w->steps, tail_words = CHUNK_TAIL(K);
+  const int         K = w->K, W = w->W, shift = w->shift, rows = CHUNK_ROWS(K), stages = (steps + w->steps - 1) / w->steps, tail_words = CHUNK_TAIL(K);
   const int         ring = o->settings.ring;
   const long        first_import = o->imports;
+  const int         row_shift = rows == 256 ? 8 : 7;
 
   h->stage   = (int)o->stages;
   h->stages  = stages;
@@ -467,7 +468,7 @@ static TrsvError Emit(Work *w, int steps, int *fits)
 
   for (int n = 0, stage = 0; stage < stages; stage++) {
     for (; n < w->nodes && w->at[w->order[n]] < (stage + 1) * rows; n++) {
-      const int       u = w->order[n], p = w->owner[u], at = w->at[u], count = w->begin[u + 1] - w->begin[u];
+      const int       u = w->order[n], p = w->owner[u], at = w->at[u], step = at >> shift, count = w->begin[u + 1] - w->begin[u];
       const size_t    place = (size_t)h->stage * (size_t)rows + (size_t)at;
       unsigned *const tail  = o->tails + place * (size_t)tail_words;
       int *const      from  = o->sources + place * (1 + (size_t)K);
@@ -475,7 +476,7 @@ static TrsvError Emit(Work *w, int steps, int *fits)
 
       /* the latest last; those of other chunks among those that may be read early */
       for (int i = 0; i < count; i++) {
-        const int ref = w->ref[w->begin[u] + i], t = ref < 0 ? at / W - 2 : w->at[ref] / W;
+        const int ref = w->ref[w->begin[u] + i], t = ref < 0 ? step - 2 : w->at[ref] >> shift;
         int       j = i;
 
         for (; j > 0 && key[j - 1] > t; j--) key[j] = key[j - 1], dep[j] = dep[j - 1];
@@ -485,8 +486,8 @@ static TrsvError Emit(Work *w, int steps, int *fits)
         const int slot = K - count + i, ref = w->ref[dep[i]];
         int       cell;
 
-        if (ref >= 0 && w->at[ref] / W == at / W - 1) cell = CHUNK_LANE | w->at[ref] % W;
-        else if (ref >= 0 && (at / W - w->at[ref] / W) * W <= ring - 2 * W) cell = CHUNK_CELL + (w->at[ref] & (ring - 1));
+        if (ref >= 0 && key[i] == step - 1) cell = CHUNK_LANE | (w->at[ref] & (W - 1));
+        else if (ref >= 0 && (step - key[i]) * W <= ring - 2 * W) cell = CHUNK_CELL + (w->at[ref] & (ring - 1));
         else {
           const int c = -1 - ref;
 
@@ -545,11 +546,11 @@ static TrsvError Emit(Work *w, int steps, int *fits)
   for (int s = 0; s < stages; s++) w->order[s] = 0; /* how many rows of the stage are noted */
   const int count = w->cuts[w->q + 1] - w->first, lower = A->triangle == TRSV_LOWER;
   for (int n = 0; n < count; n++) {
-    const int    i = lower ? n : count - 1 - n, at = w->spare[i], s = at / rows;
+    const int    i = lower ? n : count - 1 - n, at = w->spare[i], s = at >> row_shift;
     const size_t to = (size_t)(h->stage + s) * (size_t)rows + (size_t)w->order[s]++;
 
     o->rows[to]   = 1 + Row(w, w->first + i);
-    o->places[to] = (unsigned char)(at % rows);
+    o->places[to] = (unsigned char)(at & (rows - 1));
   }
   return TRSV_SUCCESS;
 }
@@ -602,7 +603,7 @@ TrsvError TrsvChunkSchedule(const TrsvMatrix *A, const int *source, const TrsvCh
   const int        size    = (int)TrsvValueSize(A->precision);
 
   for (int attempt = -1; attempt < 4; attempt++) {
-    Work      w    = {.A = A, .source = source, .out = out, .K = settings->length, .W = settings->width, .size = size};
+    Work      w    = {.A = A, .source = source, .out = out, .K = settings->length, .W = settings->width};
     int       fits = 1;
     TrsvError error;
 
@@ -614,6 +615,7 @@ TrsvError TrsvChunkSchedule(const TrsvMatrix *A, const int *source, const TrsvCh
     out->settings.life = attempt < 0 ? -1 : lives[attempt];
     if (attempt >= 0) out->settings.cluster = 1;
     w.steps    = CHUNK_STEPS(w.K, w.W);
+    while (1 << w.shift < w.W) w.shift++;
     w.capacity = Cells(settings, CHUNK_LEAST, size);
     error      = Build(&w, &fits);
     Free(&w);

@@ -5,6 +5,7 @@
 
      -u            also the transposed triangle (an upper one)      -f   in single precision
      -a names      only these algorithms, with commas               -t   seconds for each measurement (0.15)
+     -w            only see that a solve whose waits may last no time ends, is told, and leaves the next one sound
      -s settings   of chunk, in place of its own choice: P,K,W,N,R,S[,L]; repeatable, forgotten after -s 0
 
    Each line is a JSON object. ms is the median over launches timed by events, each with all that a solve needs; x is poisoned before and
@@ -62,6 +63,15 @@ static void Serial(Problem &p)
     }
     p.cpu_ms = std::min(p.cpu_ms, 1e3 * (Now() - start));
   }
+}
+
+/* As JSON has it, which knows no NaN. */
+static std::string Number(double v)
+{
+  char text[40];
+
+  (void)snprintf(text, sizeof(text), std::isfinite(v) ? "%.6g" : "null", v);
+  return text;
 }
 
 template <class T> static double Error(const Problem &p, const T *dx)
@@ -125,10 +135,10 @@ template <class T> static void Time(Problem &p, const TrsvAlgorithm *algorithm, 
 
   if (cusparse) p.cusparse_ms = ms;
   const cudaError_t failed = cudaGetLastError();
-  printf("{\"matrix\": \"%s\", \"rows\": %d, \"nnz\": %.0f, \"levels\": %d, \"triangle\": \"%s\", \"precision\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"selected\": %s, \"ms\": %.5f, \"cusparse_ms\": %.5f, "
-         "\"ratio\": %.2f, \"cpu_ms\": %.4f, \"floor_ms\": %.5f, \"analysis_ms\": %.1f, \"plan_bytes\": %zu, \"csr_bytes\": %.0f, \"error\": %.1e%s%s}\n",
-         p.name.c_str(), p.A.rows, nnz, p.analysis->statistics.levels, p.A.triangle == TRSV_LOWER ? "L" : "U", sizeof(T) == 4 ? "float" : "double", TrsvAlgorithmName(algorithm), setting, selected ? "true" : "false", ms, p.cusparse_ms,
-         p.cusparse_ms / ms, p.cpu_ms, floor_ms, analysis_ms, TrsvPlanBytes(plan), csr, error, error < (sizeof(T) == 4 ? 1e-3 : 1e-10) ? "" : ", \"BAD\": true", failed ? cudaGetErrorString(failed) : "");
+  printf("{\"matrix\": \"%s\", \"rows\": %d, \"nnz\": %.0f, \"levels\": %d, \"triangle\": \"%s\", \"precision\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"selected\": %s, \"ms\": %s, \"cusparse_ms\": %s, "
+         "\"ratio\": %s, \"cpu_ms\": %.4f, \"floor_ms\": %.5f, \"analysis_ms\": %.1f, \"plan_bytes\": %zu, \"csr_bytes\": %.0f, \"error\": %s%s%s}\n",
+         p.name.c_str(), p.A.rows, nnz, p.analysis->statistics.levels, p.A.triangle == TRSV_LOWER ? "L" : "U", sizeof(T) == 4 ? "float" : "double", TrsvAlgorithmName(algorithm), setting, selected ? "true" : "false", Number(ms).c_str(), Number(p.cusparse_ms).c_str(),
+         Number(p.cusparse_ms / ms).c_str(), p.cpu_ms, floor_ms, analysis_ms, TrsvPlanBytes(plan), csr, Number(error).c_str(), error < (sizeof(T) == 4 ? 1e-3 : 1e-10) ? "" : ", \"BAD\": true", failed ? cudaGetErrorString(failed) : "");
   fflush(stdout);
   TrsvPlanDestroy(&plan);
   cudaFree(db);
@@ -136,6 +146,34 @@ template <class T> static void Time(Problem &p, const TrsvAlgorithm *algorithm, 
   cudaEventDestroy(start);
   cudaEventDestroy(stop);
 }
+
+/* A solve that gives up, and the two after it. */
+static void Stall(Problem &p, const TrsvAlgorithm *algorithm)
+{
+  const size_t bytes = sizeof(double) * p.b.size();
+  TrsvPlan    *plan;
+  double      *db, *dx;
+
+  Call(TrsvPlanCreate(&p.A, p.analysis, NULL, p.A.offsets[p.A.rows], algorithm, &plan));
+  Call(TrsvPlanSetValues(plan, p.values, TRSV_HOST, NULL));
+  cudaMalloc(&db, bytes);
+  cudaMalloc(&dx, bytes);
+  cudaMemcpy(db, p.b.data(), bytes, cudaMemcpyHostToDevice);
+  TrsvSetPatience(0);
+  Call(TrsvPlanSolve(plan, db, dx, NULL));
+  cudaDeviceSynchronize();
+  const double gave_up = Error(p, dx);
+  TrsvSetPatience(10);
+  const TrsvError told = TrsvPlanSolve(plan, db, dx, NULL);
+  if (told) Call(TrsvPlanSolve(plan, db, dx, NULL));
+  cudaDeviceSynchronize();
+  printf("{\"matrix\": \"%s\", \"algorithm\": \"%s\", \"stalled\": {\"nan\": %s, \"told\": %s, \"error_after\": %.1e}, \"cuda\": \"%s\"}\n", p.name.c_str(), TrsvAlgorithmName(algorithm), std::isnan(gave_up) ? "true" : "false", told == TRSV_ERR_TIMEOUT ? "true" : "false", Error(p, dx), cudaGetErrorString(cudaGetLastError()));
+  TrsvPlanDestroy(&plan);
+  cudaFree(db);
+  cudaFree(dx);
+}
+
+static bool stall;
 
 static void Run(Problem &p, bool single, const char *only, const std::vector<TrsvChunkSettings> &settings)
 {
@@ -159,7 +197,8 @@ static void Run(Problem &p, bool single, const char *only, const std::vector<Trs
       if (*only && wanted.find("," + name + ",") == std::string::npos) continue;
       for (size_t s = 0; s < (name == "chunk" && !settings.empty() ? settings.size() : 1); s++) {
         if (name == "chunk") TrsvChunkSettingsOverride(settings.empty() ? NULL : &settings[s]);
-        single ? Time<float>(p, a, a == selected) : Time<double>(p, a, a == selected);
+        if (stall) Stall(p, a);
+        else single ? Time<float>(p, a, a == selected) : Time<double>(p, a, a == selected);
       }
     }
   TrsvAnalysisDestroy(&p.analysis);
@@ -176,6 +215,7 @@ int main(int argc, char **argv)
 
     if (o == "-u") upper = !upper;
     else if (o == "-f") single = !single;
+    else if (o == "-w") stall = !stall;
     else if (o == "-a") only = argv[++i];
     else if (o == "-t") seconds_each = atof(argv[++i]);
     else if (o == "-s") {
