@@ -421,7 +421,7 @@ static TrsvError ChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   memset(plan->data, 0, sizeof(Chunk));
   if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  TrsvChunkSettingsChoose(A, analysis, multiprocessors, &settings);
+  TrsvCall(TrsvChunkSettingsChoose(A, analysis, multiprocessors, &settings));
   if (A->precision == TRSV_FLOAT ? !Kernels<float>(&settings) : !Kernels<double>(&settings)) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no kernel for records of %d, steps of %d", settings.length, settings.width);
   TrsvCall(TrsvChunkSchedule(A, source, &settings, &schedule));
   error = Upload(plan, &schedule);

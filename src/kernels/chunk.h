@@ -90,12 +90,16 @@ typedef struct {
 TrsvError TrsvChunkSchedule(const TrsvMatrix *, const int *source, const TrsvChunkSettings *, ChunkSchedule *);
 void      TrsvChunkScheduleFree(ChunkSchedule *);
 
+/* No more than the schedule's estimate of how many steps a solve takes, at half the price; and whether every import
+   can have a cell of its own. */
+TrsvError TrsvChunkSteps(const TrsvMatrix *, const TrsvChunkSettings *, int *steps, int *fits);
+
 /* Settings for a triangle on a device of so many multiprocessors, and as a line of text. */
-void TrsvChunkSettingsChoose(const TrsvMatrix *, const TrsvAnalysis *, int multiprocessors, TrsvChunkSettings *);
-void TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
+TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *, const TrsvAnalysis *, int multiprocessors, TrsvChunkSettings *);
+void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 
 /* For benchmarks: settings for the plans made next; NULL: chosen again. */
-void TrsvChunkSettingsOverride(const TrsvChunkSettings *);
+void      TrsvChunkSettingsOverride(const TrsvChunkSettings *);
 
 /* The schedule that a plan runs, without its arrays; NULL for plans of other algorithms. */
 const ChunkSchedule *TrsvChunkPlanSchedule(const TrsvPlan *);

@@ -12,6 +12,9 @@
 #define TRSV_CHUNK_COMPUTE_CUH
 
 #include "chunk.cuh"
+#ifndef CHUNK_GROUP
+#define CHUNK_GROUP 1
+#endif
 
 /* A lane's record in registers. */
 template <class T, int K> struct ChunkRecord {
@@ -37,17 +40,22 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
 {
   typedef ChunkLayout<T, K, W> Layout;
   typedef ChunkRecord<T, K>    Record;
-  constexpr int STEPS = Layout::steps, SETS = 4, FETCH = 2; /* steps of a stage, records in registers, steps that one is fetched ahead */
+  constexpr int STEPS = Layout::steps, SETS = 4;
+  constexpr int GROUP = CHUNK_GROUP, FETCH = GROUP + 1; /* steps whose imports are awaited at once, steps that a record is fetched ahead */
+  constexpr unsigned MARK_AT = sizeof(T) - 4; /* where in a cell the mark is */
   constexpr int UNROLL = K <= 5 && STEPS % 8 == 0 ? 8 : 4;
   constexpr int LATE = CHUNK_LATE, EARLY = K - LATE, CHAINS = EARLY >= 6 ? 3 : EARLY >= 3 ? 2 : 1;
 
   const unsigned place = lane % W, zero = base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T), ring_bytes = A.ring * (unsigned)sizeof(T);
   const unsigned first_stage = base + CHUNK_FRONT + ring_bytes + A.cells * (unsigned)sizeof(T);
   const unsigned slots = min(A.ring / Layout::rows, (unsigned)SLOTS);
+  const unsigned mark = trsv_mark<T>();
   const TrsvPeer peer = trsv_peer(A.cluster > 1 ? min(trsv_cluster_rank() + 1, A.cluster - 1) : 0);
 
   Record   record[SETS];
-  T        value[K];
+  T        value[K], sum;
+  unsigned probe[K];
+  bool     bad = false;
   /* the result of the step before, on its way out; before the first step, to a cell that nobody reads */
   T        result = 0, *export_to = now;
   unsigned result_tail = 0, result_at = zero + (unsigned)sizeof(T);
@@ -74,6 +82,10 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
     slot = more ? next : slot;
     trsv_barrier_wait(base + READY + slot * 8, parity);
     start_stage();
+  };
+  const auto read = [&](const Record &r) {
+#pragma unroll
+    for (int k = 0; k < K; k++) value[k] = trsv_shared_load<T>(r.address(k, zero));
   };
   const auto sum_early = [&](const Record &r) { /* all but the last, in up to three chains */
     T sum[CHAINS];
@@ -102,6 +114,13 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
   start_stage();
 #pragma unroll
   for (int j = 0; j < FETCH; j++) fetch(record[j]);
+  read(record[0]);
+#pragma unroll
+  for (int k = 0; k < K; k++) {
+    bad = bad || trsv_mark_of(value[k]) == mark;
+    if (GROUP == 2) bad = bad || trsv_shared_load<unsigned>(record[1].address(k, zero) + MARK_AT) == mark;
+  }
+  sum = sum_early(record[0]);
   trsv_keep(out);
 
   for (int stage = 0; stage < h.stages; stage++) {
@@ -111,31 +130,48 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
     for (int u = 0; u < STEPS; u += UNROLL) {
 #pragma unroll
       for (int j = 0; j < UNROLL; j++) {
-        Record &r = record[j % SETS];
+        Record &r = record[j % SETS], &next = record[(j + 1) % SETS];
         T       shuffled[LATE];
-        bool    wait;
 
 #pragma unroll
         for (int k = 0; k < LATE; k++) shuffled[k] = trsv_warp_shuffle(result, r.lane(EARLY + k));
-        do { /* read, again while an import is not here: a loop that ends by falling through. A jump, which a warp alone on its scheduler
-                feels as much as a third of a step, is taken only while there is nothing else to do */
-          wait = false;
+        if (j % GROUP == 0 && __builtin_expect(trsv_warp_any(bad), 0)) { /* an import was not here when it was read, or looked at */
+          do {
+            bad = false;
 #pragma unroll
-          for (int k = 0; k < K; k++) value[k] = trsv_shared_load<T>(r.address(k, zero));
+            for (int g = 1; g < GROUP; g++)
 #pragma unroll
-          for (int k = 0; k < K; k++) wait = wait || !trsv_is_ready(value[k]);
-        } while (trsv_warp_any(wait));
+              for (int k = 0; k < K; k++) bad = bad || !trsv_is_ready(trsv_shared_load<T>(record[(j + g) % SETS].address(k, zero)));
+            read(r);
+#pragma unroll
+            for (int k = 0; k < K; k++) bad = bad || !trsv_is_ready(value[k]);
+          } while (trsv_warp_any(bad));
+          sum = sum_early(r);
+        }
+        T late[LATE];
+#pragma unroll
+        for (int k = 0; k < LATE; k++) late[k] = r.by_shuffle(EARLY + k) ? shuffled[k] : value[EARLY + k];
         put_out();
         if (j == 0 && u == 0) leave_stage(stage > 0);
         if ((j + FETCH) % UNROLL == 0 && u + j + FETCH == STEPS) next_stage();
+        read(next);
+        if (GROUP == 2 && j % 2)
+#pragma unroll
+          for (int k = 0; k < K; k++) probe[k] = trsv_shared_load<unsigned>(record[(j + 2) % SETS].address(k, zero) + MARK_AT);
         fetch(record[(j + FETCH) % SETS]);
 
-        result = sum_early(r);
+        result = sum;
 #pragma unroll
-        for (int k = 0; k < LATE; k++) result = fma(r.value(EARLY + k), r.by_shuffle(EARLY + k) ? shuffled[k] : value[EARLY + k], result);
+        for (int k = 0; k < LATE; k++) result = fma(r.value(EARLY + k), late[k], result);
         result_at   = out + offset + (unsigned)(j * W * (int)sizeof(T));
         result_tail = r.tail();
         export_to   = exports + (r.tail() >> 16);
+        sum         = sum_early(next);
+        if ((j + 1) % GROUP == 0) {
+          bad = false;
+#pragma unroll
+          for (int k = 0; k < K; k++) bad = bad || trsv_mark_of(value[k]) == mark || (GROUP == 2 && probe[k] == mark);
+        }
       }
       offset = (offset + (unsigned)(UNROLL * W * (int)sizeof(T))) & (ring_bytes - 1);
     }

@@ -486,8 +486,11 @@ static TrsvError Emit(Work *w, int steps, int *fits)
         const int slot = K - count + i, ref = w->ref[dep[i]];
         int       cell;
 
+#ifndef NOLANE
         if (ref >= 0 && key[i] == step - 1) cell = CHUNK_LANE | (w->at[ref] & (W - 1));
-        else if (ref >= 0 && (step - key[i]) * W <= ring - 2 * W) cell = CHUNK_CELL + (w->at[ref] & (ring - 1));
+        else
+#endif
+        if (ref >= 0 && (step - key[i]) * W <= ring - 2 * W) cell = CHUNK_CELL + (w->at[ref] & (ring - 1));
         else {
           const int c = -1 - ref;
 
@@ -564,7 +567,23 @@ static void Free(Work *w)
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) free(all[i]);
 }
 
-static TrsvError Build(Work *w, int *fits)
+/* Cells for imports that the chunk needs if each has its own, but for those of the chunk itself. */
+static void CountImports(Work *w)
+{
+  int cells = 0;
+
+  for (int k = 0; k < w->deps; k++) {
+    const int c = -1 - w->ref[k];
+
+    if (c < 0 || w->seen[c] == w->q) continue;
+    w->seen[c] = w->q;
+    cells++;
+  }
+  if (cells > w->out->cells) w->out->cells = cells;
+}
+
+/* Everything, or no more than how many steps a solve takes. */
+static TrsvError Build(Work *w, int emit, int *fits)
 {
   ChunkSchedule *o = w->out;
   int            row_max = 0;
@@ -582,9 +601,20 @@ static TrsvError Build(Work *w, int *fits)
     w->near_first = NearFirst(w, q);
     TrsvCall(Nodes(w, row_max > w->K));
     TrsvCall(Place(w));
-    TrsvCall(Emit(w, Number(w), fits));
+    if (emit) TrsvCall(Emit(w, Number(w), fits));
+    else CountImports(w);
   }
   return TRSV_SUCCESS;
+}
+
+static void Prepare(Work *w, const TrsvMatrix *A, const int *source, const TrsvChunkSettings *settings, ChunkSchedule *out)
+{
+  *w = (Work){.A = A, .source = source, .out = out, .K = settings->length, .W = settings->width};
+  memset(out, 0, sizeof(*out));
+  out->settings = *settings;
+  if (out->settings.chunks > A->rows) out->settings.chunks = A->rows;
+  w->steps = CHUNK_STEPS(w->K, w->W);
+  while (1 << w->shift < w->W) w->shift++;
 }
 
 /* Cells for imports that fit beside the ring and so many stages. */
@@ -595,6 +625,22 @@ static int Cells(const TrsvChunkSettings *s, int stages, int size)
   return (fit < most ? fit : most) / 16 * 16;
 }
 
+TrsvError TrsvChunkSteps(const TrsvMatrix *A, const TrsvChunkSettings *settings, int *steps, int *fits)
+{
+  ChunkSchedule schedule;
+  Work          w;
+  TrsvError     error;
+
+  Prepare(&w, A, NULL, settings, &schedule);
+  *fits  = 1;
+  error  = Build(&w, 0, fits);
+  *steps = schedule.steps;
+  *fits  = schedule.cells <= Cells(settings, CHUNK_LEAST, (int)TrsvValueSize(A->precision));
+  Free(&w);
+  TrsvChunkScheduleFree(&schedule);
+  return error;
+}
+
 TrsvError TrsvChunkSchedule(const TrsvMatrix *A, const int *source, const TrsvChunkSettings *settings, ChunkSchedule *out)
 {
   /* if imports do not fit: a cell for some stages only, and no neighbour pushes into cells that change hands. With a life of 0 cells
@@ -603,21 +649,17 @@ TrsvError TrsvChunkSchedule(const TrsvMatrix *A, const int *source, const TrsvCh
   const int        size    = (int)TrsvValueSize(A->precision);
 
   for (int attempt = -1; attempt < 4; attempt++) {
-    Work      w    = {.A = A, .source = source, .out = out, .K = settings->length, .W = settings->width};
+    Work      w;
     int       fits = 1;
     TrsvError error;
 
     if (attempt >= 0 && settings->life >= 0 && lives[attempt] > settings->life) continue;
     if (attempt < 0 && settings->life >= 0) continue;
-    memset(out, 0, sizeof(*out));
-    out->settings = *settings;
-    if (out->settings.chunks > A->rows) out->settings.chunks = A->rows;
+    Prepare(&w, A, source, settings, out);
     out->settings.life = attempt < 0 ? -1 : lives[attempt];
     if (attempt >= 0) out->settings.cluster = 1;
-    w.steps    = CHUNK_STEPS(w.K, w.W);
-    while (1 << w.shift < w.W) w.shift++;
     w.capacity = Cells(settings, CHUNK_LEAST, size);
-    error      = Build(&w, &fits);
+    error      = Build(&w, 1, &fits);
     Free(&w);
     if (!error && fits) {
       while (out->settings.stages > CHUNK_LEAST && Cells(settings, out->settings.stages, size) < out->cells) out->settings.stages--;

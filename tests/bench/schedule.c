@@ -176,8 +176,8 @@ static int Test(const char *name, const Triangle *T, int upper, const TrsvChunkS
     A = U;
   }
   Check(!TrsvAnalyse(&A, &analysis), "%s", TrsvErrorMessage());
-  if (!settings.chunks) TrsvChunkSettingsChoose(&A, analysis, 132, &settings);
   start = Seconds();
+  if (!settings.chunks) Check(!TrsvChunkSettingsChoose(&A, analysis, 132, &settings), "%s", TrsvErrorMessage());
   Check(!TrsvChunkSchedule(&A, source, &settings, &s), "%s", TrsvErrorMessage());
   start = Seconds() - start;
   for (int i = 0; i < A.rows; i++) b[i] = 2 * MatrixRandom(&seed) - 1;
