@@ -7,8 +7,7 @@
    a partial sum; others copy records into shared memory many steps ahead, multiply the right-hand side in, fetch results of other
    chunks in order of need, write x, and ready the words of the launch after this one.
    Memory order: between chunks, and from importers to the computing warp, a result is a word that is its own flag (vocabulary.cuh),
-   through L2 or into a cell of a neighbour's shared memory. Within the warp it goes by shuffle, or through
-   shared memory in the order that trsv_warp_sync makes. Stages
+   through L2 or into a cell of a neighbour's shared memory. From step to step of the warp it is ordered by trsv_warp_sync. Stages
    of records and of results change hands by barriers and counters that release and acquire. No result has the bits of NOT_READY:
    values and right-hand sides are made canonical before anything is computed with them.
    Why it ends: a chunk waits for smaller chunks only, and their clusters have smaller tickets or are its own, so they have started; by
@@ -62,7 +61,6 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_ri
   unsigned                     place[N], used_place[N];
   T                            right[N];
   bool                         used[N];
-  const int                    ahead = (int)min(A.ring / Layout::rows, (unsigned)SLOTS) - 2;
 
   const auto load_rows = [&](int stage) {
 #pragma unroll
@@ -95,9 +93,6 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_ri
       const unsigned a = at + Layout::at(used_place[j], K * (unsigned)sizeof(T));
       if (used[j]) trsv_shared_store(a, trsv_canonical(trsv_shared_load<T>(a) * right[j]));
     }
-    /* the results that it overwrites have been written to x */
-    for (unsigned i = 0; i < WRITERS; i++)
-      while ((int)trsv_shared_acquire(base + WRITTEN + i * 4) < stage - ahead) trsv_pause();
     if (A.bounded) { /* and its imports have cells */
       const unsigned batches = (unsigned)A.batch_of[h.stage + stage];
       for (unsigned i = 0; i < IMPORTERS; i++)
@@ -243,9 +238,8 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
     trsv_bulk_fence();
     for (unsigned i = 0; i < WRITERS; i++) trsv_shared_store(base + WRITTEN + i * 4, i);
     for (unsigned i = 0; i < IMPORTERS; i++) trsv_shared_store(base + MARKED + i * 4, 0u);
-    for (unsigned i = 1; i <= CHUNK_CELL; i++) trsv_shared_store(base + CHUNK_FRONT - i * (unsigned)sizeof(T), (T)0);
+    trsv_shared_store(base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T), (T)0);
   }
-  for (unsigned i = thread; i < A.ring; i += WARPS * 32) trsv_shared_store(base + CHUNK_FRONT + i * (unsigned)sizeof(T), (T)0); /* nothing in it may look NOT_READY */
   for (unsigned i = thread; i < A.cells; i += WARPS * 32) trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_not_ready<T>());
   if (A.cluster > 1) {
     trsv_cluster_arrive();

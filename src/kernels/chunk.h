@@ -4,10 +4,9 @@
    The rows of a triangle in solve order are cut into chunks, a block of threads each. A row with more than `length` dependencies
    gets partial sums, rows of their own without a right-hand side. Every row or partial sum is a record; a chunk is a
    sequence of steps of at most `width` records, which the lanes of one warp work off side by side, reading from cells of
-   shared memory, and from each other what is only one step old:
+   shared memory alone:
 
      cell 0                         holds 0; an empty place of a record points here
-     cell 1                         is nobody's
      cells 2 .. 2 + ring - 1        results of this chunk: step s, lane l is in cell 2 + (s * width + l) % ring
      cells from 2 + ring            imports: results of other chunks, and of this one from longer ago than the ring holds
 
@@ -24,7 +23,6 @@ extern "C" {
 
 enum {
   CHUNK_LATE    = 2,   /* dependencies of a record that may be one step old: its last ones; all others are two steps old or more */
-  CHUNK_LANE    = 0x8000, /* in place of a cell: the result of the step before in the lane that the other bits name */
   CHUNK_CELL    = 2,   /* where the ring of results starts */
   CHUNK_BATCH   = 128, /* imports that a warp awaits at once */
   CHUNK_FRONT   = 1024, /* bytes of shared memory before the ring: barriers, counters, cell 0 */

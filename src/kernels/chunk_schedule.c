@@ -485,11 +485,6 @@ static TrsvError Emit(Work *w, int steps, int *fits)
       for (int i = 0; i < count; i++) {
         const int slot = K - count + i, ref = w->ref[dep[i]];
         int       cell;
-
-#ifndef NOLANE
-        if (ref >= 0 && key[i] == step - 1) cell = CHUNK_LANE | (w->at[ref] & (W - 1));
-        else
-#endif
         if (ref >= 0 && (step - key[i]) * W <= ring - 2 * W) cell = CHUNK_CELL + (w->at[ref] & (ring - 1));
         else {
           const int c = -1 - ref;
@@ -620,7 +615,7 @@ static void Prepare(Work *w, const TrsvMatrix *A, const int *source, const TrsvC
 /* Cells for imports that fit beside the ring and so many stages. */
 static int Cells(const TrsvChunkSettings *s, int stages, int size)
 {
-  const int fit = (CHUNK_SHARED - CHUNK_FRONT - s->ring * size - stages * CHUNK_STAGE(s->length, size)) / size, most = CHUNK_LANE - CHUNK_CELL - s->ring;
+  const int fit = (CHUNK_SHARED - CHUNK_FRONT - s->ring * size - stages * CHUNK_STAGE(s->length, size)) / size, most = 65536 - CHUNK_CELL - s->ring; /* what 16 bits can name */
 
   return (fit < most ? fit : most) / 16 * 16;
 }

@@ -133,8 +133,6 @@ static __device__ __forceinline__ unsigned trsv_shared_acquire(unsigned a)
   return v;
 }
 
-static __device__ __forceinline__ bool trsv_warp_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
-
 /* Barriers in shared memory (8 bytes): a phase ends when as many arrivals as it was made for, and the bytes it expects, are in. Arrival
    releases, a wait acquires. Phases have parity 0, 1, 0, ...; a wait for a parity may outlast one phase of the other, not two. */
 static __device__ __forceinline__ void trsv_barrier_init(unsigned barrier, unsigned count) { asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory"); }
@@ -144,6 +142,13 @@ static __device__ __forceinline__ void trsv_barrier_arrive(unsigned barrier) { a
 static __device__ __forceinline__ void trsv_barrier_arrive_if(unsigned barrier, bool condition)
 {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mbarrier.arrive.shared.b64 _, [%0]; }" ::"r"(barrier), "r"((unsigned)condition) : "memory");
+}
+
+static __device__ __forceinline__ bool trsv_barrier_passed(unsigned barrier, unsigned parity)
+{
+  unsigned passed;
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(passed) : "r"(barrier), "r"(parity) : "memory");
+  return passed != 0;
 }
 
 static __device__ __forceinline__ void trsv_barrier_wait(unsigned barrier, unsigned parity)
@@ -168,19 +173,7 @@ static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
 
 /* A value that all lanes have alike, in a form that tells the compiler so: it need not expect the lanes to part where it decides. */
 static __device__ __forceinline__ unsigned trsv_warp_uniform(unsigned v) { return __reduce_or_sync(0xffffffffu, v); }
-
-/* The value that another lane (modulo 32) has. Volatile, so that it stands where it is written: before loads that are in less of a hurry. */
-static __device__ __forceinline__ float trsv_warp_shuffle(float v, unsigned lane)
-{
-  asm volatile("shfl.sync.idx.b32 %0, %0, %1, 31, 0xffffffff;" : "+f"(v) : "r"(lane) : "memory");
-  return v;
-}
-static __device__ __forceinline__ double trsv_warp_shuffle(double v, unsigned lane)
-{
-  unsigned low = (unsigned)__double2loint(v), high = (unsigned)__double2hiint(v);
-  asm volatile("shfl.sync.idx.b32 %0, %0, %2, 31, 0xffffffff; shfl.sync.idx.b32 %1, %1, %2, 31, 0xffffffff;" : "+r"(low), "+r"(high) : "r"(lane) : "memory");
-  return __hiloint2double((int)high, (int)low);
-}
+static __device__ __forceinline__ bool     trsv_warp_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
 
 /* Clusters: blocks that start together and store into each other's shared memory. */
 struct TrsvPeer {

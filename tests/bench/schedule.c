@@ -42,7 +42,6 @@ static int Interpret(const ChunkSchedule *s, const TrsvMatrix *A, const double *
   for (int q = 0; q < s->chunks && !bad; q++) {
     const ChunkHead *h = &s->heads[q];
     int              batches = 0;
-    double           previous[32] = {0};
     double          *t = pushed;
 
     pushed = push_next, push_next = t;
@@ -98,18 +97,13 @@ static int Interpret(const ChunkSchedule *s, const TrsvMatrix *A, const double *
             const int    c = ((const unsigned short *)(tail + 1))[k], f = from[1 + k];
             const double a = f == 0 ? 0 : f == 1 ? 1 : -values[f - 2] * inverse;
 
-            if (c & CHUNK_LANE) {
-              Check(k >= K - CHUNK_LATE && step > 0 && (c & (CHUNK_LANE - 1)) < W && f, "chunk %d step %d lane %d: shuffle of %d", q, step, l, k);
-              sum += a * previous[c & (CHUNK_LANE - 1)];
-              continue;
-            }
             if (!c) {
               Check(!f, "value without a cell");
               continue;
             }
             Check(f && c >= CHUNK_CELL && c < CHUNK_CELL + ring + s->cells, "cell %d", c);
             if (c < CHUNK_CELL + ring) {
-              Check(written[c] >= 0 && written[c] <= step - 2, "chunk %d step %d lane %d: dependency %d of %d was written in step %d", q, step, l, k, K, written[c]);
+              Check(written[c] >= 0 && written[c] <= step - (k < K - CHUNK_LATE ? 2 : 1), "chunk %d step %d lane %d: dependency %d of %d was written in step %d", q, step, l, k, K, written[c]);
               /* lanes of the step that overwrites it may run before the slowest lane's read: two steps' distance */
               Check(step - written[c] <= ring / W - 2, "chunk %d step %d: cell of step %d", q, step, written[c]);
             } else {
@@ -149,7 +143,6 @@ static int Interpret(const ChunkSchedule *s, const TrsvMatrix *A, const double *
           }
           if (row_of[j * W + l] >= 0) x[row_of[j * W + l]] = result[l];
         }
-        memcpy(previous, result, sizeof(double) * (size_t)W);
       }
     }
   }
