@@ -409,11 +409,13 @@ static TrsvError ChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   TrsvChunkSettings settings;
   ChunkSchedule     schedule;
   TrsvError         error;
-  int               multiprocessors;
+  int               multiprocessors, clusters;
 
   TrsvCall(TrsvAlloc(sizeof(Chunk), &plan->data));
   memset(plan->data, 0, sizeof(Chunk));
   if (!A->rows) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceHasClusters(&clusters));
+  if (!clusters) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more");
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvChunkSettingsChoose(A, analysis, multiprocessors, &settings));
   if (A->precision == TRSV_FLOAT ? !Kernels<float>(&settings) : !Kernels<double>(&settings)) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no kernel for records of %d, steps of %d", settings.length, settings.width);

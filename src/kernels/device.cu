@@ -77,6 +77,16 @@ extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_
   return TRSV_SUCCESS;
 }
 
+extern "C" TrsvError TrsvDeviceHasClusters(int *has)
+{
+  int device, major;
+
+  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  TrsvCall(Check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute"));
+  *has = major >= 9;
+  return TRSV_SUCCESS;
+}
+
 extern "C" TrsvError TrsvDeviceAllow(const void *kernel, size_t shared_bytes)
 {
   TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes), "cudaFuncSetAttribute"));

@@ -80,6 +80,8 @@ TrsvError TrsvDeviceMultiprocessors(int *count);
 /* Allows a kernel the dynamic shared memory that leaves room for no more than this many of its blocks on a multiprocessor; says how much. */
 TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes);
 
+TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into shared memory */
+
 /* Allows a kernel so much dynamic shared memory and clusters of any size. */
 TrsvError TrsvDeviceAllow(const void *kernel, size_t shared_bytes);
 TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made succeed? */

@@ -63,6 +63,13 @@ static __device__ __forceinline__ float              trsv_from_bits(unsigned b) 
 static __device__ __forceinline__ void trsv_pause() { }
 static __device__ __forceinline__ void trsv_sleep() { __nanosleep(100); } /* the same, in no hurry */
 
+  /* Instructions that start with compute capability 9.0. What is compiled for less traps; TrsvDeviceHasClusters keeps it from being run. */
+  #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    #define TRSV_ASM_90(...) asm volatile(__VA_ARGS__)
+  #else
+    #define TRSV_ASM_90(...) __trap()
+  #endif
+
   /* Launches in clusters of blocks. */
   #define TRSV_LAUNCH_CLUSTER(kernel, grid, block, cluster, shared, stream, ...) trsv_launch_cluster((kernel), (grid), (block), (cluster), (shared), (stream), __VA_ARGS__)
 template <class... P, class... A> static inline void trsv_launch_cluster(void (*kernel)(P...), unsigned grid, unsigned block, unsigned cluster, size_t shared, TrsvStream stream, A... a)
@@ -153,20 +160,20 @@ static __device__ __forceinline__ bool trsv_barrier_passed(unsigned barrier, uns
 
 static __device__ __forceinline__ void trsv_barrier_wait(unsigned barrier, unsigned parity)
 {
-  unsigned passed;
-  do asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(passed) : "r"(barrier), "r"(parity) : "memory");
+  unsigned passed = 1;
+  do TRSV_ASM_90("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(passed) : "r"(barrier), "r"(parity) : "memory");
   while (!passed);
 }
 
 /* Copies bytes (a multiple of 16, both ends aligned so) from device to shared memory; they are an arrival at the barrier. */
 static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier)
 {
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier) : "memory");
+  TRSV_ASM_90("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  TRSV_ASM_90("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier) : "memory");
 }
 
 /* Between a thread's own view of shared memory (barriers made, data used) and the copies that it asks for next. */
-static __device__ __forceinline__ void trsv_bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+static __device__ __forceinline__ void trsv_bulk_fence() { TRSV_ASM_90("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 static __device__ __forceinline__ void trsv_block_sync() { __syncthreads(); }
 static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
@@ -182,17 +189,18 @@ struct TrsvPeer {
 
 static __device__ __forceinline__ unsigned trsv_cluster_rank()
 {
-  unsigned r;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  unsigned r = 0;
+  TRSV_ASM_90("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
   return r;
 }
 
 static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned rank)
 {
   extern __shared__ __align__(1024) unsigned char trsv_shared_memory[];
-  unsigned long long                              p;
+  unsigned long long                              p = 0;
   TrsvPeer                                        peer;
-  asm volatile("mapa.u64 %0, %1, %2;" : "=l"(p) : "l"((unsigned long long)trsv_shared_memory), "r"(rank));
+
+  TRSV_ASM_90("mapa.u64 %0, %1, %2;" : "=l"(p) : "l"((unsigned long long)trsv_shared_memory), "r"(rank));
   peer.low  = (unsigned)p - trsv_shared_address();
   peer.high = (unsigned)(p >> 32);
   asm volatile("" : "+r"(peer.low), "+r"(peer.high));
@@ -201,22 +209,22 @@ static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned rank)
 
 static __device__ __forceinline__ void trsv_push(TrsvPeer peer, unsigned address, unsigned v)
 {
-  asm volatile("{ .reg .b64 a; mov.b64 a, {%0, %1}; st.relaxed.cluster.u32 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "r"(v) : "memory");
+  TRSV_ASM_90("{ .reg .b64 a; mov.b64 a, {%0, %1}; st.relaxed.cluster.u32 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "r"(v) : "memory");
 }
 
 static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, double v, bool condition)
 {
-  asm volatile("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f64 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "d"(v), "r"((unsigned)condition) : "memory");
+  TRSV_ASM_90("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f64 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "d"(v), "r"((unsigned)condition) : "memory");
 }
 
 static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, float v, bool condition)
 {
-  asm volatile("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f32 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "f"(v), "r"((unsigned)condition) : "memory");
+  TRSV_ASM_90("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f32 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "f"(v), "r"((unsigned)condition) : "memory");
 }
 
 /* All threads of the cluster: what was stored before the arrival is seen after the wait. */
-static __device__ __forceinline__ void trsv_cluster_arrive() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
-static __device__ __forceinline__ void trsv_cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+static __device__ __forceinline__ void trsv_cluster_arrive() { TRSV_ASM_90("barrier.cluster.arrive.release;" ::: "memory"); }
+static __device__ __forceinline__ void trsv_cluster_wait() { TRSV_ASM_90("barrier.cluster.wait.acquire;" ::: "memory"); }
 
 /* trsv_store where the condition holds, without a branch. */
 static __device__ __forceinline__ void trsv_store_if(double *p, double v, bool condition)
