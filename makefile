@@ -34,9 +34,17 @@ ifneq ($(PETSC_SCALAR) $(PETSC_PRECISION) $(PETSC_INDEX_SIZE),real double 32)
 $(error sptrsvgpu needs a PETSc of real double scalars and 32-bit indices; $(PETSC_DIR) $(PETSC_ARCH) has $(PETSC_SCALAR) $(PETSC_PRECISION) scalars and $(PETSC_INDEX_SIZE)-bit indices)
 endif
 
-CUDA := $(if $(CUDAC),1,0)
-C    := $(wildcard src/pc/*.c) $(filter-out $(if $(CUDAC),%/device_none.c),$(wildcard src/kernels/*.c))
-CU   := $(if $(CUDAC),$(wildcard src/kernels/*.cu))
+WITH_CUDA := $(shell grep -l 'define PETSC_HAVE_CUDA 1' $(wildcard $(PETSC_DIR)/$(PETSC_ARCH)/include/petscconf.h $(PETSC_DIR)/include/petscconf.h))
+
+# objects of another PETSc are made again
+CONFIG := makefile $(BUILD)/petsc
+ifeq ($(filter info,$(MAKECMDGOALS)),)
+$(shell mkdir -p $(BUILD); echo '$(PETSC_DIR) $(PETSC_ARCH)' | cmp -s - $(BUILD)/petsc || echo '$(PETSC_DIR) $(PETSC_ARCH)' >$(BUILD)/petsc)
+endif
+
+CUDA := $(if $(WITH_CUDA),1,0)
+C    := $(wildcard src/pc/*.c) $(filter-out $(if $(WITH_CUDA),%/device_none.c),$(wildcard src/kernels/*.c))
+CU   := $(if $(WITH_CUDA),$(wildcard src/kernels/*.cu))
 OBJ  := $(C:%.c=$(BUILD)/obj/%.o) $(CU:%.cu=$(BUILD)/obj/%.cu.o)
 
 .DEFAULT_GOAL := lib
@@ -47,21 +55,22 @@ lib: $(LIB)
 
 $(LIB): $(OBJ)
 	@mkdir -p $(@D)
-	$(if $(CUDAC),,@echo "sptrsvgpu: this PETSc has no CUDA: building the host path only")
-	$(CLINKER) $(call SL_LINKER_FUNCTION,$@,,) -o $@ $^ $(PETSC_LIB)
+	$(if $(WITH_CUDA),,@echo "sptrsvgpu: this PETSc has no CUDA: building the host path only")
+	$(CLINKER) -shared -Wl,-soname,$(@F) -o $@.new $^ $(PETSC_LIB)
+	mv $@.new $@ # at once: a program may be loading it
 
-COMPILE.dep = -MD -MP -MF $(@:.o=.d)
-$(BUILD)/obj/%.o: %.c makefile
+COMPILE.dep = -MMD -MP -MF $(@:.o=.d)
+$(BUILD)/obj/%.o: %.c $(CONFIG)
 	@mkdir -p $(@D)
-	$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(CUDAC),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
-$(BUILD)/obj/%.cu.o: %.cu makefile
+	$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
+$(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
 	@mkdir -p $(@D)
-	$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) -O3 -DTRSV_CUDA $(COMPILE.dep) $< -o $@
+	$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) -DTRSV_CUDA $(COMPILE.dep) $< -o $@
 -include $(OBJ:.o=.d)
 
 info:
 	@printf 'LIB=%q\nPETSC_DIR=%q\nPETSC_ARCH=%q\nCUDA=%q\n' '$(LIB)' '$(PETSC_DIR)' '$(PETSC_ARCH)' '$(CUDA)'
 
-include examples/makefile tests/makefile
+include examples/makefile tests/makefile tests/bench/makefile
 endif
 endif

@@ -82,7 +82,8 @@ static void FillStatistics(const TrsvMatrix *A, const int levels[], TrsvStatisti
   s->row_variation = sqrt(fmax(0, squares / rows - s->row_mean * s->row_mean)) / s->row_mean;
   s->level_mean    = (double)rows / s->levels;
   s->distance      = off ? distance / (double)off : 0;
-  s->granularity   = log10(log10(s->level_mean) / log10(s->row_mean + 0.01) + 0.01);
+  /* the first bias stands outside its logarithm: so read, Equation 1 gives the values of the paper's Table 6 */
+  s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
 }
 
 TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
@@ -130,6 +131,8 @@ TrsvError TrsvTranspose(const TrsvMatrix *A, TrsvMatrix *transpose, int **offset
   const size_t rows = (size_t)A->rows, nnz = (size_t)A->offsets[rows];
   int         *o, *columns, *from;
 
+  *offsets = NULL;
+  TrsvCall(CheckStructure(A));
   *offsets = o = calloc(rows + 2 + 2 * nnz, sizeof(int));
   if (!o) return TrsvFail(TRSV_ERR_MEMORY, "no memory to transpose %zu entries", nnz);
   columns = o + rows + 2;

@@ -241,10 +241,8 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
     trsv_shared_store(base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T), (T)0);
   }
   for (unsigned i = thread; i < A.cells; i += WARPS * 32) trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_not_ready<T>());
-  if (A.cluster > 1) {
-    trsv_cluster_arrive();
-    trsv_cluster_wait();
-  } else trsv_block_sync();
+  if (A.cluster > 1) trsv_cluster_sync();
+  else trsv_block_sync();
 
   const unsigned  chunk = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START)) * A.cluster + rank, turn = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START + 4));
   const ChunkHead h    = A.heads[chunk];
@@ -270,10 +268,7 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
     default: chunk_write<T, K, W>(A, h, x, base, warp == 11, lane);
     }
   trsv_warp_sync();
-  if (A.cluster > 1) { /* nobody leaves while another block may store into its memory */
-    trsv_cluster_arrive();
-    trsv_cluster_wait();
-  }
+  if (A.cluster > 1) trsv_cluster_sync(); /* nobody leaves while another block may store into its memory */
 }
 
 /* --- set-up --- */
@@ -460,7 +455,7 @@ template <class T> static TrsvError Solve(Chunk *c, const void *b, void *x, Trsv
   A.after    = c->after;
   A.words    = (T *)c->words;
   A.sync     = c->sync;
-  TRSV_LAUNCH_CLUSTER(Kernels<T>(&s->settings)->solve, c->blocks, WARPS * 32, A.cluster, c->shared_bytes, stream, A, (const T *)b, (T *)x);
+  TRSV_LAUNCH_CLUSTER(Kernels<T>(&s->settings)->solve, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
   return TrsvDeviceLaunched("chunk_solve");
 }
 

@@ -1,5 +1,5 @@
 /*
-   The level-ordered layout: made on the host, its values gathered on the device.
+   The level-ordered layout on the device: copied from the host once, its values gathered whenever they change.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -11,87 +11,71 @@ template <class T> static __global__ void ordered_gather(int off, int rows, cons
 {
   const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (k < off) values[k] = from[source[k]];
-  else if (inverse && k < off + rows) inverse[k - off] = 1 / from[source[k]];
+  if (k < off) values[k] = source[k] < 0 ? -1 : from[source[k]];
+  else if (inverse && k < off + rows) inverse[k - off] = source[k] < 0 ? 1 : 1 / from[source[k]];
 }
 
 /* Both halves of the words start as not ready: a launch readies the half of the launch after it. */
-template <class T> static __global__ void ordered_fill(int n, T *words)
+template <class T> static __global__ void ordered_fill(long n, T *words)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
   if (k < n) words[k] = trsv_not_ready<T>();
 }
 
-static unsigned Blocks(long n, int size) { return (unsigned)((n + size - 1) / size); }
+static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
 
-/* Fills offsets [rows + 1], columns [off], order [rows] and from [off + rows if the diagonal is stored]. */
-static TrsvError Reorder(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int *offsets, int *columns, int *from)
+static TrsvError Upload(TrsvOrdered *o, const TrsvOrderedRows *h)
 {
-  const int off = A->offsets[A->rows] - (A->diagonal == TRSV_DIAGONAL_STORED ? A->rows : 0);
-  int      *position, to = 0;
+  const size_t rows = (size_t)h->rows, off = (size_t)h->off;
 
-  TrsvCall(TrsvAlloc(sizeof(int) * (size_t)A->rows, &position));
-  for (int p = 0; p < A->rows; p++) position[analysis->order[p]] = p;
-  for (int p = 0; p < A->rows; p++) {
-    int begin, end, diagonal;
-
-    offsets[p] = to;
-    TrsvRow(A, analysis->order[p], &begin, &end, &diagonal);
-    for (int n = 0; n < end - begin; n++, to++) {
-      const int k = A->triangle == TRSV_LOWER ? begin + n : end - 1 - n; /* the nearest last */
-
-      columns[to] = position[A->columns[k]];
-      from[to]    = source ? source[k] : k;
-    }
-    if (diagonal >= 0) from[off + p] = source ? source[diagonal] : diagonal;
-  }
-  offsets[A->rows] = to;
-  free(position);
-  return TRSV_SUCCESS;
+  if (o->offsets) TrsvCall(TrsvDeviceUpload(o->offsets, h->offsets, sizeof(int) * (rows + 1), NULL));
+  TrsvCall(TrsvDeviceUpload(o->columns, h->columns, sizeof(int) * off, NULL));
+  TrsvCall(TrsvDeviceUpload(o->order, h->order, sizeof(int) * rows, NULL));
+  return TrsvDeviceUpload(o->source, h->source, sizeof(int) * (off + rows), NULL);
 }
 
-extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError Make(TrsvPlan *plan, TrsvOrdered *o, const TrsvOrderedRows *h, bool stored, bool padded)
 {
-  const bool   stored = A->diagonal == TRSV_DIAGONAL_STORED;
-  const size_t rows = (size_t)A->rows, all = (size_t)A->offsets[rows], off = all - (stored ? rows : 0), size = TrsvValueSize(A->precision);
-  int         *host; /* offsets, columns, from */
-  TrsvOrdered *o;
-  TrsvError    error;
+  const size_t rows = (size_t)h->rows, off = (size_t)h->off, size = TrsvValueSize(plan->precision);
 
-  TrsvCall(TrsvAlloc(sizeof(*o), &plan->data));
-  o             = (TrsvOrdered *)memset(plan->data, 0, sizeof(*o));
-  o->rows       = A->rows;
-  o->off        = (int)off;
-  o->level_mean = analysis->statistics.level_mean;
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &o->offsets));
+  o->rows = h->rows;
+  o->off  = h->off;
+  if (!padded) TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &o->offsets));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * off, &o->columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &o->order));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * all, &o->source));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (off + rows), &o->source));
   TrsvCall(TrsvDeviceAlloc(size * off, &o->values));
   if (stored) TrsvCall(TrsvDeviceAlloc(size * rows, &o->inverse));
   TrsvCall(TrsvDeviceAlloc(2 * size * rows, &o->words));
   TrsvCall(TrsvSyncCreate(&o->sync));
-  plan->bytes = sizeof(int) * (2 * rows + 1 + off + all) + size * (all + 2 * rows);
+  plan->bytes = sizeof(int) * ((padded ? 2 : 3) * rows + 2 * off) + size * (off + (stored ? rows : 0) + 2 * rows);
+  TrsvCall(Upload(o, h));
   if (!rows) return TRSV_SUCCESS;
-
-  TrsvCall(TrsvAlloc(sizeof(int) * (rows + 1 + off + all), &host));
-  error = Reorder(A, analysis, source, host, host + rows + 1, host + rows + 1 + off);
-  if (!error) error = TrsvDeviceUpload(o->offsets, host, sizeof(int) * (rows + 1), NULL);
-  if (!error) error = TrsvDeviceUpload(o->columns, host + rows + 1, sizeof(int) * off, NULL);
-  if (!error) error = TrsvDeviceUpload(o->source, host + rows + 1 + off, sizeof(int) * all, NULL);
-  if (!error) error = TrsvDeviceUpload(o->order, analysis->order, sizeof(int) * rows, NULL);
-  free(host);
-  TrsvCall(error);
-  if (A->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, (int)(2 * rows), (float *)o->words);
-  else TRSV_LAUNCH((ordered_fill<double>), Blocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, (int)(2 * rows), (double *)o->words);
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(2 * (long)rows), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (float *)o->words);
+  else TRSV_LAUNCH((ordered_fill<double>), Blocks(2 * (long)rows), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (double *)o->words);
   return TrsvDeviceLaunched("ordered_fill");
+}
+
+extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int longest, int padded)
+{
+  TrsvOrderedRows host;
+  TrsvOrdered    *o;
+  TrsvError       error;
+
+  TrsvCall(TrsvAlloc(sizeof(*o), &plan->data));
+  o             = (TrsvOrdered *)memset(plan->data, 0, sizeof(*o));
+  o->level_mean = analysis->statistics.level_mean;
+  TrsvCall(TrsvOrder(A, source, longest, padded, &host));
+  error = Make(plan, o, &host, A->diagonal == TRSV_DIAGONAL_STORED, padded);
+  TrsvOrderFree(&host);
+  return error;
 }
 
 extern "C" TrsvError TrsvOrderedSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   TrsvOrdered   *o    = (TrsvOrdered *)plan->data;
-  const unsigned grid = Blocks((long)o->off + (o->inverse ? o->rows : 0), 256);
+  const unsigned grid = Blocks((long)o->off + (o->inverse ? o->rows : 0));
 
   if (!grid) return TRSV_SUCCESS;
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_gather<float>), grid, 256, 0, stream, o->off, o->rows, o->source, (const float *)values, (float *)o->values, (float *)o->inverse);

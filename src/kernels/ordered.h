@@ -1,7 +1,11 @@
 /*
    ordered.h: the layout that the thread-level and the warp-level kernel share: the rows of a triangle in the order of their level
-   sets, in compressed sparse rows, every index a position in that order. Lower and upper, transposed or not, look the same
-   in it: a row depends on smaller positions. The nearer end of the dependencies comes last in a row.
+   sets, in compressed sparse rows, every index a position in that order. Lower and upper, transposed or not, look the same in it: a row
+   depends on smaller positions. What a row waits for longest comes last in it.
+
+   A row of more than a given number of dependencies is cut: partial sums of its entries stand in rows of their own, earlier in the order,
+   and the row depends on them with a factor of -1. So no thread, or warp, has much to do once what it waited for is there. Padded rows
+   have room for that many dependencies each, so that they start where their position says.
 */
 #ifndef TRSV_ORDERED_H
 #define TRSV_ORDERED_H
@@ -12,18 +16,29 @@
 extern "C" {
 #endif
 
+/* On the host; made by TrsvOrder(), freed by TrsvOrderFree(). */
 typedef struct {
-  int      rows, off;         /* off: entries off the diagonal */
+  int  rows, off;         /* rows with partial sums; entries off the diagonal, with padding */
+  int *offsets, *columns; /* [rows + 1], [off], -1 for padding */
+  int *order;             /* [rows] the row of the matrix that stands at a position, -1 for a partial sum */
+  int *source;            /* [off + rows] where each value, and then each row's diagonal, stands in the caller's values; -1 for a partial
+                             sum's -1 and 1, for padding, and for a unit diagonal */
+} TrsvOrderedRows;
+
+TrsvError TrsvOrder(const TrsvMatrix *, const int *source, int longest, int padded, TrsvOrderedRows *);
+void      TrsvOrderFree(TrsvOrderedRows *);
+
+/* On the device: the data of a plan. */
+typedef struct {
+  int      rows, off;
   double   level_mean;        /* rows in a level set */
-  int     *offsets, *columns; /* [rows + 1], [off] */
-  int     *order;             /* [rows] the row that stands at a position */
+  int     *offsets, *columns, *order, *source; /* offsets is NULL where rows are padded */
   void    *values, *inverse;  /* [off], [rows]; inverse is NULL with a unit diagonal */
-  int     *source;            /* where each value, and then each diagonal, stands in the caller's values */
   void    *words;             /* [2 * rows] solutions by position, each its own flag; two launches take turns */
   TrsvSync sync;
 } TrsvOrdered;
 
-TrsvError TrsvOrderedAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
+TrsvError TrsvOrderedAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest, int padded);
 TrsvError TrsvOrderedSetValues(TrsvPlan *, const void *values, TrsvStream);
 void      TrsvOrderedDestroy(TrsvPlan *);
 

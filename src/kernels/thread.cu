@@ -2,8 +2,9 @@
    thread: one thread for one row, the writing-first solve of CapelliniSpTRSV.
 
    Source: CapelliniSpTRSV (ICPP 2020), Section 4.3, Algorithm 5. What changed since: the value is its own flag (no get_value, no
-   fence, no reset); rows are taken in the order of their level sets, so that threads wait for what is nearly there; up to
-   four dependencies are polled at once; the diagonal's reciprocal is loaded before the wait.
+   fence, no reset); rows are taken in the order of their level sets, so that threads wait for what is nearly there; rows of more than
+   four dependencies are cut into partial sums, a row each (ordered.h), so that all a thread waits for is polled at once; whatever
+   does not depend on another row is loaded before the wait.
 
    Mapping: the block of ticket t solves positions t * blockDim.x onwards of the level order, thread by thread.
    Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh).
@@ -17,62 +18,84 @@
 
 enum {
   BLOCK = 128,
-  BATCH = 4 /* dependencies polled at once */
+  WIDTH = 4 /* dependencies of a row; a quad of columns and of values is loaded at once */
 };
+
+/* A quad of values, aligned for the widest loads. */
+template <class T> struct alignas(16) Quad {
+  T v[WIDTH];
+};
+
+/* What a row's thread loads before its wait. */
+template <class T> struct Row {
+  int       row;
+  Quad<int> column;
+  Quad<T>   value;
+  T         inverse, right;
+};
+
+template <class T> static __device__ __forceinline__ Row<T> thread_load(const OrderedView<T> &A, const T *b, unsigned block)
+{
+  const int p = (int)(block * BLOCK + threadIdx.x);
+  Row<T>    r = {};
+
+  if (p < A.rows) {
+    r.row     = A.order[p];
+    r.column  = ((const Quad<int> *)A.columns)[p];
+    r.value   = ((const Quad<T> *)A.values)[p];
+    r.inverse = A.inverse ? A.inverse[p] : 1;
+    r.right   = r.row < 0 ? 0 : b[r.row];
+  }
+  return r;
+}
 
 template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(const OrderedView<T> A, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
+  /* blocks mostly start in the order of their numbers: loads for that guess are under way while the ticket is fetched */
+  Row<T> r = thread_load(A, b, blockIdx.x);
   if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
   __syncthreads();
+  if (start[0] != blockIdx.x) r = thread_load(A, b, start[0]);
   const int p = (int)(start[0] * BLOCK + threadIdx.x);
   if (p >= A.rows) return;
 
   T *const     now  = A.words + (start[1] ? A.rows : 0);
   T *const     then = A.words + (start[1] ? 0 : A.rows);
-  const int    row = A.order[p], end = A.offsets[p + 1];
-  const T      inverse = A.inverse ? A.inverse[p] : 1;
-  int          k = A.offsets[p], column[BATCH];
-  T            sum = b[row], value[BATCH], solution[BATCH];
+  T            sum  = r.right, solution[WIDTH];
   TrsvPatience patience;
 
   then[p] = trsv_not_ready<T>();
-  for (bool fresh = true;;) {
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) solution[n] = r.column.v[n] < 0 ? 0 : trsv_not_ready<T>();
+  for (;;) {
     bool ready = true;
 
-    if (fresh) {
 #pragma unroll
-      for (int n = 0; n < BATCH; n++) {
-        column[n]   = k + n < end ? A.columns[k + n] : 0;
-        value[n]    = k + n < end ? A.values[k + n] : 0;
-        solution[n] = k + n < end ? trsv_not_ready<T>() : 0;
-      }
-    }
+    for (int n = 0; n < WIDTH; n++)
+      if (!trsv_is_ready(solution[n])) solution[n] = trsv_load(now + r.column.v[n]);
 #pragma unroll
-    for (int n = 0; n < BATCH; n++)
-      if (!trsv_is_ready(solution[n])) solution[n] = trsv_load(now + column[n]);
-#pragma unroll
-    for (int n = 0; n < BATCH; n++) ready = ready && trsv_is_ready(solution[n]);
-    fresh = ready;
+    for (int n = 0; n < WIDTH; n++) ready = ready && trsv_is_ready(solution[n]);
     if (ready) {
 #pragma unroll
-      for (int n = 0; n < BATCH; n++) sum = fma(-value[n], solution[n], sum);
-      k += BATCH;
+      for (int n = 0; n < WIDTH; n++) sum = fma(-r.value.v[n], solution[n], sum);
     } else if (!patience.more(A.sync)) {
-      sum = trsv_nan<T>();
-      k   = end;
+      sum   = trsv_nan<T>();
+      ready = true;
     }
-    if (k >= end) {
-      x[row] = trsv_publish(now + p, sum * inverse);
+    if (ready) { /* written here, not behind the loop, where the lanes that still poll would have to be waited for */
+      sum = trsv_publish(now + p, sum * r.inverse);
+      if (r.row >= 0) x[r.row] = sum;
       break;
     }
   }
 }
 
-/* How many level sets' worth of rows are in flight: enough to hide the loads before a row's wait, not so many that rows far from
-   ready saturate L2 with their polls. */
-static const double ahead = 16;
+/* How many rows are in flight: enough level sets to hide the loads before a wait, and no more threads on a multiprocessor than what
+   fills its memory pipes: polls of rows far from ready would saturate L2. */
+static const double level_sets_ahead = 16;
+static const int    blocks_at_most   = 4;
 
 template <class T> static TrsvError Launch(const TrsvOrdered *o, const void *b, void *x, TrsvStream stream)
 {
@@ -82,10 +105,15 @@ template <class T> static TrsvError Launch(const TrsvOrdered *o, const void *b, 
   auto           kernel = thread_solve<T>;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const double blocks = ahead * o->level_mean / ((double)BLOCK * multiprocessors);
-  TrsvCall(TrsvDeviceLimitBlocks((const void *)kernel, blocks < 1 ? 1 : blocks > 32 ? 32 : (int)blocks, &shared));
+  const double blocks = level_sets_ahead * o->level_mean / ((double)BLOCK * multiprocessors);
+  TrsvCall(TrsvDeviceLimitBlocks((const void *)kernel, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &shared));
   TRSV_LAUNCH(kernel, grid, BLOCK, shared, stream, OrderedView<T>(o), (const T *)b, (T *)x);
   return TrsvDeviceLaunched("thread_solve");
+}
+
+static TrsvError ThreadAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  return TrsvOrderedAnalyse(plan, A, analysis, source, WIDTH, 1);
 }
 
 static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -96,4 +124,4 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, b, x, stream) : Launch<double>(o, b, x, stream);
 }
 
-const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TrsvOrderedAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy};
+const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy};

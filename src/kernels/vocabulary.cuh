@@ -71,8 +71,8 @@ static __device__ __forceinline__ void trsv_sleep() { __nanosleep(100); } /* the
   #endif
 
   /* Launches in clusters of blocks. */
-  #define TRSV_LAUNCH_CLUSTER(kernel, grid, block, cluster, shared, stream, ...) trsv_launch_cluster((kernel), (grid), (block), (cluster), (shared), (stream), __VA_ARGS__)
-template <class... P, class... A> static inline void trsv_launch_cluster(void (*kernel)(P...), unsigned grid, unsigned block, unsigned cluster, size_t shared, TrsvStream stream, A... a)
+  #define TRSV_LAUNCH_CLUSTER(kernel, cluster, grid, block, shared, stream, ...) trsv_launch_cluster((kernel), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
+template <class... P, class... A> static inline void trsv_launch_cluster(void (*kernel)(P...), unsigned cluster, unsigned grid, unsigned block, size_t shared, TrsvStream stream, A... a)
 {
   cudaLaunchConfig_t  c = {};
   cudaLaunchAttribute dimension;
@@ -222,9 +222,12 @@ static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned addr
   TRSV_ASM_90("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f32 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "f"(v), "r"((unsigned)condition) : "memory");
 }
 
-/* All threads of the cluster: what was stored before the arrival is seen after the wait. */
-static __device__ __forceinline__ void trsv_cluster_arrive() { TRSV_ASM_90("barrier.cluster.arrive.release;" ::: "memory"); }
-static __device__ __forceinline__ void trsv_cluster_wait() { TRSV_ASM_90("barrier.cluster.wait.acquire;" ::: "memory"); }
+/* All threads of the cluster: what was stored before is seen after. */
+static __device__ __forceinline__ void trsv_cluster_sync()
+{
+  TRSV_ASM_90("barrier.cluster.arrive.release;" ::: "memory");
+  TRSV_ASM_90("barrier.cluster.wait.acquire;" ::: "memory");
+}
 
 /* trsv_store where the condition holds, without a branch. */
 static __device__ __forceinline__ void trsv_store_if(double *p, double v, bool condition)

@@ -2,8 +2,8 @@
    warp: one warp for one row.
 
    Source: the synchronisation-free solve in CSR, CapelliniSpTRSV (ICPP 2020), Section 2.3, Algorithm 3. What changed since: the value
-   is its own flag (no get_value, no fence, no reset); rows are taken in the order of their level sets; shuffles in place of
-   shared memory; the diagonal's reciprocal and the right-hand side are loaded before the wait.
+   is its own flag (no get_value, no fence, no reset); rows are taken in the order of their level sets; long rows are cut
+   into partial sums (ordered.h); shuffles in place of shared memory; the diagonal's reciprocal and the right-hand side are loaded before the wait.
 
    Mapping: the block of ticket t solves positions t * WARPS onwards of the level order, warp by warp; lane l takes entries l,
    l + 32, ... of its row.
@@ -17,8 +17,9 @@
 #include "ordered.h"
 
 enum {
-  WARPS = 4,
-  BLOCK = 32 * WARPS
+  WARPS   = 4,
+  BLOCK   = 32 * WARPS,
+  LONGEST = 256 /* dependencies of a row before it is cut */
 };
 
 template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(const OrderedView<T> A, const T *b, T *x)
@@ -33,7 +34,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(co
   T *const     now  = A.words + (start[1] ? A.rows : 0);
   T *const     then = A.words + (start[1] ? 0 : A.rows);
   const int    row = A.order[p], end = A.offsets[p + 1];
-  const T      inverse = A.inverse ? A.inverse[p] : 1, right = b[row];
+  const T      inverse = A.inverse ? A.inverse[p] : 1, right = row < 0 ? 0 : b[row];
   T            sum = 0;
   TrsvPatience patience;
 
@@ -52,7 +53,10 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(co
   }
   __syncwarp();
   for (int half = 16; half; half /= 2) sum += __shfl_down_sync(0xffffffffu, sum, half);
-  if (lane == 0) x[row] = trsv_publish(now + p, (right - sum) * inverse);
+  if (lane == 0) {
+    sum = trsv_publish(now + p, (right - sum) * inverse);
+    if (row >= 0) x[row] = sum;
+  }
 }
 
 template <class T> static TrsvError Launch(const TrsvOrdered *o, const void *b, void *x, TrsvStream stream)
@@ -64,6 +68,11 @@ template <class T> static TrsvError Launch(const TrsvOrdered *o, const void *b, 
   return TrsvDeviceLaunched("warp_solve");
 }
 
+static TrsvError WarpAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  return TrsvOrderedAnalyse(plan, A, analysis, source, LONGEST, 0);
+}
+
 static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
   TrsvOrdered *o = (TrsvOrdered *)plan->data;
@@ -72,4 +81,4 @@ static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream st
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, b, x, stream) : Launch<double>(o, b, x, stream);
 }
 
-const TrsvAlgorithm TrsvWarp = {"warp", "CapelliniSpTRSV (ICPP 2020), Algorithm 3, warp-level in CSR", TRSV_DEVICE, TrsvOrderedAnalyse, TrsvOrderedSetValues, WarpSolve, TrsvOrderedDestroy};
+const TrsvAlgorithm TrsvWarp = {"warp", "CapelliniSpTRSV (ICPP 2020), Algorithm 3, warp-level in CSR", TRSV_DEVICE, WarpAnalyse, TrsvOrderedSetValues, WarpSolve, TrsvOrderedDestroy};

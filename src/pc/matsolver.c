@@ -85,7 +85,7 @@ static PetscErrorCode MatBindToCPU_SpTRSVGPU(Mat F, PetscBool flg)
 {
   PetscFunctionBegin;
 #if PetscDefined(HAVE_DEVICE)
-  F->boundtocpu = flg;
+  F->boundtocpu = (PetscBool)(flg || ((SpTRSVGPU *)F->data)->home == TRSV_HOST); /* or MatMatSolve() would ask for a device */
 #else
   (void)F;
   (void)flg;
@@ -138,6 +138,23 @@ static PetscErrorCode FindHome(Mat local, const MatFactorInfo *info, TrsvMemory 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ISIdentity() remembers its answer, and PETSc's MatReorderForNonzeroDiagonal() changes the indices behind its back. */
+static PetscErrorCode IsIdentity(IS is, PetscBool *identity)
+{
+  const PetscInt *indices;
+  PetscLayout     layout;
+  PetscInt        start, end;
+
+  PetscFunctionBegin;
+  *identity = PETSC_TRUE;
+  PetscCall(ISGetLayout(is, &layout));
+  PetscCall(PetscLayoutGetRange(layout, &start, &end));
+  PetscCall(ISGetIndices(is, &indices));
+  for (PetscInt i = start; i < end && *identity; i++) *identity = (PetscBool)(indices[i - start] == i);
+  PetscCall(ISRestoreIndices(is, &indices));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The orderings of the local rows and columns; on several ranks only the natural one exists. */
 static PetscErrorCode SetOrdering(Mat F, Mat local, IS row, IS column, IS *localrow, IS *localcolumn)
 {
@@ -147,8 +164,8 @@ static PetscErrorCode SetOrdering(Mat F, Mat local, IS row, IS column, IS *local
   PetscMPIInt     size;
 
   PetscFunctionBegin;
-  if (row) PetscCall(ISIdentity(row, &identity[0]));
-  if (column) PetscCall(ISIdentity(column, &identity[1]));
+  if (row) PetscCall(IsIdentity(row, &identity[0]));
+  if (column) PetscCall(IsIdentity(column, &identity[1]));
   s->natural = (PetscBool)(identity[0] && identity[1]);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
   if (size > 1) { /* not a local ordering */
@@ -225,23 +242,29 @@ static PetscErrorCode MatICCFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS perm, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Notes the first pivot that counts as zero. PETSc's own note names the last one, and for ICC not always its row. */
+/* Notes the first pivot that counts as zero, of all ranks. PETSc's own note names the last one, and for ICC not always its row. */
 static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const SpTRSVGPUTriangles *t, const MatFactorInfo *info)
 {
-  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+  SpTRSVGPU *s     = (SpTRSVGPU *)F->data;
+  PetscInt   row   = s->host->factorerrortype ? A->rmap->rstart + s->host->factorerror_zeropivot_row : PETSC_INT_MAX, first;
+  PetscReal  value = s->host->factorerror_zeropivot_value;
 
   PetscFunctionBegin;
   for (PetscInt r = 0; r < t->U.rows; r++) {
     const PetscReal pivot = PetscAbsScalar(t->u[t->U.offsets[r]]);
 
     if (pivot > info->zeropivot || PetscIsNanReal(pivot)) continue;
-    F->factorerror_zeropivot_row   = A->rmap->rstart + (s->natural ? r : s->row[r]);
-    F->factorerror_zeropivot_value = pivot;
+    row   = A->rmap->rstart + (s->natural ? r : s->row[r]);
+    value = pivot;
     break;
   }
-  PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "Zero pivot row %" PetscInt_FMT " value %g tolerance %g; see -pc_factor_shift_type and -pc_factor_zeropivot", F->factorerror_zeropivot_row, (double)F->factorerror_zeropivot_value,
-             (double)info->zeropivot);
-  PetscCall(PetscInfo(F, "Zero pivot in row %" PetscInt_FMT " value %g tolerance %g\n", F->factorerror_zeropivot_row, (double)F->factorerror_zeropivot_value, (double)info->zeropivot));
+  PetscCallMPI(MPIU_Allreduce(&row, &first, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)F)));
+  if (row != first) value = 0;
+  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &value, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)F)));
+  F->factorerror_zeropivot_row   = first;
+  F->factorerror_zeropivot_value = value;
+  PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_LU_ZRPVT, "Zero pivot row %" PetscInt_FMT " value %g tolerance %g; see -pc_factor_shift_type and -pc_factor_zeropivot", first, (double)value, (double)info->zeropivot);
+  PetscCall(PetscInfo(F, "Zero pivot in row %" PetscInt_FMT " value %g tolerance %g\n", first, (double)value, (double)info->zeropivot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,6 +274,7 @@ static PetscErrorCode FactorOnHost(Mat F, Mat A, const MatFactorInfo *given)
   MatFactorInfo info = *given;
   Mat           local;
   PetscBool     keep;
+  PetscMPIInt   error;
 
   PetscFunctionBegin;
   PetscCall(GetLocal(A, &local));
@@ -261,10 +285,11 @@ static PetscErrorCode FactorOnHost(Mat F, Mat A, const MatFactorInfo *given)
   s->host->factorerrortype = MAT_FACTOR_NOERROR;
   if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, choleskyfactornumeric, local, &info);
   else PetscUseTypeMethod(s->host, lufactornumeric, local, &info);
-  local->erroriffailure          = keep;
-  F->factorerrortype             = s->host->factorerrortype;
-  F->factorerror_zeropivot_row   = s->host->factorerror_zeropivot_row;
-  F->factorerror_zeropivot_value = s->host->factorerror_zeropivot_value;
+  local->erroriffailure = keep;
+  /* one rank's failure is everybody's: MatSolve() and the log take for granted that all ranks go the same way */
+  error = (PetscMPIInt)s->host->factorerrortype;
+  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)F)));
+  F->factorerrortype = (MatFactorError)error;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

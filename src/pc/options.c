@@ -191,7 +191,7 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
 
   PetscFunctionBegin;
   PetscCall(GetNames(names, sizeof(names)));
-  PetscObjectOptionsBegin((PetscObject)F);
+  PetscOptionsBegin(PetscObjectComm((PetscObject)F), ((PetscObject)F)->prefix, "Sparse triangular solves on a GPU", "Mat"); /* with a title of its own, or -help would take it for printed */
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(algorithms); i++) {
     const TrsvAlgorithm *a = s->settings.algorithm[algorithms[i].lower ? SPTRSVGPU_LOWER : SPTRSVGPU_UPPER];
 

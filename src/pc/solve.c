@@ -29,8 +29,9 @@ PetscErrorCode SpTRSVGPUGetStream(TrsvMemory memory, TrsvStream *stream)
 static PetscErrorCode Half(TrsvPair *pair, Halves half, const void *from, void *to, TrsvStream stream)
 {
   const TrsvPairMember *m     = half == FIRST ? &pair->first : &pair->second;
-  const PetscLogEvent   event = (half == FIRST) != pair->transposed ? SpTRSVGPU_SolveL : SpTRSVGPU_SolveU;
-  const PetscLogDouble  flops = 2.0 * (PetscLogDouble)m->statistics.nnz - m->statistics.rows; /* one division a row, or none: as PETSc counts */
+  const PetscBool       lower = (PetscBool)((half == FIRST) != pair->transposed); /* L has a unit diagonal */
+  const PetscLogEvent   event = lower ? SpTRSVGPU_SolveL : SpTRSVGPU_SolveU;
+  const PetscLogDouble  rows = m->statistics.rows, flops = 2 * ((PetscLogDouble)m->statistics.nnz - rows) + (lower ? 0 : rows);
   TrsvError             error;
 
   PetscFunctionBegin;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <time.h>
 #include "chunk.h"
-#include "matrices.h"
+#include "triangles.h"
 
 #define Check(ok, ...) \
   do { \

@@ -1,0 +1,176 @@
+/*
+   What the tests share: matrices by option, and comparisons that print nothing where all is well.
+
+   A test's saved output is empty wherever it can be, so that it is the same for every matrix and vector type.
+*/
+#pragma once
+
+#include <petscksp.h>
+
+typedef enum {
+  PROBLEM_POISSON,    /* five points, symmetric positive definite and marked so */
+  PROBLEM_CONVECTION, /* five points, upwind */
+  PROBLEM_RANDOM,     /* a few entries a row anywhere, diagonally dominant, unsymmetric pattern */
+  PROBLEM_SADDLE,     /* symmetric, zeros stored on part of the diagonal: zero pivots of ILU(0) */
+  PROBLEM_CHAIN,      /* bidiagonal: as many level sets as rows */
+  PROBLEM_DIAGONAL,
+  PROBLEM_ARROW /* full first row, first column and last row */
+} Problem;
+PETSC_UNUSED static const char *const Problems[] = {"poisson", "convection", "random", "saddle", "chain", "diagonal", "arrow", "Problem", "PROBLEM_", NULL};
+
+/* One entry more in the row, unless it lies outside */
+static inline void Put(PetscInt n, PetscInt j, PetscScalar v, PetscInt *count, PetscInt cols[], PetscScalar values[])
+{
+  if (j < 0 || j >= n) return;
+  cols[*count]       = j;
+  values[(*count)++] = v;
+}
+
+/* Row i of n of a problem; s changes the values but not the pattern */
+static PetscErrorCode ProblemRow(Problem problem, PetscInt n, PetscInt i, PetscReal s, PetscInt *count, PetscInt cols[], PetscScalar values[])
+{
+  const PetscInt m = (PetscInt)PetscSqrtReal((PetscReal)n), x = i % m;
+
+  PetscFunctionBegin;
+  *count = 0;
+  switch (problem) {
+  case PROBLEM_POISSON:
+  case PROBLEM_CONVECTION: {
+    const PetscReal c = problem == PROBLEM_CONVECTION ? 1.5 : 0;
+
+    Put(n, i - m, -1 - c, count, cols, values);
+    if (x > 0) Put(n, i - 1, -1 - c, count, cols, values);
+    Put(n, i, 4 + 2 * c + 0.1 * s, count, cols, values);
+    if (x < m - 1) Put(n, i + 1, -1, count, cols, values);
+    Put(n, i + m, -1, count, cols, values);
+    break;
+  }
+  case PROBLEM_RANDOM:
+    Put(n, i, 4 + s, count, cols, values);
+    for (PetscInt64 k = 1; k < 6; k++) {
+      const PetscInt j = (PetscInt)((((i + 7) * (PetscInt64)7919 + k * 104729) ^ ((i * k) << 3)) % n);
+      PetscBool      there = PETSC_FALSE;
+
+      for (PetscInt l = 0; l < *count; l++) there = (PetscBool)(there || cols[l] == j);
+      if (!there) Put(n, j, 0.1 * (PetscReal)((i + k) % 11) - 0.5, count, cols, values);
+    }
+    break;
+  case PROBLEM_SADDLE: /* 2 x 2 blocks with a zero in the first place, weakly coupled */
+    Put(n, i - 2, -0.1, count, cols, values);
+    if (i % 2) Put(n, i - 1, 1, count, cols, values);
+    Put(n, i, i % 2 ? 3 + s : 0, count, cols, values);
+    if (!(i % 2)) Put(n, i + 1, 1, count, cols, values);
+    Put(n, i + 2, -0.1, count, cols, values);
+    break;
+  case PROBLEM_CHAIN:
+    Put(n, i - 1, -0.5, count, cols, values);
+    Put(n, i, 1 + s, count, cols, values);
+    Put(n, i + 1, -0.25, count, cols, values);
+    break;
+  case PROBLEM_DIAGONAL:
+    Put(n, i, 1 + (PetscReal)(i % 5) + s, count, cols, values);
+    break;
+  case PROBLEM_ARROW:
+    if (i == 0 || i == n - 1) {
+      for (PetscInt j = 0; j < n; j++) Put(n, j, i == j ? 2 * n + s : 1, count, cols, values);
+    } else {
+      Put(n, 0, 1, count, cols, values);
+      Put(n, i, 4 + s, count, cols, values);
+    }
+    break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PETSC_UNUSED static PetscErrorCode ProblemFill(Mat A, Problem problem, PetscReal s)
+{
+  PetscInt     n, start, end, count, *cols;
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  PetscCall(PetscMalloc2(n + 8, &cols, n + 8, &values));
+  for (PetscInt i = start; i < end; i++) {
+    PetscCall(ProblemRow(problem, n, i, s, &count, cols, values));
+    PetscCall(MatSetValues(A, 1, &i, count, cols, values, INSERT_VALUES));
+  }
+  PetscCall(PetscFree2(cols, values));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  if (problem == PROBLEM_POISSON) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PETSC_UNUSED static PetscErrorCode ProblemCreate(MPI_Comm comm, Problem problem, PetscInt n, Mat *A)
+{
+  PetscInt bs = 1;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(comm, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-bs", &bs, NULL));
+  PetscCall(MatSetBlockSize(*A, bs));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSetUp(*A));
+  PetscCall(ProblemFill(*A, problem, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix that -problem, -n and -bs (block size) ask for */
+PETSC_UNUSED static PetscErrorCode ProblemFromOptions(MPI_Comm comm, Problem problem, PetscInt n, Problem *chosen, Mat *A)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-problem", Problems, (PetscEnum *)&problem, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(ProblemCreate(comm, problem, n, A));
+  if (chosen) *chosen = problem;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Numbers without a pattern, the same on every number of ranks and for every type of vector */
+PETSC_UNUSED static PetscErrorCode FillVec(Vec v, PetscInt seed)
+{
+  PetscInt     start, end;
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetOwnershipRange(v, &start, &end));
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (PetscInt i = start; i < end; i++) a[i - start] = PetscSinReal((PetscReal)(i * 37 + seed * 101) + 0.5);
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Says so where x differs from reference by more than tolerance times its norm, or has NaN or Inf elsewhere */
+PETSC_UNUSED static PetscErrorCode CheckVec(const char what[], Vec x, Vec reference, PetscReal tolerance)
+{
+  Vec       d;
+  PetscReal norm, difference;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(reference, &d));
+  PetscCall(VecCopy(x, d));
+  PetscCall(VecAXPY(d, -1, reference));
+  PetscCall(VecNorm(d, NORM_2, &difference));
+  PetscCall(VecNorm(reference, NORM_2, &norm));
+  PetscCall(VecDestroy(&d));
+  if (!(difference <= tolerance * norm)) PetscCall(PetscPrintf(PetscObjectComm((PetscObject)x), "%s: differs by %.3e of %.3e\n", what, (double)difference, (double)norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same for two matrices */
+PETSC_UNUSED static PetscErrorCode CheckMat(const char what[], Mat X, Mat reference, PetscReal tolerance)
+{
+  Mat       D;
+  PetscReal norm, difference;
+
+  PetscFunctionBegin;
+  PetscCall(MatDuplicate(X, MAT_COPY_VALUES, &D));
+  PetscCall(MatAXPY(D, -1, reference, SAME_NONZERO_PATTERN));
+  PetscCall(MatNorm(D, NORM_FROBENIUS, &difference));
+  PetscCall(MatNorm(reference, NORM_FROBENIUS, &norm));
+  PetscCall(MatDestroy(&D));
+  if (!(difference <= tolerance * norm)) PetscCall(PetscPrintf(PetscObjectComm((PetscObject)X), "%s: differs by %.3e of %.3e\n", what, (double)difference, (double)norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

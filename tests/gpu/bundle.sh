@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Packs what `make check-gpu` needs for a machine with a GPU, nvcc and gcc, but without PETSc, MPI and a network: the PETSc that
+# conf/petsc.sh built, its MPI and BLAS, what is built of this clone, and the matrices, recompressed. About 55 MB in the folder bundle/.
+#
+#   tests/gpu/bundle.sh            here, after `make test` has built everything
+#   bundle/run.sh [VARIABLES...]   there, in a copy of this clone with bundle/ in it, as a user who may write where the PETSc stood
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+make -s lib examples "$PWD/build/bench/bench" "$PWD/build/tests/matrices"
+eval "$(make -s info)"
+matrices=${SPTRSV_MATRICES:-../shared/matrices}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+mkdir -p bundle/matrices
+root=$(dirname "$PETSC_DIR")
+
+# PETSc without its sources, stripped; the programs it is tried with
+for e in ex2 ex45; do
+  [ -x "$PETSC_DIR/src/ksp/ksp/tutorials/$e" ] || make -s -C "$PETSC_DIR/src/ksp/ksp/tutorials" PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH" $e
+done
+mkdir -p "$tmp/libs"
+ldd "$PETSC_DIR/$PETSC_ARCH/lib/libpetsc.so" | awk '$3 ~ "^/" { print $3 }' | grep -vE '/(libc|libm|libpthread|libdl|librt|libstdc[+][+]|libgcc_s|libcu[A-Za-z]*|libnv[A-Za-z]*)[.]so|/cuda' | xargs -I{} cp -L {} "$tmp/libs/"
+strip --strip-unneeded "$tmp"/libs/*.so* 2>/dev/null || true
+for program in mpiexec hydra_pmi_proxy; do cp -L "$(command -v $program)" "$tmp/libs/"; done
+mkdir -p "$tmp/$root/src/$PETSC_ARCH/lib"
+(cd "$PETSC_DIR" && tar cf - --exclude='*.o' --exclude='lib/libpetsc*' gmakefile.test config include lib "$PETSC_ARCH/include" "$PETSC_ARCH/lib/petsc" src/ksp/ksp/tutorials/ex2 src/ksp/ksp/tutorials/ex45) | tar xf - -C "$tmp/$root/src"
+for lib in "$PETSC_DIR/$PETSC_ARCH/lib"/libpetsc.so*; do
+  if [ -L "$lib" ]; then cp -P "$lib" "$tmp/$root/src/$PETSC_ARCH/lib/"; else strip -o "$tmp/$root/src/$PETSC_ARCH/lib/$(basename "$lib")" "$lib"; fi
+done
+touch "$tmp/$root/complete"
+# the headers that make's dependencies name
+includes=$(mpicc -show | tr ' ' '\n' | sed -n 's/^-I//p' | grep -i mpi || true)
+tar cJf bundle/headers.tar.xz -C / $(printf '%s\n' $includes | sed 's#^/##')
+mpiexec=$PWD/bundle/libs/mpiexec
+sed -i -e "s#^MPIEXEC = .*#MPIEXEC = $mpiexec#" -e "s#^PYTHON = .*#PYTHON = python3#" "$tmp/$root/src/$PETSC_ARCH/lib/petsc/conf/petscvariables"
+tar cJf bundle/petsc.tar.xz -C "$tmp$(dirname "$root")" "$(basename "$root")"
+tar cJf bundle/libs.tar.xz -C "$tmp" libs
+# objects, library, test programs
+tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels build
+
+for m in "$matrices"/*.mtx.*; do
+  to=bundle/matrices/$(basename "${m%.[gx]z}").xz
+  [ -f "$to" ] && continue
+  case $m in
+  *.gz) gzip -dc "$m" | xz -4 >"$to" ;;
+  *) cp "$m" "$to" ;;
+  esac
+done
+cp "$matrices/INDEX.tsv" bundle/matrices/ 2>/dev/null || true
+
+cat >bundle/run.sh <<RUN
+#!/usr/bin/env bash
+cd "\$(dirname "\$0")/.."
+mkdir -p "$(dirname "$root")"
+tar xf bundle/petsc.tar.xz -C "$(dirname "$root")"
+tar xf bundle/libs.tar.xz -C bundle
+tar xf bundle/headers.tar.xz -C / --skip-old-files
+tar xf bundle/build.tar.xz
+# nothing is to be built again because a copy made the sources look new
+find . "$root" \( -path ./build -o -path ./.git -o -path ./bundle \) -prune -o -type f -exec touch -d 2000-01-01 {} +
+export LD_LIBRARY_PATH="\$PWD/bundle/libs:\${LD_LIBRARY_PATH:-}" SPTRSV_MATRICES="\$PWD/bundle/matrices" PATH="\$PWD/bundle/libs:\$PATH"
+exec make check-gpu "\$@"
+RUN
+chmod +x bundle/run.sh
+du -sh bundle

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Everything that needs a GPU, in one go: the tests with matrices on the device, every algorithm on every matrix against the host, the
+# sanitizers on a small set, times against cuSPARSE, and two unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
+#
+#   PARTS      which of: harness matrices solve sanitizer petsc (default: all)
+#   RESULTS    where the results go (default: results)
+#
+# Writes RESULTS/gpu.txt (what ran, on what, with which outcome), RESULTS/solve.jsonl (a line for each algorithm and triangle)
+# and RESULTS/petsc.jsonl (a line for each PETSc solve). Exit status 1 where something failed.
+set -u
+parts=${PARTS:-harness matrices solve sanitizer petsc}
+results=${RESULTS:-results}
+make=${MAKE:-make}
+device="-mat_type aijcusparse -vec_type cuda -use_gpu_aware_mpi 0"
+failed=0
+mkdir -p "$results"
+out=$results/gpu.txt
+
+has() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
+say() { printf '%s\n' "$*" | tee -a "$out"; }
+verdict() { # NAME STATUS
+  if [ "$2" = 0 ]; then say "ok      $1"; else say "FAILED  $1 (exit status $2)"; failed=1; fi
+}
+
+: >"$out"
+say "sources  $(cat makefile conf/* include/* src/*/* tests/bench/* | sha256sum | cut -c1-16)"
+say "gpu      $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1)"
+say "cuda     $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
+say "petsc    $(sed -n 's/^#define PETSC_VERSION_\(MAJOR\|MINOR\|SUBMINOR\) *\([0-9]*\).*/\2/p' "$PETSC_DIR/include/petscversion.h" | paste -sd.)"
+say "date     $(date -u +%F)"
+
+if has harness; then
+  say ""
+  say "== PETSc's harness: $device"
+  timeout 900 $make -s check-petsc TEST_OPTIONS="$device" >"$results/harness.log" 2>&1
+  status=$?
+  grep -E "^(not ok|FAIL)|passed, " "$results/harness.log" | head -40 | tee -a "$out"
+  verdict harness $status
+fi
+
+if has matrices; then
+  say ""
+  say "== ILU(0) of the real matrices, against PETSc's own: $device"
+  timeout 600 $make -s check-matrices TEST_OPTIONS="$device" >"$results/matrices.log" 2>&1
+  status=$?
+  grep -E "^not ok|passed, " "$results/matrices.log" | head -40 | tee -a "$out"
+  verdict matrices $status
+fi
+
+if has solve; then
+  say ""
+  say "== triangular solves"
+  rm -f "$results/solve.jsonl"
+  timeout 900 "$BENCH" -o "$results/solve.jsonl" ${MATRICES:-g2d5:1000 g2d9:1000 g3d7:128 g3d27:80 band:100000:3 rand:1000000:3 rmat:18:16 "$SPTRSV_MATRICES"/*.mtx*} >"$results/solve.log" 2>&1
+  status=$?
+  grep -E "WRONG|DIFFER|^[0-9]* wrong|bandwidth" "$results/solve.log" | tee -a "$out"
+  verdict "double" $status
+  timeout 600 "$BENCH" -p float -m 0 -a ours g2d5:300 g3d7:40 rmat:14:8 dense:200 "$SPTRSV_MATRICES"/*.mtx* >"$results/solve-float.log" 2>&1
+  status=$?
+  grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/solve-float.log" | tee -a "$out"
+  verdict "float" $status
+fi
+
+if has sanitizer; then
+  say ""
+  say "== compute-sanitizer"
+  for tool in memcheck racecheck synccheck; do
+    for precision in double float; do
+      timeout 300 compute-sanitizer --tool $tool --error-exitcode 9 "$BENCH" -a ours -m 0 -p $precision diag:1 diag:33 band:500:3 g2d5:40 g3d7:12 g3d27:8 rand:2000:4 dense:150 arrow:700 rmat:10:8 >"$results/sanitizer.log" 2>&1
+      status=$?
+      verdict "$tool, $precision: $(grep SUMMARY "$results/sanitizer.log" | tail -1 | sed 's/=* *//')" $status
+    done
+  done
+fi
+
+solve() { # NAME PRECONDITIONER COMMAND...
+  local name=$1 pc=$2 log=$results/petsc.log
+  shift 2
+  timeout 300 "$@" -ksp_type cg -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -ksp_converged_reason -log_view_gpu_time -log_view >"$log" 2>&1
+  local status=$?
+  local its setup apply n ksp
+  its=$(sed -n 's/.*iterations \([0-9]*\).*/\1/p' "$log" | head -1)
+  read -r n apply < <(awk '$1 == "PCApply" { print $2, $4 }' "$log")
+  setup=$(awk '$1 == "PCSetUp" { print $4 }' "$log")
+  # times of a run without the synchronisation that timing each event needs
+  timeout 300 "$@" -ksp_type cg -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -log_view >"$log" 2>&1 || status=$?
+  ksp=$(awk '$1 == "KSPSolve" { print $4 }' "$log")
+  printf '{"problem": "%s", "preconditioner": "%s", "iterations": %s, "setup_s": %s, "apply_ms": %s, "kspsolve_s": %s}\n' "$name" "$pc" "${its:-null}" "${setup:-null}" "$(awk "BEGIN { if (${n:-0}) printf \"%.4g\", 1e3 * ${apply:-0} / ${n:-1}; else print \"null\" }")" "${ksp:-null}" | tee -a "$results/petsc.jsonl" "$out"
+  [ $status = 0 ] || verdict "$name $pc" $status
+}
+
+if has petsc; then
+  say ""
+  say "== unchanged PETSc programs, CG, rtol 1e-8"
+  rm -f "$results/petsc.jsonl"
+  tutorials=$PETSC_DIR/src/ksp/ksp/tutorials
+  for e in ex45 ex2; do
+    [ -x "$tutorials/$e" ] || (cd "$tutorials" && $make -s $e) >/dev/null 2>&1
+  done
+  for pc in jacobi ilu sptrsvgpu capellini; do
+    load=""
+    case $pc in sptrsvgpu | capellini) load="-dll_append $LIB" ;; esac
+    solve "ksp ex45 128^3" $pc "$tutorials/ex45" -da_grid_x 128 -da_grid_y 128 -da_grid_z 128 -dm_mat_type aijcusparse -dm_vec_type cuda $load -pc_type $pc
+    solve "ksp ex2 1000^2" $pc "$tutorials/ex2" -m 1000 -n 1000 -mat_type aijcusparse -vec_type cuda $load -pc_type $pc
+  done
+fi
+
+say ""
+[ $failed = 0 ] && say "all passed" || say "something failed"
+exit $failed

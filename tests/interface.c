@@ -1,0 +1,160 @@
+static char help[] = "The calls of sptrsvgpu.h, in a program that links the library.\n\n";
+
+#include "common.h"
+#include <sptrsvgpu.h>
+
+/* Says so unless a call fails with this error */
+#define CheckFails(code, ...) \
+  do { \
+    PetscErrorCode error_; \
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); \
+    error_ = (__VA_ARGS__); \
+    PetscCall(PetscPopErrorHandler()); \
+    if (error_ != (code)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %d, should be %d\n", #__VA_ARGS__, (int)error_, (int)(code))); \
+  } while (0)
+
+static PetscErrorCode CheckString(const char what[], const char is[], const char should[])
+{
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(is, should, &same));
+  if (!same) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, should be %s\n", what, is, should));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckFactorType(const char what[], PC pc, MatFactorType should)
+{
+  MatFactorType type;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCSpTRSVGPUGetFactorType(pc, &type));
+  PetscCall(CheckString(what, MatFactorTypes[type], MatFactorTypes[should]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FactorTypes(void)
+{
+  Mat           A, S, F;
+  PC            pc;
+  MatFactorType type;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_POISSON, 100, &S));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCSPTRSVGPU));
+  PetscCall(CheckFactorType("nobody has said", pc, MAT_FACTOR_NONE));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetUp(pc));
+  PetscCall(CheckFactorType("not known to be SPD", pc, MAT_FACTOR_ILU));
+  PetscCall(PCReset(pc));
+  PetscCall(PCSetOperators(pc, S, S));
+  PetscCall(PCSetUp(pc));
+  PetscCall(CheckFactorType("SPD", pc, MAT_FACTOR_ICC));
+  PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ILU));
+  PetscCall(PCSetUp(pc));
+  PetscCall(CheckFactorType("set to ILU", pc, MAT_FACTOR_ILU));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatGetFactorType(F, &type));
+  PetscCall(CheckString("factor", MatFactorTypes[type], "ILU"));
+  PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ICC));
+  PetscCall(PCSetUp(pc));
+  PetscCall(CheckFactorType("set to ICC", pc, MAT_FACTOR_ICC));
+  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_LU));
+  PetscCall(PCDestroy(&pc));
+
+  /* a PC of another type: the setter does nothing, as those of PETSc */
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ICC));
+  CheckFails(PETSC_ERR_SUP, PCSpTRSVGPUGetFactorType(pc, &type));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&S));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Algorithms(const char name[])
+{
+  Mat             A, B, F;
+  PC              pc;
+  const char     *lower, *upper;
+  SpTRSVGPUSelect select;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_RANDOM, 100, &B));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCSPTRSVGPU));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCFactorSetUpMatSolverType(pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(CheckString("L, by default", lower, "auto"));
+  PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, name));
+  PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_UPPER, name));
+  PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_UPPER, "auto"));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_UPPER, &upper));
+  PetscCall(CheckString("L, asked for", lower, name));
+  PetscCall(CheckString("U, asked for", upper, "auto"));
+  PetscCall(MatSpTRSVGPUSetSelect(F, SPTRSVGPU_SELECT_GRANULARITY));
+  PetscCall(MatSpTRSVGPUGetSelect(F, &select));
+  PetscCall(CheckString("select", SpTRSVGPUSelects[select], "granularity"));
+  CheckFails(PETSC_ERR_ARG_UNKNOWN_TYPE, MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "foo"));
+  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetSelect(F, (SpTRSVGPUSelect)99));
+  CheckFails(PETSC_ERR_ARG_WRONG, MatSpTRSVGPUSetAlgorithm(A, SPTRSVGPU_LOWER, "auto"));
+
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_UPPER, &upper));
+  PetscCall(CheckString("L, in use", lower, name));
+  if (!strcmp(upper, "auto")) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "U, in use: auto\n"));
+
+  /* another pattern makes another factor, of the same wishes */
+  PetscCall(PCSetOperators(pc, B, B));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(CheckString("L, other pattern", lower, name));
+  if (PetscDefined(HAVE_CUDA)) { /* a wish that shows even on the host: it cannot be met there */
+    PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "thread"));
+    PetscCall(PCSetOperators(pc, A, A));
+    CheckFails(PETSC_ERR_SUP, PCSetUp(pc));
+  }
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  char name[64] = "serial"; /* an algorithm that runs where the matrix is */
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(SpTRSVGPURegister());
+  PetscCall(SpTRSVGPURegister());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-algorithm", name, sizeof(name), NULL));
+  PetscCall(FactorTypes());
+  PetscCall(Algorithms(name));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+   testset:
+      output_file: output/empty.out
+      nsize: {{1 2}}
+      args: -mat_type aij
+      test:
+         suffix: linked
+         env: PETSC_OPTIONS=
+      test:
+         suffix: loaded
+
+TEST*/

@@ -1,0 +1,262 @@
+/*
+   Analysis: level sets and statistics against a naive computation, parallel granularity against published values, bad structure,
+   transposes. And the table of algorithms.
+*/
+#include "check.h"
+
+static void Naive(const TrsvMatrix *A)
+{
+  const int     rows = A->rows, lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
+  int          *level = calloc((size_t)rows + 1, sizeof(int)), *place = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int));
+  int           levels = 0, row_max = 0, level_max = 0, off = 0;
+  double        distance = 0, variance = 0, mean;
+  TrsvAnalysis *a;
+
+  if (!ExpectError(TrsvAnalyse(A, &a), TRSV_SUCCESS, "TrsvAnalyse")) goto done;
+  for (int changed = 1; changed;) { /* until nothing rises any more */
+    changed = 0;
+    for (int r = 0; r < rows; r++) {
+      const int i = lower ? r : rows - 1 - r;
+
+      for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
+        if (A->columns[k] != i && level[i] <= level[A->columns[k]]) level[i] = level[A->columns[k]] + 1, changed = 1;
+    }
+  }
+  mean = rows ? (double)A->offsets[rows] / rows + unit : 0;
+  for (int i = 0; i < rows; i++) {
+    const int length = A->offsets[i + 1] - A->offsets[i] + unit;
+
+    if (level[i] >= levels) levels = level[i] + 1;
+    if (++size[level[i]] > level_max) level_max = size[level[i]];
+    if (length > row_max) row_max = length;
+    variance += (length - mean) * (length - mean) / rows;
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) distance += abs(A->columns[k] - i), off += A->columns[k] != i;
+  }
+  Expect(a->statistics.rows == rows && a->statistics.nnz == A->offsets[rows] + (unit ? rows : 0), "rows %d, nnz %ld", a->statistics.rows, a->statistics.nnz);
+  Expect(a->statistics.levels == levels, "%d rows: %d level sets, not %d", rows, a->statistics.levels, levels);
+  Expect(a->statistics.row_max == row_max && a->statistics.level_max == level_max, "largest row %d, not %d; largest level %d, not %d", a->statistics.row_max, row_max, a->statistics.level_max, level_max);
+  if (rows) {
+    Expect(fabs(a->statistics.row_mean - mean) < 1e-12 * mean, "row mean");
+    Expect(fabs(a->statistics.row_variation - sqrt(variance) / mean) < 1e-6, "row variation %g, not %g", a->statistics.row_variation, sqrt(variance) / mean);
+    Expect(fabs(a->statistics.level_mean - (double)rows / levels) < 1e-9, "level mean");
+    Expect(fabs(a->statistics.distance - (off ? distance / off : 0)) < 1e-9, "distance %g, not %g", a->statistics.distance, off ? distance / off : 0);
+  }
+  /* a permutation, by level sets, rising within a set: so every row follows all it depends on */
+  for (int i = 0; i < rows; i++) place[i] = -1;
+  Expect(a->levels[0] == 0 && a->levels[levels] == rows, "the level sets end at %d, not %d", a->levels[levels], rows);
+  for (int l = 0; l < levels; l++)
+    for (int p = a->levels[l]; p < a->levels[l + 1] && p < rows; p++) {
+      Expect(level[a->order[p]] == l, "row %d is not in level set %d", a->order[p], l);
+      Expect(p == a->levels[l] || a->order[p] > a->order[p - 1], "level set %d does not rise", l);
+      place[a->order[p]] = p;
+    }
+  for (int i = 0; i < rows; i++) {
+    if (!Expect(place[i] >= 0, "row %d is not in the order", i)) break;
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++)
+      if (A->columns[k] != i) Expect(place[A->columns[k]] < place[i], "row %d comes before row %d", i, A->columns[k]);
+  }
+  TrsvAnalysisDestroy(&a);
+  Expect(a == NULL, "TrsvAnalysisDestroy leaves the pointer");
+done:
+  free(level);
+  free(place);
+  free(size);
+}
+
+static void TestStatistics(void)
+{
+  for (int shape = 0; shape < SHAPES; shape++) {
+    Begin("analysis %s", ShapeName[shape]);
+    for (int variant = 0; variant < 4; variant++)
+      for (int size = 0; size < 9; size++) {
+        static const int sizes[] = {0, 1, 2, 3, 9, 27, 64, 125, 729};
+        Triangle         T = MakeTriangle((Shape)shape, sizes[size], (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, (unsigned)size);
+
+        if (shape != DENSE || sizes[size] < 200) Naive(&T.view);
+        FreeTriangle(&T);
+      }
+    End();
+  }
+}
+
+/* A lower triangle of that many rows in equal level sets, with rows of at most that many entries, as near the means as may be. */
+static double Granularity(int levels, double per_level, double per_row)
+{
+  const int     width = (int)lround(per_level), rows = levels * width;
+  int          *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns, n = 0;
+  double        wanted = 0, g = NAN;
+  TrsvAnalysis *a;
+
+  columns    = malloc(sizeof(int) * (size_t)(rows * (per_row + 2)));
+  offsets[0] = 0;
+  for (int i = 0; i < rows; i++) {
+    const int l = i / width;
+
+    wanted += per_row * levels / (levels - 1.) - 1. / (levels - 1); /* the first set has but its diagonal */
+    if (!l) wanted = 0;
+    columns[n] = i;
+    if (l) {
+      const int off = (int)wanted - 1;
+
+      for (int k = off > 0 ? off : 1; k > 0; k--) columns[n++] = l * width - k; /* of the set before */
+      columns[n] = i;
+      wanted -= (int)wanted;
+    }
+    offsets[i + 1] = ++n;
+  }
+  TrsvMatrix A = {rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE};
+  if (ExpectError(TrsvAnalyse(&A, &a), TRSV_SUCCESS, "TrsvAnalyse")) {
+    Expect(a->statistics.levels == levels && fabs(a->statistics.level_mean - per_level) < 1 && fabs(a->statistics.row_mean - per_row) < 0.01, "made %d level sets of %g rows, %g entries a row", a->statistics.levels, a->statistics.level_mean, a->statistics.row_mean);
+    g = a->statistics.granularity;
+    TrsvAnalysisDestroy(&a);
+  }
+  free(offsets);
+  free(columns);
+  return g;
+}
+
+/* CapelliniSpTRSV (ICPP 2020), Table 6. */
+static void TestGranularity(void)
+{
+  static const struct {
+    const char *name;
+    double      per_row, per_level, granularity;
+  } published[] = {
+    {"rajat29",      4.89, 14636.23, 0.78},
+    {"bayer01",      3.39, 9622.50,  0.87},
+    {"circuit5M_dc", 3.02, 12812.06, 0.92},
+  };
+
+  for (size_t i = 0; i < 3; i++) {
+    double g;
+
+    Begin("parallel granularity as published for %s", published[i].name);
+    g = Granularity(8, published[i].per_level, published[i].per_row);
+    Expect(fabs(g - published[i].granularity) <= 0.00501, "%.4f, not %.2f", g, published[i].granularity);
+    End();
+  }
+}
+
+static void Bad(const char *name, int rows, const int *offsets, const int *columns, TrsvTriangle triangle, TrsvDiagonal diagonal, const char *row)
+{
+  const TrsvMatrix A        = {rows, offsets, columns, triangle, diagonal, TRSV_DOUBLE};
+  TrsvAnalysis    *analysis = (TrsvAnalysis *)&A;
+  TrsvMatrix       T;
+  int             *made     = NULL;
+  const int       *source;
+  TrsvPair        *pair     = (TrsvPair *)&A;
+  TrsvError        error;
+
+  Begin("structure: %s", name);
+  error = TrsvAnalyse(&A, &analysis);
+  ExpectError(error, TRSV_ERR_STRUCTURE, "TrsvAnalyse");
+  Expect(strstr(TrsvErrorMessage(), row) != NULL, "the message does not say '%s': %s", row, TrsvErrorMessage());
+  Expect(!analysis, "an analysis in spite of the error");
+  ExpectError(TrsvTranspose(&A, &T, &made, &source), TRSV_ERR_STRUCTURE, "TrsvTranspose");
+  Expect(!made, "a transpose in spite of the error");
+  for (int transposed = 0; transposed < 2; transposed++) {
+    ExpectError(TrsvPairCreate(&A, &A, NULL, NULL, transposed, TRSV_HOST, NULL, NULL, &pair), TRSV_ERR_STRUCTURE, "TrsvPairCreate");
+    Expect(!pair, "a pair in spite of the error");
+  }
+  End();
+}
+
+static void TestStructure(void)
+{
+  const TrsvTriangle L = TRSV_LOWER, U = TRSV_UPPER;
+  const TrsvDiagonal UNIT = TRSV_DIAGONAL_UNIT, STORED = TRSV_DIAGONAL_STORED;
+
+  Bad("columns not sorted", 3, (int[]){0, 1, 2, 5}, (int[]){0, 1, 1, 0, 2}, L, STORED, "row 2");
+  Bad("column twice", 3, (int[]){0, 1, 2, 5}, (int[]){0, 1, 0, 0, 2}, L, STORED, "row 2");
+  Bad("diagonal twice", 2, (int[]){0, 1, 3}, (int[]){0, 1, 1}, L, STORED, "row 1");
+  Bad("column negative", 2, (int[]){0, 1, 3}, (int[]){0, -1, 1}, L, STORED, "row 1");
+  Bad("column too large", 2, (int[]){0, 2, 3}, (int[]){0, 2, 1}, U, STORED, "row 0");
+  Bad("column far too large", 2, (int[]){0, 2, 3}, (int[]){0, 2000000000, 1}, U, STORED, "row 0");
+  Bad("upper entry in a lower triangle", 2, (int[]){0, 2, 3}, (int[]){0, 1, 1}, L, STORED, "row 0");
+  Bad("lower entry in an upper triangle", 2, (int[]){0, 1, 3}, (int[]){0, 0, 1}, U, STORED, "row 1");
+  Bad("diagonal missing, lower", 2, (int[]){0, 1, 2}, (int[]){0, 0}, L, STORED, "row 1");
+  Bad("diagonal missing, upper", 2, (int[]){0, 1, 2}, (int[]){1, 1}, U, STORED, "row 0");
+  Bad("row empty", 2, (int[]){0, 0, 1}, (int[]){1}, L, STORED, "row 0");
+  Bad("diagonal stored in a unit triangle", 2, (int[]){0, 0, 1}, (int[]){1}, L, UNIT, "row 1");
+  Bad("offsets fall", 3, (int[]){0, 2, 1, 3}, (int[]){0, 0, 1}, L, UNIT, "row ");
+  Bad("offsets fall behind a good row", 3, (int[]){0, 1, 0, 1}, (int[]){0}, L, STORED, "row 1");
+  Bad("offsets do not start at 0", 1, (int[]){1, 2}, (int[]){0, 0}, L, STORED, "offsets start at 1");
+
+  Begin("structure: rows negative");
+  {
+    const TrsvMatrix A = {-1, (int[]){0}, NULL, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE};
+    TrsvAnalysis    *analysis;
+
+    ExpectError(TrsvAnalyse(&A, &analysis), TRSV_ERR_ARGUMENT, "TrsvAnalyse");
+    Expect(!analysis, "an analysis in spite of the error");
+  }
+  End();
+}
+
+static void TestTranspose(void)
+{
+  Begin("transposed twice");
+  for (int shape = 0; shape < SHAPES; shape++)
+    for (int variant = 0; variant < 4; variant++) {
+      Triangle   A = MakeTriangle((Shape)shape, shape == DIAGONAL ? variant : 64, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_FLOAT, 3);
+      const int  nnz = A.offsets[A.view.rows];
+      TrsvMatrix T, back;
+      int       *made[2] = {NULL, NULL};
+      const int *source[2];
+
+      if (ExpectError(TrsvTranspose(&A.view, &T, &made[0], &source[0]), TRSV_SUCCESS, "TrsvTranspose") && ExpectError(TrsvTranspose(&T, &back, &made[1], &source[1]), TRSV_SUCCESS, "TrsvTranspose")) {
+        Expect(T.triangle != A.view.triangle && T.diagonal == A.view.diagonal && T.precision == A.view.precision, "the transpose is of another kind");
+        Expect(back.rows == A.view.rows && back.triangle == A.view.triangle && !memcmp(back.offsets, A.offsets, sizeof(int) * (size_t)(back.rows + 1)) && !memcmp(back.columns, A.columns, sizeof(int) * (size_t)nnz), "%s is not the same", ShapeName[shape]);
+        for (int k = 0; k < nnz; k++) Expect(source[0][source[1][k]] == k, "entry %d comes from entry %d", k, source[0][source[1][k]]);
+        for (int i = 0; i < T.rows; i++)
+          for (int k = T.offsets[i]; k < T.offsets[i + 1]; k++) Expect(A.columns[source[0][k]] == i, "entry %d is from another column", k);
+      }
+      free(made[0]);
+      free(made[1]);
+      FreeTriangle(&A);
+    }
+  End();
+}
+
+static void TestTable(void)
+{
+  const TrsvAlgorithm *a;
+  int                  n = 0;
+
+  Begin("table of algorithms");
+  for (; (a = TrsvAlgorithmGet(n)); n++) {
+    Expect(TrsvAlgorithmFind(TrsvAlgorithmName(a)) == a, "%s is not found, or is there twice", TrsvAlgorithmName(a));
+    Expect(*TrsvAlgorithmSource(a), "%s has no source", TrsvAlgorithmName(a));
+  }
+  Expect(n >= 3, "%d algorithms", n);
+  Expect(!TrsvAlgorithmGet(-1) && !TrsvAlgorithmGet(n + 1) && !TrsvAlgorithmFind("") && !TrsvAlgorithmFind("none"), "there is what should not be");
+  End();
+
+  Begin("selection");
+  for (int shape = 0; shape < SHAPES; shape++)
+    for (int rows = 0; rows < 200; rows += 1 + 3 * rows) {
+      Triangle      T = MakeTriangle((Shape)shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
+      TrsvAnalysis *analysis;
+      char          why[64] = "", little[8] = "1234567";
+
+      if (ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
+        a = TrsvSelect(&analysis->statistics, TRSV_HOST, why, sizeof(why));
+        Expect(a && TrsvAlgorithmMemory(a) == TRSV_HOST && *why, "on the host, %s %d", ShapeName[shape], rows);
+        a = TrsvSelect(&analysis->statistics, TRSV_DEVICE, little, 4);
+        Expect(a && TrsvAlgorithmMemory(a) == TRSV_DEVICE, "on the device, %s %d", ShapeName[shape], rows);
+        Expect(!little[3] && little[4] == '5', "more than it has room for");
+        TrsvAnalysisDestroy(&analysis);
+      }
+      FreeTriangle(&T);
+    }
+  End();
+}
+
+void TestAnalysis(void)
+{
+  TestTable();
+  TestStatistics();
+  TestGranularity();
+  TestStructure();
+  TestTranspose();
+}

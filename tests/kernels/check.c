@@ -1,0 +1,157 @@
+/*
+   Telling tests, seeded numbers, arrays, plans.
+*/
+#include <stdarg.h>
+#include "check.h"
+
+static char test[128], reason[1200];
+static int  failures, failed;
+
+void Begin(const char *name, ...)
+{
+  va_list a;
+
+  va_start(a, name);
+  (void)vsnprintf(test, sizeof(test), name, a);
+  va_end(a);
+  failed = 0;
+  SimtDefaults();
+  SimtForget();
+  SimtFailAt(0, 0);
+  TrsvSetPatience(10);
+}
+
+int Expect(int ok, const char *why, ...)
+{
+  va_list a;
+
+  if (ok || failed) return ok;
+  failed = 1;
+  va_start(a, why);
+  (void)vsnprintf(reason, sizeof(reason), why, a);
+  va_end(a);
+  return 0;
+}
+
+int ExpectError(TrsvError got, TrsvError wanted, const char *doing)
+{
+  return Expect(got == wanted, "%s: error %d in place of %d%s%s", doing, (int)got, (int)wanted, got ? ": " : "", got ? TrsvErrorMessage() : "");
+}
+
+void End(void)
+{
+  if (failed) printf("not ok %s: %s\n", test, reason);
+  else printf("ok %s\n", test);
+  failures += failed;
+  (void)fflush(stdout);
+}
+
+void Skip(const char *name, const char *why) { printf("skip %s: %s\n", name, why); }
+
+int Failures(void) { return failures; }
+
+int Reduced(void)
+{
+  const char *r = getenv("TRSV_TEST_REDUCED");
+
+  return r && *r == '1';
+}
+
+uint64_t RandomBits(Random *r)
+{
+  uint64_t z = *r += 0x9e3779b97f4a7c15ull;
+
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+  return z ^ z >> 31;
+}
+
+int    RandomBelow(Random *r, int n) { return (int)(RandomBits(r) % (uint64_t)n); }
+double RandomReal(Random *r) { return (double)(int64_t)RandomBits(r) * 0x1p-63; }
+
+void *MakeArray(TrsvPrecision p, int n) { return calloc((size_t)n + 1, TrsvValueSize(p)); }
+
+double Get(const void *a, TrsvPrecision p, int i) { return p == TRSV_FLOAT ? (double)((const float *)a)[i] : ((const double *)a)[i]; }
+
+void Set(void *a, TrsvPrecision p, int i, double v)
+{
+  if (p == TRSV_FLOAT) ((float *)a)[i] = (float)v;
+  else ((double *)a)[i] = v;
+}
+
+void *MakeValues(const TrsvMatrix *A, unsigned seed)
+{
+  Random r      = 77 + seed;
+  void  *values = MakeArray(A->precision, A->offsets[A->rows]);
+
+  for (int i = 0; i < A->rows; i++) {
+    const double scale = 1. / (1 + A->offsets[i + 1] - A->offsets[i]);
+
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      const double v = RandomReal(&r);
+
+      Set(values, A->precision, k, A->columns[k] == i ? (v < 0 ? -1 : 1) + v : v * scale);
+    }
+  }
+  return values;
+}
+
+void *MakeVector(TrsvPrecision p, int n, unsigned seed)
+{
+  Random r = 991 + seed;
+  void  *v = MakeArray(p, n);
+
+  for (int i = 0; i < n; i++) Set(v, p, i, RandomReal(&r));
+  return v;
+}
+
+TrsvPlan *MakePlan(const TrsvMatrix *A, const int *source, int values, const TrsvAlgorithm *algorithm)
+{
+  TrsvAnalysis *analysis;
+  TrsvPlan     *plan = NULL;
+
+  if (!ExpectError(TrsvAnalyse(A, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) return NULL;
+  (void)ExpectError(TrsvPlanCreate(A, analysis, source, values, algorithm, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  TrsvAnalysisDestroy(&analysis);
+  return plan;
+}
+
+void *Reference(const TrsvMatrix *A, const int *source, int nvalues, const void *values, const void *b)
+{
+  TrsvPlan *plan = MakePlan(A, source, nvalues, TrsvAlgorithmFind("serial"));
+  void     *x;
+
+  if (!plan) return NULL;
+  x = MakeArray(A->precision, A->rows);
+  (void)ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "serial, TrsvPlanSetValues");
+  (void)ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "serial, TrsvPlanSolve");
+  TrsvPlanDestroy(&plan);
+  return x;
+}
+
+int ExpectClose(TrsvPrecision p, int n, const void *x, const void *reference, const char *where)
+{
+  double largest = 0;
+
+  for (int i = 0; i < n; i++) {
+    const double r = Get(reference, p, i);
+
+    if (isfinite(r) && fabs(r) > largest) largest = fabs(r);
+  }
+  for (int i = 0; i < n; i++) {
+    const double v = Get(x, p, i), r = Get(reference, p, i);
+    const int    ok = isnan(r) ? isnan(v) : isinf(r) ? v == r : fabs(v - r) <= (p == TRSV_FLOAT ? 1e-5 : 1e-13) * largest;
+
+    if (!Expect(ok, "%s: x[%d] of %d is %.17g, not %.17g", where, i, n, v, r)) return 0;
+  }
+  return 1;
+}
+
+const TrsvAlgorithm *DeviceAlgorithm(int *i)
+{
+  const TrsvAlgorithm *a;
+
+  while ((a = TrsvAlgorithmGet((*i)++)))
+    if (TrsvAlgorithmMemory(a) == TRSV_DEVICE) return a;
+  return NULL;
+}

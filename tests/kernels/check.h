@@ -1,0 +1,87 @@
+/*
+   check.h: what the tests of src/kernels share: how a test is told, seeded numbers, matrices of awkward shapes, plans.
+*/
+#ifndef TEST_CHECK_H
+#define TEST_CHECK_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "executor.h"
+#include "impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A test: Begin, any number of Expect, End, which prints its line. The first thing that goes wrong is what the line says. */
+void Begin(const char *name, ...) __attribute__((format(printf, 1, 2)));
+int  Expect(int ok, const char *why, ...) __attribute__((format(printf, 2, 3))); /* returns ok */
+int  ExpectError(TrsvError got, TrsvError wanted, const char *doing);
+void End(void);
+void Skip(const char *name, const char *why);
+int  Failures(void);
+int  Reduced(void); /* a slow build asks for fewer of the same */
+
+/* The suites, each in a file of its own */
+void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void);
+
+/* Seeded numbers, the same everywhere */
+typedef uint64_t Random;
+uint64_t RandomBits(Random *);
+int      RandomBelow(Random *, int n);
+double   RandomReal(Random *); /* in [-1, 1) */
+
+/* A triangle that belongs to the test */
+typedef struct {
+  TrsvMatrix view;
+  int       *offsets, *columns;
+} Triangle;
+
+typedef enum {
+  RANDOM,       /* some dependencies anywhere before */
+  DIAGONAL,
+  CHAIN,
+  DENSE,
+  DENSE_ROW,    /* the last row depends on all */
+  DENSE_COLUMN, /* all depend on the first */
+  BAND,
+  ARROW,
+  GAPS,         /* two rows of three depend on nothing */
+  GRID_2D,
+  GRID_3D,
+  SHAPES
+} Shape;
+
+extern const char *const ShapeName[SHAPES];
+
+/* Upper triangles are the lower ones seen from the other end. */
+Triangle MakeTriangle(Shape, int rows, TrsvTriangle, TrsvDiagonal, TrsvPrecision, unsigned seed);
+Triangle MakeFrom(int rows, const int *offsets, const int *columns, TrsvTriangle, TrsvDiagonal, TrsvPrecision); /* that triangle of a square pattern, with a full diagonal */
+void     FreeTriangle(Triangle *);
+
+/* Arrays of either precision */
+void  *MakeArray(TrsvPrecision, int n);
+double Get(const void *, TrsvPrecision, int i);
+void   Set(void *, TrsvPrecision, int i, double v);
+void  *MakeValues(const TrsvMatrix *, unsigned seed); /* diagonally dominant by rows */
+void  *MakeVector(TrsvPrecision, int n, unsigned seed);
+
+/* Analysis and plan in one; NULL and a failed Expect where that does not work. */
+TrsvPlan *MakePlan(const TrsvMatrix *, const int *source, int values, const TrsvAlgorithm *);
+
+/* What serial makes of it; NULL as above. */
+void *Reference(const TrsvMatrix *, const int *source, int nvalues, const void *values, const void *b);
+
+/* Equal up to rounding, relative to the largest; NaN where the other has NaN, the same Inf where it has Inf. Expects it. */
+int ExpectClose(TrsvPrecision, int n, const void *x, const void *reference, const char *where);
+
+/* A device algorithm of the table, from the i-th on; NULL past its end. */
+const TrsvAlgorithm *DeviceAlgorithm(int *i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,23 @@
+/*
+   The tests of src/kernels over the SIMT executor: one line for each test. Arguments name suites; without any, all run.
+*/
+#include "check.h"
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+} suites[] = {
+  {"executor", TestExecutor}, {"planted", TestPlanted}, {"analysis", TestAnalysis}, {"solve", TestSolve},       {"schedules", TestSchedules},
+  {"pairs", TestPairs},       {"numbers", TestNumbers}, {"waits", TestWaits},       {"memory", TestMemory}, {"matrices", TestMatrices},
+};
+
+int main(int argc, char **argv)
+{
+  for (size_t s = 0; s < sizeof(suites) / sizeof(suites[0]); s++) {
+    int asked = argc == 1;
+
+    for (int i = 1; i < argc; i++) asked = asked || !strcmp(argv[i], suites[s].name);
+    if (asked) suites[s].run();
+  }
+  return Failures() != 0;
+}

@@ -1,0 +1,94 @@
+/*
+   Every device algorithm against serial: shapes, sizes, triangles, diagonals, precisions, transposes, schedules, solve after solve,
+   values after values.
+*/
+#include "check.h"
+
+static unsigned schedule; /* runs on from test to test, so that all of them are met by all */
+
+/* Solves of one plan in a row under different schedules; then new values. All must be close to serial, and the same to the bit. */
+static void Solves(const TrsvMatrix *A, const int *source, int nvalues, const TrsvAlgorithm *algorithm, const void *first, const void *b, int solves, const char *where)
+{
+  const size_t bytes = TrsvValueSize(A->precision) * (size_t)A->rows;
+  void        *second = malloc(TrsvValueSize(A->precision) * ((size_t)nvalues + 1)), *x = MakeArray(A->precision, A->rows), *kept = MakeArray(A->precision, A->rows);
+  TrsvPlan    *plan = MakePlan(A, source, nvalues, algorithm);
+
+  for (int k = 0; k < nvalues; k++) Set(second, A->precision, k, 1.25 * Get(first, A->precision, k));
+  for (int pass = 0; plan && pass < 2; pass++) {
+    const void *values    = pass ? second : first;
+    void       *reference = Reference(A, source, nvalues, values, b);
+
+    if (!ExpectError(TrsvPlanSetValues(plan, values, pass ? TRSV_DEVICE : TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) pass = 2;
+    for (int s = 0; pass < 2 && s < (pass ? 1 : solves); s++) {
+      SimtSchedule(schedule++);
+      memset(x, 0xcd, bytes);
+      if (!ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, where)) pass = 2;
+      else if (!ExpectClose(A->precision, A->rows, x, reference, where)) pass = 2;
+      else if (s && !Expect(!memcmp(x, kept, bytes), "%s: other bits under schedule %u than under %u", where, schedule - 1, schedule - 2)) pass = 2;
+      memcpy(kept, x, bytes);
+    }
+    free(reference);
+  }
+  TrsvPlanDestroy(&plan);
+  SimtDefaults();
+  free(second);
+  free(x);
+  free(kept);
+}
+
+static void Shaped(Shape shape, int rows, const TrsvAlgorithm *algorithm, int transposed, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision, int solves)
+{
+  Triangle    T      = MakeTriangle(shape, rows, triangle, diagonal, precision, (unsigned)rows);
+  void       *values = MakeValues(&T.view, (unsigned)rows), *b = MakeVector(precision, rows, (unsigned)rows);
+  TrsvMatrix  A      = T.view;
+  int        *made   = NULL;
+  const int  *source = NULL;
+  char        where[80];
+
+  (void)snprintf(where, sizeof(where), "%s %d", ShapeName[shape], rows);
+  if (!transposed || ExpectError(TrsvTranspose(&T.view, &A, &made, &source), TRSV_SUCCESS, "TrsvTranspose")) Solves(&A, source, T.offsets[rows], algorithm, values, b, solves, where);
+  free(made);
+  free(values);
+  free(b);
+  FreeTriangle(&T);
+}
+
+void TestSolve(void)
+{
+  static const int     sizes[] = {0, 1, 2, 31, 32, 33, 63, 65, 127, 129, 255, 257, 1000};
+  const TrsvAlgorithm *a;
+
+  for (int i = 0; (a = DeviceAlgorithm(&i));)
+    for (int variant = 0; variant < 16; variant++) {
+      const TrsvTriangle  triangle  = variant & 1 ? TRSV_UPPER : TRSV_LOWER;
+      const TrsvDiagonal  diagonal  = variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED;
+      const TrsvPrecision precision = variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE;
+      const int           transposed = variant >> 3;
+
+      if (Reduced() && variant % 5) continue; /* each of the four both ways */
+      Begin("solve %s, %s, %s diagonal, %s%s", TrsvAlgorithmName(a), triangle ? "upper" : "lower", diagonal ? "stored" : "unit", precision ? "double" : "float", transposed ? ", transposed" : "");
+      for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+        if (!Reduced() || sizes[s] < 200) Shaped(RANDOM, sizes[s], a, transposed, triangle, diagonal, precision, 3);
+      for (int shape = DIAGONAL; shape < SHAPES; shape++) {
+        Shaped((Shape)shape, shape == DENSE ? 70 : shape == GRID_3D ? 216 : shape == GRID_2D ? 225 : 150, a, transposed, triangle, diagonal, precision, 3);
+        if (!Reduced()) Shaped((Shape)shape, shape == DENSE ? 33 : shape == GRID_3D ? 343 : shape == GRID_2D ? 400 : 300, a, transposed, triangle, diagonal, precision, 2);
+      }
+      End();
+    }
+}
+
+/* Few matrices, many schedules. */
+void TestSchedules(void)
+{
+  static const Shape   shapes[] = {RANDOM, CHAIN, GRID_2D, ARROW};
+  const TrsvAlgorithm *a;
+
+  for (int i = 0; (a = DeviceAlgorithm(&i));)
+    for (int s = 0; s < 4; s++) {
+      Begin("schedules %s, %s", TrsvAlgorithmName(a), ShapeName[shapes[s]]);
+      schedule = 0;
+      Shaped(shapes[s], 196, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, Reduced() ? 12 : 96);
+      Shaped(shapes[s], 196, a, 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_FLOAT, Reduced() ? 12 : 96);
+      End();
+    }
+}

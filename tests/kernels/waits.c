@@ -1,0 +1,162 @@
+/*
+   Waits that would never end: x holds NaN where something is missing, the next call says so once, and then all is well again.
+*/
+#include "check.h"
+#include "ordered.h"
+
+enum {
+  ROWS = 200
+};
+
+static int NaNs(const double *x)
+{
+  int n = 0;
+
+  for (int i = 0; i < ROWS; i++) n += isnan(x[i]);
+  return n;
+}
+
+typedef struct {
+  Triangle  T;
+  double   *values, *b, *x, *reference;
+  TrsvPlan *plan;
+} Problem;
+
+static Problem Make(const TrsvAlgorithm *a, Shape shape)
+{
+  Problem p;
+
+  p.T         = MakeTriangle(shape, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 5);
+  p.values    = MakeValues(&p.T.view, 5);
+  p.b         = MakeVector(TRSV_DOUBLE, ROWS, 5);
+  p.x         = MakeArray(TRSV_DOUBLE, ROWS);
+  p.reference = Reference(&p.T.view, NULL, p.T.offsets[ROWS], p.values, p.b);
+  p.plan      = MakePlan(&p.T.view, NULL, p.T.offsets[ROWS], a);
+  if (p.plan) ExpectError(TrsvPlanSetValues(p.plan, p.values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
+  return p;
+}
+
+static void Drop(Problem *p)
+{
+  TrsvPlanDestroy(&p->plan);
+  free(p->values);
+  free(p->b);
+  free(p->x);
+  free(p->reference);
+  FreeTriangle(&p->T);
+}
+
+static void Good(Problem *p, const char *when)
+{
+  memset(p->x, 0xcd, sizeof(double) * ROWS);
+  ExpectError(TrsvPlanSolve(p->plan, p->b, p->x, NULL), TRSV_SUCCESS, when);
+  ExpectClose(TRSV_DOUBLE, ROWS, p->x, p->reference, when);
+}
+
+/* After a solve that gave up: x says so, the next call says so, once. */
+static void Told(Problem *p, Problem *other, const char *how)
+{
+  char before = 'x';
+
+  Expect(NaNs(p->x) > 0, "%s: no NaN in x", how);
+  for (int i = 0; i < ROWS; i++) Expect(isnan(p->x[i]) || fabs(p->x[i] - p->reference[i]) <= 1e-10, "%s: x[%d] is %g, neither right nor NaN", how, i, p->x[i]);
+  Good(other, "another plan before it is told");
+  memset(p->x, before, sizeof(double) * ROWS);
+  ExpectError(TrsvPlanSolve(p->plan, p->b, p->x, NULL), TRSV_ERR_TIMEOUT, "the next call");
+  Expect(p->x[0] == p->x[1], "%s: the call that tells also solves", how);
+}
+
+/* A value that never arrives: the k-th store of a launch is lost. */
+static void Lost(const TrsvAlgorithm *a, Shape shape)
+{
+  Problem p = Make(a, shape), other = Make(a, RANDOM);
+  int     waited = 0;
+
+  for (long k = 1; k <= 60 && p.plan && other.plan; k += 9) {
+    SimtSchedule((unsigned)k);
+    SimtSettings.bounded = 1;
+    SimtSettings.lose    = k;
+    memset(p.x, 0xcd, sizeof(double) * ROWS);
+    ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "the solve that loses a value");
+    SimtSettings.lose = 0;
+    SimtSettings.bounded = 0;
+    if (NaNs(p.x)) { /* somebody waited for it */
+      waited++;
+      Told(&p, &other, "lost");
+    }
+    for (int s = 0; s < 3; s++) Good(&p, "afterwards");
+  }
+  Expect(waited >= 3, "only %d of 7 lost values were waited for", waited);
+  Drop(&p);
+  Drop(&other);
+}
+
+/* A row that waits for itself, or for one behind it, in the layout that these algorithms share. */
+static void Corrupt(const TrsvAlgorithm *a)
+{
+  Problem p = Make(a, CHAIN), other = Make(a, GRID_2D);
+
+  for (int kind = 0; kind < 4 && p.plan && other.plan; kind++) {
+    TrsvOrdered *o    = p.plan->data;
+    const int    row  = kind < 2 ? 100 : ROWS - 1, kept = o->columns[o->offsets[row]];
+
+    SimtSchedule((unsigned)(3 * kind));
+    SimtSettings.bounded = 1;
+    o->columns[o->offsets[row]] = kind == 0 ? 100 : kind == 1 ? 199 : ROWS - 1;
+    memset(p.x, 0xcd, sizeof(double) * ROWS);
+    ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve of a corrupted plan");
+    Expect(NaNs(p.x) == ROWS - row, "kind %d: %d NaNs in x, not %d", kind, NaNs(p.x), ROWS - row);
+    o->columns[o->offsets[row]] = kept;
+    Told(&p, &other, "corrupted");
+    SimtSettings.bounded = 0;
+    for (int s = 0; s < 3; s++) Good(&p, "repaired");
+  }
+  Drop(&p);
+  Drop(&other);
+}
+
+/* How long it takes follows what was asked for. */
+static void Patience(const TrsvAlgorithm *a)
+{
+  static const double seconds[] = {0, 1, 10, 100};
+  Problem             p         = Make(a, CHAIN);
+
+  for (int i = 0; i < 4 && p.plan; i++) {
+    const uint64_t start = SimtNanoseconds();
+    double         took;
+
+    SimtSettings.bounded = 1;
+    SimtSettings.lose    = 3;
+    TrsvSetPatience(seconds[i]);
+    ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve that loses a value");
+    took = 1e-9 * (double)(SimtNanoseconds() - start);
+    /* time is asked for at every 1024th poll, and 10 ms pass from poll to poll */
+    Expect(NaNs(p.x) == ROWS - 3 && took >= seconds[i] && took < seconds[i] + 35, "%d NaNs after %g s in place of %g s", NaNs(p.x), took, seconds[i]);
+    SimtSettings.lose = 0;
+    ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_ERR_TIMEOUT, "the next call");
+    Good(&p, "afterwards");
+  }
+  TrsvSetPatience(10);
+  Drop(&p);
+}
+
+void TestWaits(void)
+{
+  const TrsvAlgorithm *a;
+
+  for (int i = 0; (a = DeviceAlgorithm(&i));) {
+    Begin("a value is lost, chain, %s", TrsvAlgorithmName(a));
+    Lost(a, CHAIN);
+    End();
+    Begin("a value is lost, grid, %s", TrsvAlgorithmName(a));
+    Lost(a, GRID_2D);
+    End();
+    Begin("patience, %s", TrsvAlgorithmName(a));
+    Patience(a);
+    End();
+    if (a->destroy != TrsvOrderedDestroy) continue; /* another layout */
+    Begin("corrupted plan, %s", TrsvAlgorithmName(a));
+    Corrupt(a);
+    End();
+  }
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# What the makefile and the set-up promise: make info for scripts, make run, and clear answers where PETSc is not there.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+make=${MAKE:-make}
+unset MAKEFLAGS MAKELEVEL MFLAGS TEST_OPTIONS
+empty=$(mktemp -d)
+trap 'rm -rf "$empty"' EXIT
+passed=0 failed=0
+
+check() { # NAME COMMAND...: passes if the command does
+  local name=$1 out
+  shift
+  if out=$("$@" 2>&1 </dev/null); then
+    echo "ok   $name"
+    passed=$((passed + 1))
+  else
+    echo "FAIL $name: $out"
+    failed=$((failed + 1))
+  fi
+}
+
+info() { # what it prints can be evaluated, and is true
+  local LIB PETSC_DIR PETSC_ARCH CUDA
+  eval "$(timeout 60 $make -s info)" || return 1
+  [ -f "$LIB" ] && [ -f "$PETSC_DIR/$PETSC_ARCH/lib/petsc/conf/petscvariables" ] && [ "$CUDA" = 0 -o "$CUDA" = 1 ]
+}
+info_only() { # nothing but assignments
+  [ "$($make -s info 2>/dev/null | grep -vcE '^(LIB|PETSC_DIR|PETSC_ARCH|CUDA)=')" = 0 ]
+}
+nothing_set_up() { # exit status 1, nothing printed on standard output, nothing built
+  local out
+  out=$(env -u PETSC_DIR -u PETSC_ARCH SPTRSV_CACHE="$empty/cache" timeout 60 $make -s info 2>/dev/null)
+  [ $? != 0 ] && [ -z "$out" ] && [ ! -e "$empty/cache" ]
+}
+wrong_petsc() { # a PETSC_DIR that is none is named, and nothing is built instead
+  local out
+  out=$(PETSC_DIR=$empty PETSC_ARCH=none timeout 60 $make lib 2>&1)
+  [ $? != 0 ] && grep -q "PETSC_DIR=$empty PETSC_ARCH=none is not a built PETSc" <<<"$out"
+}
+given_petsc() { # one that is given is taken
+  local LIB PETSC_DIR PETSC_ARCH CUDA
+  eval "$($make -s info)"
+  [ "$(PETSC_DIR=$PETSC_DIR PETSC_ARCH=$PETSC_ARCH timeout 60 $make -s info)" = "$($make -s info)" ]
+}
+up_to_date() { # a second make has nothing to do
+  local out
+  out=$(timeout 300 $make --no-print-directory lib examples 2>&1) && ! grep -q mpicc <<<"$out"
+}
+run() { # OPTIONS EXPRESSION: make run prints what it should
+  local out
+  out=$(timeout 300 $make run ARGS="$1" 2>&1) && grep -q "$2" <<<"$out" && grep -q '^iterations:.*CONVERGED' <<<"$out" && grep -q 'algorithm ' <<<"$out" && grep -q 'PCApply .* ms' <<<"$out" && grep -q 'SpTRSVSolveU .* ms' <<<"$out"
+}
+run_ranks() {
+  timeout 300 $make run NP=2 ARGS="-n 8" 2>&1 | grep -q "block Jacobi: each of 2 ranks"
+}
+exported() { # nothing of the library is visible but its interface
+  local LIB PETSC_DIR PETSC_ARCH CUDA
+  eval "$($make -s info)"
+  ! nm -D --defined-only "$LIB" | awk '$2 ~ /[TDBR]/ {print $3}' | grep -vE '^(PetscDLLibraryRegister_sptrsvgpu|SpTRSVGPU[A-Za-z]+|(Mat|PC)SpTRSVGPU[A-Za-z]+)$'
+}
+
+check "make info can be evaluated" info
+check "make info prints assignments only" info_only
+check "make info where nothing is set up" nothing_set_up
+check "make with a wrong PETSC_DIR" wrong_petsc
+check "make with a PETSC_DIR that is given" given_petsc
+check "make again has nothing to do" up_to_date
+check "make run" run "-n 8" "^problem:"
+check "make run with a file" run "-f examples/data/poisson.mtx.xz" "^file:"
+check "make run on two ranks" run_ranks
+check "the library exports its interface only" exported
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]

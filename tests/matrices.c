@@ -1,0 +1,144 @@
+static char help[] = "ILU(0) of a matrix from a Matrix Market file, by PETSc on the host and by the plugin: same outcome, solves and iterations.\n\
+  -f <file> : the matrix\n\n";
+
+/*
+   Twice: with seeded dominant values in the pattern with a full diagonal, and, where the diagonal is complete, with the file's own values.
+   Prints one line; exits with 1 where something differs.
+*/
+#include "common.h"
+#include "mtx.h"
+
+static PetscBool failed = PETSC_FALSE;
+
+/* For what must be equal */
+static PetscErrorCode Different(const char format[], ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
+static PetscErrorCode Different(const char format[], ...)
+{
+  va_list ap;
+
+  PetscFunctionBeginUser;
+  failed = PETSC_TRUE;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, " DIFFERENT: "));
+  va_start(ap, format);
+  PetscCall(PetscVFPrintf(PETSC_STDOUT, format, ap));
+  va_end(ap);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solver with ILU(0), and its factor */
+static PetscErrorCode Factor(Mat A, const char solver[], KSP *ksp, Mat *F, MatFactorError *error)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, KSPGMRES));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 20));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCILU));
+  PetscCall(PCFactorSetMatSolverType(pc, solver));
+  PetscCall(KSPSetUp(*ksp));
+  PetscCall(PCFactorGetMatrix(pc, F));
+  PetscCall(MatFactorGetError(*F, error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Equal to 1e-10, or neither finite */
+static PetscErrorCode CompareVecs(const char what[], Vec x, Vec y)
+{
+  PetscReal norm, difference, own;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(x, NORM_INFINITY, &own));
+  PetscCall(VecNorm(y, NORM_INFINITY, &norm));
+  if (PetscIsInfOrNanReal(norm) && PetscIsInfOrNanReal(own)) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %s not finite in both,", what));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecAXPY(x, -1, y));
+  PetscCall(VecNorm(x, NORM_INFINITY, &difference));
+  if (!(difference <= 1e-10 * norm)) PetscCall(Different("%s by %.1e of %.1e,", what, (double)difference, (double)norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Compare(Mat A)
+{
+  KSP                ksp[2];
+  Mat                F, R;
+  Vec                b, x, y;
+  MatFactorError     ours, petscs;
+  PetscInt           iterations[2];
+  KSPConvergedReason reason[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(Factor(A, "sptrsvgpu", &ksp[0], &F, &ours));
+  PetscCall(Factor(A, "petsc", &ksp[1], &R, &petscs));
+  if (ours != petscs) PetscCall(Different("factor error %d, should be %d", (int)ours, (int)petscs));
+  else if (ours) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " factor error %d in both", (int)ours));
+  else {
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecDuplicate(x, &y));
+    PetscCall(FillVec(b, 1));
+    PetscCall(MatSolve(F, b, x));
+    PetscCall(MatSolve(R, b, y));
+    PetscCall(CompareVecs("MatSolve", x, y));
+    PetscCall(MatSolveTranspose(F, b, x));
+    PetscCall(MatSolveTranspose(R, b, y));
+    PetscCall(CompareVecs("MatSolveTranspose", x, y));
+    for (int i = 0; i < 2; i++) {
+      PetscCall(KSPSolve(ksp[i], b, x));
+      PetscCall(KSPGetIterationNumber(ksp[i], &iterations[i]));
+      PetscCall(KSPGetConvergedReason(ksp[i], &reason[i]));
+    }
+    if (iterations[0] != iterations[1] || reason[0] != reason[1]) PetscCall(Different("%" PetscInt_FMT " iterations %s, should be %" PetscInt_FMT " %s", iterations[0], KSPConvergedReasons[reason[0]], iterations[1], KSPConvergedReasons[reason[1]]));
+    else PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " iterations %s", iterations[0], KSPConvergedReasons[reason[0]]));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+  }
+  for (int i = 0; i < 2; i++) PetscCall(KSPDestroy(&ksp[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Load(const char file[], MtxValues values, Mat *A, MtxReport *r)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MtxLoad(*A, file, values, (PetscBool)(values == MTX_VALUES_DOMINANT), r));
+  PetscCheck(r->rows == r->cols, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "%s is not square", file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  char        file[PETSC_MAX_PATH_LEN] = "";
+  const char *name;
+  Mat         A;
+  MtxReport   r;
+  MatInfo     info;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), NULL));
+  name = strrchr(file, '/');
+
+  PetscCall(Load(file, MTX_VALUES_DOMINANT, &A, &r));
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " rows, %.0f entries; dominant:", name ? name + 1 : file, r.rows, info.nz_used));
+  PetscCall(Compare(A));
+  PetscCall(MatDestroy(&A));
+
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; own values:"));
+  if (r.field[0] == 'p') PetscCall(PetscPrintf(PETSC_COMM_WORLD, " none"));
+  else if (r.missing) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " diagonal incomplete"));
+  else {
+    PetscCall(Load(file, MTX_VALUES_FILE, &A, &r));
+    PetscCall(Compare(A));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  PetscCall(PetscFinalize());
+  return failed ? 1 : 0;
+}

@@ -1,0 +1,181 @@
+/*
+   Bulk copies, mbarriers and clusters (async.h).
+
+   A copy is carried out no sooner than somebody has asked its mbarrier in vain, and then at some random later time; copies of
+   one barrier arrive in any order.
+*/
+#include <cstring>
+#include "engine.h"
+
+namespace simt {
+
+static std::vector<Copy> copies;     /* under way */
+static unsigned          at_barrier; /* threads that wait for their cluster */
+
+void begin_async()
+{
+  copies.clear();
+  at_barrier = 0;
+}
+
+/* Which block of the cluster holds an address of shared memory, and in which variable; NULL if none does. */
+static Block *owner(const void *p, Variable **variable)
+{
+  for (Block *b : running->block->cluster)
+    for (Variable &v : b->shared)
+      if ((const char *)p >= v.memory && (const char *)p < v.memory + v.bytes) {
+        *variable = &v;
+        return b;
+      }
+  return nullptr;
+}
+
+static Mbarrier &find_mbarrier(const void *p)
+{
+  Variable *v;
+  Block    *b = owner(p, &v);
+
+  if (!b) misuse("an mbarrier outside the shared memory of the cluster");
+  if (!b->live) misuse("an mbarrier of a block that has ended");
+  for (Mbarrier &m : b->mbarrier)
+    if (m.address == p) return m;
+  misuse("an mbarrier that was not initialised");
+}
+
+static void end_phase(Mbarrier &m)
+{
+  if (m.arrived < m.count || m.bytes) return;
+  m.arrived = 0;
+  write((void *)m.address, ++m.phase, sizeof(TrsvMbarrier)); /* for those who watch it */
+}
+
+void mbarrier_init(TrsvMbarrier *p, unsigned count)
+{
+  Variable *v;
+  Block    *b = owner(p, &v);
+
+  if (b != running->block) misuse("an mbarrier outside the block's shared memory is initialised");
+  if ((uintptr_t)p % 8 || !count) misuse("an mbarrier off its 8 bytes, or for no arrivals");
+  for (Mbarrier &m : b->mbarrier)
+    if (m.address == p) misuse("an mbarrier is initialised twice");
+  *p = 0;
+  b->mbarrier.push_back({p, count, 0, 0, 0, false});
+}
+
+void mbarrier_arrive(TrsvMbarrier *p, unsigned bytes)
+{
+  may_yield();
+  commit_of(running, nullptr);
+  Mbarrier &m = find_mbarrier(p);
+
+  m.bytes += bytes;
+  if (++m.arrived > m.count) misuse("more than %u arrivals in one phase of an mbarrier", m.count);
+  events++;
+  end_phase(m);
+}
+
+bool mbarrier_test(TrsvMbarrier *p, unsigned parity)
+{
+  may_yield();
+  Mbarrier &m = find_mbarrier(p);
+
+  if (parity > 1) misuse("an mbarrier is asked for parity %u", parity);
+  if ((m.phase & 1) != parity) return true;
+  m.asked = true;
+  watch(running, p, m.phase, sizeof(*p));
+  return false;
+}
+
+void bulk_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *barrier)
+{
+  may_yield();
+  Variable *v;
+  Block    *b = owner(to, &v);
+
+  if (!b) misuse("a bulk copy to other than shared memory");
+  if ((char *)to + bytes > v->memory + v->bytes) misuse("a bulk copy of %u bytes beyond the end of shared memory", bytes);
+  if (((uintptr_t)to | (uintptr_t)from | bytes) % 16) misuse("a bulk copy of %u bytes off its 16", bytes);
+  (void)find_mbarrier(barrier);
+  memset(to, 0xcd, bytes);
+  copies.push_back({b, to, from, bytes, barrier});
+}
+
+bool deliver_one(bool only_asked)
+{
+  const size_t n = copies.size(), first = n ? random_below((unsigned)n) : 0;
+
+  for (size_t k = 0; k < n; k++) {
+    const size_t i = (first + k) % n;
+    const Copy   c = copies[i];
+
+    for (Block *b : c.block->cluster)
+      for (Mbarrier &m : b->mbarrier) {
+        if (m.address != c.barrier || (only_asked && !m.asked)) continue;
+        copies.erase(copies.begin() + (long)i);
+        memcpy(c.to, c.from, c.bytes);
+        m.bytes -= c.bytes;
+        events++;
+        end_phase(m);
+        return true;
+      }
+  }
+  return false;
+}
+
+/* Clusters */
+
+unsigned cluster_rank() { return running->block->rank; }
+unsigned cluster_size() { return (unsigned)running->block->cluster.size(); }
+
+void *cluster_peer(const void *p, unsigned rank)
+{
+  Variable *v;
+  Block    *b = owner(p, &v);
+
+  if (b != running->block) misuse("a peer's address is asked for what is not this block's own");
+  if (rank >= b->cluster.size()) misuse("block %u of a cluster of %zu", rank, b->cluster.size());
+  Block *peer = b->cluster[rank];
+  if (!peer->live) misuse("the shared memory of a block that has ended is asked for");
+  const long at = (const char *)p - v->memory;
+  return find_variable(peer, v->key, v->bytes, 128).memory + at; /* of the same launch, so of the same bytes */
+}
+
+void cluster_may_open(Block *b)
+{
+  unsigned waiting = 0, live = 0;
+
+  if (!at_barrier) return;
+  for (Block *m : b->cluster) {
+    live += m->live;
+    for (unsigned i = 0; i < m->threads; i++) waiting += m->thread[i].state == CLUSTER;
+  }
+  if (!waiting || waiting < live) return;
+  at_barrier -= waiting;
+  for (Block *m : b->cluster)
+    for (unsigned i = 0; i < m->threads; i++)
+      if (m->thread[i].state == CLUSTER && &m->thread[i] == running) running->state = READY; /* queued when it leaves */
+      else if (m->thread[i].state == CLUSTER) make_ready(&m->thread[i]);
+  events++;
+}
+
+void cluster_barrier(unsigned line)
+{
+  may_yield();
+  commit_of(running, nullptr);
+  events++;
+  at_barrier++;
+  running->state = CLUSTER;
+  running->doing = "trsv_cluster_sync";
+  running->line  = line;
+  cluster_may_open(running->block);
+  yield(running->state);
+}
+
+bool copies_to(const Block *b)
+{
+  for (const Copy &c : copies)
+    if (c.block == b) return true;
+  return false;
+}
+
+}

@@ -1,0 +1,144 @@
+/*
+   engine.h: what the files of the executor share and kernels do not see: threads, warps, blocks, and the calls by which a thread
+   leaves the processor.
+*/
+#ifndef SIMT_ENGINE_H
+#define SIMT_ENGINE_H
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+#include "executor.h"
+#include "fiber.h"
+#include "simt.h"
+
+namespace simt {
+
+enum State {
+  READY,      /* can go on */
+  POLLED,     /* looked for something and did not find it */
+  COLLECTIVE, /* waits for lanes of its warp */
+  BARRIER,    /* waits for its block */
+  CLUSTER,    /* waits for its cluster */
+  ENDED
+};
+
+struct Block;
+
+struct Thread : Place { /* Place first: simt.h sees a thread as its place */
+  enum { watched = 8 };
+
+  Fiber    fiber;
+  Block   *block = nullptr;
+  unsigned warp = 0, lane = 0;
+  State    state    = READY;
+  int64_t  priority = 0, serial = 0;
+
+  /* what it has loaded since it last waited: a poll that would find the same again need not run */
+  const void *address[watched];
+  uint64_t    bits[watched];
+  uint8_t     size[watched];
+  unsigned    loads  = 0; /* beyond watched: any event may matter to it */
+  bool        asleep = false; /* until one of them changes */
+
+  unsigned    pending = 0;     /* its stores that nobody else sees yet */
+  const char *doing   = "";    /* the collective or barrier it stands at, for the report */
+  unsigned    line    = 0;     /* and where */
+  uint64_t    result  = 0;     /* of a collective */
+};
+
+struct Collective {
+  unsigned    mask, arrived;
+  const char *name;
+  uint64_t    value[32];
+  unsigned    from[32]; /* the lane whose value each gets; 32: a ballot */
+};
+
+struct Warp {
+  std::vector<Collective> open;
+  unsigned                ended    = 0; /* lanes that have, or never were */
+  int64_t                 priority = 0;
+};
+
+struct Variable { /* in shared memory */
+  const void *key;
+  char       *memory;
+  size_t      bytes;
+};
+
+struct Mbarrier {
+  const void *address;
+  unsigned    count, arrived; /* arrivals that end a phase; of this phase so far */
+  long        bytes;          /* expected less arrived */
+  unsigned    phase;
+  bool        asked; /* has anyone tested it since the last copy arrived? */
+};
+
+struct Copy {
+  Block      *block;
+  void       *to;
+  const void *from;
+  unsigned    bytes;
+  const void *barrier;
+};
+
+struct Block {
+  dim3                      index;
+  unsigned                  rank = 0; /* in its cluster */
+  unsigned                  threads = 0, live = 0, waiting = 0;
+  std::unique_ptr<Thread[]> thread;
+  std::vector<Warp>         warp;
+  std::vector<Variable>     shared;
+  std::vector<Mbarrier>     mbarrier;
+  std::vector<Block *>      cluster; /* its members by rank, itself among them */
+  int64_t                   priority = 0;
+
+  ~Block();
+};
+
+extern Thread               *running; /* NULL in the scheduler */
+extern std::vector<Block *>  resident;
+extern uint64_t              events; /* how often something changed that a waiting thread might see */
+extern uint64_t              clock_ns;
+extern bool                  failed, quiet; /* quiet: all poll once more, nobody is pre-empted */
+extern size_t                dynamic_bytes; /* of shared memory that the launch asked for */
+
+uint64_t random_bits();
+unsigned random_below(unsigned n);
+
+void yield(State); /* leaves the processor; returns when the thread runs again, which under READY and POLLED is any time */
+void may_yield();  /* what every shared access does first */
+
+[[noreturn]] void misuse(const char *format, ...) __attribute__((format(printf, 1, 2))); /* by the running thread; ends the launch */
+void              fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+bool take_failure(); /* did the last launch fail? Asked once, as cudaGetLastError is */
+
+/* queue.cc */
+void    begin_queue();
+void    make_ready(Thread *);
+void    sleep(Thread *);
+void    rouse_to_poll(Thread *);
+void    wake(const void *address); /* a word has changed */
+void    drop_priority(Thread *);
+Thread *next(); /* NULL where nobody can run */
+
+/* memory.cc */
+void write(void *, uint64_t bits, unsigned size);                 /* a word that threads may wait for */
+void watch(Thread *, const void *, uint64_t bits, unsigned size); /* the thread has found this */
+Variable &find_variable(Block *, const void *key, size_t bytes, size_t align);
+void begin_memory();
+bool commit_one();                             /* makes one store that nobody sees yet visible; false where there is none */
+void commit_of(Thread *, const void *address); /* all of a thread's, or, where not NULL, those to one address */
+void disown(Thread *);                         /* it has ended; its stores may still be on their way */
+
+/* what exits and copies mean to others: warp.cc, async.cc */
+void thread_ended(Thread *);
+bool deliver_one(bool only_asked);
+void begin_async();
+void cluster_may_open(Block *); /* a thread of it has ended or arrived */
+bool copies_to(const Block *);  /* are any under way? */
+
+}
+#endif

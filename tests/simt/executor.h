@@ -1,0 +1,68 @@
+/*
+   executor.h: how a test steers the SIMT executor, which runs the device kernels on a CPU, one fiber for each thread.
+
+   Every launch runs at once and to its end under SimtSettings. Equal settings give equal runs. A launch that deadlocks or misuses
+   something ends with a report, which TrsvDeviceLaunched returns as TRSV_ERR_DEVICE and SimtReport keeps.
+*/
+#ifndef SIMT_EXECUTOR_H
+#define SIMT_EXECUTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Who runs next. Under a priority, the first that can run does, until it waits or is pre-empted and falls to the last place: some
+   run long while others stall. Of threads, of warps, of blocks; the last starves whole blocks. */
+typedef enum {
+  SIMT_ROUNDS_FORWARD,
+  SIMT_ROUNDS_BACKWARD,
+  SIMT_ROUNDS_SHUFFLED,
+  SIMT_PRIORITY_THREAD,
+  SIMT_PRIORITY_WARP,
+  SIMT_PRIORITY_BLOCK,
+  SIMT_POLICIES
+} SimtPolicy;
+
+/* In which order blocks start. */
+typedef enum {
+  SIMT_BLOCKS_FORWARD,
+  SIMT_BLOCKS_BACKWARD,
+  SIMT_BLOCKS_SHUFFLED,
+  SIMT_ORDERS
+} SimtOrder;
+
+typedef struct {
+  uint64_t   seed;
+  SimtPolicy policy;
+  SimtOrder  order;
+  int        resident;        /* blocks that have started and not ended, at most; a cluster counts as a whole */
+  int        multiprocessors; /* what the device claims to have */
+  int        preempt;         /* one shared access in so many lets others run before it; 0: none does */
+  int        weak;            /* stores become visible late and in any order, as relaxed ones may */
+  int        bounded;         /* where nobody can go on, let time pass until waits give up, in place of a report */
+  long       lose;            /* the store of a launch that never arrives, counted from 1; 0: all arrive */
+} SimtOptions;
+
+extern SimtOptions SimtSettings;
+
+void SimtDefaults(void);
+void SimtSchedule(unsigned k); /* the k-th of an endless list of settings; the first dozen differ in all that matters; bounded and lose are off */
+
+const char *SimtReport(void);      /* of the last launch that failed since SimtForget; "" if none did */
+void        SimtForget(void);
+unsigned    SimtLaunches(void);    /* so far */
+uint64_t    SimtSwitches(void);    /* how often a fiber was resumed so far */
+uint64_t    SimtNanoseconds(void); /* the virtual clock */
+
+/* Device memory. Calls that may fail (allocate, copy, stage, ask, launch) are counted. */
+void   SimtFailAt(long call, int forever); /* the so-manieth call from now fails, and all after it if forever; 0: none */
+int    SimtFailed(void);                   /* has one failed since? */
+size_t SimtLive(void);                     /* device allocations not yet freed */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

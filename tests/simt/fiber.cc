@@ -1,0 +1,146 @@
+/*
+   Fibers: a dozen instructions on x86-64, the C library's contexts elsewhere. Stacks are pooled, each above a page that
+   faults.
+*/
+#include <sys/mman.h>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+#include "fiber.h"
+
+#if !defined(__x86_64__)
+  #include <ucontext.h>
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+  #include <sanitizer/asan_interface.h>
+  #include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace simt {
+
+static const size_t stack_size = 64 << 10, guard = 4 << 10;
+
+static std::vector<void *> pool;
+
+static void *take_stack()
+{
+  if (pool.empty()) {
+    void *p = mmap(nullptr, guard + stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (p == MAP_FAILED || mprotect(p, guard, PROT_NONE)) {
+      perror("simt: no memory for a stack");
+      exit(2);
+    }
+    return (char *)p + guard;
+  }
+  void *p = pool.back();
+  pool.pop_back();
+  return p;
+}
+
+/* Stacks that begin at the same place in their pages would share a few sets of the cache. */
+static size_t colour()
+{
+  static unsigned n;
+  return 64 * (n++ % 61);
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+static void       *scheduler_fake;
+static const void *scheduler_stack;
+static size_t      scheduler_size;
+  #define ENTERING(fake, stack, size) __sanitizer_start_switch_fiber(fake, stack, size)
+  #define ENTERED(fake, stack, size)  __sanitizer_finish_switch_fiber(fake, stack, size)
+#else
+  #define ENTERING(fake, stack, size)
+  #define ENTERED(fake, stack, size)
+#endif
+
+#if defined(__x86_64__)
+/* Saves what a call must preserve, and the stack pointer in *from; goes on at to. */
+extern "C" void simt_switch(void **from, void *to);
+asm(".text\n.globl simt_switch\n.type simt_switch,@function\nsimt_switch:\n"
+    " pushq %rbp\n pushq %rbx\n pushq %r12\n pushq %r13\n pushq %r14\n pushq %r15\n"
+    " movq %rsp,(%rdi)\n movq %rsi,%rsp\n"
+    " popq %r15\n popq %r14\n popq %r13\n popq %r12\n popq %rbx\n popq %rbp\n ret\n"
+    ".size simt_switch,.-simt_switch\n");
+
+static void *scheduler;
+
+static void prepare(Fiber &f, void (*entry)())
+{
+  void **p = (void **)((char *)f.stack + stack_size - 64 - colour());
+
+  *--p = nullptr; /* where entry would return to; keeps the stack aligned as at a call */
+  *--p = (void *)entry;
+  for (int i = 0; i < 6; i++) *--p = nullptr;
+  f.top = p;
+}
+
+static void into(Fiber &f) { simt_switch(&scheduler, f.top); }
+static void back(Fiber &f) { simt_switch(&f.top, scheduler); }
+static void release(Fiber &) { }
+#else
+static ucontext_t scheduler;
+
+static void prepare(Fiber &f, void (*entry)())
+{
+  ucontext_t *c = new ucontext_t;
+
+  getcontext(c);
+  c->uc_stack.ss_sp   = f.stack;
+  c->uc_stack.ss_size = stack_size - colour();
+  c->uc_link          = nullptr;
+  makecontext(c, entry, 0);
+  f.top = c;
+}
+
+static void into(Fiber &f) { swapcontext(&scheduler, (ucontext_t *)f.top); }
+static void back(Fiber &f) { swapcontext((ucontext_t *)f.top, &scheduler); }
+static void release(Fiber &f) { delete (ucontext_t *)f.top; }
+#endif
+
+static void (*entry_of)();
+
+static void first()
+{
+  ENTERED(nullptr, &scheduler_stack, &scheduler_size);
+  entry_of();
+  abort();
+}
+
+void fiber_start(Fiber &f, void (*entry)())
+{
+  entry_of = entry;
+  f.stack  = take_stack();
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(f.stack, stack_size); /* what an earlier fiber left behind */
+#endif
+  prepare(f, first);
+}
+
+void fiber_run(Fiber &f)
+{
+  ENTERING(&scheduler_fake, f.stack, stack_size);
+  into(f);
+  ENTERED(scheduler_fake, nullptr, nullptr);
+}
+
+void fiber_leave(Fiber &f, bool for_good)
+{
+  (void)for_good;
+  ENTERING(for_good ? nullptr : &f.context, scheduler_stack, scheduler_size);
+  back(f);
+  ENTERED(f.context, &scheduler_stack, &scheduler_size);
+}
+
+void fiber_end(Fiber &f)
+{
+  if (!f.stack) return;
+  release(f);
+  pool.push_back(f.stack);
+  f.stack = nullptr;
+}
+
+}

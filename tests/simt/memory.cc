@@ -1,0 +1,167 @@
+/*
+   What threads share: words by relaxed loads, stores and atomics, and shared memory.
+
+   With weak stores, a store is first seen by its own thread only. It reaches memory at some later time, after earlier ones to
+   the same word and in any order with others; at the latest where the thread passes a barrier, or where nobody could go on
+   without it. So two words that need an order, such as a value and a separate flag, come apart.
+*/
+#include <cstdio>
+#include <cstdlib>
+#include "engine.h"
+
+namespace simt {
+
+struct Pending {
+  Thread  *thread; /* NULL once it has ended */
+  void    *address;
+  uint64_t bits;
+  unsigned size;
+};
+
+static std::deque<Pending> pending;
+static long                stores; /* of this launch */
+
+void begin_memory()
+{
+  pending.clear();
+  stores = 0;
+}
+
+static uint64_t read(const void *p, unsigned size)
+{
+  uint64_t bits = 0;
+
+  if (size == 8) memcpy(&bits, p, 8);
+  else memcpy(&bits, p, size);
+  return bits;
+}
+
+void write(void *p, uint64_t bits, unsigned size)
+{
+  if (read(p, size) == bits) return; /* nobody can tell */
+  memcpy(p, &bits, size);
+  events++;
+  wake(p);
+}
+
+/* The first of those to the same address as the i-th. */
+static void commit(size_t i)
+{
+  for (size_t k = 0; k < i; k++)
+    if (pending[k].address == pending[i].address) {
+      i = k;
+      break;
+    }
+  const Pending p = pending[i];
+
+  pending.erase(pending.begin() + (long)i);
+  if (p.thread) p.thread->pending--;
+  write(p.address, p.bits, p.size);
+}
+
+bool commit_one()
+{
+  if (pending.empty()) return false;
+  commit(random_below((unsigned)pending.size()));
+  return true;
+}
+
+void commit_of(Thread *t, const void *address)
+{
+  for (size_t i = 0; t->pending && i < pending.size();) {
+    if (pending[i].thread == t && (!address || pending[i].address == address)) {
+      commit(i); /* perhaps another thread's to the same address: look here again */
+      i = 0;
+    } else i++;
+  }
+}
+
+void disown(Thread *t)
+{
+  for (size_t i = 0; t->pending && i < pending.size(); i++)
+    if (pending[i].thread == t) {
+      pending[i].thread = nullptr;
+      t->pending--;
+    }
+}
+
+void watch(Thread *t, const void *p, uint64_t bits, unsigned size)
+{
+  if (t->loads < Thread::watched) {
+    t->address[t->loads] = p;
+    t->bits[t->loads]    = bits;
+    t->size[t->loads]    = (uint8_t)size;
+  }
+  if (t->loads <= Thread::watched) t->loads++;
+}
+
+uint64_t load(const void *p, unsigned size)
+{
+  may_yield();
+  Thread *t = running;
+
+  for (size_t i = pending.size(); t->pending && i-- > 0;)
+    if (pending[i].thread == t && pending[i].address == p) return pending[i].bits;
+  const uint64_t bits = read(p, size);
+  watch(t, p, bits, size);
+  return bits;
+}
+
+void store(void *p, uint64_t bits, unsigned size)
+{
+  may_yield();
+  if (++stores == SimtSettings.lose) return;
+  if (!SimtSettings.weak) {
+    write(p, bits, size);
+    return;
+  }
+  if (pending.size() >= 64) commit_one();
+  pending.push_back({running, p, bits, size});
+  running->pending++;
+}
+
+uint64_t atomic(Atomic what, void *p, uint64_t (*combine)(uint64_t, uint64_t), uint64_t operand, uint64_t compare, unsigned size)
+{
+  may_yield();
+  commit_of(running, p);
+  const uint64_t old = read(p, size);
+
+  switch (what) {
+  case ADD: write(p, combine(old, operand), size); break;
+  case INCREMENT: write(p, old >= operand ? 0 : old + 1, size); break;
+  case EXCHANGE: write(p, operand, size); break;
+  case COMPARE:
+    if (old == compare) write(p, operand, size);
+    break;
+  }
+  return old;
+}
+
+/* Shared memory */
+
+Variable &find_variable(Block *b, const void *key, size_t bytes, size_t align)
+{
+  for (Variable &v : b->shared)
+    if (v.key == key) return v;
+  const size_t line  = align > 128 ? align : 128, whole = (bytes + line - 1) / line * line;
+  char        *memory = (char *)aligned_alloc(line, whole ? whole : line);
+
+  if (!memory) {
+    perror("simt: no memory for shared memory");
+    exit(2);
+  }
+  memset(memory, 0xcd, whole);
+  b->shared.push_back({key, memory, bytes});
+  return b->shared.back();
+}
+
+void *shared_variable(const void *key, size_t bytes, size_t align) { return find_variable(running->block, key, bytes, align).memory; }
+
+void *dynamic_shared()
+{
+  static const char key = 0;
+
+  return find_variable(running->block, &key, dynamic_bytes, 128).memory;
+}
+
+}

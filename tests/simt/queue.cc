@@ -1,0 +1,154 @@
+/*
+   Who runs next: a queue of the threads that can run, ordered as the policy says, and the words that the others wait for.
+
+   A thread that polled in vain sleeps until one of the words that it looked at changes, since until then it would find the same
+   again.
+*/
+#include <algorithm>
+#include <utility>
+#include "engine.h"
+
+namespace simt {
+
+struct Ready {
+  int64_t first;
+  int64_t second;
+  Thread *thread;
+
+  bool operator<(const Ready &r) const { return first != r.first ? first > r.first : second > r.second; } /* a heap has its largest in front */
+};
+
+struct Sleeper {
+  const void *address;
+  Thread     *thread;
+};
+
+static std::vector<Ready>    queue;
+static std::vector<Sleeper>  bucket[1024];
+static std::vector<Thread *> sleepers; /* that any event may wake */
+static uint64_t              slept;    /* events when they went to sleep */
+static int64_t               round_now, last, sequence, lowest;
+
+void begin_queue()
+{
+  queue.clear();
+  sleepers.clear();
+  for (auto &b : bucket) b.clear();
+  round_now = last = sequence = lowest = 0;
+}
+
+static std::vector<Sleeper> &bucket_of(const void *address) { return bucket[((uintptr_t)address >> 2) * 0x9e3779b97f4a7c15ull >> 54]; }
+
+static int64_t priority(const Thread *t)
+{
+  if (SimtSettings.policy == SIMT_PRIORITY_THREAD) return t->priority;
+  return SimtSettings.policy == SIMT_PRIORITY_WARP ? t->block->warp[t->warp].priority : t->block->priority;
+}
+
+/* A thread is pre-empted: it falls to the last place; so does, now and then, its warp or its block. */
+void drop_priority(Thread *t)
+{
+  if (SimtSettings.policy == SIMT_PRIORITY_THREAD) t->priority = --lowest;
+  if (SimtSettings.policy == SIMT_PRIORITY_WARP && !random_below(16)) t->block->warp[t->warp].priority = --lowest;
+  if (SimtSettings.policy == SIMT_PRIORITY_BLOCK && !random_below(64)) t->block->priority = --lowest;
+}
+
+static void push(Thread *t)
+{
+  Ready r = {0, 0, t};
+
+  switch (SimtSettings.policy) {
+  case SIMT_ROUNDS_FORWARD: r.second = t->serial; break;
+  case SIMT_ROUNDS_BACKWARD: r.second = -t->serial; break;
+  case SIMT_ROUNDS_SHUFFLED: r.first = ++sequence + random_below(2 * (unsigned)queue.size() + 1); break;
+  default: r.first = -priority(t), r.second = ++sequence; /* equals take turns */
+  }
+  if (SimtSettings.policy <= SIMT_ROUNDS_BACKWARD) r.first = r.second > last ? round_now : round_now + 1;
+  queue.push_back(r);
+  std::push_heap(queue.begin(), queue.end());
+}
+
+void make_ready(Thread *t)
+{
+  t->state = READY;
+  push(t);
+}
+
+Thread *next()
+{
+  if (!sleepers.empty() && slept != events) {
+    for (Thread *t : std::exchange(sleepers, {})) make_ready(t);
+  }
+  while (!queue.empty()) {
+    std::pop_heap(queue.begin(), queue.end());
+    const Ready r = queue.back();
+
+    queue.pop_back();
+    if (SimtSettings.policy >= SIMT_PRIORITY_THREAD && -r.first != priority(r.thread)) {
+      push(r.thread); /* it has fallen since */
+      continue;
+    }
+    round_now = r.first;
+    last      = r.second;
+    return r.thread;
+  }
+  return nullptr;
+}
+
+/* A thread has polled in vain. */
+void sleep(Thread *t)
+{
+  if (t->loads > Thread::watched || !t->loads) {
+    sleepers.push_back(t);
+    slept = sleepers.size() == 1 ? events : std::min(slept, events);
+    return;
+  }
+  for (unsigned i = 0; i < t->loads; i++) {
+    uint64_t now = 0;
+
+    memcpy(&now, t->address[i], t->size[i]);
+    if (now != t->bits[i]) {
+      make_ready(t);
+      return;
+    }
+  }
+  for (unsigned i = 0; i < t->loads; i++) bucket_of(t->address[i]).push_back({t->address[i], t});
+  t->asleep = true;
+}
+
+/* Takes it off all lists. */
+static void rouse(Thread *t)
+{
+  for (unsigned i = 0; i < t->loads; i++) {
+    auto &b = bucket_of(t->address[i]);
+
+    b.erase(std::remove_if(b.begin(), b.end(), [&](const Sleeper &s) { return s.thread == t; }), b.end());
+  }
+  t->asleep = false;
+}
+
+void rouse_to_poll(Thread *t)
+{
+  if (t->asleep) rouse(t);
+  else sleepers.erase(std::remove(sleepers.begin(), sleepers.end(), t), sleepers.end());
+}
+
+void wake(const void *address)
+{
+  auto &b = bucket_of(address);
+
+  if (b.empty()) return;
+  std::vector<Thread *> woken;
+  auto gone = std::stable_partition(b.begin(), b.end(), [&](const Sleeper &s) { return s.address != address; });
+
+  for (auto s = gone; s != b.end(); ++s) woken.push_back(s->thread);
+  b.erase(gone, b.end());
+  for (Thread *t : woken) {
+    if (!t->asleep) continue; /* was listed twice */
+    if (t->loads > 1) rouse(t);
+    t->asleep = false;
+    make_ready(t);
+  }
+}
+
+}

@@ -1,0 +1,165 @@
+/*
+   simt.h: the kernels' vocabulary under g++: what src/kernels/vocabulary.cuh has from CUDA, over the SIMT executor.
+
+   Every access named here is a point at which another thread may run. Plain accesses are not: what crosses threads must go
+   through these functions, or be ordered by a barrier. A block's shared memory starts as junk.
+*/
+#ifndef SIMT_H
+#define SIMT_H
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <math.h>
+#include <source_location>
+#include <type_traits>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) { }
+};
+
+namespace simt {
+
+struct Place {
+  dim3 index; /* threadIdx */
+};
+
+extern Place *here; /* the running thread's */
+extern dim3   grid_size, block_size;
+const dim3   &block_index();
+
+using Line = std::source_location;
+
+enum Atomic { ADD, INCREMENT, EXCHANGE, COMPARE };
+
+uint64_t load(const void *, unsigned size);
+void     store(void *, uint64_t bits, unsigned size);
+uint64_t atomic(Atomic, void *, uint64_t (*combine)(uint64_t old, uint64_t operand), uint64_t operand, uint64_t compare, unsigned size);
+void     pause();
+uint64_t nanoseconds();
+
+void     block_barrier(const char *name, unsigned line);
+uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t value, unsigned from); /* from: a lane of the warp, or 32 for a ballot */
+unsigned lane();
+
+void *shared_variable(const void *key, size_t bytes, size_t align);
+void *dynamic_shared();
+
+void launch(const char *kernel, unsigned cluster, dim3 grid, dim3 block, size_t shared, void (*run)(void *), void *arguments);
+
+template <class T> static inline uint64_t to_bits(T v)
+{
+  uint64_t b = 0;
+
+  static_assert(sizeof(T) <= sizeof(b) && std::is_trivially_copyable_v<T>);
+  memcpy(&b, &v, sizeof(v));
+  return b;
+}
+
+template <class T> static inline T of_bits(uint64_t b)
+{
+  T v;
+
+  memcpy(&v, &b, sizeof(v));
+  return v;
+}
+
+/* The arguments are evaluated once, here; each thread gets copies of its own, as on the device. */
+template <class Kernel, class... A> static inline void start(const char *name, unsigned cluster, dim3 grid, dim3 block, size_t shared, Kernel kernel, A... a)
+{
+  auto call = [&] { kernel(a...); };
+
+  launch(name, cluster, grid, block, shared, [](void *c) { (*(decltype(call) *)c)(); }, &call);
+}
+
+}
+
+#define threadIdx (simt::here->index)
+#define blockIdx  (simt::block_index())
+#define blockDim  (simt::block_size)
+#define gridDim   (simt::grid_size)
+
+/* Which variable is meant is told by the address of a constant of its own. */
+#define TRSV_SHARED(T, name, n) \
+  static const char name##_key = 0; \
+  T(&name)[n]                  = *(T(*)[n])simt::shared_variable(&name##_key, sizeof(T) * (n), alignof(T))
+#define TRSV_SHARED_DYNAMIC(name) unsigned char *const name = (unsigned char *)simt::dynamic_shared() /* what the launch asked for, on 128 bytes */
+
+#define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...)                  ((void)(stream), simt::start(#kernel, 1, (grid), (block), (shared), (kernel), __VA_ARGS__))
+#define TRSV_LAUNCH_CLUSTER(kernel, cluster, grid, block, shared, stream, ...) ((void)(stream), simt::start(#kernel, (cluster), (grid), (block), (shared), (kernel), __VA_ARGS__))
+
+template <class T> static inline T    trsv_load(const T *p) { return simt::of_bits<T>(simt::load(p, sizeof(T))); }
+static inline void                    trsv_store(double *p, double v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
+static inline void                    trsv_store(float *p, float v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
+static inline void                    trsv_store(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }
+static inline void                    trsv_store_host(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }
+static inline unsigned long long      trsv_nanoseconds() { return simt::nanoseconds(); }
+static inline unsigned long long      trsv_bits(double v) { return std::bit_cast<unsigned long long>(v); }
+static inline unsigned                trsv_bits(float v) { return std::bit_cast<unsigned>(v); }
+static inline double                  trsv_from_bits(unsigned long long b) { return std::bit_cast<double>(b); }
+static inline float                   trsv_from_bits(unsigned b) { return std::bit_cast<float>(b); }
+static inline void                    trsv_pause() { simt::pause(); }
+
+static inline void __syncthreads(simt::Line at = simt::Line::current()) { simt::block_barrier("__syncthreads", at.line()); }
+static inline void __syncwarp(unsigned mask = ~0u, simt::Line at = simt::Line::current()) { simt::collective("__syncwarp", at.line(), mask, 0, simt::lane()); }
+
+template <class T> static inline T __shfl_sync(unsigned mask, T v, int from, int width = 32, simt::Line at = simt::Line::current())
+{
+  const unsigned l = simt::lane(), w = (unsigned)width - 1;
+
+  return simt::of_bits<T>(simt::collective("__shfl_sync", at.line(), mask, simt::to_bits(v), (l & ~w) | ((unsigned)from & w)));
+}
+
+template <class T> static inline T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = 32, simt::Line at = simt::Line::current())
+{
+  const unsigned l = simt::lane(), w = (unsigned)width - 1;
+
+  return simt::of_bits<T>(simt::collective("__shfl_down_sync", at.line(), mask, simt::to_bits(v), (l & w) + delta <= w ? l + delta : l));
+}
+
+template <class T> static inline T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = 32, simt::Line at = simt::Line::current())
+{
+  const unsigned l = simt::lane(), w = (unsigned)width - 1;
+
+  return simt::of_bits<T>(simt::collective("__shfl_up_sync", at.line(), mask, simt::to_bits(v), (l & w) >= delta ? l - delta : l));
+}
+
+template <class T> static inline T __shfl_xor_sync(unsigned mask, T v, int other, int width = 32, simt::Line at = simt::Line::current())
+{
+  const unsigned l = simt::lane(), w = (unsigned)width - 1, from = l ^ (unsigned)other;
+
+  return simt::of_bits<T>(simt::collective("__shfl_xor_sync", at.line(), mask, simt::to_bits(v), from <= (l | w) ? from : l));
+}
+
+static inline unsigned __ballot_sync(unsigned mask, int p, simt::Line at = simt::Line::current()) { return (unsigned)simt::collective("__ballot_sync", at.line(), mask, p != 0, 32); }
+static inline int      __any_sync(unsigned mask, int p, simt::Line at = simt::Line::current()) { return simt::collective("__any_sync", at.line(), mask, p != 0, 32) != 0; }
+static inline int      __all_sync(unsigned mask, int p, simt::Line at = simt::Line::current()) { return simt::collective("__all_sync", at.line(), mask, p != 0, 32) == mask; }
+
+template <class T> static inline T atomicAdd(T *p, std::type_identity_t<T> v)
+{
+  auto add = [](uint64_t old, uint64_t operand) { return simt::to_bits<T>(simt::of_bits<T>(old) + simt::of_bits<T>(operand)); };
+  return simt::of_bits<T>(simt::atomic(simt::ADD, p, add, simt::to_bits(v), 0, sizeof(T)));
+}
+template <class T> static inline T atomicExch(T *p, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::EXCHANGE, p, nullptr, simt::to_bits(v), 0, sizeof(T))); }
+template <class T> static inline T atomicCAS(T *p, std::type_identity_t<T> compare, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::COMPARE, p, nullptr, simt::to_bits(v), simt::to_bits(compare), sizeof(T))); }
+static inline unsigned             atomicInc(unsigned *p, unsigned last) { return (unsigned)simt::atomic(simt::INCREMENT, p, nullptr, last, 0, sizeof(*p)); }
+
+static inline int                     __popc(unsigned v) { return __builtin_popcount(v); }
+static inline int                     __ffs(int v) { return __builtin_ffs(v); }
+static inline int                     __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
+template <class T> static inline T    __ldg(const T *p) { return *p; }
+template <class T> static inline T    min(T a, T b) { return b < a ? b : a; }
+template <class T> static inline T    max(T a, T b) { return a < b ? b : a; }
+
+#include "async.h"
+#include "chunks.h"
+
+#endif

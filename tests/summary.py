@@ -1,0 +1,88 @@
+"""Says what PETSc's test harness ran, what it left out and why, and what failed.
+
+usage: summary.py PETSC_DIR TESTDIR [--part]
+
+The harness returns 0 where tests fail, does not count those that ran out of time, drops those whose requirements are not met, and runs
+nothing where a program does not compile; so what it left in TESTDIR is compared with the TEST blocks of the sources. --part: only
+some of the tests were asked for. Ends with `N passed, N failed, N skipped`, in tests as they are run: each turn of a loop is one.
+"""
+
+import glob
+import os
+import pickle
+import re
+import sys
+
+petsc, testdir = sys.argv[1:3]
+part = "--part" in sys.argv
+for config in ("config", "share/petsc/examples/config"):
+    sys.path.insert(0, os.path.join(petsc, config))
+import testparse  # PETSc's
+
+NOT_TESTS = testparse.buildkeys
+
+
+def results():
+    """label -> ok, failed or a reason to skip, of each run; a run's comparison with its saved output counts with it"""
+    found = {}
+    for log in glob.glob(os.path.join(testdir, "test_*_tap.log")):
+        for line in open(log, errors="replace"):
+            match = re.match(r"(not )? *ok (\S+)(?: # (.*))?$", line)
+            if not match:
+                continue
+            bad, label, comment = match.groups()
+            comment = comment or ""
+            if comment.startswith("SKIP Command failed"):
+                continue
+            label = label.removeprefix("diff-").removeprefix("cmd-")
+            if bad:
+                found[label] = ("failed", comment)
+            elif comment.startswith("SKIP"):
+                found.setdefault(label, ("skipped", comment[5:]))
+            else:
+                found.setdefault(label, ("ok", ""))
+    return found
+
+
+def main():
+    with open(os.path.join(testdir, "datatest.pkl"), "rb") as f:
+        kept = pickle.load(f)
+    runs = results()
+    passed = failed = skipped = 0
+    for root in sorted(kept):
+        directory = os.path.basename(os.path.normpath(root))
+        for source in sorted(kept[root]):
+            if root not in kept or not source.endswith((".c", ".cu")):
+                continue
+            every = testparse.parseTestFile(os.path.join(root, source), 0).get(source, {})
+            names = [t for t in every if t not in NOT_TESTS]
+            counts = dict(ok=0, failed=0, skipped=0)
+            notes = []
+            for test in names:
+                label = directory + "-" + test.removeprefix("run")
+                mine = {k: v for k, v in runs.items() if k == label or k.startswith(label + "+")}
+                if test not in kept[root][source]:
+                    if part:
+                        continue
+                    counts["skipped"] += 1
+                    notes.append(f"  skipped {label}: requires {every[test].get('requires', '?')}")
+                elif not mine and not part:
+                    counts["failed"] += 1
+                    notes.append(f"  FAILED  {label}: did not run")
+                for k, (outcome, why) in sorted(mine.items()):
+                    counts[outcome] += 1
+                    if outcome != "ok":
+                        notes.append(f"  {'FAILED ' if outcome == 'failed' else 'skipped'} {k}: {why or 'the output differs'}")
+            if names and (sum(counts.values()) or not part):
+                print(f"{directory}/{source}: {counts['ok']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+            print("\n".join(notes), end="\n" if notes else "")
+            passed, failed, skipped = passed + counts["ok"], failed + counts["failed"], skipped + counts["skipped"]
+    if failed:
+        print(f"--- from {testdir}/harness.log:")
+        lines = open(os.path.join(testdir, "harness.log"), errors="replace").read().splitlines()
+        print("\n".join(line for line in lines if re.match(r"not ok|#|.*(error:|undefined reference)", line))[:20000])
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed or not passed else 0
+
+
+sys.exit(main())
