@@ -77,4 +77,20 @@ extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_
   return TRSV_SUCCESS;
 }
 
+extern "C" TrsvError TrsvDeviceHasClusters(int *has)
+{
+  int device, major;
+
+  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  TrsvCall(Check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute"));
+  *has = major >= 9;
+  return TRSV_SUCCESS;
+}
+
+extern "C" TrsvError TrsvDeviceAllow(const void *kernel, size_t shared_bytes)
+{
+  TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes), "cudaFuncSetAttribute"));
+  return Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "cudaFuncSetAttribute");
+}
+
 extern "C" TrsvError TrsvDeviceLaunched(const char *kernel) { return Check(cudaGetLastError(), kernel); }

@@ -35,7 +35,7 @@ struct TrsvPlan {
 };
 
 extern const TrsvAlgorithm TrsvSerial;
-extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
+extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
 
 static inline size_t TrsvValueSize(TrsvPrecision p) { return p == TRSV_FLOAT ? sizeof(float) : sizeof(double); }
 
@@ -82,6 +82,11 @@ TrsvError TrsvDeviceMultiprocessors(int *count);
 
 /* Allows a kernel the dynamic shared memory that leaves room for no more than this many of its blocks on a multiprocessor; says how much. */
 TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes);
+
+TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into shared memory */
+
+/* Allows a kernel so much dynamic shared memory and clusters of any size. */
+TrsvError TrsvDeviceAllow(const void *kernel, size_t shared_bytes);
 TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made succeed? */
 
 /* The words that the blocks of one plan's launches share; see vocabulary.cuh. */

@@ -61,6 +61,188 @@ static __device__ __forceinline__ float              trsv_from_bits(unsigned b) 
 
 /* A poll that found nothing; the executor runs somebody else here. */
 static __device__ __forceinline__ void trsv_pause() { }
+static __device__ __forceinline__ void trsv_sleep() { __nanosleep(100); } /* the same, in no hurry */
+
+  /* Instructions that start with compute capability 9.0. What is compiled for less traps; TrsvDeviceHasClusters keeps it from being run. */
+  #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    #define TRSV_ASM_90(...) asm volatile(__VA_ARGS__)
+  #else
+    #define TRSV_ASM_90(...) __trap()
+  #endif
+
+  /* Launches in clusters of blocks. */
+  #define TRSV_LAUNCH_CLUSTER(kernel, cluster, grid, block, shared, stream, ...) trsv_launch_cluster((kernel), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
+template <class... P, class... A> static inline void trsv_launch_cluster(void (*kernel)(P...), unsigned cluster, unsigned grid, unsigned block, size_t shared, TrsvStream stream, A... a)
+{
+  cudaLaunchConfig_t  c = {};
+  cudaLaunchAttribute dimension;
+
+  dimension.id               = cudaLaunchAttributeClusterDimension;
+  dimension.val.clusterDim.x = cluster;
+  dimension.val.clusterDim.y = dimension.val.clusterDim.z = 1;
+  c.gridDim                  = dim3(grid);
+  c.blockDim                 = dim3(block);
+  c.dynamicSmemBytes         = shared;
+  c.stream                   = stream;
+  c.attrs                    = &dimension;
+  c.numAttrs                 = cluster > 1;
+  (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
+}
+
+/* Shared memory whose size the launch sets. An address in it is a number; accesses are relaxed, as those of words in device memory. */
+struct TrsvQuad {
+  unsigned x, y, z, w;
+};
+
+static __device__ __forceinline__ unsigned trsv_shared_address()
+{
+  extern __shared__ __align__(1024) unsigned char trsv_shared_memory[];
+  return (unsigned)__cvta_generic_to_shared(trsv_shared_memory);
+}
+
+template <class T> static __device__ __forceinline__ T trsv_shared_load(unsigned address);
+template <> __device__ __forceinline__ double          trsv_shared_load<double>(unsigned a)
+{
+  double v;
+  asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(v) : "r"(a) : "memory");
+  return v;
+}
+template <> __device__ __forceinline__ float trsv_shared_load<float>(unsigned a)
+{
+  float v;
+  asm volatile("ld.volatile.shared.f32 %0, [%1];" : "=f"(v) : "r"(a) : "memory");
+  return v;
+}
+template <> __device__ __forceinline__ unsigned trsv_shared_load<unsigned>(unsigned a)
+{
+  unsigned v;
+  asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v) : "r"(a) : "memory");
+  return v;
+}
+template <> __device__ __forceinline__ TrsvQuad trsv_shared_load<TrsvQuad>(unsigned a)
+{
+  TrsvQuad v;
+  asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(a) : "memory");
+  return v;
+}
+
+static __device__ __forceinline__ void trsv_shared_store(unsigned a, double v) { asm volatile("st.volatile.shared.f64 [%0], %1;" ::"r"(a), "d"(v) : "memory"); }
+static __device__ __forceinline__ void trsv_shared_store(unsigned a, float v) { asm volatile("st.volatile.shared.f32 [%0], %1;" ::"r"(a), "f"(v) : "memory"); }
+static __device__ __forceinline__ void trsv_shared_store(unsigned a, unsigned v) { asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory"); }
+
+/* A counter that hands over what was read or written before it: release and acquire within the block. */
+static __device__ __forceinline__ void trsv_shared_release(unsigned a, unsigned v) { asm volatile("st.release.cta.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory"); }
+
+static __device__ __forceinline__ unsigned trsv_shared_acquire(unsigned a)
+{
+  unsigned v;
+  asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(v) : "r"(a) : "memory");
+  return v;
+}
+
+/* Barriers in shared memory (8 bytes): a phase ends when as many arrivals as it was made for, and the bytes it expects, are in. Arrival
+   releases, a wait acquires. Phases have parity 0, 1, 0, ...; a wait for a parity may outlast one phase of the other, not two. */
+static __device__ __forceinline__ void trsv_barrier_init(unsigned barrier, unsigned count) { asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory"); }
+static __device__ __forceinline__ void trsv_barrier_arrive(unsigned barrier) { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory"); }
+
+/* trsv_barrier_arrive where the condition holds, without a branch that could leave the lanes of a warp apart. */
+static __device__ __forceinline__ void trsv_barrier_arrive_if(unsigned barrier, bool condition)
+{
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mbarrier.arrive.shared.b64 _, [%0]; }" ::"r"(barrier), "r"((unsigned)condition) : "memory");
+}
+
+static __device__ __forceinline__ bool trsv_barrier_passed(unsigned barrier, unsigned parity)
+{
+  unsigned passed;
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(passed) : "r"(barrier), "r"(parity) : "memory");
+  return passed != 0;
+}
+
+static __device__ __forceinline__ void trsv_barrier_wait(unsigned barrier, unsigned parity)
+{
+  unsigned passed = 1;
+  do TRSV_ASM_90("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(passed) : "r"(barrier), "r"(parity) : "memory");
+  while (!passed);
+}
+
+/* Copies bytes (a multiple of 16, both ends aligned so) from device to shared memory; they are an arrival at the barrier. */
+static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier)
+{
+  TRSV_ASM_90("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  TRSV_ASM_90("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier) : "memory");
+}
+
+/* Between a thread's own view of shared memory (barriers made, data used) and the copies that it asks for next. */
+static __device__ __forceinline__ void trsv_bulk_fence() { TRSV_ASM_90("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+static __device__ __forceinline__ void trsv_block_sync() { __syncthreads(); }
+static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
+
+/* A value that all lanes have alike, in a form that tells the compiler so: it need not expect the lanes to part where it decides. */
+static __device__ __forceinline__ unsigned trsv_warp_uniform(unsigned v) { return __reduce_or_sync(0xffffffffu, v); }
+static __device__ __forceinline__ bool     trsv_warp_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
+
+/* Clusters: blocks that start together and store into each other's shared memory. */
+struct TrsvPeer {
+  unsigned low, high; /* the generic address of its shared memory's byte 0; in two words, since only the low one moves */
+};
+
+static __device__ __forceinline__ unsigned trsv_cluster_rank()
+{
+  unsigned r = 0;
+  TRSV_ASM_90("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  return r;
+}
+
+static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned rank)
+{
+  extern __shared__ __align__(1024) unsigned char trsv_shared_memory[];
+  unsigned long long                              p = 0;
+  TrsvPeer                                        peer;
+
+  TRSV_ASM_90("mapa.u64 %0, %1, %2;" : "=l"(p) : "l"((unsigned long long)trsv_shared_memory), "r"(rank));
+  peer.low  = (unsigned)p - trsv_shared_address();
+  peer.high = (unsigned)(p >> 32);
+  asm volatile("" : "+r"(peer.low), "+r"(peer.high));
+  return peer;
+}
+
+static __device__ __forceinline__ void trsv_push(TrsvPeer peer, unsigned address, unsigned v)
+{
+  TRSV_ASM_90("{ .reg .b64 a; mov.b64 a, {%0, %1}; st.relaxed.cluster.u32 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "r"(v) : "memory");
+}
+
+static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, double v, bool condition)
+{
+  TRSV_ASM_90("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f64 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "d"(v), "r"((unsigned)condition) : "memory");
+}
+
+static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, float v, bool condition)
+{
+  TRSV_ASM_90("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f32 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "f"(v), "r"((unsigned)condition) : "memory");
+}
+
+/* All threads of the cluster: what was stored before is seen after. */
+static __device__ __forceinline__ void trsv_cluster_sync()
+{
+  TRSV_ASM_90("barrier.cluster.arrive.release;" ::: "memory");
+  TRSV_ASM_90("barrier.cluster.wait.acquire;" ::: "memory");
+}
+
+/* trsv_store where the condition holds, without a branch. */
+static __device__ __forceinline__ void trsv_store_if(double *p, double v, bool condition)
+{
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global.f64 [%0], %1; }" ::"l"(p), "d"(v), "r"((unsigned)condition) : "memory");
+}
+
+static __device__ __forceinline__ void trsv_store_if(float *p, float v, bool condition)
+{
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global.f32 [%0], %1; }" ::"l"(p), "f"(v), "r"((unsigned)condition) : "memory");
+}
+
+/* Hides where a value comes from, so that the compiler keeps it in a register in place of computing it again. */
+static __device__ __forceinline__ void                    trsv_keep(unsigned &v) { asm volatile("" : "+r"(v)); }
+template <class T> static __device__ __forceinline__ void trsv_keep(T *&v) { asm volatile("" : "+l"(v)); }
 
 #endif
 
@@ -76,6 +258,19 @@ template <> struct TrsvWord<float> {
 template <class T> static __device__ __forceinline__ T    trsv_not_ready() { return trsv_from_bits(TrsvWord<T>::not_ready); }
 template <class T> static __device__ __forceinline__ T    trsv_nan() { return trsv_from_bits(TrsvWord<T>::nan); }
 template <class T> static __device__ __forceinline__ bool trsv_is_ready(T v) { return trsv_bits(v) != TrsvWord<T>::not_ready; }
+
+template <class T> static __device__ __forceinline__ T      trsv_from_words(unsigned low, unsigned high);
+template <> __device__ __forceinline__ double               trsv_from_words<double>(unsigned low, unsigned high) { return trsv_from_bits((unsigned long long)high << 32 | low); }
+template <> __device__ __forceinline__ float                trsv_from_words<float>(unsigned low, unsigned) { return trsv_from_bits(low); }
+
+/* The word of a value in which NOT_READY shows, or seems to: where this does not match, the value is ready. */
+template <class T> static __device__ __forceinline__ unsigned trsv_mark() { return (unsigned)(TrsvWord<T>::not_ready >> (8 * sizeof(T) - 32)); }
+static __device__ __forceinline__ unsigned                    trsv_mark_of(double v) { return (unsigned)(trsv_bits(v) >> 32); }
+static __device__ __forceinline__ unsigned                    trsv_mark_of(float v) { return trsv_bits(v); }
+
+/* Any NaN becomes one and the same, so that arithmetic on what comes out never makes NOT_READY: it passes on a NaN of its operands or
+   makes one of its own. */
+template <class T> static __device__ __forceinline__ T trsv_canonical(T v) { return v == v ? v : trsv_nan<T>(); }
 
 /* Stores a value for others to find. A NaN of the user's own that has the bits of NOT_READY becomes another NaN. */
 template <class T> static __device__ __forceinline__ T trsv_publish(T *p, T v)
@@ -93,6 +288,14 @@ static __device__ __forceinline__ unsigned trsv_ticket(const TrsvSync &sync, uns
   const unsigned t = atomicInc(sync.ticket, 2 * gridDim.x - 1);
   *turn = t >= gridDim.x;
   return *turn ? t - gridDim.x : t;
+}
+
+/* The same for clusters: asked for by one thread of each cluster. */
+static __device__ __forceinline__ unsigned trsv_cluster_ticket(const TrsvSync &sync, unsigned clusters, unsigned *turn)
+{
+  const unsigned t = atomicInc(sync.ticket, 2 * clusters - 1);
+  *turn = t >= clusters;
+  return *turn ? t - clusters : t;
 }
 
 /* Bounds a wait. more() is asked after each poll that found nothing; it is false once the wait is over its limit, here or in any

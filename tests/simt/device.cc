@@ -103,6 +103,17 @@ TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_b
   return TRSV_SUCCESS;
 }
 
+TrsvError TrsvDeviceHasClusters(int *has)
+{
+  *has = 1;
+  return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaGetDevice: made to fail") : TRSV_SUCCESS;
+}
+
+TrsvError TrsvDeviceAllow(const void *kernel, size_t shared_bytes)
+{
+  return !kernel || shared_bytes > (size_t)227 << 10 || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaFuncSetAttribute: invalid argument") : TRSV_SUCCESS;
+}
+
 TrsvError TrsvDeviceLaunched(const char *kernel)
 {
   if (simt::take_failure()) return TrsvFail(TRSV_ERR_DEVICE, "%s: %s", kernel, SimtReport());

@@ -160,5 +160,6 @@ template <class T> static inline T    min(T a, T b) { return b < a ? b : a; }
 template <class T> static inline T    max(T a, T b) { return a < b ? b : a; }
 
 #include "async.h"
+#include "chunks.h"
 
 #endif

@@ -1,0 +1,55 @@
+/*
+   chunk.cuh: what the kernels of the algorithm `chunk` see of a plan, and where things are in shared memory.
+*/
+#ifndef TRSV_CHUNK_CUH
+#define TRSV_CHUNK_CUH
+
+#include "vocabulary.cuh"
+#include "chunk.h"
+
+template <class T> struct ChunkView {
+  unsigned             chunks, cluster, clusters, ring, cells, stages;
+  unsigned             exports;
+  int                  bounded;  /* do cells for imports change hands? */
+  const unsigned char *records;  /* by stage: header, steps */
+  const ChunkHead     *heads;    /* one for each block of the launch */
+  const int           *rows;
+  const unsigned char *places;
+  const ChunkImport   *imports;
+  const int           *batch_of, *after;
+  T                   *words;    /* [2 * exports] each its own flag; two launches take turns */
+  TrsvSync             sync;
+};
+
+/* Where a value of K stands in a record, and a record in a stage. */
+template <class T, int K, int W> struct ChunkLayout {
+  static constexpr unsigned rows = CHUNK_ROWS(K), steps = CHUNK_STEPS(K, W), quads = CHUNK_QUADS(K, sizeof(T)), step = quads * W * 16, stage = CHUNK_STAGE(K, sizeof(T));
+
+  /* The byte of a record's field, from the start of the stage. */
+  static __host__ __device__ __forceinline__ constexpr unsigned at(unsigned place, unsigned byte) { return CHUNK_HEADER + place / W * step + (byte / 16 * W + place % W) * 16 + byte % 16; }
+};
+
+/* The front of shared memory, before the zero cell. */
+enum {
+  ARRIVED = 0,   /* barriers, one a stage in shared memory: the copy is in */
+  READY   = 128, /* ... the right-hand side is in it: compute */
+  EMPTY   = 256, /* ... it has been used: copy the next */
+  DONE    = 384, /* barriers, one a stage in the ring of results: computed */
+  START   = 512, /* chunk, turn */
+  WRITTEN = 520, /* by writer: its stages below this have left the ring of results */
+  MARKED  = 528, /* by importer: its batches below this have cells */
+  SLOTS   = 16   /* barriers of a kind */
+};
+
+/* The warps of a block. Warps w, w + 4, ... share a scheduler: that of the warp that computes is given little else to do. */
+enum {
+  COMPUTER  = 0,
+  COPIER    = 4,
+  RESETTER  = 8,
+  IMPORTERS = 4, /* 1 2 3 5 */
+  RIGHTERS  = 3, /* 6 7 10 */
+  WRITERS   = 2, /* 9 11 */
+  WARPS     = 12
+};
+
+#endif

@@ -1,0 +1,108 @@
+/*
+   chunk.h: what the schedule of the algorithm `chunk` (host) and its kernel (device) share.
+
+   The rows of a triangle in solve order are cut into chunks, a block of threads each. A row with more than `length` dependencies
+   gets partial sums, rows of their own without a right-hand side. Every row or partial sum is a record; a chunk is a
+   sequence of steps of at most `width` records, which the lanes of one warp work off side by side, reading from cells of
+   shared memory alone:
+
+     cell 0                         holds 0; an empty place of a record points here
+     cells 2 .. 2 + ring - 1        results of this chunk: step s, lane l is in cell 2 + (s * width + l) % ring
+     cells from 2 + ring            imports: results of other chunks, and of this one from longer ago than the ring holds
+
+   Steps are grouped into stages, the unit in which records travel from device to shared memory.
+*/
+#ifndef TRSV_CHUNK_H
+#define TRSV_CHUNK_H
+
+#include "impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  CHUNK_LATE    = 2,   /* dependencies of a record that may be one step old: its last ones; all others are two steps old or more */
+  CHUNK_CELL    = 2,   /* where the ring of results starts */
+  CHUNK_BATCH   = 128, /* imports that a warp awaits at once */
+  CHUNK_FRONT   = 1024, /* bytes of shared memory before the ring: barriers, counters, cell 0 */
+  CHUNK_SHARED  = 227 * 1024,
+  CHUNK_LEAST   = 4    /* stages in shared memory at least */
+};
+
+/* A record of K dependencies: K values, the right-hand side's place (which holds 1/d until then), the export word, K cells of 16
+   bits; cut into quads of 16 bytes; quad i of all lanes of a step stands together. */
+#define CHUNK_QUADS(K, size) (((K) * ((size) + 2) + (size) + 4 + 15) / 16)
+#define CHUNK_TAIL(K)        (1 + ((K) + 1) / 2)            /* 32-bit words of export word and cells */
+#define CHUNK_ROWS(K)        ((K) <= 8 ? 256 : 128)         /* records of a stage */
+#define CHUNK_STEPS(K, W)    (CHUNK_ROWS(K) / (W))          /* steps of a stage */
+#define CHUNK_HEADER         16                             /* bytes before a stage's records: where its exports start */
+#define CHUNK_STAGE(K, size) (CHUNK_HEADER + CHUNK_ROWS(K) * CHUNK_QUADS(K, size) * 16)
+
+/* The export word: low half, the cell of the next chunk of the cluster that takes the result (0: none); high half, 1 + its place among
+   the exports of its stage (0: none). */
+
+typedef struct {
+  int chunks;
+  int length;  /* dependencies that a record holds: 2, 3, 5, 8 or 13 */
+  int width;   /* records of a step: 8, 16 or 32 */
+  int cluster; /* chunks in a cluster of blocks, whose neighbours push results into each other's shared memory; 1: none */
+  int ring;    /* cells for results, a power of two, at least 4 stages */
+  int stages;  /* stages in shared memory */
+  int life;    /* stages for which an import keeps its cell before the cell is given to another; -1: all of them, every import has its own */
+  int far, near; /* steps that a result is taken to need to another chunk, to the next one of the cluster */
+} TrsvChunkSettings;
+
+typedef struct {
+  int stage, stages;   /* first of the chunk, how many */
+  int import_, imports; /* likewise: what it gets through L2 */
+  int export_, exports; /* and what it gives through L2 */
+  int batch;           /* of its first import */
+  int cells;           /* cells for imports */
+} ChunkHead;
+
+typedef struct {
+  int word; /* which export */
+  int cell;
+} ChunkImport;
+
+/* The schedule: everything but values. A place is a record's: stage, step, lane in this order. */
+typedef struct {
+  TrsvChunkSettings settings; /* as used: chunks, cluster, stages and life may be others than those asked for */
+  int           chunks, cells;
+  long          stages, imports, exports, batches;
+  ChunkHead    *heads;     /* [chunks] */
+  unsigned     *tails;     /* [places * CHUNK_TAIL] export word, cells */
+  int          *sources;   /* [places * (1 + K)] of the diagonal: 0 no record, 1 unit, 2 + where, negative for a partial sum; of the values: 0 none, 1 one, 2 + where */
+  int          *rows;      /* [places] of each stage, rising: 1 + row, 0 past the last */
+  unsigned char *places;   /* [places] and where in its stage each is */
+  int          *starts;    /* [stages] the first export of each */
+  ChunkImport  *list;      /* [imports] by first need */
+  int          *batch_of;  /* [stages] batches of the chunk that must have cells before the stage can start */
+  int          *after;     /* [batches] stages of the chunk that must be over before the batch gets its cells */
+  long          partial, pushed, own; /* partial sums; imports pushed; imports from the chunk itself */
+  int           steps;     /* the schedule's own estimate of a solve's steps, crossings included */
+  long          records;
+} ChunkSchedule;
+
+TrsvError TrsvChunkSchedule(const TrsvMatrix *, const int *source, const TrsvChunkSettings *, ChunkSchedule *);
+void      TrsvChunkScheduleFree(ChunkSchedule *);
+
+/* No more than the schedule's estimate of how many steps a solve takes, at half the price; and whether every import
+   can have a cell of its own. */
+TrsvError TrsvChunkSteps(const TrsvMatrix *, const TrsvChunkSettings *, int *steps, int *fits);
+
+/* Settings for a triangle on a device of so many multiprocessors, and as a line of text. */
+TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *, const TrsvAnalysis *, int multiprocessors, TrsvChunkSettings *);
+void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
+
+/* For benchmarks: settings for the plans made next; NULL: chosen again. */
+void      TrsvChunkSettingsOverride(const TrsvChunkSettings *);
+
+/* The schedule that a plan runs, without its arrays; NULL for plans of other algorithms. */
+const ChunkSchedule *TrsvChunkPlanSchedule(const TrsvPlan *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

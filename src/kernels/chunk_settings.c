@@ -1,0 +1,112 @@
+/*
+   The settings of the algorithm `chunk`: chosen, printed, overridden.
+
+   A solve takes about start + steps * step, where the schedule itself says how many steps, crossings between chunks among them, and a
+   step's time depends on the length of records. So settings that statistics make likely are scheduled, as many as a budget
+   of entries allows, and the least time wins. On 47 real matrices the best by this estimate of 32 settings each came within 2.5% of the
+   best by measurement (geometric mean; 1.3 times it at worst).
+*/
+#include <stdio.h>
+#include "chunk.h"
+
+static TrsvChunkSettings override;
+static int               overridden;
+
+void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
+{
+  overridden = s != NULL;
+  if (s) override = *s;
+}
+
+void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, size_t size)
+{
+  (void)snprintf(line, size, "P%d K%d W%d N%d R%d S%d L%d C%d D%d", s->chunks, s->length, s->width, s->cluster, s->ring, s->stages, s->life, s->far, s->near);
+}
+
+/* What was measured on an H200, in ns: a launch with and without clusters; a step, by the length of records. */
+enum {
+  START         = 7000,
+  START_CLUSTER = 8000,
+  FAR           = 8, /* steps of a crossing through L2, and inside a cluster */
+  NEAR          = 4,
+  SQUEEZED      = 3
+};
+
+static const struct {
+  int length, step;
+} records[] = {{2, 58}, {3, 75}, {5, 92}, {8, 110}, {13, 130}};
+
+enum {
+  KINDS  = sizeof(records) / sizeof(records[0]),
+  BUDGET = 1500000 /* entries that may be scheduled to choose */
+};
+
+static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
+
+static TrsvChunkSettings Settings(int chunks, int kind, int cluster)
+{
+  const TrsvChunkSettings s = {.chunks = chunks, .length = records[kind].length, .width = 32, .cluster = cluster, .ring = 2048, .stages = 8, .life = -1, .far = FAR, .near = NEAR};
+
+  return s;
+}
+
+/* Tries one setting; keeps it where it is the fastest so far. */
+static TrsvError Try(const TrsvMatrix *A, int chunks, int kind, int cluster, double *best, TrsvChunkSettings *chosen)
+{
+  const TrsvChunkSettings s = Settings(chunks, kind, cluster);
+  int                     steps, fits;
+  double                  time;
+
+  if (cluster > chunks) return TRSV_SUCCESS;
+  TrsvCall(TrsvChunkSteps(A, &s, &steps, &fits));
+  if (!fits) steps *= SQUEEZED; /* no clusters, and imports wait for cells */
+  time = (cluster > 1 ? START_CLUSTER : START) + (double)steps * records[kind].step;
+  if (time < *best) *best = time, *chosen = s;
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analysis, int multiprocessors, TrsvChunkSettings *s)
+{
+  const TrsvStatistics *t = &analysis->statistics;
+  const int             deep = t->levels > 40, most = multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
+  double                best = 1e300, entries = 0;
+  int                   kind = 0;
+
+  if (overridden) {
+    *s = override;
+    return TRSV_SUCCESS;
+  }
+  while (kind < KINDS - 1 && records[kind].length < t->row_mean - 1.4) kind++;
+  if (kind == 3) kind = 2; /* 8 is hardly ever the best */
+
+  /* likely ones first: chunks of some 800 rows; of large factors fewer and larger ones, in larger clusters, where dependencies are so near
+     that crossings between chunks, more than the width of level sets, are what takes time */
+  const int near = deep && t->rows / 64. >= 8 * t->distance;
+  const int likely = Clamp(t->rows / (deep ? 1000. : 600.), 1, kind == KINDS - 1 ? 80 : kind == 0 && near ? 64 : most);
+  const struct {
+    int chunks, kind, cluster;
+  } tries[] = {
+    {likely, kind, !deep ? 1 : likely == 64 || likely == 80 ? 16 : 8},
+    {likely, kind, deep ? 1 : 8},
+    {likely, kind == 0 ? 1 : kind == KINDS - 1 ? 2 : kind - 1, deep ? 8 : 1},
+    {Clamp(likely / 2., 1, most), kind, deep ? 8 : 1},
+    {Clamp(likely * 2., 1, most), kind, deep ? 8 : 1},
+    {Clamp(likely / 2., 1, most), kind == 0 ? 1 : kind == KINDS - 1 ? 2 : kind - 1, 8},
+    {Clamp(likely * 2., 1, most), kind == 0 ? 1 : kind == KINDS - 1 ? 2 : kind - 1, 8},
+    {Clamp(likely / 2., 1, most), 0, 8},
+    {likely, 0, 8},
+    {1, 0, 1},
+  };
+
+  for (int i = 0; i < (int)(sizeof(tries) / sizeof(tries[0])); i++) {
+    entries += (double)A->offsets[A->rows] + A->rows;
+    if (i && entries > BUDGET) break;
+    if (!i && 2 * entries > BUDGET && tries[0].cluster <= tries[0].chunks) { /* there is nothing to compare it with */
+      *s = Settings(tries[0].chunks, kind, tries[0].cluster);
+      return TRSV_SUCCESS;
+    }
+    TrsvCall(Try(A, tries[i].chunks, tries[i].kind, tries[i].cluster, &best, s));
+  }
+  if (best > 1e299) TrsvCall(Try(A, tries[0].chunks, tries[0].kind, 1, &best, s)); /* fewer chunks than a cluster has */
+  return TRSV_SUCCESS;
+}
