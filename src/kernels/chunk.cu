@@ -344,7 +344,7 @@ template <class T> static TrsvError Install(Chunk *c, const ChunkSchedule *s)
   int                   *starts;
   TrsvError              error;
 
-  TrsvCall(TrsvDeviceAllow((const void *)k->solve, c->shared_bytes));
+  TrsvCall(TrsvDeviceAllow((const void *)k->solve));
   TrsvCall(TrsvDeviceStage(s->tails, sizeof(unsigned) * CHUNK_TAIL((size_t)s->settings.length) * c->places, &tails, NULL));
   error = TrsvDeviceStage(s->starts, sizeof(int) * (size_t)s->stages, &starts, NULL);
   if (!error) {

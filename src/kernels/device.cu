@@ -87,9 +87,15 @@ extern "C" TrsvError TrsvDeviceHasClusters(int *has)
   return TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvDeviceAllow(const void *kernel, size_t shared_bytes)
+extern "C" TrsvError TrsvDeviceAllow(const void *kernel)
 {
-  TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes), "cudaFuncSetAttribute"));
+  cudaFuncAttributes now;
+  int                device, most;
+
+  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  TrsvCall(Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
+  TrsvCall(Check(cudaFuncGetAttributes(&now, kernel), "cudaFuncGetAttributes"));
+  TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)now.sharedSizeBytes), "cudaFuncSetAttribute"));
   return Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "cudaFuncSetAttribute");
 }
 

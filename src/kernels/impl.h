@@ -85,8 +85,8 @@ TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_b
 
 TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into shared memory */
 
-/* Allows a kernel so much dynamic shared memory and clusters of any size. */
-TrsvError TrsvDeviceAllow(const void *kernel, size_t shared_bytes);
+/* Allows a kernel all the shared memory there is, as plans of the same kernel differ in what they need, and clusters of any size. */
+TrsvError TrsvDeviceAllow(const void *kernel);
 TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made succeed? */
 
 /* The words that the blocks of one plan's launches share; see vocabulary.cuh. */

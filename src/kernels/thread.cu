@@ -54,9 +54,14 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
 {
   TRSV_SHARED(unsigned, start, 2);
 
-  /* blocks mostly start in the order of their numbers: loads for that guess are under way while the ticket is fetched */
-  Row<T> r = thread_load(A, b, blockIdx.x);
-  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  /* blocks mostly start in the order of their numbers: what that guess asks for is under way while the ticket is fetched */
+  unsigned       turn   = 0;
+  const unsigned ticket = threadIdx.x == 0 ? trsv_ticket(A.sync, &turn) : 0;
+  Row<T>         r      = thread_load(A, b, blockIdx.x);
+  if (threadIdx.x == 0) {
+    start[0] = ticket;
+    start[1] = turn;
+  }
   __syncthreads();
   if (start[0] != blockIdx.x) r = thread_load(A, b, start[0]);
   const int p = (int)(start[0] * BLOCK + threadIdx.x);

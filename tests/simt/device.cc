@@ -109,9 +109,9 @@ TrsvError TrsvDeviceHasClusters(int *has)
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaGetDevice: made to fail") : TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceAllow(const void *kernel, size_t shared_bytes)
+TrsvError TrsvDeviceAllow(const void *kernel)
 {
-  return !kernel || shared_bytes > (size_t)227 << 10 || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaFuncSetAttribute: invalid argument") : TRSV_SUCCESS;
+  return !kernel || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaFuncSetAttribute: invalid argument") : TRSV_SUCCESS;
 }
 
 TrsvError TrsvDeviceLaunched(const char *kernel)
