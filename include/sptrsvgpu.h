@@ -21,6 +21,7 @@ typedef enum {
 
 /* What chooses where an algorithm is `auto`. */
 typedef enum {
+  SPTRSVGPU_SELECT_MODEL,      /* the shortest time predicted from the factor's statistics */
   SPTRSVGPU_SELECT_GRANULARITY /* parallel granularity of the factor, CapelliniSpTRSV (ICPP 2020) */
 } SpTRSVGPUSelect;
 PETSC_EXTERN const char *const SpTRSVGPUSelects[];

@@ -147,14 +147,17 @@ int main(int argc, char **args)
          filter: Error: grep -o "Must be square matrix, rows 6 columns 7"
       test:
          suffix: unsorted
+         requires: !debug
          args: -case unsorted
          filter: Error: grep -o "Row 1 has column 1 after column 2"
       test:
          suffix: duplicate
+         requires: !debug
          args: -case duplicate
          filter: Error: grep -o "Row 1 has column 1 after column 1"
       test:
          suffix: range
+         requires: !debug
          args: -case range
          filter: Error: grep -o "Row 1 has column 3 of 3"
       test:

@@ -32,17 +32,41 @@ const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
 const char *TrsvAlgorithmSource(const TrsvAlgorithm *a) { return a->source; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
 
+double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision) { return a->predict ? a->predict(s, precision) : 0; }
+
 /* Section 5.2 of CapelliniSpTRSV (ICPP 2020): warp-level solves lose speed where parallel granularity exceeds 0.7. */
 static const double threshold = 0.7;
 
-const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *s, TrsvMemory memory, char *why, size_t size)
+static const TrsvAlgorithm *ByGranularity(const TrsvStatistics *s, char *why, size_t size)
 {
   const int thread = s->granularity > threshold;
 
+  (void)snprintf(why, size, "parallel granularity %.2f %s %.1f", s->granularity, thread ? ">" : "<=", threshold);
+  return TrsvAlgorithmFind(thread ? "thread" : "warp");
+}
+
+static const TrsvAlgorithm *ByModel(const TrsvStatistics *s, TrsvPrecision precision, char *why, size_t size)
+{
+  const TrsvAlgorithm *a, *best = NULL;
+  size_t               end = 0;
+
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
+    if (a->predict && (!best || a->predict(s, precision) < best->predict(s, precision))) best = a;
+  (void)snprintf(why, size, "predicted");
+  end = strlen(why);
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
+    if (a->predict && end < size) {
+      (void)snprintf(why + end, size - end, "%s %s %.3g ms", end > 9 ? "," : "", a->name, 1e3 * a->predict(s, precision));
+      end = strlen(why);
+    }
+  return best;
+}
+
+const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *s, TrsvMemory memory, TrsvPrecision precision, TrsvSelection selection, char *why, size_t size)
+{
   if (memory == TRSV_HOST) {
     (void)snprintf(why, size, "the matrix is on the host");
     return TrsvAlgorithmFind("serial");
   }
-  (void)snprintf(why, size, "parallel granularity %.2f %s %.1f", s->granularity, thread ? ">" : "<=", threshold);
-  return TrsvAlgorithmFind(thread ? "thread" : "warp");
+  return selection == TRSV_SELECT_GRANULARITY ? ByGranularity(s, why, size) : ByModel(s, precision, why, size);
 }

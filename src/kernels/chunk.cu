@@ -16,6 +16,7 @@
    waits for imports, NaN takes the place of what did not come, and all other waits follow.
    Same bits: each sum has one order, fixed by the schedule.
 */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "chunk.cuh"
@@ -491,4 +492,13 @@ static void ChunkDestroy(TrsvPlan *plan)
 /* For benchmarks: the settings that a plan runs with. */
 extern "C" const ChunkSchedule *TrsvChunkPlanSchedule(const TrsvPlan *plan) { return plan->algorithm == &TrsvChunk && plan->data ? &((const Chunk *)plan->data)->schedule : NULL; }
 
-const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, ChunkAnalyse, ChunkSetValues, ChunkSolve, ChunkDestroy};
+/* The start of a launch; the steps that a level set takes; what crosses the memory. The constants fit the best of 32 settings each on 51 matrices
+   on an H200 to 20% (root mean square). */
+static double ChunkPredict(const TrsvStatistics *s, TrsvPrecision precision)
+{
+  const double start = 10e-6, step = 0.07e-6, crowd = 0.01e-6, entry = precision == TRSV_FLOAT ? 0.7e-11 : 1e-11;
+
+  return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
+}
+
+const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, ChunkAnalyse, ChunkSetValues, ChunkSolve, ChunkDestroy, ChunkPredict};

@@ -21,6 +21,9 @@ struct TrsvAlgorithm {
   TrsvError (*set_values)(TrsvPlan *, const void *values, TrsvStream); /* values in the algorithm's memory */
   TrsvError (*solve)(TrsvPlan *, const void *b, void *x, TrsvStream);
   void (*destroy)(TrsvPlan *);
+
+  /* Seconds that a solve is expected to take; NULL where TRSV_SELECT_MODEL is never to pick it. */
+  double (*predict)(const TrsvStatistics *, TrsvPrecision);
 };
 
 struct TrsvPlan {

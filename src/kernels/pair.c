@@ -15,19 +15,16 @@ static double Seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static TrsvError Choose(const TrsvPair *pair, const TrsvAlgorithm *asked, TrsvPairMember *m)
+static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAlgorithm *asked, TrsvPairMember *m)
 {
-  if (!asked) {
-    m->algorithm = TrsvSelect(&m->statistics, pair->memory, m->why, sizeof(m->why));
-    return TRSV_SUCCESS;
-  }
-  m->algorithm = asked;
-  (void)snprintf(m->why, sizeof(m->why), "asked for");
-  if (asked->memory == pair->memory) return TRSV_SUCCESS;
+  if (asked) (void)snprintf(m->why, sizeof(m->why), "asked for");
+  m->algorithm = asked ? asked : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection, m->why, sizeof(m->why));
+  m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
+  if (!asked || asked->memory == pair->memory) return TRSV_SUCCESS;
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", asked->name, asked->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
-static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const TrsvAlgorithm *asked, TrsvPairMember *m)
+static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, TrsvSelection selection, const TrsvAlgorithm *asked, TrsvPairMember *m)
 {
   const double  start    = Seconds();
   TrsvMatrix    T        = *A;
@@ -40,7 +37,7 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const Trs
   if (!error) error = TrsvAnalyse(&T, &analysis);
   if (!error) {
     m->statistics = analysis->statistics;
-    error         = Choose(pair, asked, m);
+    error         = Choose(pair, selection, asked, m);
   }
   if (!error) error = TrsvPlanCreate(&T, analysis, source, A->offsets[A->rows], m->algorithm, &m->plan);
   TrsvAnalysisDestroy(&analysis);
@@ -70,19 +67,19 @@ static TrsvError MakeVector(const TrsvPair *pair, void **vector)
   return pair->memory == TRSV_HOST ? TrsvAlloc(bytes, vector) : TrsvDeviceAlloc(bytes, vector);
 }
 
-static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
+static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, TrsvSelection selection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
 {
   const size_t index = sizeof(int) * (size_t)p->rows;
 
-  TrsvCall(MakeMember(p, p->transposed ? U : L, p->transposed ? upper : lower, &p->first));
-  TrsvCall(MakeMember(p, p->transposed ? L : U, p->transposed ? lower : upper, &p->second));
+  TrsvCall(MakeMember(p, p->transposed ? U : L, selection, p->transposed ? upper : lower, &p->first));
+  TrsvCall(MakeMember(p, p->transposed ? L : U, selection, p->transposed ? lower : upper, &p->second));
   TrsvCall(Keep(p->memory, index, p->transposed ? column : row, &p->row));
   TrsvCall(Keep(p->memory, index, p->transposed ? row : column, &p->column));
   if (row || column) TrsvCall(MakeVector(p, &p->permuted));
   return MakeVector(p, &p->between);
 }
 
-TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair)
+TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory memory, TrsvSelection selection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair)
 {
   TrsvPair *p;
   TrsvError error;
@@ -94,7 +91,7 @@ TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *ro
   p->precision  = L->precision;
   p->rows       = L->rows;
   p->transposed = transposed;
-  error         = Fill(p, L, U, row, column, lower, upper);
+  error         = Fill(p, L, U, row, column, selection, lower, upper);
   if (error) TrsvPairDestroy(&p);
   *pair = p;
   return error;

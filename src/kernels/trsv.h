@@ -102,9 +102,17 @@ const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
 const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper it is from */
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
 
-/* Chooses an algorithm for a triangle that lives in the given memory, by parallel granularity. why, a string of at most
-   size characters, says what decided. */
-const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *, TrsvMemory, char *why, size_t size);
+typedef enum {
+  TRSV_SELECT_MODEL,      /* the shortest predicted time */
+  TRSV_SELECT_GRANULARITY /* thread-level where parallel granularity exceeds 0.7, else warp-level: CapelliniSpTRSV (ICPP 2020) */
+} TrsvSelection;
+
+/* Chooses an algorithm for a triangle that lives in the given memory; on a host there is one. why, a string of at most size characters,
+   says what decided. */
+const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecision, TrsvSelection, char *why, size_t size);
+
+/* Seconds that a solve is expected to take, or 0 where there is no prediction. */
+double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision);
 
 typedef struct TrsvPlan TrsvPlan;
 
@@ -128,8 +136,9 @@ void                 TrsvPlanDestroy(TrsvPlan **);
 typedef struct {
   TrsvStatistics       statistics;
   const TrsvAlgorithm *algorithm;
-  char                 why[128]; /* what decided for the algorithm */
-  double               seconds;  /* analysis and plan, on the host's clock */
+  char                 why[128];  /* what decided for the algorithm */
+  double               predicted; /* seconds of a solve, 0 where there is no prediction */
+  double               seconds;   /* analysis and plan, on the host's clock */
   TrsvPlan            *plan;
 } TrsvPairMember;
 
@@ -146,7 +155,7 @@ typedef struct {
 /* Makes the pair of L and U, or of their transposes. lower and upper name the algorithms for L and for U (transposed or not), NULL
    for TrsvSelect's choice. An algorithm of another memory is an error. Where row and column, each [rows] or NULL, are given, L U is A
    with its rows and columns in that order: row i of L U is row row[i] of A, column j is column column[j]. */
-TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair);
+TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory, TrsvSelection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair);
 
 /* Takes new values of L and U, each in the order of its matrix's columns. */
 TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory, TrsvStream);

@@ -370,7 +370,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
     if (!ask[f] && s->settings.thread && memory == TRSV_DEVICE) ask[f] = TrsvAlgorithmFind("thread");
   }
   PetscCall(SpTRSVGPUTrianglesCreate(s->host, s->kind, &t));
-  PetscCallTrsv(TrsvPairCreate(&t.L, &t.U, s->row, s->column, transposed, memory, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], p));
+  PetscCallTrsv(TrsvPairCreate(&t.L, &t.U, s->row, s->column, transposed, memory, s->settings.select == SPTRSVGPU_SELECT_MODEL ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], p));
   PetscCall(SpTRSVGPUGetStream(memory, &stream));
   PetscCallTrsv(TrsvPairSetValues(*p, t.l, t.u, TRSV_HOST, stream));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));

@@ -3,7 +3,7 @@
 */
 #include "impl.h"
 
-const char *const SpTRSVGPUSelects[] = {"granularity", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
+const char *const SpTRSVGPUSelects[] = {"model", "granularity", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
 
 PetscErrorCode SpTRSVGPUErrorCode(TrsvError error)
 {
@@ -125,13 +125,17 @@ PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUFactor factor, const cha
 
    Input Parameters:
 +  F      - the factor, of solver type `MATSOLVERSPTRSVGPU`
--  select - `SPTRSVGPU_SELECT_GRANULARITY`: thread-level where the factor's parallel granularity exceeds 0.7, else warp-level, as in
-            CapelliniSpTRSV (ICPP 2020), where the matrix lives on a GPU; serial where it lives on the host
+-  select - `SPTRSVGPU_SELECT_MODEL`, the default: the shortest time predicted from the factor's statistics; or
+            `SPTRSVGPU_SELECT_GRANULARITY`: thread-level where the factor's parallel granularity exceeds 0.7, else warp-level, as in
+            CapelliniSpTRSV (ICPP 2020)
 
    Options Database Key:
-.  -mat_sptrsvgpu_select <granularity> - the same
+.  -mat_sptrsvgpu_select <model,granularity> - the same
 
    Level: advanced
+
+   Note:
+   Where the matrix lives on the host it is serial either way.
 
 .seealso: `MatSpTRSVGPUGetSelect()`, `MatSpTRSVGPUSetAlgorithm()`
 @*/
@@ -141,7 +145,7 @@ PetscErrorCode MatSpTRSVGPUSetSelect(Mat F, SpTRSVGPUSelect select)
 
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
-  PetscCheck(select == SPTRSVGPU_SELECT_GRANULARITY, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No selection of number %d", (int)select);
+  PetscCheck(select == SPTRSVGPU_SELECT_MODEL || select == SPTRSVGPU_SELECT_GRANULARITY, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No selection of number %d", (int)select);
   s->settings.select = select;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -265,7 +265,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 .  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, thread, warp, cusparse
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
-.  -mat_sptrsvgpu_select <granularity> - what chooses for auto
+.  -mat_sptrsvgpu_select <model,granularity> - what chooses for auto
 .  -mat_sptrsvgpu_view                - show statistics, choice and memory
 -  -pc_factor_...                     - all options of PCILU and PCICC but -pc_factor_in_place
 

@@ -195,7 +195,7 @@ template <class T> static void Run(const char *name, const Triangle &t, bool own
     return;
   }
   const TrsvStatistics &s        = analysis->statistics;
-  const TrsvAlgorithm  *selected = TrsvSelect(&s, TRSV_DEVICE, why, sizeof(why)), *cusparse = TrsvAlgorithmFind("cusparse");
+  const TrsvAlgorithm  *selected = TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL, why, sizeof(why)), *cusparse = TrsvAlgorithmFind("cusparse");
   Case<T>               c(t, analysis);
   const double          cpu = c.Serial(), floor_ms = Floor(s, o), bound = (sizeof(T) == 4 ? 1e-6 : 1e-15) * (4 + s.row_max / 16);
   const bool            finite = std::all_of(c.x.begin(), c.x.end(), [](T v) { return std::isfinite(v); });
@@ -213,8 +213,8 @@ template <class T> static void Run(const char *name, const Triangle &t, bool own
     else printf(" %9.4f ms %6.2fx cuSPARSE %6.2fx CPU %6.1fx floor, analysis %7.1f ms, %6.1f MB, error %.0e%s%s%s\n", r.ms, base.ms / r.ms, cpu / r.ms, r.ms / floor_ms, r.analysis_ms, 1e-6 * (double)r.bytes, r.error, r.same_bits ? "" : " BITS DIFFER", ok ? "" : " WRONG ", r.failure);
     fflush(stdout);
     if (o.json)
-      fprintf(o.json, "{\"matrix\": \"%s\", \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"selected\": %s, \"ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"ok\": %s}\n",
-              name, s.rows, s.nnz, s.levels, s.granularity, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", sizeof(T) == 4 ? "float" : "double", own ? "own" : "seeded", TrsvAlgorithmName(a), a == selected ? "true" : "false", r.ms, base.ms, cpu, floor_ms, analysis->seconds * 1e3 + r.analysis_ms, analysis->seconds * 1e3 + base.analysis_ms, r.bytes,
+      fprintf(o.json, "{\"matrix\": \"%s\", \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"selected\": %s, \"ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"ok\": %s}\n",
+              name, s.rows, s.nnz, s.levels, s.granularity, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", sizeof(T) == 4 ? "float" : "double", own ? "own" : "seeded", TrsvAlgorithmName(a), a == selected ? "true" : "false", r.ms, 1e3 * TrsvPredict(a, &s, o.precision), base.ms, cpu, floor_ms, analysis->seconds * 1e3 + r.analysis_ms, analysis->seconds * 1e3 + base.analysis_ms, r.bytes,
               std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", ok ? "true" : "false");
   }
   TrsvAnalysisDestroy(&analysis);

@@ -155,7 +155,7 @@ static void Bad(const char *name, int rows, const int *offsets, const int *colum
   ExpectError(TrsvTranspose(&A, &T, &made, &source), TRSV_ERR_STRUCTURE, "TrsvTranspose");
   Expect(!made, "a transpose in spite of the error");
   for (int transposed = 0; transposed < 2; transposed++) {
-    ExpectError(TrsvPairCreate(&A, &A, NULL, NULL, transposed, TRSV_HOST, NULL, NULL, &pair), TRSV_ERR_STRUCTURE, "TrsvPairCreate");
+    ExpectError(TrsvPairCreate(&A, &A, NULL, NULL, transposed, TRSV_HOST, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_ERR_STRUCTURE, "TrsvPairCreate");
     Expect(!pair, "a pair in spite of the error");
   }
   End();
@@ -240,11 +240,13 @@ static void TestTable(void)
       char          why[64] = "", little[8] = "1234567";
 
       if (ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
-        a = TrsvSelect(&analysis->statistics, TRSV_HOST, why, sizeof(why));
-        Expect(a && TrsvAlgorithmMemory(a) == TRSV_HOST && *why, "on the host, %s %d", ShapeName[shape], rows);
-        a = TrsvSelect(&analysis->statistics, TRSV_DEVICE, little, 4);
-        Expect(a && TrsvAlgorithmMemory(a) == TRSV_DEVICE, "on the device, %s %d", ShapeName[shape], rows);
-        Expect(!little[3] && little[4] == '5', "more than it has room for");
+        for (int s = TRSV_SELECT_MODEL; s <= TRSV_SELECT_GRANULARITY; s++) {
+          a = TrsvSelect(&analysis->statistics, TRSV_HOST, TRSV_DOUBLE, (TrsvSelection)s, why, sizeof(why));
+          Expect(a && TrsvAlgorithmMemory(a) == TRSV_HOST && *why, "on the host, %s %d", ShapeName[shape], rows);
+          a = TrsvSelect(&analysis->statistics, TRSV_DEVICE, TRSV_FLOAT, (TrsvSelection)s, little, 4);
+          Expect(a && TrsvAlgorithmMemory(a) == TRSV_DEVICE, "on the device, %s %d", ShapeName[shape], rows);
+          Expect(!little[3] && little[4] == '5', "more than it has room for");
+        }
         TrsvAnalysisDestroy(&analysis);
       }
       FreeTriangle(&T);
