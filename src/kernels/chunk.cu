@@ -170,7 +170,10 @@ template <class T> static __device__ __forceinline__ void chunk_watch(const Chun
 {
   TrsvPatience patience;
 
-  for (unsigned seen = 0, now; (now = min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4))) < (unsigned)h.stages;) {
+  for (unsigned seen = 0;;) {
+    const unsigned now = min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4));
+
+    if (!trsv_warp_any(now < (unsigned)h.stages)) break;
     if (now != seen) seen = now, patience = TrsvPatience();
     trsv_sleep();
     if (!trsv_warp_any(!patience.more(A.sync))) continue;

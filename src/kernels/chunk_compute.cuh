@@ -118,8 +118,10 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
   trsv_keep(exports);
 
   for (int stage = 0; stage < h.stages; stage++) {
-    while (trsv_warp_any(written < stage - ahead_of_writers)) /* they still read the results that this stage overwrites */
+    while (trsv_warp_any(written < stage - ahead_of_writers)) { /* they still read the results that this stage overwrites */
+      trsv_pause();
       written = (int)min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4));
+    }
     trsv_warp_sync();
 #pragma unroll 1
     for (int u = 0; u < STEPS; u += UNROLL) {
@@ -139,6 +141,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
         }
         if (__builtin_expect(trsv_warp_any(bad), 0)) { /* an import was not there when it was looked at */
           do {
+            trsv_pause();
             bad = false;
 #pragma unroll
             for (int k = 0; k < EARLY; k++) early[k] = trsv_shared_load<T>(r.address(k, zero)), bad = bad || !trsv_is_ready(early[k]);
