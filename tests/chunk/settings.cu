@@ -1,7 +1,7 @@
 /*
-   bench: triangular solves by every algorithm of the table, cuSPARSE's and the serial one among them, in one run.
+   settings: times plans of `chunk` under given settings, beside the other algorithms of the table, in one run.
 
-     bench [options] matrix ...       matrices as triangles.h names them
+     settings [options] matrix ...       matrices as triangles.h names them
 
      -u            also the transposed triangle (an upper one)      -f   in single precision
      -a names      only these algorithms, with commas               -t   seconds for each measurement (0.15)
@@ -84,7 +84,7 @@ template <class T> static double Error(const Problem &p, const T *dx)
   return std::sqrt(error / norm);
 }
 
-template <class T> static void Time(Problem &p, const TrsvAlgorithm *algorithm, bool selected)
+template <class T> static void Time(Problem &p, const TrsvAlgorithm *algorithm)
 {
   const size_t       bytes = sizeof(T) * p.b.size();
   std::vector<T>     values(p.values, p.values + p.A.offsets[p.A.rows]), b(p.b.begin(), p.b.end());
@@ -135,9 +135,9 @@ template <class T> static void Time(Problem &p, const TrsvAlgorithm *algorithm, 
 
   if (cusparse) p.cusparse_ms = ms;
   const cudaError_t failed = cudaGetLastError();
-  printf("{\"matrix\": \"%s\", \"rows\": %d, \"nnz\": %.0f, \"levels\": %d, \"triangle\": \"%s\", \"precision\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"selected\": %s, \"ms\": %s, \"cusparse_ms\": %s, "
+  printf("{\"matrix\": \"%s\", \"rows\": %d, \"nnz\": %.0f, \"levels\": %d, \"triangle\": \"%s\", \"precision\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"ms\": %s, \"cusparse_ms\": %s, "
          "\"ratio\": %s, \"cpu_ms\": %.4f, \"floor_ms\": %.5f, \"analysis_ms\": %.1f, \"plan_bytes\": %zu, \"csr_bytes\": %.0f, \"error\": %s%s%s}\n",
-         p.name.c_str(), p.A.rows, nnz, p.analysis->statistics.levels, p.A.triangle == TRSV_LOWER ? "L" : "U", sizeof(T) == 4 ? "float" : "double", TrsvAlgorithmName(algorithm), setting, selected ? "true" : "false", Number(ms).c_str(), Number(p.cusparse_ms).c_str(),
+         p.name.c_str(), p.A.rows, nnz, p.analysis->statistics.levels, p.A.triangle == TRSV_LOWER ? "L" : "U", sizeof(T) == 4 ? "float" : "double", TrsvAlgorithmName(algorithm), setting, Number(ms).c_str(), Number(p.cusparse_ms).c_str(),
          Number(p.cusparse_ms / ms).c_str(), p.cpu_ms, floor_ms, analysis_ms, TrsvPlanBytes(plan), csr, Number(error).c_str(), error < (sizeof(T) == 4 ? 1e-3 : 1e-10) ? "" : ", \"BAD\": true", failed ? cudaGetErrorString(failed) : "");
   fflush(stdout);
   TrsvPlanDestroy(&plan);
@@ -177,8 +177,7 @@ static bool stall;
 
 static void Run(Problem &p, bool single, const char *only, const std::vector<TrsvChunkSettings> &settings)
 {
-  const TrsvAlgorithm *a, *selected;
-  char                 why[128];
+  const TrsvAlgorithm *a;
   std::string          wanted = std::string(",") + only + ",";
   unsigned long long   seed = 3;
 
@@ -188,7 +187,6 @@ static void Run(Problem &p, bool single, const char *only, const std::vector<Trs
   p.cusparse_ms = NAN;
   Call(TrsvAnalyse(&p.A, &p.analysis));
   Serial(p);
-  selected = TrsvSelect(&p.analysis->statistics, TRSV_DEVICE, why, sizeof(why));
   for (int last = 0; last < 2; last++) /* cuSPARSE first */
     for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
       const std::string name = TrsvAlgorithmName(a);
@@ -198,7 +196,7 @@ static void Run(Problem &p, bool single, const char *only, const std::vector<Trs
       for (size_t s = 0; s < (name == "chunk" && !settings.empty() ? settings.size() : 1); s++) {
         if (name == "chunk") TrsvChunkSettingsOverride(settings.empty() ? NULL : &settings[s]);
         if (stall) Stall(p, a);
-        else single ? Time<float>(p, a, a == selected) : Time<double>(p, a, a == selected);
+        else single ? Time<float>(p, a) : Time<double>(p, a);
       }
     }
   TrsvAnalysisDestroy(&p.analysis);
