@@ -62,6 +62,20 @@ static PetscErrorCode CompareVecs(const char what[], Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Do two solves have the same residuals, to 1e-6, up to the end of the shorter, which may miss the other's by one? Then they differ only in
+   which side of the tolerance rounding took them to. */
+static PetscErrorCode SameHistory(KSP ksp[], PetscBool *same)
+{
+  const PetscReal *h[2];
+  PetscInt         n[2];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) PetscCall(KSPGetResidualHistory(ksp[i], &h[i], &n[i]));
+  *same = (PetscBool)(PetscAbs(n[0] - n[1]) <= 1);
+  for (PetscInt k = 0; k < PetscMin(n[0], n[1]); k++) *same = (PetscBool)(*same && PetscAbsReal(h[0][k] - h[1][k]) <= 1e-6 * h[1][k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Compare(Mat A)
 {
   KSP                ksp[2];
@@ -70,6 +84,7 @@ static PetscErrorCode Compare(Mat A)
   MatFactorError     ours, petscs;
   PetscInt           iterations[2];
   KSPConvergedReason reason[2];
+  PetscBool          same = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(Factor(A, "sptrsvgpu", &ksp[0], &F, &ours));
@@ -87,11 +102,13 @@ static PetscErrorCode Compare(Mat A)
     PetscCall(MatSolveTranspose(R, b, y));
     PetscCall(CompareVecs("MatSolveTranspose", x, y));
     for (int i = 0; i < 2; i++) {
+      PetscCall(KSPSetResidualHistory(ksp[i], NULL, 100, PETSC_TRUE));
       PetscCall(KSPSolve(ksp[i], b, x));
       PetscCall(KSPGetIterationNumber(ksp[i], &iterations[i]));
       PetscCall(KSPGetConvergedReason(ksp[i], &reason[i]));
     }
-    if (iterations[0] != iterations[1] || reason[0] != reason[1]) PetscCall(Different("%" PetscInt_FMT " iterations %s, should be %" PetscInt_FMT " %s", iterations[0], KSPConvergedReasons[reason[0]], iterations[1], KSPConvergedReasons[reason[1]]));
+    PetscCall(SameHistory(ksp, &same));
+    if (!same && (iterations[0] != iterations[1] || reason[0] != reason[1])) PetscCall(Different("%" PetscInt_FMT " iterations %s, should be %" PetscInt_FMT " %s", iterations[0], KSPConvergedReasons[reason[0]], iterations[1], KSPConvergedReasons[reason[1]]));
     else PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " iterations %s", iterations[0], KSPConvergedReasons[reason[0]]));
     PetscCall(VecDestroy(&b));
     PetscCall(VecDestroy(&x));

@@ -26,6 +26,31 @@ static PetscErrorCode GetLocal(Mat A, Mat *local)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The local matrix as PETSc's host factorisation is given it: where its type is one of the device, a seqaij over the arrays that it
+   keeps on the host. A factor of the matrix itself would inherit the functions of its type, and PETSc would leak them. */
+static PetscErrorCode GetOnHost(Mat local, Mat *onhost)
+{
+  const PetscInt    *i, *j;
+  const PetscScalar *a;
+  PetscInt           n;
+  PetscBool          plain, done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJ, &plain));
+  if (plain) {
+    PetscCall(PetscObjectReference((PetscObject)local));
+    *onhost = local;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
+  PetscCall(MatSeqAIJGetArrayRead(local, &a)); /* the values of the device come home */
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, (PetscInt *)i, (PetscInt *)j, (PetscScalar *)a, onhost));
+  PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
+  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Reset(Mat F)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
@@ -209,7 +234,7 @@ static PetscErrorCode Numeric(Mat, Mat, const MatFactorInfo *);
 static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
-  Mat        local;
+  Mat        local, onhost;
   IS         r, c;
 
   PetscFunctionBegin;
@@ -222,10 +247,12 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCall(CheckSettings(F));
   PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SetOrdering(F, local, row, column, &r, &c));
-  PetscCall(MatGetFactor(local, MATSOLVERPETSC, s->kind, &s->host));
+  PetscCall(GetOnHost(local, &onhost));
+  PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &s->host));
   PetscCheck(s->host, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorisation for this matrix", MatFactorTypes[s->kind]);
-  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, iccfactorsymbolic, local, r, info);
-  else PetscUseTypeMethod(s->host, ilufactorsymbolic, local, r, c, info);
+  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, iccfactorsymbolic, onhost, r, info);
+  else PetscUseTypeMethod(s->host, ilufactorsymbolic, onhost, r, c, info);
+  PetscCall(MatDestroy(&onhost));
   PetscCall(ISDestroy(&r));
   PetscCall(ISDestroy(&c));
   F->factortype                 = s->kind;
@@ -272,7 +299,7 @@ static PetscErrorCode FactorOnHost(Mat F, Mat A, const MatFactorInfo *given)
 {
   SpTRSVGPU    *s    = (SpTRSVGPU *)F->data;
   MatFactorInfo info = *given;
-  Mat           local;
+  Mat           local, onhost;
   PetscBool     keep;
   PetscMPIInt   error;
 
@@ -280,12 +307,14 @@ static PetscErrorCode FactorOnHost(Mat F, Mat A, const MatFactorInfo *given)
   PetscCall(GetLocal(A, &local));
   if (s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   /* a zero pivot is reported here, with its row */
-  keep                     = local->erroriffailure;
-  local->erroriffailure    = PETSC_FALSE;
+  PetscCall(GetOnHost(local, &onhost));
+  keep                     = onhost->erroriffailure;
+  onhost->erroriffailure   = PETSC_FALSE;
   s->host->factorerrortype = MAT_FACTOR_NOERROR;
-  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, choleskyfactornumeric, local, &info);
-  else PetscUseTypeMethod(s->host, lufactornumeric, local, &info);
-  local->erroriffailure = keep;
+  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, choleskyfactornumeric, onhost, &info);
+  else PetscUseTypeMethod(s->host, lufactornumeric, onhost, &info);
+  onhost->erroriffailure = keep;
+  PetscCall(MatDestroy(&onhost));
   /* one rank's failure is everybody's: MatSolve() and the log take for granted that all ranks go the same way */
   error = (PetscMPIInt)s->host->factorerrortype;
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)F)));

@@ -19,7 +19,7 @@ for e in ex2 ex45; do
   [ -x "$PETSC_DIR/src/ksp/ksp/tutorials/$e" ] || make -s -C "$PETSC_DIR/src/ksp/ksp/tutorials" PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH" $e
 done
 mkdir -p "$tmp/libs"
-ldd "$PETSC_DIR/$PETSC_ARCH/lib/libpetsc.so" | awk '$3 ~ "^/" { print $3 }' | grep -vE '/(libc|libm|libpthread|libdl|librt|libstdc[+][+]|libgcc_s|libcu[A-Za-z]*|libnv[A-Za-z]*)[.]so|/cuda' | xargs -I{} cp -L {} "$tmp/libs/"
+ldd "$PETSC_DIR/$PETSC_ARCH/lib/libpetsc.so" "$(command -v mpiexec)" "$(command -v hydra_pmi_proxy)" | awk '$3 ~ "^/" { print $3 }' | grep -vE '/(libc|libm|libpthread|libdl|librt|libstdc[+][+]|libgcc_s|libcu[A-Za-z]*|libnv[A-Za-z]*)[.]so|/cuda' | sort -u | xargs -I{} cp -L {} "$tmp/libs/"
 strip --strip-unneeded "$tmp"/libs/*.so* 2>/dev/null || true
 for program in mpiexec hydra_pmi_proxy; do cp -L "$(command -v $program)" "$tmp/libs/"; done
 mkdir -p "$tmp/$root/src/$PETSC_ARCH/lib"

@@ -69,6 +69,7 @@ if has sanitizer; then
       timeout 300 compute-sanitizer --tool $tool --error-exitcode 9 "$BENCH" -a ours -m 0 -p $precision diag:1 diag:33 band:500:3 g2d5:40 g3d7:12 g3d27:8 rand:2000:4 dense:150 arrow:700 rmat:10:8 >"$results/sanitizer.log" 2>&1
       status=$?
       verdict "$tool, $precision: $(grep SUMMARY "$results/sanitizer.log" | tail -1 | sed 's/=* *//')" $status
+      [ $status = 0 ] || grep -E "WRONG|DIFFER|: [A-Za-z]*rror|hazard|gave up| at .*\(" "$results/sanitizer.log" | sed 's/0x[0-9a-f]*/0x/g; s/block ([^)]*)/block/g; s/thread ([^)]*)/thread/g' | sort | uniq -c | sort -rn | head -12 | tee -a "$out"
     done
   done
 fi
