@@ -9,8 +9,10 @@
    Mapping: the block of ticket t solves positions t * blockDim.x onwards of the level order, thread by thread.
    Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh).
    Why it ends: a row waits for smaller positions only. Those of other blocks have smaller tickets, so their blocks have started;
-   those of the same warp are solved because a thread writes as soon as it can, inside the loop in which the others poll, and
-   no barrier or collective stands between. By induction on the position every wait ends; patience bounds it if memory fails.
+   those of the same warp are solved because all its threads take turns together: in each turn of the loop every thread polls once, and
+   writes if it can, before the vote brings them together again. (Left to the hardware's scheduling of parted threads, those that poll
+   have been seen to starve those that could write, under compute-sanitizer.) By induction on the position every wait ends;
+   patience bounds it if memory fails.
    Same bits: each row is one thread's sum in the order of its entries, whatever order they arrive in.
 */
 #include <math.h>
@@ -65,37 +67,36 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
   __syncthreads();
   if (start[0] != blockIdx.x) r = thread_load(A, b, start[0]);
   const int p = (int)(start[0] * BLOCK + threadIdx.x);
-  if (p >= A.rows) return;
-
   T *const     now  = A.words + (start[1] ? A.rows : 0);
   T *const     then = A.words + (start[1] ? 0 : A.rows);
   T            sum  = r.right, solution[WIDTH];
+  bool         done = p >= A.rows;
   TrsvPatience patience;
 
-  then[p] = trsv_not_ready<T>();
+  if (!done) then[p] = trsv_not_ready<T>();
 #pragma unroll
   for (int n = 0; n < WIDTH; n++) solution[n] = r.column.v[n] < 0 ? 0 : trsv_not_ready<T>();
-  for (;;) {
-    bool ready = true;
-
+  do {
+    if (!done) {
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++)
-      if (!trsv_is_ready(solution[n])) solution[n] = trsv_load(now + r.column.v[n]);
+      for (int n = 0; n < WIDTH; n++)
+        if (!trsv_is_ready(solution[n])) solution[n] = trsv_load(now + r.column.v[n]);
+      done = true;
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++) ready = ready && trsv_is_ready(solution[n]);
-    if (ready) {
+      for (int n = 0; n < WIDTH; n++) done = done && trsv_is_ready(solution[n]);
+      if (done) {
 #pragma unroll
-      for (int n = 0; n < WIDTH; n++) sum = fma(-r.value.v[n], solution[n], sum);
-    } else if (!patience.more(A.sync)) {
-      sum   = trsv_nan<T>();
-      ready = true;
+        for (int n = 0; n < WIDTH; n++) sum = fma(-r.value.v[n], solution[n], sum);
+      } else if (!patience.more(A.sync)) {
+        sum  = trsv_nan<T>();
+        done = true;
+      }
+      if (done) {
+        sum = trsv_publish(now + p, sum * r.inverse);
+        if (r.row >= 0) x[r.row] = sum;
+      }
     }
-    if (ready) { /* written here, not behind the loop, where the lanes that still poll would have to be waited for */
-      sum = trsv_publish(now + p, sum * r.inverse);
-      if (r.row >= 0) x[r.row] = sum;
-      break;
-    }
-  }
+  } while (!__all_sync(0xffffffffu, done));
 }
 
 /* How many rows are in flight: enough level sets to hide the loads before a wait, and no more threads on a multiprocessor than what

@@ -46,6 +46,9 @@ static PetscErrorCode GetOnHost(Mat local, Mat *onhost)
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
   PetscCall(MatSeqAIJGetArrayRead(local, &a)); /* the values of the device come home */
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, (PetscInt *)i, (PetscInt *)j, (PetscScalar *)a, onhost));
+  PetscCall(MatSetOption(*onhost, MAT_USE_INODES, PETSC_FALSE)); /* as for the matrix itself; heeded when it is assembled again */
+  PetscCall(MatAssemblyBegin(*onhost, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*onhost, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
   PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
