@@ -29,71 +29,45 @@ template <class T> struct alignas(16) Quad {
   T v[WIDTH];
 };
 
-/* What a row's thread loads before its wait. */
-template <class T> struct Row {
-  int       row;
-  Quad<int> column;
-  Quad<T>   value;
-  T         inverse, right;
-};
-
-template <class T> static __device__ __forceinline__ Row<T> thread_load(const OrderedView<T> &A, const T *b, unsigned block)
-{
-  const int p = (int)(block * BLOCK + threadIdx.x);
-  Row<T>    r = {};
-
-  if (p < A.rows) {
-    r.row     = A.order[p];
-    r.column  = ((const Quad<int> *)A.columns)[p];
-    r.value   = ((const Quad<T> *)A.values)[p];
-    r.inverse = A.inverse ? A.inverse[p] : 1;
-    r.right   = r.row < 0 ? 0 : b[r.row];
-  }
-  return r;
-}
-
 template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(const OrderedView<T> A, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
-  /* blocks mostly start in the order of their numbers: what that guess asks for is under way while the ticket is fetched */
-  unsigned       turn   = 0;
-  const unsigned ticket = threadIdx.x == 0 ? trsv_ticket(A.sync, &turn) : 0;
-  Row<T>         r      = thread_load(A, b, blockIdx.x);
-  if (threadIdx.x == 0) {
-    start[0] = ticket;
-    start[1] = turn;
-  }
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
   __syncthreads();
-  if (start[0] != blockIdx.x) r = thread_load(A, b, start[0]);
-  const int p = (int)(start[0] * BLOCK + threadIdx.x);
-  T *const     now  = A.words + (start[1] ? A.rows : 0);
-  T *const     then = A.words + (start[1] ? 0 : A.rows);
-  T            sum  = r.right, solution[WIDTH];
-  bool         done = p >= A.rows;
-  TrsvPatience patience;
+  const int p    = (int)(start[0] * BLOCK + threadIdx.x);
+  bool      done = p >= A.rows;
+
+  T *const        now     = A.words + (start[1] ? A.rows : 0);
+  T *const        then    = A.words + (start[1] ? 0 : A.rows);
+  const int       row     = done ? -1 : A.order[p];
+  const Quad<int> column  = done ? Quad<int>() : ((const Quad<int> *)A.columns)[p];
+  const Quad<T>   value   = done ? Quad<T>() : ((const Quad<T> *)A.values)[p];
+  const T         inverse = done || !A.inverse ? 1 : A.inverse[p];
+  T               sum     = row < 0 ? 0 : b[row], solution[WIDTH];
+  TrsvPatience    patience;
 
   if (!done) then[p] = trsv_not_ready<T>();
 #pragma unroll
-  for (int n = 0; n < WIDTH; n++) solution[n] = r.column.v[n] < 0 ? 0 : trsv_not_ready<T>();
+  for (int n = 0; n < WIDTH; n++) solution[n] = column.v[n] < 0 ? 0 : trsv_not_ready<T>();
   do {
     if (!done) {
 #pragma unroll
       for (int n = 0; n < WIDTH; n++)
-        if (!trsv_is_ready(solution[n])) solution[n] = trsv_load(now + r.column.v[n]);
+        if (!trsv_is_ready(solution[n])) solution[n] = trsv_load(now + column.v[n]);
       done = true;
 #pragma unroll
       for (int n = 0; n < WIDTH; n++) done = done && trsv_is_ready(solution[n]);
       if (done) {
 #pragma unroll
-        for (int n = 0; n < WIDTH; n++) sum = fma(-r.value.v[n], solution[n], sum);
+        for (int n = 0; n < WIDTH; n++) sum = fma(-value.v[n], solution[n], sum);
       } else if (!patience.more(A.sync)) {
         sum  = trsv_nan<T>();
         done = true;
       }
       if (done) {
-        sum = trsv_publish(now + p, sum * r.inverse);
-        if (r.row >= 0) x[r.row] = sum;
+        sum = trsv_publish(now + p, sum * inverse);
+        if (row >= 0) x[row] = sum;
       }
     }
   } while (!__all_sync(0xffffffffu, done));
