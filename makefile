@@ -6,6 +6,7 @@
 #   make info   print LIB, PETSC_DIR, PETSC_ARCH and CUDA as shell assignments; builds nothing
 #   make clean
 
+$(if $(word 2,$(CURDIR)),$(error sptrsvgpu: make cannot work in a folder with a space in its name: $(CURDIR)))
 BUILD := $(CURDIR)/build
 LIB   := $(BUILD)/lib/libsptrsvgpu.so
 
@@ -37,7 +38,7 @@ endif
 WITH_CUDA := $(shell grep -l 'define PETSC_HAVE_CUDA 1' $(wildcard $(PETSC_DIR)/$(PETSC_ARCH)/include/petscconf.h $(PETSC_DIR)/include/petscconf.h))
 
 # objects of another PETSc are made again
-CONFIG := makefile $(BUILD)/petsc
+CONFIG := makefile $(BUILD)/petsc $(wildcard $(PETSC_DIR)/$(PETSC_ARCH)/lib/petsc/conf/petscvariables)
 ifeq ($(filter info,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(BUILD); echo '$(PETSC_DIR) $(PETSC_ARCH)' | cmp -s - $(BUILD)/petsc || echo '$(PETSC_DIR) $(PETSC_ARCH)' >$(BUILD)/petsc)
 endif
@@ -57,7 +58,7 @@ $(LIB): $(OBJ)
 	@mkdir -p $(@D)
 	$(if $(WITH_CUDA),,@echo "sptrsvgpu: this PETSc has no CUDA: building the host path only")
 	$(CLINKER) -shared -Wl,-soname,$(@F) -o $@.new $^ $(PETSC_LIB)
-	mv $@.new $@ # at once: a program may be loading it
+	@mv $@.new $@ # at once: a program may be loading it
 
 COMPILE.dep = -MMD -MP -MF $(@:.o=.d)
 $(BUILD)/obj/%.o: %.c $(CONFIG)

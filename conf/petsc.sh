@@ -33,6 +33,11 @@ fi
 nvcc=$(command -v nvcc || true)
 if [ -n "$nvcc" ]; then kind=cuda; else kind=host; fi
 cache=${SPTRSV_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sptrsvgpu}
+case $cache in
+*[[:space:]]*) die "PETSc's makefiles take no space in a path: SPTRSV_CACHE=$cache" ;;
+/*) ;;
+*) cache=$PWD/$cache ;;
+esac
 root=$cache/petsc-$version-$kind
 dir=$root/src
 arch=arch-$kind
@@ -54,7 +59,7 @@ fi
 [ -f "$root/complete" ] && finish
 
 say "no PETSc given (PETSC_DIR) and none built before; building PETSc $version ($kind) in $root"
-say "once, about 12 minutes on 2 cores; it may be interrupted and started again"
+say "once, about 10 minutes on 2 cores, 15 with petsc4py; it may be interrupted and started again"
 
 # Debian packages: an MPI, BLAS/LAPACK, what the examples read files with, what petsc4py compiles with
 missing=()
@@ -120,11 +125,12 @@ if [ ! -f "$root/compiled" ]; then
   say "compiling PETSc (8 minutes on 2 cores; log: $root/make.log)"
   touch "$root/compiling"
   interrupted() { # make removes what it was writing when it is interrupted
-    kill -INT "$make" 2>/dev/null || true
+    kill -TERM "$make" 2>/dev/null || true # not INT, which a job in the background of a script ignores
     wait "$make" 2>/dev/null || true
     rm -f "$root/compiling"
     die "interrupted; start again to go on"
   }
+  make=
   trap interrupted INT TERM HUP
   make PETSC_DIR="$dir" PETSC_ARCH=$arch MAKE_NP="$(nproc)" all >"$root/make.log" 2>&1 9>&- &
   make=$!

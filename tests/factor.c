@@ -90,6 +90,9 @@ static PetscErrorCode CheckSolves(Mat F, Mat R, Mat A)
   PetscCall(MatMatSolve(F, B, X));
   PetscCall(MatMatSolve(R, B, Y));
   PetscCall(CheckMat("MatMatSolve", X, Y, 1e-12));
+  PetscCall(MatCopy(B, X, SAME_NONZERO_PATTERN));
+  PetscCall(MatMatSolve(F, X, X));
+  PetscCall(CheckMat("MatMatSolve in place", X, Y, 1e-12));
   PetscCall(MatMatSolveTranspose(F, B, X));
   PetscCall(MatMatSolveTranspose(R, B, Y));
   PetscCall(CheckMat("MatMatSolveTranspose", X, Y, 1e-12));

@@ -85,6 +85,7 @@ int main(int argc, char **args)
   PC               pc, reference;
   Problem          problem;
   MatFactorType    type;
+  MatFactorShiftType shift;
   PetscObjectState before, after;
   PetscInt         m;
 
@@ -104,6 +105,15 @@ int main(int argc, char **args)
   PetscCall(MatGetFactorType(F, &type));
   PetscCall(MatGetSize(F, &m, NULL));
   if (type != (problem == PROBLEM_POISSON ? MAT_FACTOR_ICC : MAT_FACTOR_ILU) || m != 400) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PCFactorGetMatrix: %s with %" PetscInt_FMT " rows\n", MatFactorTypes[type], m));
+
+  /* what the matrix is known to be may change; a factor in use stays what it is, also for those who look at it */
+  if (problem == PROBLEM_POISSON) {
+    PetscCall(MatSetOption(A, MAT_SPD, PETSC_FALSE));
+    PetscCall(PCFactorGetMatrix(pc, &G));
+    PetscCall(PCFactorGetShiftType(pc, &shift));
+    if (shift != MAT_SHIFT_POSITIVE_DEFINITE) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "shift after a look: %s\n", MatFactorShiftTypes[shift]));
+    PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+  }
 
   /* nothing to be done */
   PetscCall(PetscObjectStateGet((PetscObject)F, &before));

@@ -64,7 +64,7 @@ static void FillStatistics(const TrsvMatrix *A, const int levels[], TrsvStatisti
   long      off = 0;
 
   s->rows = rows;
-  s->nnz  = A->offsets[rows] + (unit ? rows : 0);
+  s->nnz  = (long)A->offsets[rows] + (unit ? rows : 0);
   for (int i = 0; i < rows; i++) {
     const int length = A->offsets[i + 1] - A->offsets[i] + unit;
     int       begin, end, diagonal;

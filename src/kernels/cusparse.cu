@@ -109,6 +109,8 @@ static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStrea
   }
   if (c->analysed) return Check(cusparseSpSV_updateMatrix(c->handle, c->solve, c->values, CUSPARSE_SPSV_UPDATE_GENERAL), "cusparseSpSV_updateMatrix");
   TrsvCall(Check(cusparseSpSV_bufferSize(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve, &bytes), "cusparseSpSV_bufferSize"));
+  TrsvDeviceFree(c->buffer); /* of an analysis that failed */
+  c->buffer = NULL;
   TrsvCall(TrsvDeviceAlloc(bytes, &c->buffer));
   plan->bytes += bytes;
   TrsvCall(Check(cusparseSpSV_analysis(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve, c->buffer), "cusparseSpSV_analysis"));

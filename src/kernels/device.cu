@@ -7,6 +7,7 @@
 static TrsvError Check(cudaError_t e, const char *what)
 {
   if (e == cudaSuccess) return TRSV_SUCCESS;
+  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
   return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
 }
 
@@ -15,7 +16,7 @@ extern "C" TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
   const cudaError_t e = cudaMalloc((void **)pointer, bytes ? bytes : 1);
 
   if (e == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError(); /* or it would be taken for a failed launch */
+    (void)cudaGetLastError();
     return TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the device", bytes);
   }
   return Check(e, "cudaMalloc");

@@ -96,6 +96,7 @@ static TrsvError SequenceMake(const TrsvMatrix *A, const int *source, int longes
     if (end - begin > most) most = end - begin;
   }
   off += rows - (size_t)A->rows; /* each partial sum is an entry too */
+  if (rows >= INT_MAX || off >= INT_MAX) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%zu rows and %zu entries, partial sums included, are too many for 32-bit indices", rows, off);
   error = TrsvAlloc(sizeof(int) * (rows + 1), &s->offsets);
   if (!error) error = TrsvAlloc(sizeof(int) * off, &s->columns);
   if (!error) error = TrsvAlloc(sizeof(int) * off, &s->source);

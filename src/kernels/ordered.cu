@@ -7,9 +7,9 @@
 #include "ordered.h"
 
 /* One thread for each value. No thread waits for another. */
-template <class T> static __global__ void ordered_gather(int off, int rows, const int *source, const T *from, T *values, T *inverse)
+template <class T> static __global__ void ordered_gather(long off, int rows, const int *source, const T *from, T *values, T *inverse)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
   if (k < off) values[k] = source[k] < 0 ? -1 : from[source[k]];
   else if (inverse && k < off + rows) inverse[k - off] = source[k] < 0 ? 1 : 1 / from[source[k]];
@@ -78,8 +78,8 @@ extern "C" TrsvError TrsvOrderedSetValues(TrsvPlan *plan, const void *values, Tr
   const unsigned grid = Blocks((long)o->off + (o->inverse ? o->rows : 0));
 
   if (!grid) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_gather<float>), grid, 256, 0, stream, o->off, o->rows, o->source, (const float *)values, (float *)o->values, (float *)o->inverse);
-  else TRSV_LAUNCH((ordered_gather<double>), grid, 256, 0, stream, o->off, o->rows, o->source, (const double *)values, (double *)o->values, (double *)o->inverse);
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_gather<float>), grid, 256, 0, stream, (long)o->off, o->rows, o->source, (const float *)values, (float *)o->values, (float *)o->inverse);
+  else TRSV_LAUNCH((ordered_gather<double>), grid, 256, 0, stream, (long)o->off, o->rows, o->source, (const double *)values, (double *)o->values, (double *)o->inverse);
   return TrsvDeviceLaunched("ordered_gather");
 }
 

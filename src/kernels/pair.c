@@ -40,6 +40,12 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, TrsvSelec
     error         = Choose(pair, selection, asked, m);
   }
   if (!error) error = TrsvPlanCreate(&T, analysis, source, A->offsets[A->rows], m->algorithm, &m->plan);
+  if (error == TRSV_ERR_UNSUPPORTED && !asked && m->algorithm != TrsvAlgorithmFind("thread")) { /* selected, but not for this device */
+    (void)snprintf(m->why, sizeof(m->why), "%s cannot run here", m->algorithm->name);
+    m->algorithm = TrsvAlgorithmFind("thread");
+    m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
+    error        = TrsvPlanCreate(&T, analysis, source, A->offsets[A->rows], m->algorithm, &m->plan);
+  }
   TrsvAnalysisDestroy(&analysis);
   free(offsets);
   m->seconds = Seconds() - start;

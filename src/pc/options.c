@@ -63,7 +63,7 @@ static PetscErrorCode GetNames(char names[], size_t size)
 
    Notes:
    To be called between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. The algorithms are
-   serial on the host; thread, warp and cusparse on a GPU. One that does not run where the matrix lives is an error of the set-up.
+   serial on the host; chunk, thread, warp and cusparse on a GPU. One that does not run where the matrix lives is an error of the set-up.
 
 .seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
 @*/
@@ -77,6 +77,7 @@ PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat F, SpTRSVGPUFactor factor, const cha
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
   PetscAssertPointer(algorithm, 3);
+  PetscCheck(factor == SPTRSVGPU_LOWER || factor == SPTRSVGPU_UPPER, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factor of number %d", (int)factor);
   PetscCall(PetscStrcmp(algorithm, "auto", &automatic));
   a = TrsvAlgorithmFind(algorithm);
   if (!a && !automatic) {
@@ -112,6 +113,7 @@ PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUFactor factor, const cha
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
   PetscAssertPointer(algorithm, 3);
+  PetscCheck(factor == SPTRSVGPU_LOWER || factor == SPTRSVGPU_UPPER, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factor of number %d", (int)factor);
   pair       = s->pair[s->home][0];
   a          = !pair ? s->settings.algorithm[factor] : factor == SPTRSVGPU_LOWER ? pair->first.algorithm : pair->second.algorithm;
   *algorithm = a ? TrsvAlgorithmName(a) : "auto";

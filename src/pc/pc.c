@@ -74,15 +74,16 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   PetscCall((*p->setupsolvertype)(pc));
-  PetscCall(ChooseKind(pc, p));
   PetscUseTypeMethod(pc, getfactoredmatrix, &F); /* PCFactorGetMatrix() itself would come back here */
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
+  /* views and PCFactorGetMatrix() come here too: a factor in use stays what it is, whatever the matrix is known to be by now */
+  if (ours && ((SpTRSVGPU *)F->data)->host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ChooseKind(pc, p));
   if (!ours) {
     PetscCheck(p->kind != MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ICC by -pc_type %s needs its own solver type; for another one use -pc_type icc", ((PetscObject)pc)->type_name);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   s = (SpTRSVGPU *)F->data;
-  if (s->host) PetscFunctionReturn(PETSC_SUCCESS); /* a factor in use */
   if (p->saved) s->settings = p->settings;
   p->saved           = PETSC_FALSE;
   s->settings.thread = p->thread;
@@ -156,7 +157,7 @@ static PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
   PetscCall(GetFactor(pc, &F));
   if (ascii) {
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-    if (F) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s factorization%s\n", F->factortype == MAT_FACTOR_ICC ? "incomplete Cholesky" : "incomplete LU", p->asked == MAT_FACTOR_NONE ? F->factortype == MAT_FACTOR_ICC ? ", the matrix being SPD" : ", the matrix not being known to be SPD" : ""));
+    if (F) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s factorization%s\n", F->factortype == MAT_FACTOR_ICC ? "incomplete Cholesky" : "incomplete LU", p->asked == MAT_FACTOR_NONE ? F->factortype == MAT_FACTOR_ICC ? ", the matrix having been known to be SPD" : ", the matrix not having been known to be SPD" : ""));
     if (size > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  block Jacobi: one block for each of %d ranks\n", size));
     if (F && p->thread) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", ((SpTRSVGPU *)F->data)->home == TRSV_DEVICE ? "thread-level kernels preferred" : "the matrix is not on a GPU: the same as " PCSPTRSVGPU));
   }
@@ -172,6 +173,11 @@ static PetscErrorCode PCSpTRSVGPUSetFactorType_SpTRSVGPU(PC pc, MatFactorType ty
   PetscCall(GetData(pc, &p));
   PetscCheck(type == MAT_FACTOR_ILU || type == MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "MAT_FACTOR_ILU or MAT_FACTOR_ICC, not %s", MatFactorTypes[type]);
   if (pc->setupcalled && type != p->kind) { /* as PCFactorSetLevels() does */
+    Mat F;
+
+    PetscCall(GetFactor(pc, &F));
+    p->saved = F ? PETSC_TRUE : PETSC_FALSE;
+    if (F) p->settings = ((SpTRSVGPU *)F->data)->settings;
     PetscUseTypeMethod(pc, reset);
     pc->setupcalled = PETSC_FALSE;
   }
@@ -262,7 +268,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 
    Options Database Keys:
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
-.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, thread, warp, cusparse
+.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, thread, warp, cusparse
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
 .  -mat_sptrsvgpu_select <model,granularity> - what chooses for auto

@@ -225,15 +225,55 @@ static PetscErrorCode MatBackwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatMatSolve() and its transpose go column by column through these, by PETSc's own loop. */
+/* Column by column. X may be B, for which a column is copied aside. */
+static PetscErrorCode MatSolveColumns(Mat F, PetscBool transposed, Mat B, Mat X)
+{
+  PetscErrorCode (*solve)(Mat, Vec, Vec) = transposed ? F->ops->solvetranspose : F->ops->solve;
+  Vec       b, x, aside = NULL;
+  PetscInt  columns;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(B, NULL, &columns));
+  for (PetscInt j = 0; j < columns; j++) {
+    PetscCall(MatDenseGetColumnVecRead(B, j, &b));
+    if (B == X) {
+      if (!aside) PetscCall(VecDuplicate(b, &aside));
+      PetscCall(VecCopy(b, aside));
+      PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
+    }
+    PetscCall(MatDenseGetColumnVecWrite(X, j, &x));
+    PetscCall((*solve)(F, aside ? aside : b, x));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, j, &x));
+    if (B != X) PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
+  }
+  PetscCall(VecDestroy(&aside));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMatSolve_SpTRSVGPU(Mat F, Mat B, Mat X)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSolveColumns(F, PETSC_FALSE, B, X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMatSolveTranspose_SpTRSVGPU(Mat F, Mat B, Mat X)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSolveColumns(F, PETSC_TRUE, B, X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatSetSolves_SpTRSVGPU(Mat F)
 {
   const PetscBool icc = (PetscBool)(F->factortype == MAT_FACTOR_ICC);
 
   PetscFunctionBegin;
-  F->ops->solve          = MatSolve_SpTRSVGPU;
-  F->ops->solvetranspose = icc ? MatSolve_SpTRSVGPU : MatSolveTranspose_SpTRSVGPU;
-  F->ops->forwardsolve   = icc ? MatForwardSolve_SpTRSVGPU_ICC : MatForwardSolve_SpTRSVGPU;
-  F->ops->backwardsolve  = icc ? MatBackwardSolve_SpTRSVGPU_ICC : MatBackwardSolve_SpTRSVGPU;
+  F->ops->solve             = MatSolve_SpTRSVGPU;
+  F->ops->solvetranspose    = icc ? MatSolve_SpTRSVGPU : MatSolveTranspose_SpTRSVGPU;
+  F->ops->forwardsolve      = icc ? MatForwardSolve_SpTRSVGPU_ICC : MatForwardSolve_SpTRSVGPU;
+  F->ops->backwardsolve     = icc ? MatBackwardSolve_SpTRSVGPU_ICC : MatBackwardSolve_SpTRSVGPU;
+  F->ops->matsolve          = MatMatSolve_SpTRSVGPU;
+  F->ops->matsolvetranspose = MatMatSolveTranspose_SpTRSVGPU;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,7 +23,7 @@ static PetscErrorCode Triangles_ILU(Mat host, SpTRSVGPUTriangles *t)
     offsets[r] = ++k - start;
   }
   nnz = k - i[n];
-  PetscCall(PetscMalloc1(n + 1 + nnz, &t->index));
+  PetscCall(PetscMalloc1((size_t)n + 1 + nnz, &t->index));
   PetscCall(PetscMalloc1(nnz, &value));
   columns     = t->index + n + 1;
   t->index[0] = 0;
@@ -61,8 +61,8 @@ static PetscErrorCode Triangles_ICC(Mat host, SpTRSVGPUTriangles *t)
   PetscCall(MatSeqSBAIJGetArray(host, &a));
   nnz = ui[n];
   off = nnz - n;
-  PetscCall(PetscMalloc1(2 * n + 3 + nnz + off, &t->index));
-  PetscCall(PetscMalloc1(nnz + off, &t->value));
+  PetscCall(PetscMalloc1(2 * (size_t)n + 3 + nnz + off, &t->index));
+  PetscCall(PetscMalloc1((size_t)nnz + off, &t->value));
   uoffsets = t->index;
   ucolumns = uoffsets + n + 1;
   loffsets = ucolumns + nnz;
