@@ -26,7 +26,7 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void);
+void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -77,6 +77,9 @@ void *Reference(const TrsvMatrix *, const int *source, int nvalues, const void *
 
 /* Equal up to rounding, relative to the largest; NaN where the other has NaN, the same Inf where it has Inf. Expects it. */
 int ExpectClose(TrsvPrecision, int n, const void *x, const void *reference, const char *where);
+
+/* Solves of one plan in a row under different schedules; then with new values. All must be close to serial, and the same to the bit. */
+void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTriangle, TrsvDiagonal, TrsvPrecision, int solves);
 
 /* A device algorithm of the table, from the i-th on; NULL past its end. */
 const TrsvAlgorithm *DeviceAlgorithm(int *i);

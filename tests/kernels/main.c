@@ -7,8 +7,17 @@ static const struct {
   const char *name;
   void (*run)(void);
 } suites[] = {
-  {"executor", TestExecutor}, {"planted", TestPlanted}, {"analysis", TestAnalysis}, {"solve", TestSolve},       {"schedules", TestSchedules},
-  {"pairs", TestPairs},       {"numbers", TestNumbers}, {"waits", TestWaits},       {"memory", TestMemory}, {"matrices", TestMatrices},
+  {"executor",  TestExecutor },
+  {"planted",   TestPlanted  },
+  {"analysis",  TestAnalysis },
+  {"solve",     TestSolve    },
+  {"schedules", TestSchedules},
+  {"chunk",     TestChunk    },
+  {"pairs",     TestPairs    },
+  {"numbers",   TestNumbers  },
+  {"waits",     TestWaits    },
+  {"memory",    TestMemory   },
+  {"matrices",  TestMatrices },
 };
 
 int main(int argc, char **argv)

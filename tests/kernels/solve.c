@@ -36,7 +36,7 @@ static void Solves(const TrsvMatrix *A, const int *source, int nvalues, const Tr
   free(kept);
 }
 
-static void Shaped(Shape shape, int rows, const TrsvAlgorithm *algorithm, int transposed, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision, int solves)
+void CheckSolves(Shape shape, int rows, const TrsvAlgorithm *algorithm, int transposed, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision, int solves)
 {
   Triangle    T      = MakeTriangle(shape, rows, triangle, diagonal, precision, (unsigned)rows);
   void       *values = MakeValues(&T.view, (unsigned)rows), *b = MakeVector(precision, rows, (unsigned)rows);
@@ -68,10 +68,10 @@ void TestSolve(void)
       if (Reduced() && variant % 5) continue; /* each of the four both ways */
       Begin("solve %s, %s, %s diagonal, %s%s", TrsvAlgorithmName(a), triangle ? "upper" : "lower", diagonal ? "stored" : "unit", precision ? "double" : "float", transposed ? ", transposed" : "");
       for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
-        if (!Reduced() || sizes[s] < 200) Shaped(RANDOM, sizes[s], a, transposed, triangle, diagonal, precision, 3);
+        if (!Reduced() || sizes[s] < 200) CheckSolves(RANDOM, sizes[s], a, transposed, triangle, diagonal, precision, 3);
       for (int shape = DIAGONAL; shape < SHAPES; shape++) {
-        Shaped((Shape)shape, shape == DENSE ? 70 : shape == GRID_3D ? 216 : shape == GRID_2D ? 225 : 150, a, transposed, triangle, diagonal, precision, 3);
-        if (!Reduced()) Shaped((Shape)shape, shape == DENSE ? 33 : shape == GRID_3D ? 343 : shape == GRID_2D ? 400 : 300, a, transposed, triangle, diagonal, precision, 2);
+        CheckSolves((Shape)shape, shape == DENSE ? 70 : shape == GRID_3D ? 216 : shape == GRID_2D ? 225 : 150, a, transposed, triangle, diagonal, precision, 3);
+        if (!Reduced()) CheckSolves((Shape)shape, shape == DENSE ? 33 : shape == GRID_3D ? 343 : shape == GRID_2D ? 400 : 300, a, transposed, triangle, diagonal, precision, 2);
       }
       End();
     }
@@ -87,8 +87,8 @@ void TestSchedules(void)
     for (int s = 0; s < 4; s++) {
       Begin("schedules %s, %s", TrsvAlgorithmName(a), ShapeName[shapes[s]]);
       schedule = 0;
-      Shaped(shapes[s], 196, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, Reduced() ? 12 : 96);
-      Shaped(shapes[s], 196, a, 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_FLOAT, Reduced() ? 12 : 96);
+      CheckSolves(shapes[s], 196, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, Reduced() ? 12 : 96);
+      CheckSolves(shapes[s], 196, a, 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_FLOAT, Reduced() ? 12 : 96);
       End();
     }
 }

@@ -1,6 +1,6 @@
 /*
-   chunks.h: shared memory by address, and what the algorithm `chunk` does with it, over the executor: the other side of what
-   vocabulary.cuh has under nvcc. An address is an offset into the block's dynamic shared memory. Included by simt.h.
+   chunks.h: shared memory by address, barriers in it, bulk copies into it, and clusters: the other side of what vocabulary.cuh has under nvcc.
+   An address is an offset into the block's dynamic shared memory. Included by simt.h.
 */
 #ifndef SIMT_CHUNKS_H
 #define SIMT_CHUNKS_H
@@ -26,7 +26,11 @@ template <> inline TrsvQuad        trsv_shared_load<TrsvQuad>(unsigned a)
   return q;
 }
 template <class T> static inline void trsv_shared_store(unsigned a, T v) { simt::store(simt::at(a), simt::to_bits(v), sizeof(T)); }
-static inline void                    trsv_shared_release(unsigned a, unsigned v) { trsv_shared_store(a, v); }
+static inline void                    trsv_shared_release(unsigned a, unsigned v)
+{
+  simt::release();
+  trsv_shared_store(a, v);
+}
 static inline unsigned                trsv_shared_acquire(unsigned a) { return trsv_shared_load<unsigned>(a); }
 
 static inline void trsv_barrier_init(unsigned b, unsigned count) { simt::mbarrier_init((TrsvMbarrier *)simt::at(b), count); }

@@ -42,6 +42,7 @@ struct Thread : Place { /* Place first: simt.h sees a thread as its place */
   unsigned    loads  = 0; /* beyond watched: any event may matter to it */
   bool        asleep = false; /* until one of them changes */
 
+  unsigned    idle    = 0;     /* shared accesses since it last changed anything */
   unsigned    pending = 0;     /* its stores that nobody else sees yet */
   const char *doing   = "";    /* the collective or barrier it stands at, for the report */
   unsigned    line    = 0;     /* and where */

@@ -43,7 +43,7 @@ typedef struct {
   int        preempt;         /* one shared access in so many lets others run before it; 0: none does */
   int        weak;            /* stores become visible late and in any order, as relaxed ones may */
   int        bounded;         /* where nobody can go on, let time pass until waits give up, in place of a report */
-  long       lose;            /* the store of a launch that never arrives, counted from 1; 0: all arrive */
+  long       lose;            /* the store of a launch, to other than the block's own shared memory, that never arrives, from 1; 0: all do */
 } SimtOptions;
 
 extern SimtOptions SimtSettings;

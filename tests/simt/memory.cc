@@ -40,6 +40,7 @@ void write(void *p, uint64_t bits, unsigned size)
 {
   if (read(p, size) == bits) return; /* nobody can tell */
   memcpy(p, &bits, size);
+  if (running) running->idle = 0;
   events++;
   wake(p);
 }
@@ -107,10 +108,21 @@ uint64_t load(const void *p, unsigned size)
   return bits;
 }
 
+/* Does the word lie in the shared memory of the running thread's block? */
+static bool own_shared(const void *p)
+{
+  for (const Variable &v : running->block->shared)
+    if ((const char *)p >= v.memory && (const char *)p < v.memory + v.bytes) return true;
+  return false;
+}
+
+/* All that the thread has stored is seen before what it stores next. */
+void release() { commit_of(running, nullptr); }
+
 void store(void *p, uint64_t bits, unsigned size)
 {
   may_yield();
-  if (++stores == SimtSettings.lose) return;
+  if (SimtSettings.lose && !own_shared(p) && ++stores == SimtSettings.lose) return;
   if (!SimtSettings.weak) {
     write(p, bits, size);
     return;
@@ -118,6 +130,7 @@ void store(void *p, uint64_t bits, unsigned size)
   if (pending.size() >= 64) commit_one();
   pending.push_back({running, p, bits, size});
   running->pending++;
+  if (read(p, size) != bits) running->idle = 0;
 }
 
 uint64_t atomic(Atomic what, void *p, uint64_t (*combine)(uint64_t, uint64_t), uint64_t operand, uint64_t compare, unsigned size)

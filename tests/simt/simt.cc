@@ -27,7 +27,7 @@ size_t                dynamic_bytes;
 static const size_t shared_of_multiprocessor = 228 << 10, shared_of_block = 227 << 10;
 
 static uint64_t    random_state, switches;
-static unsigned    launches, since_switch;
+static unsigned    launches;
 static int64_t     serial;
 static char        report[1024], kept[1024];
 static const char *kernel_name;
@@ -92,23 +92,23 @@ Block::~Block()
 void yield(State s)
 {
   running->state = s;
-  since_switch   = 0;
   fiber_leave(running->fiber, s == ENDED);
 }
 
 void may_yield()
 {
-  if (SimtSettings.preempt && !quiet && !random_below((unsigned)SimtSettings.preempt)) {
-    drop_priority(running);
-    yield(READY);
-  } else if (++since_switch > 4096) { /* a spin that never pauses */
+  if (++running->idle > 1024) { /* a spin that never pauses */
     running->loads = Thread::watched + 1;
     pause();
+  } else if (SimtSettings.preempt && !quiet && !random_below((unsigned)SimtSettings.preempt)) {
+    drop_priority(running);
+    yield(READY);
   }
 }
 
 void pause()
 {
+  running->idle = 0;
   yield(POLLED);
   running->loads = 0;
 }
@@ -287,7 +287,6 @@ void launch(const char *kernel, unsigned cluster_blocks, dim3 grid, dim3 block, 
     started          = 0;
     serial           = 0;
     emptied          = false;
-    since_switch     = 0;
     order.resize(blocks / cluster);
     for (unsigned i = 0; i < order.size(); i++) order[i] = SimtSettings.order == SIMT_BLOCKS_BACKWARD ? (unsigned)order.size() - 1 - i : i;
     if (SimtSettings.order == SIMT_BLOCKS_SHUFFLED) shuffle(order);

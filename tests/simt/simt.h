@@ -42,6 +42,7 @@ enum Atomic { ADD, INCREMENT, EXCHANGE, COMPARE };
 
 uint64_t load(const void *, unsigned size);
 void     store(void *, uint64_t bits, unsigned size);
+void     release();
 uint64_t atomic(Atomic, void *, uint64_t (*combine)(uint64_t old, uint64_t operand), uint64_t operand, uint64_t compare, unsigned size);
 void     pause();
 uint64_t nanoseconds();

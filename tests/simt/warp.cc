@@ -8,6 +8,7 @@ namespace simt {
 
 static void wait_at(State s, const char *name, unsigned line)
 {
+  running->idle  = 0;
   running->doing = name;
   running->line  = line;
   yield(s);
@@ -84,6 +85,7 @@ void block_barrier(const char *name, unsigned line)
   commit_of(running, nullptr);
   events++;
   running->block->waiting++;
+  running->idle  = 0;
   running->state = BARRIER;
   running->doing = name;
   running->line  = line;

@@ -1,0 +1,35 @@
+/*
+   The algorithm `chunk` with settings that lead small triangles through all of its paths: several chunks, clusters, cells that change
+   hands, records of every length, steps of every width.
+*/
+#include "check.h"
+#include "chunk.h"
+
+void TestChunk(void)
+{
+  static const TrsvChunkSettings all[] = {
+    {.chunks = 3, .length = 2,  .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4},
+    {.chunks = 5, .length = 3,  .width = 32, .cluster = 2, .ring = 2048, .stages = 5, .life = -1, .far = 8, .near = 4},
+    {.chunks = 4, .length = 2,  .width = 8,  .cluster = 4, .ring = 1024, .stages = 4, .life = -1, .far = 8, .near = 4},
+    {.chunks = 3, .length = 5,  .width = 16, .cluster = 1, .ring = 1024, .stages = 4, .life = 4,  .far = 8, .near = 4},
+    {.chunks = 4, .length = 3,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .life = 0,  .far = 8, .near = 4},
+    {.chunks = 2, .length = 13, .width = 32, .cluster = 2, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4},
+    {.chunks = 2, .length = 8,  .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = 1,  .far = 8, .near = 4},
+  };
+  const TrsvAlgorithm *a = TrsvAlgorithmFind("chunk");
+  unsigned             n = 0;
+
+  for (size_t s = 0; a && s < sizeof(all) / sizeof(all[0]); s++) {
+    char line[100];
+
+    if (Reduced() && s != 1 && s != 4) continue;
+    TrsvChunkSettingsPrint(&all[s], line, sizeof(line));
+    Begin("chunk with settings %s", line);
+    TrsvChunkSettingsOverride(&all[s]);
+    for (int shape = RANDOM; shape < SHAPES; shape++, n++)
+      CheckSolves((Shape)shape, shape == DENSE ? 40 : shape == GRID_3D ? 343 : shape == GRID_2D ? 400 : 500, a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 2), Reduced() ? 1 : 4);
+    if (!Reduced()) CheckSolves(RANDOM, 1500, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2);
+    TrsvChunkSettingsOverride(NULL);
+    End();
+  }
+}

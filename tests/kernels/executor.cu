@@ -1,0 +1,425 @@
+/*
+   The executor itself: what collectives, barriers, atomics, copies and clusters give, what it says of misuse, and that its schedules differ.
+*/
+#include <vector>
+#include "check.h"
+#include "vocabulary.cuh"
+
+/* Runs a launch, expects the report to hold these words; NULL: no report. */
+static bool Reports(const char *words)
+{
+  const TrsvError error = TrsvDeviceLaunched("test");
+
+  if (!words) return Expect(!error, "%s", TrsvErrorMessage());
+  return Expect(error == TRSV_ERR_DEVICE && strstr(TrsvErrorMessage(), words), "not reported as '%s': %s", words, error ? TrsvErrorMessage() : "no error");
+}
+
+#define UNDER_ALL_SCHEDULES for (unsigned k = 0; SimtSchedule(k), k < 24; k++)
+#define RUN(kernel, grid, block, ...) TRSV_LAUNCH(kernel, grid, block, 0, (TrsvStream)NULL, __VA_ARGS__)
+
+/* --- what should work --- */
+
+static void collectives(int *wrong)
+{
+  const int lane = (int)(threadIdx.x % 32);
+  int       bad  = 0;
+
+  bad += __shfl_sync(~0u, lane, 5) != 5;
+  bad += __shfl_sync(~0u, 1.5 * lane, lane + 1, 8) != 1.5 * (lane / 8 * 8 + (lane + 1) % 8);
+  bad += __shfl_down_sync(~0u, (float)lane, 3) != (float)(lane + 3 < 32 ? lane + 3 : lane);
+  bad += __shfl_up_sync(~0u, lane, 1, 16) != (lane % 16 ? lane - 1 : lane);
+  bad += __shfl_xor_sync(~0u, (unsigned long long)lane << 40, 4) != (unsigned long long)(lane ^ 4) << 40;
+  bad += __ballot_sync(~0u, lane % 3 == 0) != 0x49249249u;
+  bad += !__any_sync(~0u, lane == 31) || __any_sync(~0u, lane == 32);
+  bad += !__all_sync(~0u, lane < 32) || __all_sync(~0u, lane < 31);
+  if (lane < 20) bad += __shfl_xor_sync(0xfffffu, lane, 1) != (lane ^ 1); /* while the others go on */
+  else bad += __ballot_sync(0xfff00000u, lane == 20) != 1u << 20;
+  __syncwarp();
+  atomicAdd(wrong, bad);
+}
+
+static void barriers(unsigned *count, int *wrong)
+{
+  TRSV_SHARED(unsigned, sum, 1);
+
+  if (threadIdx.x == 0) sum[0] = 0;
+  __syncthreads();
+  if (threadIdx.x >= 40) return; /* the others go on without */
+  for (unsigned r = 1; r <= 5; r++) {
+    atomicAdd(&sum[0], 1);
+    __syncthreads();
+    if (sum[0] != r * 40) atomicAdd(wrong, 1);
+    __syncthreads();
+  }
+  atomicAdd(count, 1);
+}
+
+static void atomics(unsigned *words, double *total)
+{
+  const unsigned t = atomicInc(&words[0], 9);
+  unsigned       old;
+
+  atomicAdd(&words[1], 1);
+  atomicAdd(total, 0.5);
+  do old = trsv_load(&words[2]);
+  while (atomicCAS(&words[2], old, old + 2) != old);
+  atomicExch(&words[3], t < 10 ? 7u : 8u);
+}
+
+static void TestRight(void)
+{
+  Begin("executor: collectives");
+  UNDER_ALL_SCHEDULES
+  {
+    int wrong = 0;
+
+    RUN(collectives, 3, 96, &wrong);
+    Reports(NULL);
+    Expect(!wrong, "schedule %u: %d wrong results", k, wrong);
+  }
+  End();
+  Begin("executor: barriers and shared memory");
+  UNDER_ALL_SCHEDULES
+  {
+    unsigned count = 0;
+    int      wrong = 0;
+
+    RUN(barriers, 7, 75, &count, &wrong);
+    Reports(NULL);
+    Expect(!wrong && count == 280, "schedule %u: %d wrong, %u threads", k, wrong, count);
+  }
+  End();
+  Begin("executor: atomics");
+  UNDER_ALL_SCHEDULES
+  {
+    unsigned words[4] = {0, 0, 0, 0};
+    double   total    = 0;
+
+    RUN(atomics, 5, 64, words, &total);
+    Reports(NULL);
+    Expect(words[0] == 0 && words[1] == 320 && words[2] == 640 && words[3] == 7 && total == 160, "schedule %u: %u %u %u %u %g", k, words[0], words[1], words[2], words[3], total);
+  }
+  End();
+}
+
+/* --- schedules --- */
+
+static void order(unsigned *next, unsigned *when, unsigned *together, unsigned *most)
+{
+  const unsigned now = atomicAdd(together, 1) + 1;
+  unsigned       m   = trsv_load(most);
+
+  when[blockIdx.x] = atomicAdd(next, 1);
+  while (now > m && atomicCAS(most, m, now) != m) m = trsv_load(most);
+  atomicAdd(together, ~0u);
+}
+
+/* One thread writes two words, another reads them the other way round. */
+static void pass_on(unsigned *words, unsigned *came_apart)
+{
+  if (blockIdx.x == 0) {
+    trsv_store(&words[0], 1);
+    trsv_store(&words[1], 1);
+  } else {
+    while (!trsv_load(&words[1])) trsv_pause();
+    if (!trsv_load(&words[0])) trsv_store(came_apart, 1);
+  }
+}
+
+static void TestOrders(void)
+{
+  unsigned orders = 0, apart = 0;
+
+  Begin("executor: blocks start in many orders, no more at a time than allowed");
+  UNDER_ALL_SCHEDULES
+  {
+    unsigned next = 0, together = 0, most = 0, forward = 1, when[16];
+
+    RUN(order, 16, 1, &next, when, &together, &most);
+    Reports(NULL);
+    for (unsigned i = 0; i < 16; i++) forward = forward && when[i] == i;
+    orders += !forward;
+    Expect(most <= (unsigned)SimtSettings.resident, "%u blocks in place of %d", most, SimtSettings.resident);
+  }
+  Expect(orders > 8 && orders < 24, "%u of 24 schedules are out of order", orders);
+  End();
+  Begin("executor: two words come apart under weak stores only");
+  UNDER_ALL_SCHEDULES
+  {
+    unsigned words[2] = {0, 0}, came_apart = 0;
+
+    SimtSettings.resident = 2;
+    RUN(pass_on, 2, 1, words, &came_apart);
+    Reports(NULL);
+    Expect(!came_apart || SimtSettings.weak, "schedule %u", k);
+    apart += came_apart;
+  }
+  Expect(apart > 0, "they never do");
+  End();
+  Begin("executor: equal settings give equal runs");
+  UNDER_ALL_SCHEDULES
+  {
+    unsigned first[16], second[16];
+
+    for (int r = 0; r < 2; r++) {
+      unsigned next = 0, together = 0, most = 0;
+      SimtSettings.seed = 77 - SimtLaunches(); /* the launch counts too */
+      RUN(order, 16, 1, &next, r ? second : first, &together, &most);
+    }
+    Expect(!memcmp(first, second, sizeof(first)), "schedule %u", k);
+  }
+  End();
+}
+
+/* --- misuse and deadlock --- */
+
+static void wait_for(const unsigned *word)
+{
+  while (!trsv_load(word)) trsv_pause();
+}
+static void wait_without_pause(const unsigned *word)
+{
+  while (!trsv_load(word)) { }
+}
+static void two_barriers(int)
+{
+  if (threadIdx.x < 16) __syncthreads();
+  else
+    __syncthreads();
+}
+static void barrier_and_collective(int)
+{
+  if (threadIdx.x == 3) __syncthreads();
+  else __syncwarp();
+}
+static void not_in_mask(int) { __syncwarp(0xffff); }
+static void two_operations(int)
+{
+  if (threadIdx.x < 16) (void)__ballot_sync(~0u, 1);
+  else (void)__any_sync(~0u, 1);
+}
+static void small_block(int) { __syncwarp(); }
+static void reads_outside(int)
+{
+  if (threadIdx.x < 16) (void)__shfl_sync(0xffff, 1, 20);
+}
+static void other_masks(int) { (void)__ballot_sync(threadIdx.x < 8 ? 0xffffffffu : 0xffffff00u, 1); }
+static void bounded(TrsvSync sync, int *gave_up)
+{
+  TrsvPatience patience;
+
+  while (patience.more(sync)) { }
+  atomicAdd(gave_up, 1);
+}
+
+static void TestMisuse(void)
+{
+  unsigned word = 0;
+
+#define REPORTS(name, words, ...) \
+  Begin("executor: " name); \
+  UNDER_ALL_SCHEDULES \
+  { \
+    __VA_ARGS__; \
+    Reports(words); \
+  } \
+  End()
+  REPORTS("a wait for what never comes", "deadlock: 32 threads poll", SimtSettings.resident = 1; RUN(wait_for, 2, 32, (const unsigned *)&word));
+  REPORTS("a wait that does not pause", "deadlock: 1 threads poll", RUN(wait_without_pause, 1, 1, (const unsigned *)&word));
+  REPORTS("two barriers", "stand at two barriers", RUN(two_barriers, 1, 32, 0));
+  REPORTS("a barrier in a branch", "deadlock", RUN(barrier_and_collective, 1, 32, 0));
+  REPORTS("a lane that is not in its mask", "not in the mask", RUN(not_in_mask, 1, 32, 0));
+  REPORTS("two operations", "while other lanes", RUN(two_operations, 1, 32, 0));
+  REPORTS("lanes that never were", "have ended", RUN(small_block, 1, 20, 0));
+  REPORTS("a lane outside the mask is read", "not in the mask", RUN(reads_outside, 1, 32, 0));
+  REPORTS("masks that differ", "__ballot_sync", RUN(other_masks, 1, 32, 0));
+  REPORTS("no blocks", "cannot be launched", RUN(small_block, 0, 32, 0));
+  REPORTS("too many threads", "cannot be launched", RUN(small_block, 1, 1025, 0));
+  REPORTS("too much shared memory", "shared memory", TRSV_LAUNCH(small_block, 1, 32, 228 * 1024, (TrsvStream)NULL, 0));
+  REPORTS("half a cluster", "clusters of 2", TRSV_LAUNCH_CLUSTER(small_block, 2, 3, 32, 0, (TrsvStream)NULL, 0));
+
+  Begin("executor: a bounded wait ends in time");
+  UNDER_ALL_SCHEDULES
+  {
+    TrsvSync       sync;
+    int            gave_up = 0;
+    const uint64_t start   = SimtNanoseconds();
+
+    SimtSettings.bounded = 1;
+    ExpectError(TrsvSyncCreate(&sync), TRSV_SUCCESS, "TrsvSyncCreate");
+    sync.patience = 20000000000ull;
+    RUN(bounded, 1, 4, sync, &gave_up);
+    Reports(NULL);
+    Expect(gave_up == 4 && *sync.told && SimtNanoseconds() - start > sync.patience, "schedule %u: %d gave up after %g s", k, gave_up, 1e-9 * (double)(SimtNanoseconds() - start));
+    TrsvSyncDestroy(&sync);
+  }
+  End();
+}
+
+/* --- bulk copies and clusters --- */
+
+enum {
+  ARRIVED = 0, /* two barriers each */
+  EMPTY   = 16,
+  BUFFER  = 128,
+  PART    = 256 /* bytes of a part */
+};
+
+/* One thread copies part by part through two buffers; a warp sums them up. BUG 1 reads before it waits, 2 overwrites what is
+   still read, 3 ends with a copy under way, 4 waits for the wrong parity. */
+template <int BUG> static void stream_through(const double *from, unsigned parts, double *sum)
+{
+  const unsigned lane = threadIdx.x % 32;
+
+  if (threadIdx.x == 0)
+    for (unsigned i = 0; i < 2; i++) {
+      trsv_barrier_init(ARRIVED + 8 * i, 1);
+      trsv_barrier_init(EMPTY + 8 * i, 1);
+    }
+  trsv_block_sync();
+  if (threadIdx.x == 32) {
+    for (unsigned p = 0; p < parts + (BUG == 3); p++) {
+      if (p >= 2 && BUG != 2) trsv_barrier_wait(EMPTY + 8 * (p % 2), (p / 2 + 1) % 2);
+      trsv_bulk_copy(BUFFER + PART * (p % 2), (const char *)from + PART * (size_t)(p < parts ? p : 0), PART, ARRIVED + 8 * (p % 2));
+    }
+  } else if (threadIdx.x < 32)
+    for (unsigned p = 0; p < parts; p++) {
+      if (BUG != 1) trsv_barrier_wait(ARRIVED + 8 * (p % 2), (p / 2 + (BUG == 4)) % 2);
+      sum[lane] += trsv_shared_load<double>(BUFFER + PART * (p % 2) + 8 * lane);
+      if (BUG == 1) trsv_barrier_wait(ARRIVED + 8 * (p % 2), p / 2 % 2);
+      trsv_warp_sync();
+      trsv_barrier_arrive_if(EMPTY + 8 * (p % 2), lane == 0);
+    }
+}
+
+static void no_barrier_made(int) { trsv_barrier_arrive(ARRIVED); }
+static void copy_beyond(const double *from)
+{
+  trsv_barrier_init(ARRIVED, 1);
+  trsv_bulk_copy(960, from, 128, ARRIVED);
+}
+static void copy_unaligned(const double *from)
+{
+  trsv_barrier_init(ARRIVED, 1);
+  trsv_bulk_copy(BUFFER, from + 1, 128, ARRIVED);
+}
+
+/* Each block hands a number on to the next of its cluster. BUG 1 does not wait before it ends, 2 not before it stores. */
+template <int BUG> static void hand_on(unsigned *out)
+{
+  const unsigned rank = trsv_cluster_rank();
+
+  if (threadIdx.x == 0) trsv_shared_store(0, rank ? 0u : 100u);
+  if (BUG != 2) trsv_cluster_sync();
+  if (threadIdx.x == 0) {
+    unsigned v;
+
+    while (!(v = trsv_shared_load<unsigned>(0))) trsv_pause();
+    if (rank + 1 < 4) trsv_push(trsv_peer(rank + 1), 0, v + 1);
+    out[blockIdx.x] = v;
+  }
+  if (BUG != 1) trsv_cluster_sync();
+  if (BUG == 1 && rank == 0) (void)trsv_peer(1);
+}
+
+template <int BUG> static bool Streams(void)
+{
+  std::vector<double> from(32 * 8 + 2, 0);
+  double             *aligned = (double *)(((uintptr_t)from.data() + 15) / 16 * 16), sum[32];
+  bool                right   = true;
+
+  for (int i = 0; i < 256; i++) aligned[i] = i / 32 * 1000 + i % 32;
+  memset(sum, 0, sizeof(sum));
+  TRSV_LAUNCH(stream_through<BUG>, 1, 64, 1024, (TrsvStream)NULL, aligned, 8u, sum);
+  for (int i = 0; i < 32; i++) right = right && sum[i] == 28000 + 8 * i;
+  return right;
+}
+
+template <int BUG> static bool Caught(void)
+{
+  const bool right = Streams<BUG>();
+
+  return TrsvDeviceLaunched("test") != TRSV_SUCCESS || !right;
+}
+
+static void TestCopies(void)
+{
+  alignas(16) double from[32] = {0};
+  unsigned           caught[5] = {0};
+
+  Begin("executor: a stream of bulk copies");
+  UNDER_ALL_SCHEDULES
+  {
+    const bool right = Streams<0>();
+
+    if (Reports(NULL)) Expect(right, "schedule %u: a wrong sum", k);
+  }
+  End();
+  Begin("executor: copies and barriers used wrongly are caught");
+  UNDER_ALL_SCHEDULES
+  {
+    caught[1] += Caught<1>();
+    caught[2] += Caught<2>();
+    caught[3] += Caught<3>();
+    caught[4] += Caught<4>();
+  }
+  for (int bug = 1; bug < 5; bug++) Expect(caught[bug] > 0, "bug %d never is", bug);
+  End();
+  REPORTS("a barrier that was not made", "not initialised", TRSV_LAUNCH(no_barrier_made, 1, 1, 1024, (TrsvStream)NULL, 0));
+  REPORTS("a copy beyond the end", "beyond the end", TRSV_LAUNCH(copy_beyond, 1, 1, 1024, (TrsvStream)NULL, (const double *)from));
+  REPORTS("a copy that is not aligned", "off its 16", TRSV_LAUNCH(copy_unaligned, 1, 1, 1024, (TrsvStream)NULL, (const double *)from));
+
+  Begin("executor: clusters");
+  caught[1] = caught[2] = 0;
+  UNDER_ALL_SCHEDULES
+  {
+    unsigned out[12], right = 1;
+
+    TRSV_LAUNCH_CLUSTER(hand_on<0>, 4, 12, 40, 1024, (TrsvStream)NULL, out);
+    Reports(NULL);
+    for (unsigned i = 0; i < 12; i++) right = right && out[i] == 100 + i % 4;
+    Expect(right, "schedule %u: wrong numbers", k);
+    TRSV_LAUNCH_CLUSTER(hand_on<1>, 4, 12, 40, 1024, (TrsvStream)NULL, out);
+    caught[1] += TrsvDeviceLaunched("test") != TRSV_SUCCESS;
+    memset(out, 0, sizeof(out));
+    TRSV_LAUNCH_CLUSTER(hand_on<2>, 4, 12, 40, 1024, (TrsvStream)NULL, out);
+    right = !TrsvDeviceLaunched("test");
+    for (unsigned i = 0; i < 12; i++) right = right && out[i] == 100 + i % 4;
+    caught[2] += !right;
+  }
+  Expect(caught[1] > 0, "the memory of a block that has ended can be had");
+  Expect(caught[2] > 0, "a store into memory that its owner has not made ready is never lost");
+  End();
+}
+
+static void TestDevice(void)
+{
+  Begin("executor: device memory");
+  {
+    double *p, host[4] = {1, 2, 3, 4};
+
+    ExpectError(TrsvDeviceAlloc(sizeof(host), &p), TRSV_SUCCESS, "TrsvDeviceAlloc");
+    Expect(SimtLive() == 1, "%zu allocations", SimtLive());
+    ExpectError(TrsvDeviceUpload(p, host, sizeof(host), NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+    Expect(p[3] == 4, "not copied");
+    ExpectError(TrsvDeviceUpload(p + 1, host, sizeof(host), NULL), TRSV_ERR_DEVICE, "a copy beyond the end");
+    ExpectError(TrsvDeviceUpload(host, p, sizeof(host), NULL), TRSV_ERR_DEVICE, "a copy to the host");
+    TrsvDeviceFree(p);
+    Expect(!SimtLive(), "%zu allocations", SimtLive());
+    SimtFailAt(2, 0);
+    ExpectError(TrsvDeviceAlloc(8, &p), TRSV_SUCCESS, "the first");
+    TrsvDeviceFree(p);
+    ExpectError(TrsvDeviceAlloc(8, &p), TRSV_ERR_MEMORY, "the second");
+    Expect(SimtFailed() && !p, "nothing failed");
+  }
+  End();
+}
+
+extern "C" void TestExecutor(void)
+{
+  TestRight();
+  TestOrders();
+  TestMisuse();
+  TestCopies();
+  TestDevice();
+}

@@ -1,0 +1,205 @@
+/*
+   Memory that is not there: every allocation of the host and every call of the device fails once, and from then on, at each place in
+   turn. Whatever happens, an error is told, nothing is left behind, and the same works once there is memory again.
+
+   The linker wraps malloc and its kin; see the makefile.
+*/
+#include "check.h"
+
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__real_realloc(void *, size_t);
+void *__real_aligned_alloc(size_t, size_t);
+void  __real_free(void *);
+
+static long until, held; /* allocations before one fails, 0 for never; allocations that are held */
+static int  forever, has_failed;
+
+static int Fails(void)
+{
+  if (until == 1) {
+    has_failed = 1;
+    if (!forever) until = 0;
+    return 1;
+  }
+  if (until > 1) until--;
+  return 0;
+}
+
+static void *Held(void *p)
+{
+  held += p != NULL;
+  return p;
+}
+
+void *__wrap_malloc(size_t n) { return Fails() ? NULL : Held(__real_malloc(n)); }
+void *__wrap_calloc(size_t n, size_t size) { return Fails() ? NULL : Held(__real_calloc(n, size)); }
+void *__wrap_aligned_alloc(size_t align, size_t n) { return Held(__real_aligned_alloc(align, n)); } /* the executor's own: it has its own way to fail */
+
+void *__wrap_realloc(void *old, size_t n)
+{
+  void *p;
+
+  if (Fails()) return NULL;
+  p = __real_realloc(old, n);
+  held += p && !old;
+  return p;
+}
+
+void __wrap_free(void *p)
+{
+  held -= p != NULL;
+  __real_free(p);
+}
+
+/* What is tried */
+typedef struct {
+  Triangle             L, U;
+  const TrsvAlgorithm *algorithm;
+  TrsvAnalysis        *analysis;
+  TrsvPlan            *plan;
+  void                *values, *b, *x;
+} Setting;
+
+static TrsvError Analyse(Setting *s)
+{
+  TrsvAnalysis   *analysis;
+  const TrsvError error = TrsvAnalyse(&s->L.view, &analysis);
+
+  Expect(!error == !!analysis, "TrsvAnalyse: error %d, analysis %p", (int)error, (void *)analysis);
+  TrsvAnalysisDestroy(&analysis);
+  return error;
+}
+
+static TrsvError Transpose(Setting *s)
+{
+  TrsvMatrix      T;
+  int            *made;
+  const int      *source;
+  const TrsvError error = TrsvTranspose(&s->L.view, &T, &made, &source);
+
+  Expect(!error == !!made, "TrsvTranspose: error %d, result %p", (int)error, (void *)made);
+  free(made);
+  return error;
+}
+
+static TrsvError Plan(Setting *s)
+{
+  TrsvPlan       *plan;
+  const TrsvError error = TrsvPlanCreate(&s->L.view, s->analysis, NULL, s->L.offsets[s->L.view.rows], s->algorithm, &plan);
+
+  Expect(!error == !!plan, "TrsvPlanCreate: error %d, plan %p", (int)error, (void *)plan);
+  TrsvPlanDestroy(&plan);
+  return error;
+}
+
+static TrsvError MakePair(Setting *s, int transposed)
+{
+  enum {
+    ROWS = 64
+  };
+  int             order[ROWS];
+  TrsvPair       *pair;
+  TrsvError       error;
+
+  for (int i = 0; i < ROWS; i++) order[i] = (i * 5 + 3) % ROWS;
+  error = TrsvPairCreate(&s->L.view, &s->U.view, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, s->algorithm, s->algorithm, &pair);
+  Expect(!error == !!pair, "TrsvPairCreate: error %d, pair %p", (int)error, (void *)pair);
+  TrsvPairDestroy(&pair);
+  return error;
+}
+
+static TrsvError Pair(Setting *s) { return MakePair(s, 0); }
+static TrsvError PairTransposed(Setting *s) { return MakePair(s, 1); }
+static TrsvError SetValues(Setting *s) { return TrsvPlanSetValues(s->plan, s->values, TRSV_HOST, NULL); }
+static TrsvError Solve(Setting *s) { return TrsvPlanSolve(s->plan, s->b, s->x, NULL); }
+
+static const struct {
+  const char *name;
+  TrsvError (*run)(Setting *);
+} operations[] = {
+  {"TrsvAnalyse",                 Analyse       },
+  {"TrsvTranspose",               Transpose     },
+  {"TrsvPlanCreate",              Plan          },
+  {"TrsvPairCreate",              Pair          },
+  {"TrsvPairCreate, transposed",  PairTransposed},
+  {"TrsvPlanSetValues",           SetValues     },
+  {"TrsvPlanSolve",               Solve         },
+};
+
+/* Returns at how many places it could fail. */
+static long Try(Setting *s, TrsvError (*run)(Setting *), int on_device, int all_after)
+{
+  for (long k = 1;; k++) {
+    const long   before = held;
+    const size_t live   = SimtLive();
+    TrsvError    error;
+    int          struck;
+
+    forever    = all_after;
+    has_failed = 0;
+    until      = on_device ? 0 : k;
+    SimtFailAt(on_device ? k : 0, all_after);
+    error  = run(s);
+    struck = on_device ? SimtFailed() : has_failed;
+    until  = 0;
+    SimtFailAt(0, 0);
+    if (!Expect(held == before && SimtLive() == live, "place %ld: %ld host and %ld device allocations are left", k, held - before, (long)(SimtLive() - live))) return k;
+    if (!struck) {
+      ExpectError(error, TRSV_SUCCESS, "where nothing fails");
+      return k - 1;
+    }
+    if (!Expect(error == TRSV_ERR_MEMORY || (on_device && error == TRSV_ERR_DEVICE), "place %ld: error %d", k, (int)error)) return k;
+    Expect(*TrsvErrorMessage(), "place %ld: no message", k);
+    if (!ExpectError(run(s), TRSV_SUCCESS, "once there is memory again")) return k;
+  }
+}
+
+static void Algorithm(const TrsvAlgorithm *a)
+{
+  Setting s;
+
+  memset(&s, 0, sizeof(s));
+  s.algorithm = a;
+  s.L         = MakeTriangle(RANDOM, 64, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 4);
+  s.U         = MakeTriangle(DENSE, 64, TRSV_UPPER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 4);
+  s.values    = MakeValues(&s.L.view, 4);
+  s.b         = MakeVector(TRSV_DOUBLE, 64, 4);
+  s.x         = MakeArray(TRSV_DOUBLE, 64);
+  for (size_t o = 0; o < sizeof(operations) / sizeof(operations[0]); o++) {
+    const int own    = o >= 2; /* the first two know no algorithm */
+    const int device = own && TrsvAlgorithmMemory(a) == TRSV_DEVICE;
+    long      places = 0;
+
+    if (!own && a != TrsvAlgorithmGet(0)) continue;
+    Begin("fails anywhere: %s%s%s", operations[o].name, own ? ", " : "", own ? TrsvAlgorithmName(a) : "");
+    if (!s.analysis) ExpectError(TrsvAnalyse(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyse");
+    if (!s.plan && s.analysis) {
+      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[64], a, &s.plan), TRSV_SUCCESS, "TrsvPlanCreate");
+      if (s.plan) ExpectError(SetValues(&s), TRSV_SUCCESS, "TrsvPlanSetValues");
+    }
+    for (int on_device = 0; s.plan && on_device <= device; on_device++)
+      for (int all_after = 0; all_after < 2; all_after++) places += Try(&s, operations[o].run, on_device, all_after);
+    Expect(places > 0 || o >= 5, "it could fail nowhere");
+    if (s.plan && operations[o].run == Solve) {
+      until = forever = 1; /* a solve allocates nothing on the host, so it does not notice */
+      ExpectError(Solve(&s), TRSV_SUCCESS, "a solve without memory");
+      until = 0;
+    }
+    End();
+  }
+  TrsvPlanDestroy(&s.plan);
+  TrsvAnalysisDestroy(&s.analysis);
+  FreeTriangle(&s.L);
+  FreeTriangle(&s.U);
+  free(s.values);
+  free(s.b);
+  free(s.x);
+}
+
+void TestMemory(void)
+{
+  const TrsvAlgorithm *a;
+
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) Algorithm(a);
+}

@@ -1,0 +1,140 @@
+/*
+   Pairs: L and U, or their transposes, with and without orderings, undo the multiplication by A.
+*/
+#include "check.h"
+
+/* y = T x, or T^T x */
+static void Multiply(const TrsvMatrix *T, const void *values, int transposed, const double *x, double *y)
+{
+  for (int i = 0; i < T->rows; i++) y[i] = T->diagonal == TRSV_DIAGONAL_UNIT ? x[i] : 0;
+  for (int i = 0; i < T->rows; i++)
+    for (int k = T->offsets[i]; k < T->offsets[i + 1]; k++) {
+      const int j = T->columns[k];
+
+      if (transposed) y[j] += Get(values, T->precision, k) * x[i];
+      else y[i] += Get(values, T->precision, k) * x[j];
+    }
+}
+
+static int *Shuffled(int n, Random *r)
+{
+  int *p = malloc(sizeof(int) * ((size_t)n + 1));
+
+  for (int i = 0; i < n; i++) {
+    const int j = RandomBelow(r, i + 1);
+
+    p[i] = p[j];
+    p[j] = i;
+  }
+  return p;
+}
+
+/* ordered: 1 has an order of rows, 2 of columns */
+static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, int ordered, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, unsigned seed)
+{
+  Random    r = seed;
+  Triangle  L = MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, seed), U = MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, seed + 1);
+  void     *l = MakeValues(&L.view, seed), *u = MakeValues(&U.view, seed + 1), *b = MakeArray(precision, rows), *x = MakeArray(precision, rows), *want = MakeArray(precision, rows);
+  double   *v = MakeArray(TRSV_DOUBLE, rows), *w = MakeArray(TRSV_DOUBLE, rows);
+  int      *row = ordered & 1 ? Shuffled(rows, &r) : NULL, *column = ordered & 2 ? Shuffled(rows, &r) : NULL;
+  const int *in = transposed ? row : column, *out = transposed ? column : row;
+  TrsvPair *pair;
+
+  for (int i = 0; i < rows; i++) Set(want, precision, i, RandomReal(&r));
+  for (int pass = 0; pass < 2; pass++) {
+    for (int k = 0; pass && k < U.offsets[rows]; k++) Set(u, precision, k, 0.75 * Get(u, precision, k));
+    for (int i = 0; i < rows; i++) v[i] = Get(want, precision, in ? in[i] : i);
+    Multiply(transposed ? &L.view : &U.view, transposed ? l : u, transposed, v, w);
+    Multiply(transposed ? &U.view : &L.view, transposed ? u : l, transposed, w, v);
+    for (int i = 0; i < rows; i++) Set(b, precision, out ? out[i] : i, v[i]);
+    if (!pass && !ExpectError(TrsvPairCreate(&L.view, &U.view, row, column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, lower, upper, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
+    ExpectError(TrsvPairSetValues(pair, l, u, pass ? memory : TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+    for (unsigned s = 0; s < 2; s++) {
+      double largest = 0;
+
+      SimtSchedule(seed + s);
+      memset(x, 0xcd, TrsvValueSize(precision) * (size_t)rows);
+      ExpectError(TrsvPairFirst(pair, b, pair->between, NULL), TRSV_SUCCESS, "TrsvPairFirst");
+      ExpectError(TrsvPairSecond(pair, pair->between, x, NULL), TRSV_SUCCESS, "TrsvPairSecond");
+      for (int i = 0; i < rows; i++) largest = fmax(largest, fabs(Get(x, precision, i) - Get(want, precision, i)));
+      Expect(largest <= (precision == TRSV_FLOAT ? 2e-3 : 1e-11), "%s %d, %s, orderings %d: x is off by %g", ShapeName[shape], rows, precision ? "double" : "float", ordered, largest);
+    }
+    if (!pass) {
+      const TrsvAlgorithm *first = transposed ? upper : lower, *second = transposed ? lower : upper;
+
+      Expect(!first || (pair->first.algorithm == first && !strcmp(pair->first.why, "asked for")), "the first solve is not by what was asked for");
+      Expect(!second || (pair->second.algorithm == second && !strcmp(pair->second.why, "asked for")), "the second solve is not by what was asked for");
+      Expect(*pair->first.why && *pair->second.why && TrsvPairBytes(pair) >= TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan), "not all is filled in");
+    } else {
+      TrsvPairDestroy(&pair);
+      Expect(!pair, "TrsvPairDestroy leaves the pointer");
+    }
+  }
+  free(row);
+  free(column);
+  free(l);
+  free(u);
+  free(b);
+  free(x);
+  free(want);
+  free(v);
+  free(w);
+  FreeTriangle(&L);
+  FreeTriangle(&U);
+}
+
+static void All(int transposed, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
+{
+  static const Shape shapes[] = {RANDOM, DIAGONAL, BAND, GRID_2D, GAPS};
+  unsigned           n        = 0;
+
+  Begin("pair%s on the %s, %s and %s", transposed ? ", transposed," : "", memory == TRSV_HOST ? "host" : "device", lower ? TrsvAlgorithmName(lower) : "the one chosen", upper ? TrsvAlgorithmName(upper) : "the one chosen");
+  for (int s = 0; s < 5; s++)
+    for (int rows = 0; rows < 300; rows += 1 + 3 * rows, n++) One(shapes[s], rows, (TrsvPrecision)(n / 2 % 2), transposed, (int)(n % 4), memory, lower, upper, 100 + n);
+  for (int ordered = 0; ordered < 4; ordered++) One(RANDOM, 200, TRSV_DOUBLE, transposed, ordered, memory, lower, upper, 500);
+  End();
+}
+
+static void Mismatch(void)
+{
+  Triangle             L = MakeTriangle(CHAIN, 5, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(CHAIN, 5, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  const TrsvAlgorithm *serial = TrsvAlgorithmFind("serial"), *device;
+  int                  i = 0;
+
+  device = DeviceAlgorithm(&i);
+  Begin("an algorithm of the other memory is refused");
+  for (int n = 0; n < 4; n++) {
+    const TrsvMemory     memory = n & 1 ? TRSV_DEVICE : TRSV_HOST;
+    const TrsvAlgorithm *wrong  = n & 1 ? serial : device;
+    TrsvPair            *pair   = (TrsvPair *)&L;
+
+    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, memory, TRSV_SELECT_MODEL, n & 2 ? wrong : NULL, n & 2 ? NULL : wrong, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
+    Expect(!pair, "a pair in spite of the error");
+    Expect(strstr(TrsvErrorMessage(), TrsvAlgorithmName(wrong)) != NULL, "the message does not name the algorithm: %s", TrsvErrorMessage());
+  }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+
+  Begin("values on the device are refused by a host algorithm");
+  {
+    TrsvPlan *plan = MakePlan(&L.view, NULL, L.offsets[5], serial);
+
+    if (plan) ExpectError(TrsvPlanSetValues(plan, L.columns, TRSV_DEVICE, NULL), TRSV_ERR_UNSUPPORTED, "TrsvPlanSetValues");
+    TrsvPlanDestroy(&plan);
+  }
+  End();
+  FreeTriangle(&L);
+  FreeTriangle(&U);
+}
+
+void TestPairs(void)
+{
+  for (int transposed = 0; transposed < 2; transposed++) {
+    const TrsvAlgorithm *a, *previous = NULL;
+
+    All(transposed, TRSV_HOST, NULL, NULL);
+    All(transposed, TRSV_DEVICE, NULL, NULL);
+    for (int i = 0; (a = DeviceAlgorithm(&i)); previous = a) All(transposed, TRSV_DEVICE, a, previous ? previous : a);
+  }
+  Mismatch();
+}
