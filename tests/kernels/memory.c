@@ -52,6 +52,10 @@ void __wrap_free(void *p)
   __real_free(p);
 }
 
+enum {
+  ROWS = 40
+};
+
 /* What is tried */
 typedef struct {
   Triangle             L, U;
@@ -95,9 +99,6 @@ static TrsvError Plan(Setting *s)
 
 static TrsvError MakePair(Setting *s, int transposed)
 {
-  enum {
-    ROWS = 64
-  };
   int             order[ROWS];
   TrsvPair       *pair;
   TrsvError       error;
@@ -161,11 +162,11 @@ static void Algorithm(const TrsvAlgorithm *a)
 
   memset(&s, 0, sizeof(s));
   s.algorithm = a;
-  s.L         = MakeTriangle(RANDOM, 64, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 4);
-  s.U         = MakeTriangle(DENSE, 64, TRSV_UPPER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 4);
+  s.L         = MakeTriangle(RANDOM, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 4);
+  s.U         = MakeTriangle(DENSE, ROWS, TRSV_UPPER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 4);
   s.values    = MakeValues(&s.L.view, 4);
-  s.b         = MakeVector(TRSV_DOUBLE, 64, 4);
-  s.x         = MakeArray(TRSV_DOUBLE, 64);
+  s.b         = MakeVector(TRSV_DOUBLE, ROWS, 4);
+  s.x         = MakeArray(TRSV_DOUBLE, ROWS);
   for (size_t o = 0; o < sizeof(operations) / sizeof(operations[0]); o++) {
     const int own    = o >= 2; /* the first two know no algorithm */
     const int device = own && TrsvAlgorithmMemory(a) == TRSV_DEVICE;
@@ -175,7 +176,7 @@ static void Algorithm(const TrsvAlgorithm *a)
     Begin("fails anywhere: %s%s%s", operations[o].name, own ? ", " : "", own ? TrsvAlgorithmName(a) : "");
     if (!s.analysis) ExpectError(TrsvAnalyse(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyse");
     if (!s.plan && s.analysis) {
-      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[64], a, &s.plan), TRSV_SUCCESS, "TrsvPlanCreate");
+      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], a, &s.plan), TRSV_SUCCESS, "TrsvPlanCreate");
       if (s.plan) ExpectError(SetValues(&s), TRSV_SUCCESS, "TrsvPlanSetValues");
     }
     for (int on_device = 0; s.plan && on_device <= device; on_device++)

@@ -89,8 +89,8 @@ static void All(int transposed, TrsvMemory memory, const TrsvAlgorithm *lower, c
   unsigned           n        = 0;
 
   Begin("pair%s on the %s, %s and %s", transposed ? ", transposed," : "", memory == TRSV_HOST ? "host" : "device", lower ? TrsvAlgorithmName(lower) : "the one chosen", upper ? TrsvAlgorithmName(upper) : "the one chosen");
-  for (int s = 0; s < 5; s++)
-    for (int rows = 0; rows < 300; rows += 1 + 3 * rows, n++) One(shapes[s], rows, (TrsvPrecision)(n / 2 % 2), transposed, (int)(n % 4), memory, lower, upper, 100 + n);
+  for (int s = 0; s < 5; s += Reduced() ? 4 : 1)
+    for (int rows = 0; rows < (Reduced() ? 30 : 300); rows += 1 + 3 * rows, n++) One(shapes[s], rows, (TrsvPrecision)(n / 2 % 2), transposed, (int)(n % 4), memory, lower, upper, 100 + n);
   for (int ordered = 0; ordered < 4; ordered++) One(RANDOM, 200, TRSV_DOUBLE, transposed, ordered, memory, lower, upper, 500);
   End();
 }

@@ -178,7 +178,7 @@ static bool Found(Bug bug, const Triangle &T, const double *values, unsigned sch
 extern "C" void TestPlanted(void)
 {
   const Shape    shapes[]  = {RANDOM, CHAIN, GRID_2D};
-  const unsigned schedules = Reduced() ? 12 : 60;
+  const unsigned schedules = Reduced() ? 6 : 40;
 
   for (int bug = 0; bug < BUGS; bug++) {
     unsigned found = 0, reported = 0;

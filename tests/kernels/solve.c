@@ -71,7 +71,7 @@ void TestSolve(void)
         if (!Reduced() || sizes[s] < 200) CheckSolves(RANDOM, sizes[s], a, transposed, triangle, diagonal, precision, 3);
       for (int shape = DIAGONAL; shape < SHAPES; shape++) {
         CheckSolves((Shape)shape, shape == DENSE ? 70 : shape == GRID_3D ? 216 : shape == GRID_2D ? 225 : 150, a, transposed, triangle, diagonal, precision, 3);
-        if (!Reduced()) CheckSolves((Shape)shape, shape == DENSE ? 33 : shape == GRID_3D ? 343 : shape == GRID_2D ? 400 : 300, a, transposed, triangle, diagonal, precision, 2);
+        if (!Reduced() && variant % 3 == 0) CheckSolves((Shape)shape, shape == DENSE ? 33 : shape == GRID_3D ? 343 : shape == GRID_2D ? 400 : 300, a, transposed, triangle, diagonal, precision, 2);
       }
       End();
     }
@@ -87,8 +87,8 @@ void TestSchedules(void)
     for (int s = 0; s < 4; s++) {
       Begin("schedules %s, %s", TrsvAlgorithmName(a), ShapeName[shapes[s]]);
       schedule = 0;
-      CheckSolves(shapes[s], 196, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, Reduced() ? 12 : 96);
-      CheckSolves(shapes[s], 196, a, 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_FLOAT, Reduced() ? 12 : 96);
+      CheckSolves(shapes[s], 196, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, Reduced() ? 6 : 96);
+      CheckSolves(shapes[s], 196, a, 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_FLOAT, Reduced() ? 6 : 96);
       End();
     }
 }
