@@ -501,4 +501,4 @@ static double ChunkPredict(const TrsvStatistics *s, TrsvPrecision precision)
   return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, ChunkAnalyse, ChunkSetValues, ChunkSolve, ChunkDestroy, ChunkPredict};
+const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_HOST, ChunkAnalyse, ChunkSetValues, ChunkSolve, ChunkDestroy, ChunkPredict};

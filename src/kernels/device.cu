@@ -30,6 +30,12 @@ extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t byt
   return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "copy to the device");
 }
 
+extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
+{
+  TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copy to the host"));
+  return Check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+}
+
 extern "C" TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer)
 {
   TrsvCall(Check(cudaHostAlloc((void **)pointer, bytes, cudaHostAllocMapped), "cudaHostAlloc"));

@@ -24,6 +24,8 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
   return None();
 }
 
+TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(host, device, bytes, stream); }
+
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer) { return TrsvDeviceAlloc(bytes, pointer); }
 void      TrsvDeviceFreePinned(void *pointer) { (void)pointer; }
 

@@ -15,6 +15,7 @@ struct TrsvAlgorithm {
   const char *name;
   const char *source; /* the paper */
   TrsvMemory  memory;
+  TrsvMemory  pattern; /* where analyse takes the matrix, its analysis and source */
 
   /* Each gets a plan whose shape is filled in. analyse allocates plan->data; destroy must cope with a half-made one. */
   TrsvError (*analyse)(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
@@ -46,6 +47,9 @@ static inline void TrsvRow(const TrsvMatrix *A, int i, int *begin, int *end, int
   if (A->diagonal == TRSV_DIAGONAL_STORED) *diagonal = A->triangle == TRSV_LOWER ? --*end : (*begin)++;
 }
 
+/* How many entries are stored; a small read where the matrix lives on a device. */
+TrsvError TrsvEntries(const TrsvMatrix *, int *entries);
+
 /* Notes a message, as printf makes it, and returns the code. */
 TrsvError TrsvFail(TrsvError, const char *format, ...)
 #ifdef __GNUC__
@@ -67,6 +71,7 @@ TrsvError TrsvAlloc(size_t bytes, void *pointer);
 TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
 void      TrsvDeviceFree(void *);
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream); /* host may change after the return */
+TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream); /* returns when it is there */
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer); /* zeroed host memory that the device can write */
 void      TrsvDeviceFreePinned(void *);
 
@@ -76,6 +81,12 @@ void      TrsvDeviceUnstage(void *device, TrsvStream);
 
 /* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter; index and values on the device */
 TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to, TrsvStream);
+
+/* Scans and sorts on the device, in the default stream: primitives.cu. */
+TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets); /* offsets [n + 1]: sums of the counts before each, and of all */
+
+/* Stable, by the low so many bits of keys; none of the arrays [n] overlap. values and sorted_values may be NULL. */
+TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values);
 
 TrsvError TrsvDeviceFinish(void); /* waits for what was asked of the default stream */
 TrsvError TrsvDeviceMultiprocessors(int *count);

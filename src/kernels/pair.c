@@ -31,23 +31,24 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, TrsvSelec
   int          *offsets  = NULL;
   const int    *source   = NULL;
   TrsvAnalysis *analysis = NULL;
-  TrsvError     error    = TRSV_SUCCESS;
+  int           entries  = 0;
+  TrsvError     error    = TrsvEntries(A, &entries);
 
-  if (pair->transposed) error = TrsvTranspose(A, &T, &offsets, &source);
+  if (!error && pair->transposed) error = TrsvTranspose(A, &T, &offsets, &source);
   if (!error) error = TrsvAnalyse(&T, &analysis);
   if (!error) {
     m->statistics = analysis->statistics;
     error         = Choose(pair, selection, asked, m);
   }
-  if (!error) error = TrsvPlanCreate(&T, analysis, source, A->offsets[A->rows], m->algorithm, &m->plan);
+  if (!error) error = TrsvPlanCreate(&T, analysis, source, entries, m->algorithm, &m->plan);
   if (error == TRSV_ERR_UNSUPPORTED && !asked && m->algorithm != TrsvAlgorithmFind("thread")) { /* selected, but not for this device */
     (void)snprintf(m->why, sizeof(m->why), "%s cannot run here", m->algorithm->name);
     m->algorithm = TrsvAlgorithmFind("thread");
     m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
-    error        = TrsvPlanCreate(&T, analysis, source, A->offsets[A->rows], m->algorithm, &m->plan);
+    error        = TrsvPlanCreate(&T, analysis, source, entries, m->algorithm, &m->plan);
   }
   TrsvAnalysisDestroy(&analysis);
-  free(offsets);
+  TrsvFree(A->memory, offsets);
   m->seconds = Seconds() - start;
   return error;
 }
@@ -143,12 +144,6 @@ size_t TrsvPairBytes(const TrsvPair *pair)
   return TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan) + (pair->row ? index : 0) + (pair->column ? index : 0) + (pair->permuted ? vector : 0) + vector;
 }
 
-static void Drop(const TrsvPair *pair, void *pointer)
-{
-  if (pair->memory == TRSV_HOST) free(pointer);
-  else TrsvDeviceFree(pointer);
-}
-
 void TrsvPairDestroy(TrsvPair **pair)
 {
   TrsvPair *p = *pair;
@@ -156,10 +151,10 @@ void TrsvPairDestroy(TrsvPair **pair)
   if (!p) return;
   TrsvPlanDestroy(&p->first.plan);
   TrsvPlanDestroy(&p->second.plan);
-  Drop(p, p->row);
-  Drop(p, p->column);
-  Drop(p, p->permuted);
-  Drop(p, p->between);
+  TrsvFree(p->memory, p->row);
+  TrsvFree(p->memory, p->column);
+  TrsvFree(p->memory, p->permuted);
+  TrsvFree(p->memory, p->between);
   free(p);
   *pair = NULL;
 }

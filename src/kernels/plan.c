@@ -4,6 +4,57 @@
 #include <stdlib.h>
 #include "impl.h"
 
+TrsvError TrsvEntries(const TrsvMatrix *A, int *entries)
+{
+  if (A->memory == TRSV_DEVICE) return TrsvDeviceDownload(entries, A->offsets + A->rows, sizeof(int), NULL);
+  *entries = A->offsets[A->rows];
+  return TRSV_SUCCESS;
+}
+
+void TrsvFree(TrsvMemory memory, void *pointer)
+{
+  if (memory == TRSV_HOST) free(pointer);
+  else TrsvDeviceFree(pointer);
+}
+
+/* A copy of an array in the other memory. */
+static TrsvError Move(TrsvMemory to, size_t count, const int *from, int **copy)
+{
+  const size_t bytes = sizeof(int) * count;
+
+  if (to == TRSV_HOST) {
+    TrsvCall(TrsvAlloc(bytes, copy));
+    return TrsvDeviceDownload(*copy, from, bytes, NULL);
+  }
+  TrsvCall(TrsvDeviceAlloc(bytes, copy));
+  return TrsvDeviceUpload(*copy, from, bytes, NULL);
+}
+
+/* analyse, with copies of everything in the memory where the algorithm wants it. */
+static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  const TrsvMemory to       = plan->algorithm->pattern;
+  int             *copy[5]  = {NULL, NULL, NULL, NULL, NULL}, entries;
+  TrsvMatrix       M        = *A;
+  TrsvAnalysis     moved    = *analysis;
+  TrsvError        error;
+
+  TrsvCall(TrsvEntries(A, &entries));
+  error = Move(to, (size_t)A->rows + 1, A->offsets, &copy[0]);
+  if (!error) error = Move(to, (size_t)entries, A->columns, &copy[1]);
+  if (!error) error = Move(to, (size_t)A->rows, analysis->order, &copy[2]);
+  if (!error) error = Move(to, (size_t)analysis->statistics.levels + 1, analysis->levels, &copy[3]);
+  if (!error && source) error = Move(to, (size_t)entries, source, &copy[4]);
+  M.memory = moved.memory = to;
+  M.offsets    = copy[0];
+  M.columns    = copy[1];
+  moved.order  = copy[2];
+  moved.levels = copy[3];
+  if (!error) error = plan->algorithm->analyse(plan, &M, &moved, copy[4]);
+  for (int i = 0; i < 5; i++) TrsvFree(to, copy[i]);
+  return error;
+}
+
 TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, TrsvPlan **plan)
 {
   TrsvPlan *p;
@@ -16,7 +67,7 @@ TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, cons
   p->precision = A->precision;
   p->rows      = A->rows;
   p->values    = values;
-  error        = algorithm->analyse(p, A, analysis, source);
+  error        = (A->memory == algorithm->pattern ? algorithm->analyse : AnalyseMoved)(p, A, analysis, source);
   /* what analyse asked of the default stream must be done before another stream solves */
   if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceFinish();
   if (error) TrsvPlanDestroy(&p);

@@ -61,6 +61,7 @@ typedef struct {
   TrsvTriangle  triangle;
   TrsvDiagonal  diagonal;
   TrsvPrecision precision; /* of the values, of b and of x */
+  TrsvMemory    memory;    /* where offsets and columns live */
 } TrsvMatrix;
 
 /* What the selection knows of a triangle. A unit diagonal counts as an entry in each row. */
@@ -79,19 +80,21 @@ typedef struct {
 /* The result of TrsvAnalyse: statistics, and the rows in an order in which each follows all it depends on. */
 typedef struct {
   TrsvStatistics statistics;
+  TrsvMemory     memory; /* where order and levels live: with the matrix */
   int           *order;  /* [rows] rows by level set, rising within a set */
   int           *levels; /* [statistics.levels + 1] where each level set starts in order */
   double         seconds;
 } TrsvAnalysis;
 
-/* Checks that a matrix is a triangle that can be solved, and finds its level sets; O(rows + nnz) on the host.
+/* Checks that a matrix is a triangle that can be solved, and finds its level sets, O(rows + nnz), where the matrix lives.
    On an error *analysis is left NULL. */
 TrsvError TrsvAnalyse(const TrsvMatrix *, TrsvAnalysis **analysis);
 void      TrsvAnalysisDestroy(TrsvAnalysis **);
 
 /* Makes the transpose T^T of a triangle: its offsets [rows + 1] and columns [nnz], and source [nnz], which says where in T each
-   of its entries comes from. The caller frees offsets, which holds all three. */
+   of its entries comes from, all where T lives. The caller gives offsets, which holds all three, to TrsvFree(). */
 TrsvError TrsvTranspose(const TrsvMatrix *, TrsvMatrix *transpose, int **offsets, const int **source);
+void      TrsvFree(TrsvMemory, void *);
 
 /* One way to solve; the table of all of them is in algorithms.c. */
 typedef struct TrsvAlgorithm TrsvAlgorithm;
@@ -116,8 +119,8 @@ double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision)
 
 typedef struct TrsvPlan TrsvPlan;
 
-/* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept. source [nnz], where not NULL, says
-   where in the caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values. */
+/* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept; all three live in one memory, and what the
+   algorithm wants in another is copied there. source [nnz], where not NULL, says where in the caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values. */
 TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, TrsvPlan **plan);
 
 /* Takes new values, in the order of the matrix's columns (or of source), from memory of the given kind. */

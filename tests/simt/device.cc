@@ -2,9 +2,11 @@
    The device functions of impl.h over malloc and memcpy, for the executor. Device memory is counted, starts as junk, and is told from
    host memory where copies are made. Any call that may fail can be made to.
 */
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <vector>
 #include "engine.h"
 #include "impl.h"
 
@@ -69,6 +71,36 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
 {
   if (fails() || (bytes && !holds(device, bytes))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the device: invalid argument");
   if (bytes) memcpy(device, host, bytes);
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream)
+{
+  if (fails() || (bytes && !holds(device, bytes))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the host: invalid argument");
+  if (bytes) memcpy(host, device, bytes);
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
+{
+  if (fails() || (n && !holds(counts, sizeof(int) * (size_t)n)) || !holds(offsets, sizeof(int) * ((size_t)n + 1))) return TrsvFail(TRSV_ERR_DEVICE, "scan: invalid argument");
+  for (int i = 0, sum = 0; i <= n; sum += i < n ? counts[i] : 0, i++) offsets[i] = sum;
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values)
+{
+  const size_t   bytes = sizeof(int) * (size_t)n;
+  const unsigned mask  = bits < 32 ? (1u << bits) - 1 : ~0u;
+
+  if (fails() || (n && (!holds(keys, bytes) || !holds(sorted_keys, bytes) || (values && (!holds(values, bytes) || !holds(sorted_values, bytes)))))) return TrsvFail(TRSV_ERR_DEVICE, "sort: invalid argument");
+  std::vector<int> order((size_t)n);
+  for (int i = 0; i < n; i++) order[(size_t)i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return (keys[a] & mask) < (keys[b] & mask); });
+  for (size_t i = 0; i < (size_t)n; i++) {
+    sorted_keys[i] = keys[order[i]];
+    if (values) sorted_values[i] = values[order[i]];
+  }
   return TRSV_SUCCESS;
 }
 

@@ -1,0 +1,41 @@
+/*
+   Scans and sorts on the device: CUB's.
+*/
+#include <cub/cub.cuh>
+#include "impl.h"
+
+static TrsvError Check(cudaError_t e, const char *what)
+{
+  if (e == cudaSuccess) return TRSV_SUCCESS;
+  (void)cudaGetLastError();
+  return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
+}
+
+/* Calls a function of CUB twice: for how much room it needs, and with that room, which comes from the pool of the stream and goes back to it. */
+template <class F> static TrsvError Run(const char *what, F call)
+{
+  void       *room  = NULL;
+  size_t      bytes = 0;
+  cudaError_t e;
+
+  TrsvCall(Check(call(NULL, bytes), what));
+  TrsvCall(Check(cudaMallocAsync(&room, bytes ? bytes : 1, NULL), what));
+  e = call(room, bytes);
+  (void)cudaFreeAsync(room, NULL);
+  return Check(e, what);
+}
+
+extern "C" TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
+{
+  TrsvCall(Check(cudaMemsetAsync(offsets, 0, sizeof(int), NULL), "scan"));
+  if (!n) return TRSV_SUCCESS;
+  return Run("scan", [&](void *room, size_t &bytes) { return cub::DeviceScan::InclusiveSum(room, bytes, counts, offsets + 1, n); });
+}
+
+extern "C" TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values)
+{
+  if (!n) return TRSV_SUCCESS;
+  return Run("sort", [&](void *room, size_t &bytes) {
+    return values ? cub::DeviceRadixSort::SortPairs(room, bytes, keys, sorted_keys, values, sorted_values, n, 0, bits) : cub::DeviceRadixSort::SortKeys(room, bytes, keys, sorted_keys, n, 0, bits);
+  });
+}
