@@ -16,6 +16,7 @@ static const struct {
   {"pairs",     TestPairs    },
   {"numbers",   TestNumbers  },
   {"waits",     TestWaits    },
+  {"factor",    TestFactor   },
   {"memory",    TestMemory   },
   {"matrices",  TestMatrices },
 };
