@@ -180,7 +180,7 @@ static TrsvError SplitTranspose(TrsvFactor *f)
   TrsvCall(TrsvTranspose(&U, &T, &made, &source));
   TRSV_LAUNCH(split_strip, Blocks((long)f->rows + 1), 256, 0, (TrsvStream)NULL, f->rows, T.offsets, T.columns, source, f->l_offsets, f->l_columns, f->l_source);
   error = TrsvDeviceLaunched("split_strip");
-  TrsvFree(TRSV_HOST, made);
+  TrsvFree(TRSV_DEVICE, made);
   return error;
 }
 
