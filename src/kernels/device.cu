@@ -36,6 +36,11 @@ extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t b
   return Check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
+extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
+{
+  return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy on the device");
+}
+
 extern "C" TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer)
 {
   TrsvCall(Check(cudaHostAlloc((void **)pointer, bytes, cudaHostAllocMapped), "cudaHostAlloc"));
@@ -45,17 +50,25 @@ extern "C" TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer)
 
 extern "C" void TrsvDeviceFreePinned(void *pointer) { (void)cudaFreeHost(pointer); }
 
+extern "C" TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream stream)
+{
+  return Check(cudaMallocAsync((void **)pointer, bytes ? bytes : 1, stream), "cudaMallocAsync");
+}
+
 extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
 {
   TrsvError error;
 
-  TrsvCall(Check(cudaMallocAsync((void **)pointer, bytes ? bytes : 1, stream), "cudaMallocAsync"));
+  TrsvCall(TrsvDeviceRoom(bytes, pointer, stream));
   error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
   if (error) TrsvDeviceUnstage(*(void **)pointer, stream);
   return error;
 }
 
-extern "C" void TrsvDeviceUnstage(void *device, TrsvStream stream) { (void)cudaFreeAsync(device, stream); }
+extern "C" void TrsvDeviceUnstage(void *device, TrsvStream stream)
+{
+  if (device) (void)cudaFreeAsync(device, stream);
+}
 
 extern "C" TrsvError TrsvDeviceFinish(void) { return Check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize"); }
 

@@ -26,6 +26,8 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
 
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(host, device, bytes, stream); }
 
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(to, from, bytes, stream); }
+
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer) { return TrsvDeviceAlloc(bytes, pointer); }
 void      TrsvDeviceFreePinned(void *pointer) { (void)pointer; }
 
@@ -73,5 +75,19 @@ TrsvError TrsvFactorSums(TrsvFactor *f, const void *values, TrsvStream stream)
   (void)f;
   (void)values;
   (void)stream;
+
+TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *analysis)
+{
+  (void)A;
+  (void)analysis;
+  return None();
+}
+
+TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
+{
+  (void)A;
+  (void)offsets;
+  (void)columns;
+  (void)source;
   return None();
 }

@@ -114,4 +114,4 @@ static double ThreadPredict(const TrsvStatistics *s, TrsvPrecision precision)
   return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TRSV_HOST, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy, ThreadPredict};
+const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TRSV_DEVICE, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy, ThreadPredict};

@@ -81,6 +81,13 @@ TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvS
   return TRSV_SUCCESS;
 }
 
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream)
+{
+  if (fails() || (bytes && (!holds(to, bytes) || !holds(from, bytes)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
+  if (bytes) memcpy(to, from, bytes);
+  return TRSV_SUCCESS;
+}
+
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 {
   if (fails() || (n && !holds(counts, sizeof(int) * (size_t)n)) || !holds(offsets, sizeof(int) * ((size_t)n + 1))) return TrsvFail(TRSV_ERR_DEVICE, "scan: invalid argument");
@@ -106,6 +113,8 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
 
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer) { return take(bytes, 0, (void **)pointer); }
 void      TrsvDeviceFreePinned(void *pointer) { TrsvDeviceFree(pointer); }
+
+TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream) { return take(bytes, 0xcd, (void **)pointer); }
 
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
 {
