@@ -75,6 +75,8 @@ TrsvError TrsvFactorSums(TrsvFactor *f, const void *values, TrsvStream stream)
   (void)f;
   (void)values;
   (void)stream;
+  return None();
+}
 
 TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *analysis)
 {
