@@ -26,12 +26,21 @@ typedef enum {
 } SpTRSVGPUSelect;
 PETSC_EXTERN const char *const SpTRSVGPUSelects[];
 
+/* Where ILU(0) and ICC(0) of a matrix on a GPU are computed. */
+typedef enum {
+  SPTRSVGPU_FACTORIZATION_DEVICE, /* there, where that can be done and is not slower by far */
+  SPTRSVGPU_FACTORIZATION_HOST    /* on the host, by PETSc */
+} SpTRSVGPUFactorization;
+PETSC_EXTERN const char *const SpTRSVGPUFactorizations[];
+
 PETSC_EXTERN PetscErrorCode SpTRSVGPURegister(void);
 
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat, SpTRSVGPUFactor, const char[]);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat, SpTRSVGPUFactor, const char *[]);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSelect(Mat, SpTRSVGPUSelect);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetSelect(Mat, SpTRSVGPUSelect *);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetFactorization(Mat, SpTRSVGPUFactorization);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetFactorization(Mat, SpTRSVGPUFactorization *);
 
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUSetFactorType(PC, MatFactorType);
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUGetFactorType(PC, MatFactorType *);

@@ -198,6 +198,20 @@ TrsvError TrsvFactorDownload(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, 
 
 const TrsvStatistics *TrsvFactorStatistics(const TrsvFactor *f) { return &f->statistics; }
 
+void TrsvFactorEntries(const TrsvFactor *f, int *L, int *U)
+{
+  *L = f->lower;
+  *U = f->upper;
+}
+
+/* A launch and a read; a hop for each level set, in which a row is made; what crosses the memory; the dependencies of the longest row. */
+double TrsvFactorPredict(const TrsvFactor *f)
+{
+  const double launch = 20e-6, hop = 0.6e-6, entry = 3e-11, step = 0.15e-6;
+
+  return launch + hop * f->statistics.levels + entry * ((double)f->lower + f->upper) + step * f->longest;
+}
+
 int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes; }
 
 size_t TrsvFactorBytes(const TrsvFactor *f) { return f->bytes; }

@@ -215,6 +215,7 @@ void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const
 TrsvError TrsvFactorDownload(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, void **memory, TrsvStream);
 
 const TrsvStatistics *TrsvFactorStatistics(const TrsvFactor *); /* of L */
+void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
 int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row */
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
 double                TrsvFactorPredict(const TrsvFactor *);    /* seconds that values are expected to take */

@@ -3,6 +3,7 @@
 */
 #include "impl.h"
 
+const char *const SpTRSVGPUFactorizations[] = {"device", "host", "SpTRSVGPUFactorization", "SPTRSVGPU_FACTORIZATION_", NULL};
 const char *const SpTRSVGPUSelects[] = {"model", "granularity", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
 
 PetscErrorCode SpTRSVGPUErrorCode(TrsvError error)
@@ -178,6 +179,63 @@ PetscErrorCode MatSpTRSVGPUGetSelect(Mat F, SpTRSVGPUSelect *select)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*@
+   MatSpTRSVGPUSetFactorization - sets where the factorisation of a matrix on a GPU is computed
+
+   Logically Collective
+
+   Input Parameters:
++  F             - the factor, of solver type `MATSOLVERSPTRSVGPU`
+-  factorization - `SPTRSVGPU_FACTORIZATION_DEVICE`, the default: on the GPU; or `SPTRSVGPU_FACTORIZATION_HOST`: on the host, by PETSc
+
+   Options Database Key:
+.  -mat_sptrsvgpu_factorization <device,host> - the same
+
+   Level: intermediate
+
+   Note:
+   The GPU factors ILU(0) and ICC(0) in the natural order, with every shift that PETSc has. Levels, other orderings, and matrices whose rows
+   depend on each other so much that one processor is faster are left to the host; the view says which it was, and why.
+
+.seealso: `MatSpTRSVGPUGetFactorization()`, `MatSpTRSVGPUSetAlgorithm()`
+@*/
+PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorization factorization)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscCheck(factorization == SPTRSVGPU_FACTORIZATION_DEVICE || factorization == SPTRSVGPU_FACTORIZATION_HOST, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d", (int)factorization);
+  s->settings.factorization = factorization;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   MatSpTRSVGPUGetFactorization - tells where the factorisation is computed
+
+   Not Collective
+
+   Input Parameter:
+.  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
+
+   Output Parameter:
+.  factorization - where it was, once there is a symbolic factor; before that what was asked for
+
+   Level: intermediate
+
+.seealso: `MatSpTRSVGPUSetFactorization()`
+@*/
+PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorization *factorization)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscAssertPointer(factorization, 2);
+  *factorization = s->host ? SPTRSVGPU_FACTORIZATION_HOST : s->factor ? SPTRSVGPU_FACTORIZATION_DEVICE : s->settings.factorization;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Read in the symbolic phase, as PETSc does with the options of a solver type. */
 PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
 {
@@ -193,7 +251,7 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   const char *now;
   char        names[256], text[320], name[64];
   PetscBool   set;
-  PetscEnum   select;
+  PetscEnum   select, factorization;
 
   PetscFunctionBegin;
   PetscCall(GetNames(names, sizeof(names)));
@@ -209,6 +267,8 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   }
   PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_select", "What chooses where an algorithm is auto", "MatSpTRSVGPUSetSelect", SpTRSVGPUSelects, (PetscEnum)s->settings.select, &select, &set));
   if (set) PetscCall(MatSpTRSVGPUSetSelect(F, (SpTRSVGPUSelect)select));
+  PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_factorization", "Where ILU(0) and ICC(0) of a matrix on a GPU are computed", "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorizations, (PetscEnum)s->settings.factorization, &factorization, &set));
+  if (set) PetscCall(MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)factorization));
   PetscCall(PetscOptionsName("-mat_sptrsvgpu_view", "Show statistics, choice and memory once the factor is analysed", "MatView", &set));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
