@@ -17,8 +17,7 @@
 enum {
   ROUNDS = 128,
   APART  = 32, /* words: each in a line of its own */
-  GOES   = 4,  /* the first warms up */
-  COPIED = 256 << 20
+  GOES   = 4   /* the first warms up */
 };
 
 static __global__ void calibrate_hop(const TrsvSync sync, unsigned base, unsigned *words, unsigned *cycles)
@@ -138,19 +137,19 @@ static TrsvError Once(Calibration *c, int clusters, unsigned go, TrsvMeasured *m
 }
 
 /* Without the memory for it, it is not measured. */
-static TrsvError Copies(Calibration *c, TrsvMeasured *m)
+static TrsvError Copies(Calibration *c, size_t bytes, TrsvMeasured *m)
 {
   char     *from, *to;
   double    s;
   TrsvError error = TRSV_SUCCESS;
 
-  if (TrsvDeviceAlloc(COPIED, &from)) return TRSV_SUCCESS;
-  if (!TrsvDeviceAlloc(COPIED, &to)) {
+  if (TrsvDeviceAlloc(bytes, &from)) return TRSV_SUCCESS;
+  if (!TrsvDeviceAlloc(bytes, &to)) {
     for (int go = 0; go < GOES && !error; go++) {
       error = TrsvDeviceTimerStart(c->timer, NULL);
-      if (!error) error = TrsvDeviceCopy(to, from, COPIED, NULL);
+      if (!error) error = TrsvDeviceCopy(to, from, bytes, NULL);
       if (!error) error = TrsvDeviceTimerStop(c->timer, NULL, &s);
-      if (!error && go) Less(&m->byte, s / (2. * (double)COPIED));
+      if (!error && go) Less(&m->byte, s / (2. * (double)bytes));
     }
     TrsvDeviceFree(to);
   }
@@ -158,7 +157,7 @@ static TrsvError Copies(Calibration *c, TrsvMeasured *m)
   return error;
 }
 
-static TrsvError All(Calibration *c, TrsvMeasured *m)
+static TrsvError All(Calibration *c, size_t copied, TrsvMeasured *m)
 {
   int       clusters, multiprocessors;
   TrsvError error;
@@ -179,16 +178,16 @@ static TrsvError All(Calibration *c, TrsvMeasured *m)
   error = TRSV_SUCCESS;
   for (unsigned go = 0; go < GOES && !error; go++) error = Once(c, clusters, go, m);
   TrsvCall(error);
-  return Copies(c, m);
+  return Copies(c, copied, m);
 }
 
-extern "C" TrsvError TrsvCalibrate(TrsvMeasured *m)
+extern "C" TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *m)
 {
   Calibration c = Calibration();
   TrsvError   error;
 
   *m    = TrsvMeasured();
-  error = All(&c, m);
+  error = All(&c, copied, m);
   TrsvDeviceTimerDestroy(&c.timer);
   TrsvDeviceFree(c.words);
   TrsvDeviceFree(c.cycles);

@@ -78,8 +78,9 @@ TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *va
   return TrsvDeviceUpload(error, x, 0, NULL);
 }
 
-TrsvError TrsvCalibrate(TrsvMeasured *measured)
+TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *measured)
 {
+  (void)copied;
   (void)measured;
   return None();
 }

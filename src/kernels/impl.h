@@ -126,8 +126,10 @@ typedef struct {
   double launch, hop, push, step, byte;
 } TrsvMeasured;
 
-TrsvError TrsvCalibrate(TrsvMeasured *);       /* calibrate.cu */
-TrsvCosts TrsvCostsFrom(const TrsvMeasured *); /* ratios to an H200, in coarse steps */
+TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *); /* calibrate.cu; copied: bytes of a copy, many times what caches hold */
+TrsvCosts TrsvCostsFrom(const TrsvMeasured *);          /* ratios to an H200, in coarse steps */
+
+extern const TrsvMeasured TrsvH200;
 
 /* The words that the blocks of one plan's launches share; see vocabulary.cuh. */
 typedef struct {

@@ -153,6 +153,17 @@ static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const Tr
   return n;
 }
 
+/* Has this been measured? Settings that were asked for are not always those that can be had. */
+static int Known(const TrsvPairMember *m, const TrsvPlan *candidate)
+{
+  char settings[sizeof(m->tried[0].settings)];
+  int  known = 0;
+
+  TrsvPlanDescribe(candidate, settings, sizeof(settings));
+  for (int i = 0; i < m->tries; i++) known = known || (m->tried[i].algorithm == candidate->algorithm && !strcmp(m->tried[i].settings, settings));
+  return known;
+}
+
 /* Measures a candidate against the incumbent, and keeps the better one. */
 static TrsvError Challenge(TrsvPairMember *m, TrsvPlan **candidate, const Trial *t)
 {
@@ -193,8 +204,10 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
       error = TrsvPlanCreateRanked(T, analysis, source, entries, list[i], r, &candidate);
       if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY) continue; /* then it is no candidate */
       TrsvCall(error);
-      error = TrsvPlanSetValues(candidate, values, memory, t->stream);
-      if (!error) error = Challenge(m, &candidate, t);
+      if (!Known(m, candidate)) {
+        error = TrsvPlanSetValues(candidate, values, memory, t->stream);
+        if (!error) error = Challenge(m, &candidate, t);
+      }
       TrsvPlanDestroy(&candidate);
       TrsvCall(error);
     }
