@@ -188,7 +188,7 @@ static void Limits(void)
   for (int n = 0; n < 2; n++) {
     const TrsvAlgorithm *asked = n ? chunk : warp;
 
-    Make(&s, GRID_2D, 1600, TRSV_DOUBLE, 0, asked);
+    Make(&s, GRID_3D, 1000, TRSV_DOUBLE, 0, asked);
     ExpectError(Tune(&s, asked, 1e9), TRSV_SUCCESS, "TrsvPairTune");
     for (int i = 0; i < s.pair->first.tries; i++) Expect(s.pair->first.tried[i].algorithm == asked, "%s was tried", TrsvAlgorithmName(s.pair->first.tried[i].algorithm));
     Expect(n ? s.pair->first.tries > 1 : s.pair->first.tries == 1, "%s: %d tries", TrsvAlgorithmName(asked), s.pair->first.tries);
