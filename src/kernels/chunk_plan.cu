@@ -133,6 +133,7 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
 {
   TrsvChunkSettings settings;
   ChunkSchedule     schedule;
+  TrsvCosts         costs;
   TrsvError         error;
   int               multiprocessors, clusters;
 
@@ -142,7 +143,8 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvCall(TrsvDeviceHasClusters(&clusters));
   if (!clusters) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more");
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  TrsvCall(TrsvChunkSettingsChoose(A, analysis, multiprocessors, &settings));
+  costs = TrsvGetCosts();
+  TrsvCall(TrsvChunkSettingsChoose(A, analysis, &costs, multiprocessors, plan->rank, &settings));
   TrsvCall(TrsvChunkReady(A->precision, &settings));
   TrsvCall(TrsvChunkSchedule(A, source, &settings, &schedule));
   error = Upload(plan, &schedule);

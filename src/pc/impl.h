@@ -12,6 +12,7 @@ typedef struct {
   const TrsvAlgorithm *algorithm[2]; /* by SpTRSVGPUFactor; NULL is auto */
   SpTRSVGPUSelect      select;
   SpTRSVGPUFactorization factorization;
+  PetscReal            tune; /* seconds */
   PetscBool            thread; /* auto means thread-level kernels where there is a GPU (capellini) */
 } SpTRSVGPUSettings;
 
