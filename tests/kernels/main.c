@@ -15,6 +15,7 @@ static const struct {
   {"schedules", TestSchedules},
   {"chunk",     TestChunk    },
   {"pairs",     TestPairs    },
+  {"tune",      TestTune     },
   {"numbers",   TestNumbers  },
   {"waits",     TestWaits    },
   {"memory",    TestMemory   },
