@@ -28,8 +28,9 @@ static __device__ __forceinline__ int partial_sums(int n, int longest) { return 
 struct Pieces {
   int pieces, size, last, kept; /* entries in each piece but the last, in the last, in none */
   int sums, last_sums;          /* partial sums inside of each piece, of the last */
+  int depth;                    /* of a piece's tree where all its entries are ready at once */
 
-  __device__ Pieces(int n, int longest) : pieces(0), size(0), last(0), kept(n), sums(0), last_sums(0)
+  __device__ Pieces(int n, int longest) : pieces(0), size(0), last(0), kept(n), sums(0), last_sums(0), depth(1)
   {
     if (n <= HUGE) return;
     kept      = KEPT;
@@ -38,6 +39,7 @@ struct Pieces {
     last      = n - kept - (pieces - 1) * size;
     sums      = partial_sums(size, longest);
     last_sums = partial_sums(last, longest);
+    for (int reach = longest; reach < size; reach *= longest) depth++;
   }
   /* of all pieces: rows and entries */
   __device__ int rows() const { return pieces ? (pieces - 1) * (sums + 1) + last_sums + 1 : 0; }
@@ -125,29 +127,26 @@ static __global__ void cut_make(const Pattern A, const Cutting c, int parts, Trs
     s.offsets[now] = to;
     for (int e = 0; e < n; e++) s.items[to + e] = A.entry(i, e);
   } else {
-    const int from = c.longs[r] + (whole ? n - p.kept : piece * p.size), given = whole ? p.pieces : 0;
-    const int items = whole ? p.pieces + p.kept : piece < p.pieces - 1 ? p.size : p.last, sums = partial_sums(items, longest), first = now;
-    int       e = 0, q = 0; /* of items and of sums: how many are taken */
+    const int from = c.longs[r] + (whole ? n - p.kept : piece * p.size), pieces = whole ? p.pieces : 0;
+    const int entries = whole ? p.kept : piece < p.pieces - 1 ? p.size : p.last, sums = partial_sums(entries + pieces, longest), first = now;
+    int       e = 0, g = 0, q = 0; /* how many entries, pieces and sums are taken; each get ready in their order */
 
     for (int made = 0; made <= sums; made++, now++) {
       /* the first sum takes fewer, so that all others are full; the last is what ends the row or the piece */
-      const int take  = sums == 0 ? items : made ? longest : items - longest - (sums - 1) * (longest - 1) + 1;
+      const int take  = sums == 0 ? entries + pieces : made ? longest : entries + pieces - longest - (sums - 1) * (longest - 1) + 1;
       int       level = 0;
 
       s.offsets[now] = to;
       for (int k = 0; k < take; k++, to++) {
-        /* a piece is ready soon after the last of its entries */
-        const int ready = e >= items ? INT_MAX : e < given ? c.ready[c.longs[r] + min((e + 1) * p.size, n - p.kept) - 1] + 1 : c.ready[from + e - given];
+        const int entry = e < entries ? c.ready[from + e] : INT_MAX, sum = q < made ? c.level[first + q] : INT_MAX;
+        const int given = g < pieces ? c.ready[c.longs[r] + min((g + 1) * p.size, n - p.kept) - 1] + p.depth : INT_MAX;
 
-        if (q == made || (e < items && ready <= c.level[first + q])) {
-          s.items[to] = e < given ? ~(start + (e == given - 1 ? p.rows() : (e + 1) * (p.sums + 1)) - 1) : c.entry[from + e - given];
-          level       = max(level, ready + 1);
-          e++;
-        } else {
-          s.items[to] = ~(first + q);
-          level       = max(level, c.level[first + q] + 1);
-          q++;
-        }
+        level = max(level, min(entry, min(given, sum)) + 1);
+        if (entry <= given && entry <= sum) s.items[to] = c.entry[from + e++];
+        else if (given <= sum) {
+          g++;
+          s.items[to] = ~(start + (g == pieces ? p.rows() : g * (p.sums + 1)) - 1);
+        } else s.items[to] = ~(first + q++);
       }
       if (made == sums) break;
       c.level[now] = level;

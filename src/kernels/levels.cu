@@ -45,16 +45,20 @@ static __global__ void __launch_bounds__(BLOCK) levels_find(const Pattern A, uns
   const int    row   = done ? 0 : A.turn(r);
   int          left = done ? 0 : A.entries(row), next = done ? 0 : A.entry(row, 0); /* entries that nobody has looked at */
   int          wanted[QUAD] = {-1, -1, -1, -1};                                     /* rows that this one waits for, as they are solved */
-  unsigned     level        = 0;
+  unsigned     level = 0, begin = 0;
   TrsvPatience patience;
 
   do {
     bool moved = false;
 
-    for (unsigned asking = __ballot_sync((unsigned)ALL, left > LONG); asking; asking &= asking - 1) {
-      const int l = __ffs((int)asking) - 1, from = __shfl_sync((unsigned)ALL, next, l), n = min(__shfl_sync((unsigned)ALL, left, l) - TAIL, 32 * SHARE);
-      unsigned  found[SHARE], largest = 0;
-      bool      ready = true;
+    /* one after the other, until one is not ready; the next turn begins behind it */
+    for (unsigned asking = __ballot_sync((unsigned)ALL, left > LONG); asking;) {
+      const unsigned behind = asking & ~0u << begin;
+      const int      l = __ffs((int)(behind ? behind : asking)) - 1, from = __shfl_sync((unsigned)ALL, next, l), n = min(__shfl_sync((unsigned)ALL, left, l) - TAIL, 32 * SHARE);
+      unsigned       found[SHARE], largest = 0;
+      bool           ready = true;
+
+      asking &= ~(1u << l);
 
 #pragma unroll
       for (int s = 0; s < SHARE; s++) {
@@ -67,7 +71,8 @@ static __global__ void __launch_bounds__(BLOCK) levels_find(const Pattern A, uns
         ready = ready && found[s];
         if (32 * s + (int)lane < n) largest = max(largest, found[s]);
       }
-      if (!__all_sync((unsigned)ALL, ready)) continue;
+      begin = ((unsigned)l + 1) % 32;
+      if (!__all_sync((unsigned)ALL, ready)) break;
       for (int half = 16; half; half /= 2) largest = max(largest, __shfl_xor_sync((unsigned)ALL, largest, half));
       if ((int)lane == l) {
         level = max(level, largest);

@@ -268,6 +268,7 @@ int TriangleMake(const Matrix *M, TrsvTriangle triangle, int own, Triangle *T)
   T->matrix.triangle  = triangle;
   T->matrix.diagonal  = TRSV_DIAGONAL_STORED;
   T->matrix.precision = TRSV_DOUBLE;
+  T->matrix.memory    = TRSV_HOST;
   return 0;
 }
 
