@@ -29,7 +29,8 @@ PETSC_EXTERN const char *const SpTRSVGPUSelects[];
 
 /* Where ILU(0) and ICC(0) of a matrix on a GPU are computed. */
 typedef enum {
-  SPTRSVGPU_FACTORIZATION_DEVICE, /* there, where that can be done and is not slower by far */
+  SPTRSVGPU_FACTORIZATION_AUTO,   /* where it is expected to take less time */
+  SPTRSVGPU_FACTORIZATION_DEVICE, /* there, where it can be done there */
   SPTRSVGPU_FACTORIZATION_HOST    /* on the host, by PETSc */
 } SpTRSVGPUFactorization;
 PETSC_EXTERN const char *const SpTRSVGPUFactorizations[];

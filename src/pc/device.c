@@ -69,7 +69,7 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
   TrsvFactorEntries(s->factor, &lower, &upper);
   device = TrsvFactorPredict(s->factor);
   host   = host_entry * ((double)lower + upper);
-  if (device > host) {
+  if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_AUTO && device > host) {
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "predicted %.3g ms, device %.3g ms", 1e3 * host, 1e3 * device));
     TrsvFactorDestroy(&s->factor);
   }

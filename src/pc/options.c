@@ -3,7 +3,7 @@
 */
 #include "impl.h"
 
-const char *const SpTRSVGPUFactorizations[] = {"device", "host", "SpTRSVGPUFactorization", "SPTRSVGPU_FACTORIZATION_", NULL};
+const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "SpTRSVGPUFactorization", "SPTRSVGPU_FACTORIZATION_", NULL};
 const char *const SpTRSVGPUSelects[]        = {"model", "granularity", "tune", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
 
 PetscErrorCode SpTRSVGPUErrorCode(TrsvError error)
@@ -249,16 +249,19 @@ PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat F, PetscReal *seconds)
 
    Input Parameters:
 +  F             - the factor, of solver type `MATSOLVERSPTRSVGPU`
--  factorization - `SPTRSVGPU_FACTORIZATION_DEVICE`, the default: on the GPU; or `SPTRSVGPU_FACTORIZATION_HOST`: on the host, by PETSc
+-  factorization - `SPTRSVGPU_FACTORIZATION_AUTO`, the default: on the GPU unless one processor is expected to be faster;
+                   `SPTRSVGPU_FACTORIZATION_DEVICE`: on the GPU; or `SPTRSVGPU_FACTORIZATION_HOST`: on the host, by PETSc
 
    Options Database Key:
-.  -mat_sptrsvgpu_factorization <device,host> - the same
+.  -mat_sptrsvgpu_factorization <auto,device,host> - the same
 
    Level: intermediate
 
-   Note:
-   The GPU factors ILU(0) and ICC(0) in the natural order, with every shift that PETSc has. Levels, other orderings, and matrices whose rows
-   depend on each other so much that one processor is faster are left to the host; the view says which it was, and why.
+   Notes:
+   The GPU factors ILU(0) and ICC(0) in the natural order, with every shift that PETSc has. Levels of fill and other orderings are the host's
+   whatever is asked for; the view says which it was, and why.
+
+   PETSc's factorisation by cuSPARSE is no choice here: PETSc does not show what it makes. It is what `PCILU` does for `MATSEQAIJCUSPARSE`.
 
 .seealso: `MatSpTRSVGPUGetFactorization()`, `MatSpTRSVGPUSetAlgorithm()`
 @*/
@@ -268,7 +271,7 @@ PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorization factor
 
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
-  PetscCheck(factorization == SPTRSVGPU_FACTORIZATION_DEVICE || factorization == SPTRSVGPU_FACTORIZATION_HOST, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d", (int)factorization);
+  PetscCheck(factorization >= SPTRSVGPU_FACTORIZATION_AUTO && factorization <= SPTRSVGPU_FACTORIZATION_HOST, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d", (int)factorization);
   s->settings.factorization = factorization;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
