@@ -253,6 +253,8 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
   T *const        now  = A.words + (turn ? A.exports : 0);
   T *const        then = A.words + (turn ? 0 : A.exports);
 
+  if (warp != COPIER) trsv_wait_for_previous(); /* what the copier reads, no launch changes */
+  if (thread == 0) trsv_let_next_start();
   if (h.stages) switch (warp) {
     case COMPUTER: chunk_compute<T, K, W>(A, h, base, now, lane); break;
     case COPIER:
@@ -437,7 +439,7 @@ static TrsvError ChunkSetValues(TrsvPlan *plan, const void *values, TrsvStream s
   return plan->precision == TRSV_FLOAT ? SetValues<float>(c, values, stream) : SetValues<double>(c, values, stream);
 }
 
-template <class T> static TrsvError Solve(Chunk *c, const void *b, void *x, TrsvStream stream)
+template <class T> static TrsvError Solve(Chunk *c, bool early, const void *b, void *x, TrsvStream stream)
 {
   const ChunkSchedule *s = &c->schedule;
   ChunkView<T>         A;
@@ -459,7 +461,7 @@ template <class T> static TrsvError Solve(Chunk *c, const void *b, void *x, Trsv
   A.after    = c->after;
   A.words    = (T *)c->words;
   A.sync     = c->sync;
-  TRSV_LAUNCH_CLUSTER(Kernels<T>(&s->settings)->solve, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
+  TRSV_LAUNCH_EARLY(Kernels<T>(&s->settings)->solve, early, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
   return TrsvDeviceLaunched("chunk_solve");
 }
 
@@ -468,7 +470,7 @@ static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
   Chunk *c = (Chunk *)plan->data;
 
   TrsvCall(TrsvSyncStart(&c->sync, stream));
-  return plan->precision == TRSV_FLOAT ? Solve<float>(c, b, x, stream) : Solve<double>(c, b, x, stream);
+  return plan->precision == TRSV_FLOAT ? Solve<float>(c, !plan->fresh, b, x, stream) : Solve<double>(c, !plan->fresh, b, x, stream);
 }
 
 static void ChunkDestroy(TrsvPlan *plan)

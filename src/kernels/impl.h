@@ -31,6 +31,7 @@ struct TrsvPlan {
   const TrsvAlgorithm *algorithm;
   TrsvPrecision        precision;
   int                  rows, values; /* values: how many the caller hands to TrsvPlanSetValues */
+  int                  fresh; /* no solve since the values were set: they may still be on their way in the stream, so it is no early launch */
   size_t               bytes;
   void                *data; /* the algorithm's own */
 };

@@ -229,6 +229,8 @@ template <class T> static __global__ void __launch_bounds__(WARPS * 32) inverse_
   const int lane = (int)(threadIdx.x % 32), group = (int)(blockIdx.x * WARPS + threadIdx.x / 32), p = group * GROUP + lane;
 
   if (group >= groups) return;
+  trsv_wait_for_previous();
+  trsv_let_next_start();
   const T  *from = inverse + (size_t)A.width[group] * GROUP + lane, mine = p < A.rows ? b[A.turn(p)] : 0;
   const int most = A.width[group + 1] - A.width[group];
   unsigned  left = p < A.rows ? A.reach[p] : 0;
@@ -425,9 +427,9 @@ static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
   return v->use_plain ? MakePlain(plan, v) : TRSV_SUCCESS;
 }
 
-template <class T> static TrsvError Multiply(Inverse *v, const void *b, TrsvStream stream)
+template <class T> static TrsvError Multiply(Inverse *v, bool early, const void *b, TrsvStream stream)
 {
-  TRSV_LAUNCH(inverse_multiply<T>, Blocks(v->groups, WARPS), WARPS * 32, 0, stream, InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
+  TRSV_LAUNCH_EARLY(inverse_multiply<T>, early, 1, Blocks(v->groups, WARPS), WARPS * 32, 0, stream, InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
   return TrsvDeviceLaunched("inverse_multiply");
 }
 
@@ -461,7 +463,7 @@ static TrsvError InverseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream
   Inverse *v = (Inverse *)plan->data;
 
   if (v->use_plain) return TrsvPlanSolve(v->plain, b, x, stream);
-  TrsvCall(plan->precision == TRSV_FLOAT ? Multiply<float>(v, b, stream) : Multiply<double>(v, b, stream));
+  TrsvCall(plan->precision == TRSV_FLOAT ? Multiply<float>(v, !plan->fresh, b, stream) : Multiply<double>(v, !plan->fresh, b, stream));
   return TrsvPlanSolve(v->product, v->right, x, stream);
 }
 
