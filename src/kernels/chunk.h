@@ -94,6 +94,9 @@ TrsvError TrsvChunkSteps(const TrsvMatrix *, const TrsvChunkSettings *, int *ste
 
 /* Settings for a triangle on a device of so many multiprocessors, and as a line of text. */
 TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *, const TrsvAnalysis *, int multiprocessors, TrsvChunkSettings *);
+/* Seconds that a solve with these settings is expected to take, for a triangle on the device; 0 where it is too large to tell. */
+TrsvError TrsvChunkPredict(const TrsvMatrix *, const TrsvAnalysis *, double *seconds);
+
 void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 
 /* For benchmarks: settings for the plans made next; NULL: chosen again. */

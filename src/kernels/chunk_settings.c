@@ -7,6 +7,7 @@
    best by measurement (geometric mean; 1.3 times it at worst).
 */
 #include <stdio.h>
+#include <stdlib.h>
 #include "chunk.h"
 
 static TrsvChunkSettings override;
@@ -65,17 +66,13 @@ static TrsvError Try(const TrsvMatrix *A, int chunks, int kind, int cluster, dou
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analysis, int multiprocessors, TrsvChunkSettings *s)
+static TrsvError Choose(const TrsvMatrix *A, const TrsvAnalysis *analysis, int multiprocessors, TrsvChunkSettings *s, double *seconds)
 {
   const TrsvStatistics *t = &analysis->statistics;
   const int             deep = t->levels > 40, most = multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
   double                best = 1e300, entries = 0;
   int                   kind = 0;
 
-  if (overridden) {
-    *s = override;
-    return TRSV_SUCCESS;
-  }
   while (kind < KINDS - 1 && records[kind].length < t->row_mean - 1.4) kind++;
   if (kind == 3) kind = 2; /* 8 is hardly ever the best */
 
@@ -102,11 +99,44 @@ TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analy
     entries += (double)A->offsets[A->rows] + A->rows;
     if (i && entries > BUDGET) break;
     if (!i && 2 * entries > BUDGET && tries[0].cluster <= tries[0].chunks) { /* there is nothing to compare it with */
-      *s = Settings(tries[0].chunks, kind, tries[0].cluster);
+      *s       = Settings(tries[0].chunks, kind, tries[0].cluster);
+      *seconds = 0;
       return TRSV_SUCCESS;
     }
     TrsvCall(Try(A, tries[i].chunks, tries[i].kind, tries[i].cluster, &best, s));
   }
   if (best > 1e299) TrsvCall(Try(A, tries[0].chunks, tries[0].kind, 1, &best, s)); /* fewer chunks than a cluster has */
+  *seconds = 1e-9 * best;
   return TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analysis, int multiprocessors, TrsvChunkSettings *s)
+{
+  double seconds;
+
+  if (!overridden) return Choose(A, analysis, multiprocessors, s, &seconds);
+  *s = override;
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkPredict(const TrsvMatrix *A, const TrsvAnalysis *analysis, double *seconds)
+{
+  TrsvMatrix        H = *A;
+  TrsvChunkSettings s;
+  int               multiprocessors, entries, *offsets = NULL, *columns = NULL;
+  TrsvError         error;
+
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  TrsvCall(TrsvEntries(A, &entries));
+  error = TrsvAlloc(sizeof(int) * ((size_t)A->rows + 1), &offsets);
+  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)entries, &columns);
+  if (!error) error = TrsvDeviceDownload(offsets, A->offsets, sizeof(int) * ((size_t)A->rows + 1), NULL);
+  if (!error) error = TrsvDeviceDownload(columns, A->columns, sizeof(int) * (size_t)entries, NULL);
+  H.offsets = offsets;
+  H.columns = columns;
+  H.memory  = TRSV_HOST;
+  if (!error) error = Choose(&H, analysis, multiprocessors, &s, seconds);
+  free(offsets);
+  free(columns);
+  return error;
 }

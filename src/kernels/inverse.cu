@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "vocabulary.cuh"
+#include "chunk.h"
 
 enum {
   GROUP = 32,
@@ -304,36 +305,31 @@ static TrsvError Product(Inverse *v, int block, int *counts, TrsvMatrix *P)
   return TrsvDeviceLaunched("inverse_product");
 }
 
-/* What a solve by `chunk` is taken to need, in ns: the chain of level sets, and the work of so many chunks; the price of a step by the length
-   of records, as measured on an H200. Good enough to rank block sizes. */
-static double Cost(const TrsvStatistics *s)
+/* What a solve by `chunk` is taken to need: the chain of level sets at least, in ns; the price of a step by the length of records, as measured
+   on an H200. */
+static double Chain(const TrsvStatistics *s)
 {
-  static const struct {
-    int length, step;
-  } records[] = {{2, 58}, {3, 75}, {5, 92}, {8, 110}, {13, 130}};
-  const double dependencies = s->row_mean - 1, chunks = s->rows < 1000 ? 1 : s->rows < 100000 ? s->rows / 1000. : 100;
-  int          r = 0;
-
-  while (r < 4 && records[r].length < dependencies - 0.4) r++;
-  const int    K = records[r].length;
-  const double sums = dependencies > K ? (dependencies - 1) / (K - 1) : 1;
-  return records[r].step * (s->levels + s->rows * sums / (32 * chunks));
+  return s->levels * (s->row_mean < 3.4 ? 58. : s->row_mean < 4.4 ? 75. : s->row_mean < 6.4 ? 92. : 130.);
 }
 
-/* The block size whose product is solved fastest. */
-static TrsvError ChooseBlock(Inverse *v, const TrsvMatrix *A, const TrsvStatistics *plain, int *counts, int *best)
+/* The block size whose product is solved fastest, if any is faster than T itself by more than what a launch costs. */
+static TrsvError ChooseBlock(Inverse *v, const TrsvMatrix *A, const TrsvAnalysis *plain, int *counts, int *best)
 {
-  double least = Cost(plain) + 2000; /* ns of one launch more */
+  double least, chain = Chain(&plain->statistics);
 
   *best = 1;
-  for (int block = 4; block <= GROUP; block *= 2) {
+  TrsvCall(TrsvChunkPredict(A, plain, &least));
+  least -= 2e-6;
+  for (int block = 32; block >= 4; block /= 2) {
     TrsvMatrix    P        = *A;
     TrsvAnalysis *analysis = NULL;
+    double        seconds  = 1;
     TrsvError     error;
 
     error = Product(v, block, counts, &P);
     if (!error) error = TrsvAnalyse(&P, &analysis);
-    if (!error && Cost(&analysis->statistics) < least) least = Cost(&analysis->statistics), *best = block;
+    if (!error && Chain(&analysis->statistics) < 0.8 * chain) error = TrsvChunkPredict(&P, analysis, &seconds);
+    if (!error && seconds > 0 && seconds < least) least = seconds, *best = block;
     TrsvAnalysisDestroy(&analysis);
     TrsvDeviceFree((void *)P.columns);
     TrsvCall(error);
@@ -381,12 +377,12 @@ static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
   return TRSV_SUCCESS;
 }
 
-static const double narrow = 32; /* rows a level set: with more, lanes have other things to do */
+static const double narrow = 100; /* rows a level set: with more, lanes have other things to do */
 
-static TrsvError Prepare(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, const TrsvStatistics *s, int entries)
+static TrsvError Prepare(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, const TrsvAnalysis *analysis, int entries)
 {
   void     *room[5] = {NULL, NULL, NULL, NULL, NULL};
-  int      *counts  = NULL;
+  int      *counts  = NULL, block = 1;
   TrsvError error   = TrsvDeviceAlloc((size_t)v->entries, &v->place);
 
   if (!error) error = TrsvDeviceAlloc(sizeof(int) * (size_t)entries, &v->entry);
@@ -397,11 +393,22 @@ static TrsvError Prepare(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, const 
   if (!error) error = TrsvDeviceAlloc(sizeof(int) * (size_t)v->rows, &counts);
   plan->bytes += 5 * (size_t)v->entries + sizeof(int) * (2 * (size_t)v->groups + 2 * (size_t)v->rows);
   if (!error) error = SortEntries(v, entries, room);
-  if (!error) error = ChooseBlock(v, A, s, counts, &v->block);
-  if (!error && v->block > 1) error = MakeProduct(plan, v, A, counts);
+  if (!error) error = ChooseBlock(v, A, analysis, counts, &block);
+  v->block = block;
+  if (!error && block > 1) error = MakeProduct(plan, v, A, counts);
   TrsvDeviceFree(counts);
   for (int r = 0; r < 5; r++) TrsvDeviceFree(room[r]);
   return error;
+}
+
+static void FreePattern(Inverse *v)
+{
+  void *const all[] = {v->offsets, v->columns, v->source, v->entry, v->place, v->first, v->reach, v->begin, v->width};
+
+  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) TrsvDeviceFree(all[i]);
+  v->offsets = v->columns = v->source = v->entry = v->first = v->begin = v->width = NULL;
+  v->place = NULL;
+  v->reach = NULL;
 }
 
 static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
@@ -422,9 +429,13 @@ static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
   TrsvCall(Copy(A->columns, (size_t)entries, &v->columns));
   if (source) TrsvCall(Copy(source, (size_t)entries, &v->source));
   plan->bytes = sizeof(int) * ((size_t)A->rows + 1 + (size_t)entries * (source ? 2 : 1));
-  if (v->entries && analysis->statistics.level_mean <= narrow) TrsvCall(Prepare(plan, v, A, &analysis->statistics, entries));
+  if (v->entries && analysis->statistics.level_mean <= narrow) TrsvCall(Prepare(plan, v, A, analysis, entries));
   v->use_plain = v->block == 1;
-  return v->use_plain ? MakePlain(plan, v) : TRSV_SUCCESS;
+  if (!v->use_plain) return TRSV_SUCCESS;
+  TrsvCall(MakePlain(plan, v)); /* all there will be */
+  FreePattern(v);
+  plan->bytes = TrsvPlanBytes(v->plain);
+  return TRSV_SUCCESS;
 }
 
 template <class T> static TrsvError Multiply(Inverse *v, bool early, const void *b, TrsvStream stream)
@@ -474,15 +485,7 @@ static void InverseDestroy(TrsvPlan *plan)
   if (!v) return;
   TrsvPlanDestroy(&v->product);
   TrsvPlanDestroy(&v->plain);
-  TrsvDeviceFree(v->offsets);
-  TrsvDeviceFree(v->columns);
-  TrsvDeviceFree(v->source);
-  TrsvDeviceFree(v->entry);
-  TrsvDeviceFree(v->place);
-  TrsvDeviceFree(v->first);
-  TrsvDeviceFree(v->reach);
-  TrsvDeviceFree(v->begin);
-  TrsvDeviceFree(v->width);
+  FreePattern(v);
   TrsvDeviceFree(v->inverse);
   TrsvDeviceFree(v->values);
   TrsvDeviceFree(v->right);
@@ -490,13 +493,12 @@ static void InverseDestroy(TrsvPlan *plan)
   free(v);
 }
 
-/* Two launches; a chain as much shorter as a level set is narrow. Never for wide factors. */
+/* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that is chunk's. Never for wide factors. */
 static double InversePredict(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double start = 13e-6, level = 0.08e-6, shorter = s->level_mean < 2 ? 12 : s->level_mean < 4 ? 8 : s->level_mean < 8 ? 5 : s->level_mean < 16 ? 3 : 2;
+  const double launch = 2e-6, start = 10e-6;
 
-  (void)precision;
-  return s->level_mean <= narrow ? start + s->levels / shorter * level : 1;
+  return s->level_mean <= narrow ? launch + start + (TrsvPredict(&TrsvChunk, s, precision) - start) / (1 + 11 * pow(s->level_mean, -0.9)) : 1;
 }
 
 const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict};
