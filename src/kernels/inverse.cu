@@ -17,6 +17,7 @@
    cross groups. Nobody waits here: the order between launches is all that is needed. Same bits: every sum has one order.
 */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "vocabulary.cuh"
@@ -494,11 +495,19 @@ static void InverseDestroy(TrsvPlan *plan)
 }
 
 /* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that is chunk's. Never for wide factors. */
-static double InversePredict(const TrsvStatistics *s, TrsvPrecision precision)
+static double InversePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 2e-6, start = 10e-6;
+  const double launch = 2e-6 * c->launch, start = 10e-6 * c->launch;
 
-  return s->level_mean <= narrow ? launch + start + (TrsvPredict(&TrsvChunk, s, precision) - start) / (1 + 11 * pow(s->level_mean, -0.9)) : 1;
+  return s->level_mean <= narrow ? launch + start + (TrsvChunk.predict(c, s, precision) - start) / (1 + 11 * pow(s->level_mean, -0.9)) : 1;
 }
 
-const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict};
+static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
+{
+  const Inverse *v = (const Inverse *)plan->data;
+  int            n = snprintf(line, size, "blocks of %d, ", v->use_plain ? 1 : v->block);
+
+  if (n > 0 && (size_t)n < size) TrsvChunk.describe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
+}
+
+const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict, 1, InverseDescribe};

@@ -15,6 +15,7 @@ static const struct {
   {"chunk",     TestChunk    },
   {"inverse",   TestInverse  },
   {"pairs",     TestPairs    },
+  {"tune",      TestTune     },
   {"numbers",   TestNumbers  },
   {"waits",     TestWaits    },
   {"memory",    TestMemory   },
