@@ -3,22 +3,22 @@
 
    A solve takes about start + steps * step, where the schedule itself says how many steps, crossings between chunks among them, and a
    step's time depends on the length of records. So settings that statistics make likely are scheduled, as many as a budget
-   of entries allows, and the least time wins. On 47 real matrices the best by this estimate of 32 settings each came within 2.5% of the
+   of time allows, and the least time wins. On 47 real matrices the best by this estimate of 32 settings each came within 2.5% of the
    best by measurement (geometric mean; 1.3 times it at worst).
 */
 #include <stdio.h>
-#include "chunk.h"
+#include "chunk_graph.cuh"
 
-static TrsvChunkSettings override;
+static TrsvChunkSettings chosen_for_all;
 static int               overridden;
 
-void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
+extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
 {
   overridden = s != NULL;
-  if (s) override = *s;
+  if (s) chosen_for_all = *s;
 }
 
-void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, size_t size)
+extern "C" void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, size_t size)
 {
   (void)snprintf(line, size, "P%d K%d W%d N%d R%d S%d L%d C%d D%d", s->chunks, s->length, s->width, s->cluster, s->ring, s->stages, s->life, s->far, s->near);
 }
@@ -37,43 +37,69 @@ static const struct {
 } records[] = {{2, 58}, {3, 75}, {5, 92}, {8, 110}, {13, 130}};
 
 enum {
-  KINDS  = sizeof(records) / sizeof(records[0]),
-  BUDGET = 1500000 /* entries that may be scheduled to choose */
+  KINDS = sizeof(records) / sizeof(records[0])
 };
+static const double budget = 4e-3; /* seconds that choosing may take */
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
 static TrsvChunkSettings Settings(int chunks, int kind, int cluster)
 {
-  const TrsvChunkSettings s = {.chunks = chunks, .length = records[kind].length, .width = 32, .cluster = cluster, .ring = 2048, .stages = 8, .life = -1, .far = FAR, .near = NEAR};
+  return {chunks, records[kind].length, 32, cluster, 2048, 8, -1, FAR, NEAR};
+}
 
-  return s;
+/* What is known while settings are tried. */
+struct Trial {
+  const ChunkOrder *order;
+  int               size; /* of a value */
+  ChunkTimes       *times;
+  TrsvChunkSettings chosen;
+  double            best;
+};
+
+/* Can every import have a cell of its own? Where there are fewer dependencies than cells, that need not be found out. */
+static TrsvError Fits(const Trial *t, int *fits)
+{
+  const int     capacity = ChunkCapacity(&t->times->settings, CHUNK_LEAST, t->size);
+  ChunkEmission e        = ChunkEmission();
+  ChunkSchedule schedule = ChunkSchedule();
+  void         *memory[3] = {NULL, NULL, NULL};
+  TrsvError     error;
+
+  *fits = t->times->outside <= capacity;
+  if (*fits) return TRSV_SUCCESS;
+  error = TrsvChunkNumber(t->order, t->times, &e, &memory[0]);
+  if (!error) error = TrsvDeviceAlloc(sizeof(ChunkHead) * (size_t)e.chunks, &memory[1]);
+  if (!error) error = TrsvChunkCells(&e, e.chunks, (ChunkHead *)memory[1], &schedule, &memory[2]);
+  *fits = schedule.cells <= capacity;
+  for (void *m : memory) TrsvDeviceFree(m);
+  return error;
 }
 
 /* Tries one setting; keeps it where it is the fastest so far. */
-static TrsvError Try(const TrsvMatrix *A, int chunks, int kind, int cluster, double *best, TrsvChunkSettings *chosen)
+static TrsvError Try(Trial *t, int chunks, int kind, int cluster)
 {
   const TrsvChunkSettings s = Settings(chunks, kind, cluster);
-  int                     steps, fits;
+  int                     fits;
   double                  time;
 
   if (cluster > chunks) return TRSV_SUCCESS;
-  TrsvCall(TrsvChunkSteps(A, &s, &steps, &fits));
-  if (!fits) steps *= SQUEEZED; /* no clusters, and imports wait for cells */
-  time = (cluster > 1 ? START_CLUSTER : START) + (double)steps * records[kind].step;
-  if (time < *best) *best = time, *chosen = s;
+  TrsvCall(TrsvChunkPlace(t->order, &s, t->times));
+  TrsvCall(Fits(t, &fits));
+  time = (double)(cluster > 1 ? START_CLUSTER : START) + (double)t->times->times * (fits ? 1 : SQUEEZED) * records[kind].step; /* no clusters, and imports wait for cells */
+  if (time < t->best) t->best = time, t->chosen = s;
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analysis, int multiprocessors, TrsvChunkSettings *s)
+TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, TrsvPrecision precision, int multiprocessors, ChunkTimes *times, TrsvChunkSettings *s)
 {
-  const TrsvStatistics *t = &analysis->statistics;
   const int             deep = t->levels > 40, most = multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
-  double                best = 1e300, entries = 0;
-  int                   kind = 0;
+  const double          trial = 3e-4 + 6e-7 * t->levels + 1e-10 * (double)t->nnz; /* seconds that one takes */
+  Trial                 state = {order, (int)TrsvValueSize(precision), times, TrsvChunkSettings(), 1e300};
+  int                   kind  = 0;
 
   if (overridden) {
-    *s = override;
+    *s = chosen_for_all;
     return TRSV_SUCCESS;
   }
   while (kind < KINDS - 1 && records[kind].length < t->row_mean - 1.4) kind++;
@@ -99,14 +125,14 @@ TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analy
   };
 
   for (int i = 0; i < (int)(sizeof(tries) / sizeof(tries[0])); i++) {
-    entries += (double)A->offsets[A->rows] + A->rows;
-    if (i && entries > BUDGET) break;
-    if (!i && 2 * entries > BUDGET && tries[0].cluster <= tries[0].chunks) { /* there is nothing to compare it with */
+    if (!i && 2 * trial > budget && tries[0].cluster <= tries[0].chunks) { /* there is nothing to compare it with */
       *s = Settings(tries[0].chunks, kind, tries[0].cluster);
       return TRSV_SUCCESS;
     }
-    TrsvCall(Try(A, tries[i].chunks, tries[i].kind, tries[i].cluster, &best, s));
+    if (i && (i + 1) * trial > budget) break;
+    TrsvCall(Try(&state, tries[i].chunks, tries[i].kind, tries[i].cluster));
   }
-  if (best > 1e299) TrsvCall(Try(A, tries[0].chunks, tries[0].kind, 1, &best, s)); /* fewer chunks than a cluster has */
+  if (state.best > 1e299) TrsvCall(Try(&state, tries[0].chunks, tries[0].kind, 1)); /* fewer chunks than a cluster has */
+  *s = state.chosen;
   return TRSV_SUCCESS;
 }
