@@ -75,6 +75,10 @@ typedef struct {
   int               steps; /* the schedule's own estimate of a solve's steps, crossings included */
 } ChunkSchedule;
 
+enum {
+  CHUNK_CHOICES = 10 /* settings that are considered for a triangle */
+};
+
 /* As a line of text. */
 void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 

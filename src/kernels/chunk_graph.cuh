@@ -157,8 +157,9 @@ TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSch
 TrsvError TrsvChunkBatches(const ChunkEmission *, const ChunkSchedule *, ChunkHead *heads, int *batch_of, int *after, int *fits);
 TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSchedule *, TrsvPrecision, Chunk *);
 
-/* Settings for a triangle on a device of so many multiprocessors. Times are then those of the last that was tried. */
-TrsvError TrsvChunkSettingsChoose(const ChunkOrder *, const TrsvStatistics *, TrsvPrecision, int multiprocessors, ChunkTimes *, TrsvChunkSettings *);
+/* Settings for a triangle on a device of so many multiprocessors: the best but rank by predicted time, TRSV_ERR_UNSUPPORTED where there are not
+   so many. Times are memory for trials. */
+TrsvError TrsvChunkSettingsChoose(const ChunkOrder *, const TrsvStatistics *, const TrsvCosts *, TrsvPrecision, int multiprocessors, int rank, ChunkTimes *, TrsvChunkSettings *);
 
 /* Cells for imports that fit beside the ring and so many stages. */
 static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size)

@@ -146,6 +146,7 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvChunkSettings settings;
   ChunkOrder        order;
   ChunkTimes        times = ChunkTimes();
+  TrsvCosts         costs;
   TrsvError         error;
   int               multiprocessors, clusters;
 
@@ -157,7 +158,8 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvSyncCreate(&((Chunk *)plan->data)->sync));
   TrsvCall(TrsvChunkOrder(A, &analysis->statistics, source, &order));
-  error = TrsvChunkSettingsChoose(&order, &analysis->statistics, A->precision, multiprocessors, &times, &settings);
+  costs = TrsvGetCosts();
+  error = TrsvChunkSettingsChoose(&order, &analysis->statistics, &costs, A->precision, multiprocessors, plan->rank, &times, &settings);
   if (!error) error = TrsvChunkReady(A->precision, &settings);
   if (!error) error = Schedule(plan, &order, &settings, &times);
   TrsvChunkTimesFree(&times);

@@ -3,7 +3,7 @@
 
    A solve takes about start + steps * step, where the schedule itself says how many steps, crossings between chunks among them, and a
    step's time depends on the length of records. So settings that statistics make likely are scheduled, as many as a budget
-   of time allows, and the least time wins. On 47 real matrices the best by this estimate of 32 settings each came within 2.5% of the
+   of entries allows, and the least time wins. On 47 real matrices the best by this estimate of 32 settings each came within 2.5% of the
    best by measurement (geometric mean; 1.3 times it at worst).
 */
 #include <stdio.h>
@@ -23,12 +23,12 @@ extern "C" void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, s
   (void)snprintf(line, size, "P%d K%d W%d N%d R%d S%d L%d C%d D%d", s->chunks, s->length, s->width, s->cluster, s->ring, s->stages, s->life, s->far, s->near);
 }
 
-/* What was measured on an H200, in ns: a launch with and without clusters; a step, by the length of records. */
+/* What was measured on an H200, in ns: a launch with and without clusters; a step, by the length of records; steps of a crossing. */
 enum {
   START         = 7000,
   START_CLUSTER = 8000,
-  FAR           = 8, /* steps of a crossing through L2, and inside a cluster */
-  NEAR          = 4,
+  FAR           = 8, /* through L2 */
+  NEAR          = 4, /* inside a cluster */
   SQUEEZED      = 3
 };
 
@@ -43,9 +43,11 @@ static const double budget = 4e-3; /* seconds that choosing may take */
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
-static TrsvChunkSettings Settings(int chunks, int kind, int cluster)
+static int Steps(double v) { return v < 1 ? 1 : (int)(v + 0.5); }
+
+static TrsvChunkSettings Settings(const TrsvCosts *c, int chunks, int kind, int cluster)
 {
-  return {chunks, records[kind].length, 32, cluster, 2048, 8, -1, FAR, NEAR};
+  return {chunks, records[kind].length, 32, cluster, 2048, 8, -1, Steps((double)FAR * c->hop / c->step), Steps((double)NEAR * c->push / c->step)};
 }
 
 /* What is known while settings are tried. */
@@ -53,8 +55,6 @@ struct Trial {
   const ChunkOrder *order;
   int               size; /* of a value */
   ChunkTimes       *times;
-  TrsvChunkSettings chosen;
-  double            best;
 };
 
 /* Can every import have a cell of its own? Where there are fewer dependencies than cells, that need not be found out. */
@@ -76,27 +76,26 @@ static TrsvError Fits(const Trial *t, int *fits)
   return error;
 }
 
-/* Tries one setting; keeps it where it is the fastest so far. */
-static TrsvError Try(Trial *t, int chunks, int kind, int cluster)
+/* Seconds that a solve with one of these is expected to take. */
+static TrsvError Predict(const Trial *t, const TrsvCosts *c, const TrsvChunkSettings *s, int kind, double *time)
 {
-  const TrsvChunkSettings s = Settings(chunks, kind, cluster);
-  int                     fits;
-  double                  time;
+  int fits;
 
-  if (cluster > chunks) return TRSV_SUCCESS;
-  TrsvCall(TrsvChunkPlace(t->order, &s, t->times));
+  TrsvCall(TrsvChunkPlace(t->order, s, t->times));
   TrsvCall(Fits(t, &fits));
-  time = (double)(cluster > 1 ? START_CLUSTER : START) + (double)t->times->times * (fits ? 1 : SQUEEZED) * records[kind].step; /* no clusters, and imports wait for cells */
-  if (time < t->best) t->best = time, t->chosen = s;
+  const double steps = (double)t->times->times * (fits ? 1 : SQUEEZED); /* no clusters, and imports wait for cells */
+  *time              = 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) * c->launch + steps * records[kind].step * c->step);
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, TrsvPrecision precision, int multiprocessors, ChunkTimes *times, TrsvChunkSettings *s)
+TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, TrsvPrecision precision, int multiprocessors, int rank, ChunkTimes *times, TrsvChunkSettings *s)
 {
   const int             deep = t->levels > 40, most = multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
-  const double          trial = 3e-4 + 6e-7 * t->levels + 1e-10 * (double)t->nnz; /* seconds that one takes */
-  Trial                 state = {order, (int)TrsvValueSize(precision), times, TrsvChunkSettings(), 1e300};
-  int                   kind  = 0;
+  const double          one = 3e-4 + 6e-7 * t->levels + 1e-10 * (double)t->nnz; /* seconds that a trial takes */
+  const Trial           trial = {order, (int)TrsvValueSize(precision), times};
+  TrsvChunkSettings     choice[CHUNK_CHOICES];
+  double                time[CHUNK_CHOICES];
+  int                   kind = 0, choices = 0;
 
   if (overridden) {
     *s = chosen_for_all;
@@ -125,14 +124,24 @@ TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics 
   };
 
   for (int i = 0; i < (int)(sizeof(tries) / sizeof(tries[0])); i++) {
-    if (!i && 2 * trial > budget && tries[0].cluster <= tries[0].chunks) { /* there is nothing to compare it with */
-      *s = Settings(tries[0].chunks, kind, tries[0].cluster);
-      return TRSV_SUCCESS;
+    TrsvChunkSettings c    = Settings(costs, tries[i].chunks, tries[i].kind, tries[i].cluster);
+    double            when = i; /* in this order, where there is no time for a schedule of each */
+    int               at   = 0, known = 0;
+
+    if (c.cluster > c.chunks && i) continue;
+    if (c.cluster > c.chunks) c.cluster = 1;
+    for (int k = 0; k < choices; k++) known = known || (c.chunks == choice[k].chunks && c.length == choice[k].length && c.cluster == choice[k].cluster);
+    if (known) continue;
+    if (2 * one <= budget) {
+      if (i && (i + 1) * one > budget) break;
+      TrsvCall(Predict(&trial, costs, &c, tries[i].kind, &when));
     }
-    if (i && (i + 1) * trial > budget) break;
-    TrsvCall(Try(&state, tries[i].chunks, tries[i].kind, tries[i].cluster));
+    while (at < choices && time[at] <= when) at++;
+    for (int k = choices++; k > at; k--) choice[k] = choice[k - 1], time[k] = time[k - 1];
+    choice[at] = c;
+    time[at]   = when;
   }
-  if (state.best > 1e299) TrsvCall(Try(&state, tries[0].chunks, tries[0].kind, 1)); /* fewer chunks than a cluster has */
-  *s = state.chosen;
+  if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
+  *s = choice[rank];
   return TRSV_SUCCESS;
 }

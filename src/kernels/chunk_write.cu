@@ -86,7 +86,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
 
   /* the latest last; those of other chunks among those that may be read early */
   const int from = e.cuts[emit_chunk(e, first)], chunk_first = e.first ? e.first[from] : from, step = e.at[node] / e.W;
-  int       n = 0, u = e.use[first + t], when[13], cell[13], source[13];
+  int       n = 0, u = e.use[first + t], when[13] = {0}, cell[13], source[13];
 
   emit_dependencies(e, node, [&](int d, int s) {
     const int  before = d < chunk_first ? step - 2 : e.at[d] / e.W;

@@ -57,16 +57,23 @@ static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
 
 TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, TrsvPlan **plan)
 {
+  return TrsvPlanCreateRanked(A, analysis, source, values, algorithm, 0, plan);
+}
+
+TrsvError TrsvPlanCreateRanked(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
+{
   TrsvPlan *p;
   TrsvError error;
 
   *plan = NULL;
-  p     = calloc(1, sizeof(*p));
+  if (rank && rank >= algorithm->settings) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s: there are no settings of rank %d", algorithm->name, rank);
+  p = calloc(1, sizeof(*p));
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a plan");
   p->algorithm = algorithm;
   p->precision = A->precision;
   p->rows      = A->rows;
   p->values    = values;
+  p->rank      = rank;
   error        = (A->memory == algorithm->pattern ? algorithm->analyse : AnalyseMoved)(p, A, analysis, source);
   /* what analyse asked of the default stream must be done before another stream solves */
   if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceFinish();
@@ -96,6 +103,12 @@ TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream strea
 }
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *plan) { return plan->algorithm; }
+
+void TrsvPlanDescribe(const TrsvPlan *plan, char *line, size_t size)
+{
+  if (size) *line = 0;
+  if (plan->algorithm->describe && plan->rows) plan->algorithm->describe(plan, line, size);
+}
 
 size_t TrsvPlanBytes(const TrsvPlan *plan) { return plan->bytes; }
 

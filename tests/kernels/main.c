@@ -14,6 +14,7 @@ static const struct {
   {"schedules", TestSchedules},
   {"chunk",     TestChunk    },
   {"pairs",     TestPairs    },
+  {"tune",      TestTune     },
   {"numbers",   TestNumbers  },
   {"waits",     TestWaits    },
   {"memory",    TestMemory   },
