@@ -88,19 +88,15 @@ static TrsvError Predict(const Trial *t, const TrsvCosts *c, const TrsvChunkSett
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, TrsvPrecision precision, int multiprocessors, int rank, ChunkTimes *times, TrsvChunkSettings *s)
+static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, TrsvPrecision precision, int multiprocessors, int rank, ChunkTimes *times, TrsvChunkSettings *s, double *seconds)
 {
-  const int             deep = t->levels > 40, most = multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
+  const int             deep = t->levels > 40, most = multiprocessors < 9 ? 1 : multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
   const double          one = 3e-4 + 6e-7 * t->levels + 1e-10 * (double)t->nnz; /* seconds that a trial takes */
   const Trial           trial = {order, (int)TrsvValueSize(precision), times};
   TrsvChunkSettings     choice[CHUNK_CHOICES];
   double                time[CHUNK_CHOICES];
   int                   kind = 0, choices = 0;
 
-  if (overridden) {
-    *s = chosen_for_all;
-    return TRSV_SUCCESS;
-  }
   while (kind < KINDS - 1 && records[kind].length < t->row_mean - 1.4) kind++;
   if (kind == 3) kind = 2; /* 8 is hardly ever the best */
 
@@ -142,6 +138,35 @@ TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics 
     time[at]   = when;
   }
   if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
-  *s = choice[rank];
+  *s       = choice[rank];
+  *seconds = 2 * one <= budget ? time[rank] : 0;
   return TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, TrsvPrecision precision, int multiprocessors, int rank, ChunkTimes *times, TrsvChunkSettings *s)
+{
+  double seconds;
+
+  if (!overridden) return Choose(order, t, costs, precision, multiprocessors, rank, times, s, &seconds);
+  *s = chosen_for_all;
+  return TRSV_SUCCESS;
+}
+
+extern "C" TrsvError TrsvChunkPredict(const TrsvMatrix *A, const TrsvAnalysis *analysis, double *seconds)
+{
+  const TrsvCosts   costs = TrsvGetCosts();
+  ChunkOrder        order;
+  ChunkTimes        times = ChunkTimes();
+  TrsvChunkSettings s;
+  TrsvError         error;
+  int               multiprocessors;
+
+  *seconds = 0;
+  if (!A->rows) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  TrsvCall(TrsvChunkOrder(A, &analysis->statistics, NULL, &order));
+  error = Choose(&order, &analysis->statistics, &costs, A->precision, multiprocessors, 0, &times, &s, seconds);
+  TrsvChunkTimesFree(&times);
+  TrsvChunkOrderFree(&order);
+  return error;
 }
