@@ -1,7 +1,7 @@
 /*
    chunk: chunks of consecutive rows, a block each, solved step by step out of shared memory.
 
-   Source: this project; the schedule is in chunk_schedule.c, set-up in chunk_plan.cu, the layout in chunk.h, the computing warp in chunk_compute.cuh.
+   Source: this project; the schedule is made in chunk_order.cu to chunk_write.cu, set-up in chunk_plan.cu, the layout in chunk.h, the computing warp in chunk_compute.cuh.
 
    Mapping: the cluster of ticket t takes chunks t * cluster onwards, block by block. In a block one warp computes, lane by lane a row or
    a partial sum; others copy records into shared memory many steps ahead, multiply the right-hand side in, fetch results of other
@@ -337,4 +337,4 @@ static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrec
   return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_HOST, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe};
+const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe};

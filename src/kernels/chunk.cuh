@@ -8,8 +8,8 @@
 #include "chunk.h"
 
 /* What a plan keeps. */
-typedef struct {
-  ChunkSchedule  schedule; /* without its arrays */
+struct Chunk {
+  ChunkSchedule  schedule;
   size_t         places;
   unsigned       blocks;
   size_t         shared_bytes;
@@ -20,7 +20,7 @@ typedef struct {
   ChunkImport   *imports;
   void          *words;
   TrsvSync       sync;
-} Chunk;
+};
 
 template <class T> struct ChunkView {
   unsigned             chunks, cluster, clusters, ring, cells, stages;
