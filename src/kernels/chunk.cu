@@ -277,12 +277,19 @@ template <class T> static ChunkKernel<T> Kernel(const TrsvChunkSettings *s)
   return NULL;
 }
 
-TrsvError TrsvChunkReady(TrsvPrecision precision, const TrsvChunkSettings *s)
+TrsvError TrsvChunkReady(TrsvPrecision precision, TrsvChunkSettings *s)
 {
   const void *const kernel = precision == TRSV_FLOAT ? (const void *)Kernel<float>(s) : (const void *)Kernel<double>(s);
+  int               clusters = 0;
 
   if (!kernel) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no kernel for records of %d, steps of %d", s->length, s->width);
-  return TrsvDeviceAllow(kernel);
+  TrsvCall(TrsvDeviceAllow(kernel));
+  while (s->cluster > 1) {
+    TrsvCall(TrsvDeviceClusters(kernel, s->cluster, WARPS * 32, CHUNK_SHARED, &clusters));
+    if (clusters > 0) break;
+    s->cluster = s->cluster > 8 ? 8 : 1; /* 8 is the most that every device with clusters has, as a whole */
+  }
+  return TRSV_SUCCESS;
 }
 
 template <class T> static TrsvError Solve(Chunk *c, bool early, const void *b, void *x, TrsvStream stream)

@@ -44,8 +44,9 @@ template <class T, int K, int W> struct ChunkLayout {
   static __host__ __device__ __forceinline__ constexpr unsigned at(unsigned place, unsigned byte) { return CHUNK_HEADER + place / W * step + (byte / 16 * W + place % W) * 16 + byte % 16; }
 };
 
-/* The solve for such records, allowed all shared memory; TRSV_ERR_UNSUPPORTED where there is none: chunk.cu. */
-TrsvError TrsvChunkReady(TrsvPrecision, const TrsvChunkSettings *);
+/* Allows the solve for such records all shared memory, TRSV_ERR_UNSUPPORTED where there is none, and makes clusters smaller if the device, or
+   the part of it that there is, holds none so large: chunk.cu. */
+TrsvError TrsvChunkReady(TrsvPrecision, TrsvChunkSettings *);
 
 /* Set-up: chunk_plan.cu. */
 TrsvError TrsvChunkAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
