@@ -51,17 +51,25 @@ extern "C" TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer)
 
 extern "C" void TrsvDeviceFreePinned(void *pointer) { (void)cudaFreeHost(pointer); }
 
+extern "C" TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream stream)
+{
+  return Check(cudaMallocAsync((void **)pointer, bytes ? bytes : 1, stream), "cudaMallocAsync");
+}
+
 extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
 {
   TrsvError error;
 
-  TrsvCall(Check(cudaMallocAsync((void **)pointer, bytes ? bytes : 1, stream), "cudaMallocAsync"));
+  TrsvCall(TrsvDeviceRoom(bytes, pointer, stream));
   error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
   if (error) TrsvDeviceUnstage(*(void **)pointer, stream);
   return error;
 }
 
-extern "C" void TrsvDeviceUnstage(void *device, TrsvStream stream) { (void)cudaFreeAsync(device, stream); }
+extern "C" void TrsvDeviceUnstage(void *device, TrsvStream stream)
+{
+  if (device) (void)cudaFreeAsync(device, stream);
+}
 
 extern "C" TrsvError TrsvDeviceFinish(void) { return Check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize"); }
 
@@ -76,7 +84,6 @@ extern "C" TrsvError TrsvDeviceClock(double *hertz)
   *hertz = 1e3 * kilohertz;
   return TRSV_SUCCESS;
 }
-
 
 struct TrsvTimer {
   cudaEvent_t start, stop;

@@ -74,17 +74,17 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream)
-{
-  if (fails() || (bytes && (!holds(to, bytes) || !holds(from, bytes)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
-  if (bytes) memcpy(to, from, bytes);
-  return TRSV_SUCCESS;
-}
-
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream)
 {
   if (fails() || (bytes && !holds(device, bytes))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the host: invalid argument");
   if (bytes) memcpy(host, device, bytes);
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream)
+{
+  if (fails() || (bytes && (!holds(to, bytes) || !holds(from, bytes)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
+  if (bytes) memcpy(to, from, bytes);
   return TRSV_SUCCESS;
 }
 
@@ -113,6 +113,8 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
 
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer) { return take(bytes, 0, (void **)pointer); }
 void      TrsvDeviceFreePinned(void *pointer) { TrsvDeviceFree(pointer); }
+
+TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream) { return take(bytes, 0xcd, (void **)pointer); }
 
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
 {

@@ -38,7 +38,7 @@ const dim3   &block_index();
 
 using Line = std::source_location;
 
-enum Atomic { ADD, INCREMENT, EXCHANGE, COMPARE };
+enum Atomic { COMBINE, INCREMENT, EXCHANGE, COMPARE };
 
 uint64_t load(const void *, unsigned size);
 void     store(void *, uint64_t bits, unsigned size);
@@ -150,7 +150,17 @@ static inline int      __all_sync(unsigned mask, int p, simt::Line at = simt::Li
 template <class T> static inline T atomicAdd(T *p, std::type_identity_t<T> v)
 {
   auto add = [](uint64_t old, uint64_t operand) { return simt::to_bits<T>(simt::of_bits<T>(old) + simt::of_bits<T>(operand)); };
-  return simt::of_bits<T>(simt::atomic(simt::ADD, p, add, simt::to_bits(v), 0, sizeof(T)));
+  return simt::of_bits<T>(simt::atomic(simt::COMBINE, p, add, simt::to_bits(v), 0, sizeof(T)));
+}
+template <class T> static inline T atomicMax(T *p, std::type_identity_t<T> v)
+{
+  auto larger = [](uint64_t old, uint64_t operand) { return simt::of_bits<T>(old) < simt::of_bits<T>(operand) ? operand : old; };
+  return simt::of_bits<T>(simt::atomic(simt::COMBINE, p, larger, simt::to_bits(v), 0, sizeof(T)));
+}
+template <class T> static inline T atomicMin(T *p, std::type_identity_t<T> v)
+{
+  auto smaller = [](uint64_t old, uint64_t operand) { return simt::of_bits<T>(operand) < simt::of_bits<T>(old) ? operand : old; };
+  return simt::of_bits<T>(simt::atomic(simt::COMBINE, p, smaller, simt::to_bits(v), 0, sizeof(T)));
 }
 template <class T> static inline T atomicMax(T *p, std::type_identity_t<T> v)
 {
