@@ -31,15 +31,15 @@ extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t byt
   return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "copy to the device");
 }
 
+extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
+{
+  return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy on the device");
+}
+
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
   TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copy to the host"));
   return Check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-}
-
-extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
-{
-  return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy on the device");
 }
 
 extern "C" TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer)
@@ -143,6 +143,27 @@ extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_
   if (bytes > most - 1024) bytes = most - 1024;     /* the kernel's own static shared memory */
   TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "cudaFuncSetAttribute"));
   *shared_bytes = (size_t)bytes;
+  return TRSV_SUCCESS;
+}
+
+extern "C" TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters)
+{
+  cudaLaunchConfig_t  c         = {};
+  cudaLaunchAttribute dimension = {};
+  cudaError_t         e;
+
+  dimension.id               = cudaLaunchAttributeClusterDimension;
+  dimension.val.clusterDim.x = (unsigned)cluster;
+  dimension.val.clusterDim.y = dimension.val.clusterDim.z = 1;
+  c.gridDim          = dim3((unsigned)cluster);
+  c.blockDim         = dim3((unsigned)threads);
+  c.dynamicSmemBytes = shared_bytes;
+  c.attrs            = &dimension;
+  c.numAttrs         = 1;
+  *clusters          = 0;
+  e                  = cudaOccupancyMaxActiveClusters(clusters, kernel, &c);
+  if (e != cudaErrorInvalidClusterSize) return Check(e, "cudaOccupancyMaxActiveClusters");
+  (void)cudaGetLastError(); /* none, then */
   return TRSV_SUCCESS;
 }
 

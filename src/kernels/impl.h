@@ -35,13 +35,14 @@ struct TrsvPlan {
   const TrsvAlgorithm *algorithm;
   TrsvPrecision        precision;
   int                  rows, values; /* values: how many the caller hands to TrsvPlanSetValues */
+  int                  fresh; /* no solve since the values were set: they may still be on their way in the stream, so it is no early launch */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
   size_t               bytes;
   void                *data; /* the algorithm's own */
 };
 
 extern const TrsvAlgorithm TrsvSerial;
-extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
+extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
 
 /* TrsvPlanCreate with other settings than those that are predicted to be the best; TRSV_ERR_UNSUPPORTED where there are not so many. */
 TrsvError TrsvPlanCreateRanked(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
@@ -79,8 +80,8 @@ TrsvError TrsvAlloc(size_t bytes, void *pointer);
 TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
 void      TrsvDeviceFree(void *);
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream); /* host may change after the return */
-TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream); /* returns when it is there */
 TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream); /* both on the device */
+TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream); /* returns when it is there */
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer); /* zeroed host memory that the device can write */
 void      TrsvDeviceFreePinned(void *);
 
@@ -133,6 +134,9 @@ void      TrsvDeviceTimerDestroy(TrsvTimer **);
 
 /* Allows a kernel the dynamic shared memory that leaves room for no more than this many of its blocks on a multiprocessor; says how much. */
 TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes);
+
+/* How many clusters of so many such blocks the device can hold at a time. */
+TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters);
 
 TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into shared memory */
 

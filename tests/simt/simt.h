@@ -48,7 +48,7 @@ void     pause();
 uint64_t nanoseconds();
 
 void     block_barrier(const char *name, unsigned line);
-uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t value, unsigned from); /* from: a lane of the warp, or 32 for a ballot */
+uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t value, unsigned from); /* from: a lane of the warp, 32 for a ballot, or 33 for who has the same */
 unsigned lane();
 
 void *shared_variable(const void *key, size_t bytes, size_t align);
@@ -95,7 +95,7 @@ template <class Kernel, class... A> static inline void start(const char *name, u
 #define TRSV_SHARED_DYNAMIC(name) unsigned char *const name = (unsigned char *)simt::dynamic_shared() /* what the launch asked for, on 128 bytes */
 
 #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...)                  ((void)(stream), simt::start(#kernel, 1, (grid), (block), (shared), (kernel), __VA_ARGS__))
-#define TRSV_LAUNCH_CLUSTER(kernel, cluster, grid, block, shared, stream, ...) ((void)(stream), simt::start(#kernel, (cluster), (grid), (block), (shared), (kernel), __VA_ARGS__))
+#define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) ((void)(stream), (void)(early), simt::start(#kernel, (cluster), (grid), (block), (shared), (kernel), __VA_ARGS__))
 
 template <class T> static inline T    trsv_load(const T *p) { return simt::of_bits<T>(simt::load(p, sizeof(T))); }
 static inline void                    trsv_store(double *p, double v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
@@ -109,6 +109,8 @@ static inline unsigned                trsv_bits(float v) { return std::bit_cast<
 static inline double                  trsv_from_bits(unsigned long long b) { return std::bit_cast<double>(b); }
 static inline float                   trsv_from_bits(unsigned b) { return std::bit_cast<float>(b); }
 static inline void                    trsv_pause() { simt::pause(); }
+static inline void                    trsv_wait_for_previous() { } /* every launch runs to its end before the next */
+static inline void                    trsv_let_next_start() { }
 
 static inline void __syncthreads(simt::Line at = simt::Line::current()) { simt::block_barrier("__syncthreads", at.line()); }
 static inline void __syncwarp(unsigned mask = ~0u, simt::Line at = simt::Line::current()) { simt::collective("__syncwarp", at.line(), mask, 0, simt::lane()); }
@@ -159,6 +161,11 @@ template <class T> static inline T atomicMin(T *p, std::type_identity_t<T> v)
 {
   auto smaller = [](uint64_t old, uint64_t operand) { return simt::of_bits<T>(operand) < simt::of_bits<T>(old) ? operand : old; };
   return simt::of_bits<T>(simt::atomic(simt::COMBINE, p, smaller, simt::to_bits(v), 0, sizeof(T)));
+}
+template <class T> static inline T atomicMax(T *p, std::type_identity_t<T> v)
+{
+  auto most = [](uint64_t old, uint64_t operand) { return simt::of_bits<T>(old) < simt::of_bits<T>(operand) ? operand : old; };
+  return simt::of_bits<T>(simt::atomic(simt::ADD, p, most, simt::to_bits(v), 0, sizeof(T)));
 }
 template <class T> static inline T atomicExch(T *p, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::EXCHANGE, p, nullptr, simt::to_bits(v), 0, sizeof(T))); }
 template <class T> static inline T atomicCAS(T *p, std::type_identity_t<T> compare, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::COMPARE, p, nullptr, simt::to_bits(v), simt::to_bits(compare), sizeof(T))); }

@@ -1,0 +1,239 @@
+/*
+   inverse: for narrow factors: the rows of a triangle multiplied by the inverses of its small diagonal blocks, then `chunk`.
+
+   A factor of a few rows a level set is a chain of hops, with most lanes idle. Cut into blocks of m <= 32 consecutive rows, with D its
+   block diagonal, T x = b has the solution of (D^-1 T) x = D^-1 b: within a block nobody waits for anybody any more, so that the chain is up
+   to m times shorter, and the entries that the product adds fill lanes that had nothing to do. D^-1 b is one multiplication, side by
+   side for all rows.
+
+   Source: partial inverses are those of Alvarado and Schreiber (SIAM J. Sci. Comput. 14, 1993), here of one factor, block-diagonal, with the
+   rest of the matrix multiplied in.
+
+   Stability: substitution is backward stable row by row; multiplying by an inverse is so up to the growth || |D^-1| |D| ||, the condition
+   of the worst block (Higham, Accuracy and Stability of Numerical Algorithms, Section 14.2). It is computed with every set of
+   values; where any block exceeds the limit, or is not finite, those values are solved by `chunk` without inverses.
+
+   Mapping: positions in order of solution (row, or from the last row) in groups of 32, a warp each, a lane for each row; blocks never
+   cross groups. Nobody waits here: the order between launches is all that is needed. Same bits: every sum has one order.
+*/
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "inverse.cuh"
+
+enum {
+  WARPS = 4 /* groups of a block of threads in the multiplication */
+};
+
+static const float  growth_limit   = 100;
+static const double inverse_narrow = 100; /* rows of a level set: wider ones leave no lanes idle */
+
+/* A warp for each group: D, its inverse, the growth of both, the product. */
+template <class T> static __global__ void inverse_values(const InverseView A, const T *from, float limit, T *inverse, T *values, unsigned *beyond)
+{
+  TRSV_SHARED(T, D, INVERSE_GROUP * (INVERSE_GROUP + 1));
+  TRSV_SHARED(T, X, INVERSE_GROUP * (INVERSE_GROUP + 1));
+  const int      lane = (int)threadIdx.x, group = (int)blockIdx.x, p = group * INVERSE_GROUP + lane, i = A.turn(p), stride = INVERSE_GROUP + 1;
+  const unsigned reach = p < A.rows ? A.reach[p] : 0;
+
+  const auto value = [&](int k) { return from[A.source ? A.source[k] : k]; };
+
+  for (int s = 0; s < INVERSE_GROUP; s++) D[lane * stride + s] = s == lane;
+  if (p < A.rows) {
+    int       begin, end;
+    const int diagonal = A.row(i, &begin, &end);
+
+    if (diagonal >= 0) D[lane * stride + lane] = value(diagonal);
+    for (int k = begin; k < end; k++) {
+      const int q = A.turn(A.columns[k]);
+      if (q / A.block == p / A.block) D[lane * stride + q % INVERSE_GROUP] = value(k);
+    }
+  }
+  __syncwarp();
+
+  /* column by column of the inverse, a lane each: D x = e */
+  const int top = lane / A.block * A.block;
+  for (int r = 0; r < INVERSE_GROUP; r++) {
+    T x = r == lane;
+    if (r >= lane && r < top + A.block) {
+      for (int k = lane; k < r; k++) x = fma(-D[r * stride + k], X[k * stride + lane], x);
+      x /= D[r * stride + r];
+    } else x = 0;
+    X[r * stride + lane] = x;
+  }
+  T sum = 0, growth = 0;
+  for (int s = 0; s < INVERSE_GROUP; s++) sum += fabs(D[lane * stride + s]);
+  __syncwarp();
+  for (int s = 0; s < INVERSE_GROUP; s++) growth = fma(fabs(X[lane * stride + s]), __shfl_sync(~0u, sum, s), growth);
+  const unsigned bad = __ballot_sync(~0u, !(growth <= limit));
+  if (lane == 0 && bad) (void)atomicAdd(beyond, (unsigned)__popc(bad));
+
+  T *const to = inverse + (size_t)A.width[group] * INVERSE_GROUP + lane;
+  int      n  = 0, most = A.width[group + 1] - A.width[group];
+  for (int s = 0; s < INVERSE_GROUP; s++)
+    if (reach >> s & 1) to[INVERSE_GROUP * n++] = X[lane * stride + s];
+  for (; n < most; n++) to[INVERSE_GROUP * n] = 0;
+
+  T  entry = 0;
+  T *out   = p < A.rows ? values + A.begin[i] : NULL;
+  inverse_columns(
+    A, group, [&](int s, int k) { entry = fma(X[lane * stride + s], value(k), entry); },
+    [&](int, unsigned rows) {
+      if (rows & reach) *out++ = entry;
+      entry = 0;
+    });
+}
+
+/* right = D^-1 b; a warp for each group. */
+template <class T> static __global__ void __launch_bounds__(WARPS * 32) inverse_multiply(const InverseView A, int groups, const T *inverse, const T *b, T *right)
+{
+  const int lane = (int)(threadIdx.x % 32), group = (int)(blockIdx.x * WARPS + threadIdx.x / 32), p = group * INVERSE_GROUP + lane;
+
+  if (group >= groups) return;
+  trsv_wait_for_previous();
+  trsv_let_next_start();
+  const T  *from = inverse + (size_t)A.width[group] * INVERSE_GROUP + lane, mine = p < A.rows ? b[A.turn(p)] : 0;
+  const int most = A.width[group + 1] - A.width[group];
+  unsigned  left = p < A.rows ? A.reach[p] : 0;
+  T         sum  = 0;
+
+  for (int n = 0; n < most; n++, left &= left - 1) {
+    const T other = __shfl_sync(~0u, mine, left ? __ffs((int)left) - 1 : lane);
+    if (left) sum = fma(from[INVERSE_GROUP * n], other, sum);
+  }
+  if (p < A.rows) right[A.turn(p)] = sum;
+}
+
+static TrsvError Copy(const int *from, size_t count, int **to)
+{
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * count, to));
+  return TrsvDeviceCopy(*to, from, sizeof(int) * count, NULL);
+}
+
+/* chunk's plan of T itself. */
+static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
+{
+  TrsvMatrix    A = {v->rows, v->offsets, v->columns, v->lower ? TRSV_LOWER : TRSV_UPPER, v->stored ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, plan->precision, TRSV_DEVICE};
+  TrsvAnalysis *analysis;
+  TrsvError     error;
+
+  TrsvCall(TrsvAnalyse(&A, &analysis));
+  error = TrsvPlanCreate(&A, analysis, v->source, plan->values, &TrsvChunk, &v->plain);
+  TrsvAnalysisDestroy(&analysis);
+  TrsvCall(error);
+  plan->bytes += TrsvPlanBytes(v->plain);
+  return TRSV_SUCCESS;
+}
+
+static void FreePattern(Inverse *v)
+{
+  void *const all[] = {v->offsets, v->columns, v->source, v->entry, v->place, v->first, v->reach, v->begin, v->width};
+
+  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) TrsvDeviceFree(all[i]);
+  v->offsets = v->columns = v->source = v->entry = v->first = v->begin = v->width = NULL;
+  v->place = NULL;
+  v->reach = NULL;
+}
+
+static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  Inverse *v;
+  int      entries;
+
+  TrsvCall(TrsvEntries(A, &entries));
+  TrsvCall(TrsvAlloc(sizeof(*v), &plan->data));
+  v          = (Inverse *)memset(plan->data, 0, sizeof(*v));
+  v->rows    = A->rows;
+  v->groups  = (A->rows + INVERSE_GROUP - 1) / INVERSE_GROUP;
+  v->lower   = A->triangle == TRSV_LOWER;
+  v->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
+  v->entries = entries - (v->stored ? A->rows : 0);
+  v->block   = 1;
+  TrsvCall(Copy(A->offsets, (size_t)A->rows + 1, &v->offsets));
+  TrsvCall(Copy(A->columns, (size_t)entries, &v->columns));
+  if (source) TrsvCall(Copy(source, (size_t)entries, &v->source));
+  plan->bytes = sizeof(int) * ((size_t)A->rows + 1 + (size_t)entries * (source ? 2 : 1));
+  if (v->entries && analysis->statistics.level_mean <= inverse_narrow) TrsvCall(TrsvInversePattern(plan, v, A, analysis));
+  v->use_plain = v->block == 1;
+  if (!v->use_plain) return TRSV_SUCCESS;
+  TrsvCall(MakePlain(plan, v)); /* all there will be */
+  FreePattern(v);
+  plan->bytes = TrsvPlanBytes(v->plain);
+  return TRSV_SUCCESS;
+}
+
+static unsigned Blocks(int n, int size) { return (unsigned)((n + size - 1) / size); }
+
+template <class T> static TrsvError Multiply(Inverse *v, bool early, const void *b, TrsvStream stream)
+{
+  TRSV_LAUNCH_EARLY(inverse_multiply<T>, early, 1, Blocks(v->groups, WARPS), WARPS * 32, 0, stream, InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
+  return TrsvDeviceLaunched("inverse_multiply");
+}
+
+template <class T> static TrsvError Values(Inverse *v, const void *values, TrsvStream stream)
+{
+  TRSV_LAUNCH(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values, growth_limit, (T *)v->inverse, (T *)v->values, v->beyond);
+  return TrsvDeviceLaunched("inverse_values");
+}
+
+static TrsvError InverseSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+{
+  Inverse *v      = (Inverse *)plan->data;
+  unsigned beyond = 0;
+
+  if (v->block > 1) {
+    TrsvCall(TrsvDeviceUpload(v->beyond, &beyond, sizeof(beyond), stream));
+    TrsvCall(plan->precision == TRSV_FLOAT ? Values<float>(v, values, stream) : Values<double>(v, values, stream));
+    TrsvCall(TrsvDeviceDownload(&beyond, v->beyond, sizeof(beyond), stream));
+    if (!beyond) TrsvCall(TrsvPlanSetValues(v->product, v->values, TRSV_DEVICE, stream));
+  }
+  if (v->block == 1 || beyond) {
+    if (!v->plain) TrsvCall(MakePlain(plan, v));
+    TrsvCall(TrsvPlanSetValues(v->plain, values, TRSV_DEVICE, stream));
+  }
+  v->use_plain = v->block == 1 || beyond;
+  return TRSV_SUCCESS;
+}
+
+static TrsvError InverseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  Inverse *v = (Inverse *)plan->data;
+
+  if (v->use_plain) return TrsvPlanSolve(v->plain, b, x, stream);
+  TrsvCall(plan->precision == TRSV_FLOAT ? Multiply<float>(v, !plan->fresh, b, stream) : Multiply<double>(v, !plan->fresh, b, stream));
+  return TrsvPlanSolve(v->product, v->right, x, stream);
+}
+
+static void InverseDestroy(TrsvPlan *plan)
+{
+  Inverse *v = (Inverse *)plan->data;
+
+  if (!v) return;
+  TrsvPlanDestroy(&v->product);
+  TrsvPlanDestroy(&v->plain);
+  FreePattern(v);
+  TrsvDeviceFree(v->inverse);
+  TrsvDeviceFree(v->values);
+  TrsvDeviceFree(v->right);
+  TrsvDeviceFree(v->beyond);
+  free(v);
+}
+
+/* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that is chunk's. Never for wide factors. */
+static double InversePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
+{
+  const double launch = 2e-6 * c->launch, start = 10e-6 * c->launch;
+
+  return s->level_mean <= inverse_narrow ? launch + start + (TrsvChunk.predict(c, s, precision) - start) / (1 + 11 * pow(s->level_mean, -0.9)) : 1;
+}
+
+static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
+{
+  const Inverse *v = (const Inverse *)plan->data;
+  int            n = snprintf(line, size, "blocks of %d, ", v->use_plain ? 1 : v->block);
+
+  if (n > 0 && (size_t)n < size) TrsvChunk.describe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
+}
+
+const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict, 1, InverseDescribe};
