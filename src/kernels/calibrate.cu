@@ -117,7 +117,7 @@ static TrsvError Once(Calibration *c, int clusters, unsigned go, TrsvMeasured *m
   TrsvCall(Mean(c, &s));
   if (go) Less(&m->hop, s);
   if (clusters) {
-    TRSV_LAUNCH_CLUSTER(calibrate_push, 2, 2 * (unsigned)c->pairs, 32, 256, (TrsvStream)NULL, c->sync, c->cycles);
+    TRSV_LAUNCH_EARLY(calibrate_push, false, 2, 2 * (unsigned)c->pairs, 32, 256, (TrsvStream)NULL, c->sync, c->cycles);
     TrsvCall(TrsvDeviceLaunched("calibrate_push"));
     TrsvCall(Mean(c, &s));
     if (go) Less(&m->push, s);

@@ -237,6 +237,8 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
   T *const        now  = A.words + (turn ? A.exports : 0);
   T *const        then = A.words + (turn ? 0 : A.exports);
 
+  if (warp != COPIER) trsv_wait_for_previous(); /* what the copier reads, no launch changes */
+  if (thread == 0) trsv_let_next_start();
   if (h.stages) switch (warp) {
     case COMPUTER: chunk_compute<T, K, W>(A, h, base, now, lane); break;
     case COPIER:
@@ -283,7 +285,7 @@ TrsvError TrsvChunkReady(TrsvPrecision precision, const TrsvChunkSettings *s)
   return TrsvDeviceAllow(kernel);
 }
 
-template <class T> static TrsvError Solve(Chunk *c, const void *b, void *x, TrsvStream stream)
+template <class T> static TrsvError Solve(Chunk *c, bool early, const void *b, void *x, TrsvStream stream)
 {
   const ChunkSchedule *s = &c->schedule;
   ChunkView<T>         A;
@@ -305,7 +307,7 @@ template <class T> static TrsvError Solve(Chunk *c, const void *b, void *x, Trsv
   A.after    = c->after;
   A.words    = (T *)c->words;
   A.sync     = c->sync;
-  TRSV_LAUNCH_CLUSTER(Kernel<T>(&s->settings), A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
+  TRSV_LAUNCH_EARLY(Kernel<T>(&s->settings), early, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
   return TrsvDeviceLaunched("chunk_solve");
 }
 
@@ -314,7 +316,7 @@ static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
   Chunk *c = (Chunk *)plan->data;
 
   TrsvCall(TrsvSyncStart(&c->sync, stream));
-  return plan->precision == TRSV_FLOAT ? Solve<float>(c, b, x, stream) : Solve<double>(c, b, x, stream);
+  return plan->precision == TRSV_FLOAT ? Solve<float>(c, !plan->fresh, b, x, stream) : Solve<double>(c, !plan->fresh, b, x, stream);
 }
 
 static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }

@@ -7,6 +7,7 @@
    best by measurement (geometric mean; 1.3 times it at worst).
 */
 #include <stdio.h>
+#include <stdlib.h>
 #include "chunk.h"
 
 static TrsvChunkSettings override;
@@ -63,7 +64,7 @@ static TrsvError Predict(const TrsvMatrix *A, const TrsvCosts *c, const TrsvChun
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCosts *costs, int multiprocessors, int rank, TrsvChunkSettings *s)
+static TrsvError Choose(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCosts *costs, int multiprocessors, int rank, TrsvChunkSettings *s, double *seconds)
 {
   const TrsvStatistics *t = &analysis->statistics;
   const int             deep = t->levels > 40, most = multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
@@ -72,10 +73,6 @@ TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analy
   double                time[CHUNK_CHOICES];
   int                   kind = 0, choices = 0;
 
-  if (overridden) {
-    *s = override;
-    return TRSV_SUCCESS;
-  }
   while (kind < KINDS - 1 && records[kind].length < t->row_mean - 1.4) kind++;
   if (kind == 3) kind = 2; /* 8 is hardly ever the best */
 
@@ -117,6 +114,39 @@ TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analy
     time[at]   = when;
   }
   if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
-  *s = choice[rank];
+  *s       = choice[rank];
+  *seconds = 2 * entries <= BUDGET ? time[rank] : 0;
   return TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCosts *costs, int multiprocessors, int rank, TrsvChunkSettings *s)
+{
+  double seconds;
+
+  if (!overridden) return Choose(A, analysis, costs, multiprocessors, rank, s, &seconds);
+  *s = override;
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkPredict(const TrsvMatrix *A, const TrsvAnalysis *analysis, double *seconds)
+{
+  const TrsvCosts   costs = TrsvGetCosts();
+  TrsvMatrix        H     = *A;
+  TrsvChunkSettings s;
+  int               multiprocessors, entries, *offsets = NULL, *columns = NULL;
+  TrsvError         error;
+
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  TrsvCall(TrsvEntries(A, &entries));
+  error = TrsvAlloc(sizeof(int) * ((size_t)A->rows + 1), &offsets);
+  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)entries, &columns);
+  if (!error) error = TrsvDeviceDownload(offsets, A->offsets, sizeof(int) * ((size_t)A->rows + 1), NULL);
+  if (!error) error = TrsvDeviceDownload(columns, A->columns, sizeof(int) * (size_t)entries, NULL);
+  H.offsets = offsets;
+  H.columns = columns;
+  H.memory  = TRSV_HOST;
+  if (!error) error = Choose(&H, analysis, &costs, multiprocessors, 0, &s, seconds);
+  free(offsets);
+  free(columns);
+  return error;
 }

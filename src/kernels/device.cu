@@ -31,6 +31,11 @@ extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t byt
   return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "copy to the device");
 }
 
+extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
+{
+  return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy on the device");
+}
+
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
   TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copy to the host"));
@@ -72,7 +77,6 @@ extern "C" TrsvError TrsvDeviceClock(double *hertz)
   return TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream) { return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy on the device"); }
 
 struct TrsvTimer {
   cudaEvent_t start, stop;

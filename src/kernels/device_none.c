@@ -24,6 +24,8 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
   return None();
 }
 
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(to, from, bytes, stream); }
+
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(host, device, bytes, stream); }
 
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer) { return TrsvDeviceAlloc(bytes, pointer); }
@@ -45,7 +47,6 @@ TrsvError TrsvDeviceCurrent(int *device)
   return None();
 }
 
-TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(to, from, bytes, stream); }
 
 TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
 {

@@ -35,13 +35,14 @@ struct TrsvPlan {
   const TrsvAlgorithm *algorithm;
   TrsvPrecision        precision;
   int                  rows, values; /* values: how many the caller hands to TrsvPlanSetValues */
+  int                  fresh; /* no solve since the values were set: they may still be on their way in the stream, so it is no early launch */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
   size_t               bytes;
   void                *data; /* the algorithm's own */
 };
 
 extern const TrsvAlgorithm TrsvSerial;
-extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
+extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
 
 /* TrsvPlanCreate with other settings than those that are predicted to be the best; TRSV_ERR_UNSUPPORTED where there are not so many. */
 TrsvError TrsvPlanCreateRanked(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
@@ -79,6 +80,7 @@ TrsvError TrsvAlloc(size_t bytes, void *pointer);
 TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
 void      TrsvDeviceFree(void *);
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream); /* host may change after the return */
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream); /* both on the device */
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream); /* returns when it is there */
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer); /* zeroed host memory that the device can write */
 void      TrsvDeviceFreePinned(void *);
@@ -103,7 +105,6 @@ TrsvError TrsvDeviceFinish(void); /* waits for what was asked of the default str
 TrsvError TrsvDeviceCurrent(int *device); /* its number; TRSV_ERR_UNSUPPORTED where its times mean nothing */
 TrsvError TrsvDeviceMultiprocessors(int *count);
 TrsvError TrsvDeviceClock(double *hertz); /* of the multiprocessors, at most */
-TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream);
 
 /* Times what a stream does between start and stop; stop waits for it. */
 typedef struct TrsvTimer TrsvTimer;

@@ -89,6 +89,7 @@ TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memor
   TrsvError            error;
 
   if (!plan->rows) return TRSV_SUCCESS;
+  plan->fresh = 1;
   if (memory == a->memory) return a->set_values(plan, values, stream);
   if (memory == TRSV_DEVICE) return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on the host and takes no values from a device", a->name);
   TrsvCall(TrsvDeviceStage(values, TrsvValueSize(plan->precision) * (size_t)plan->values, &staged, stream));
@@ -99,7 +100,10 @@ TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memor
 
 TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
-  return plan->rows ? plan->algorithm->solve(plan, b, x, stream) : TRSV_SUCCESS;
+  if (!plan->rows) return TRSV_SUCCESS;
+  TrsvCall(plan->algorithm->solve(plan, b, x, stream));
+  plan->fresh = 0;
+  return TRSV_SUCCESS;
 }
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *plan) { return plan->algorithm; }

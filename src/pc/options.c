@@ -63,7 +63,7 @@ static PetscErrorCode GetNames(char names[], size_t size)
 
    Notes:
    To be called between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. The algorithms are
-   serial on the host; chunk, thread, warp and cusparse on a GPU. One that does not run where the matrix lives is an error of the set-up.
+   serial on the host; chunk, inverse, thread, warp and cusparse on a GPU. One that does not run where the matrix lives is an error of the set-up.
 
 .seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
 @*/

@@ -13,6 +13,7 @@ static const struct {
   {"solve",     TestSolve    },
   {"schedules", TestSchedules},
   {"chunk",     TestChunk    },
+  {"inverse",   TestInverse  },
   {"pairs",     TestPairs    },
   {"tune",      TestTune     },
   {"numbers",   TestNumbers  },

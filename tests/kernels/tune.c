@@ -218,10 +218,10 @@ static void Wrong(void)
   Free(&s);
   End();
 
-  /* a chain in one chunk stores nothing for other blocks but what it exports, thread stores every row */
+  /* a chain, with its blocks inverted, in one chunk stores nothing for other blocks but what it exports, thread stores every row */
   Begin("tune rejects a candidate that is wrong");
   Make(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL);
-  Expect(s.pair->first.algorithm == TrsvAlgorithmFind("chunk"), "the model's choice is %s", TrsvAlgorithmName(s.pair->first.algorithm));
+  Expect(s.pair->first.algorithm == TrsvAlgorithmFind("inverse"), "the model's choice is %s", TrsvAlgorithmName(s.pair->first.algorithm));
   SimtSettings.bounded = 1;
   SimtSettings.lose    = 250;
   ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");

@@ -74,6 +74,13 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
   return TRSV_SUCCESS;
 }
 
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream)
+{
+  if (fails() || (bytes && (!holds(to, bytes) || !holds(from, bytes)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
+  if (bytes) memcpy(to, from, bytes);
+  return TRSV_SUCCESS;
+}
+
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream)
 {
   if (fails() || (bytes && !holds(device, bytes))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the host: invalid argument");
@@ -126,13 +133,6 @@ TrsvError TrsvDeviceClock(double *hertz)
 {
   *hertz = 1e9;
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaGetDevice: made to fail") : TRSV_SUCCESS;
-}
-
-TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream)
-{
-  if (fails() || (bytes && (!holds(to, bytes) || !holds(from, bytes)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
-  if (bytes) memcpy(to, from, bytes);
-  return TRSV_SUCCESS;
 }
 
 /* A switch of the processor is a ns. */
