@@ -139,6 +139,27 @@ extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_
   return TRSV_SUCCESS;
 }
 
+extern "C" TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters)
+{
+  cudaLaunchConfig_t  c         = {};
+  cudaLaunchAttribute dimension = {};
+  cudaError_t         e;
+
+  dimension.id               = cudaLaunchAttributeClusterDimension;
+  dimension.val.clusterDim.x = (unsigned)cluster;
+  dimension.val.clusterDim.y = dimension.val.clusterDim.z = 1;
+  c.gridDim          = dim3((unsigned)cluster);
+  c.blockDim         = dim3((unsigned)threads);
+  c.dynamicSmemBytes = shared_bytes;
+  c.attrs            = &dimension;
+  c.numAttrs         = 1;
+  *clusters          = 0;
+  e                  = cudaOccupancyMaxActiveClusters(clusters, kernel, &c);
+  if (e != cudaErrorInvalidClusterSize) return Check(e, "cudaOccupancyMaxActiveClusters");
+  (void)cudaGetLastError(); /* none, then */
+  return TRSV_SUCCESS;
+}
+
 extern "C" TrsvError TrsvDeviceHasClusters(int *has)
 {
   int device, major;

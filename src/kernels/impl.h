@@ -116,6 +116,9 @@ void      TrsvDeviceTimerDestroy(TrsvTimer **);
 /* Allows a kernel the dynamic shared memory that leaves room for no more than this many of its blocks on a multiprocessor; says how much. */
 TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes);
 
+/* How many clusters of so many such blocks the device can hold at a time. */
+TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters);
+
 TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into shared memory */
 
 /* Allows a kernel all the shared memory there is, as plans of the same kernel differ in what they need, and clusters of any size. */

@@ -180,6 +180,12 @@ TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_b
   return TRSV_SUCCESS;
 }
 
+TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int, size_t, int *clusters)
+{
+  *clusters = !SimtSettings.cluster || cluster <= SimtSettings.cluster;
+  return !kernel || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaOccupancyMaxActiveClusters: made to fail") : TRSV_SUCCESS;
+}
+
 TrsvError TrsvDeviceHasClusters(int *has)
 {
   *has = 1;
