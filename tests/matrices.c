@@ -9,6 +9,7 @@ static char help[] = "ILU(0) of a matrix from a Matrix Market file, by PETSc on 
 #include "mtx.h"
 
 static PetscBool failed = PETSC_FALSE;
+static PetscBool loose  = PETSC_FALSE; /* rounding decides about the factor */
 
 /* For what must be equal */
 static PetscErrorCode Different(const char format[], ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
@@ -91,8 +92,10 @@ static PetscErrorCode CompareVecs(const char what[], Mat A, PetscBool transposed
   PetscCall(VecNorm(x, NORM_INFINITY, &difference));
   if (difference <= 1e-10 * norm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Rounding(A, transposed, b, y, &rounding));
-  if (difference <= 20 * rounding) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %s by %.1e of %.1e, as rounding does,", what, (double)difference, (double)norm));
-  else PetscCall(Different("%s by %.1e of %.1e,", what, (double)difference, (double)norm));
+  if (difference <= 20 * rounding || rounding > 1e-3 * norm) {
+    loose = PETSC_TRUE;
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %s by %.1e of %.1e, as rounding does,", what, (double)difference, (double)norm));
+  } else PetscCall(Different("%s by %.1e of %.1e,", what, (double)difference, (double)norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,6 +160,7 @@ static PetscErrorCode Compare(Mat A)
   PetscBool          same, sensitive = PETSC_FALSE;
 
   PetscFunctionBeginUser;
+  loose = PETSC_FALSE;
   PetscCall(Factor(A, "sptrsvgpu", &ksp[0], &F, &ours));
   PetscCall(Factor(A, "petsc", &ksp[1], &R, &petscs));
   if (ours != petscs) PetscCall(Different("factor error %d, should be %d", (int)ours, (int)petscs));
@@ -178,7 +182,8 @@ static PetscErrorCode Compare(Mat A)
       PetscCall(KSPGetConvergedReason(ksp[i], &reason[i]));
     }
     PetscCall(SameHistory(ksp[0], ksp[1], &same));
-    if (!same) PetscCall(Sensitive(ksp[1], b, x, &sensitive));
+    if (!same && loose) sensitive = PETSC_TRUE;
+    else if (!same) PetscCall(Sensitive(ksp[1], b, x, &sensitive));
     if (sensitive) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " and %" PetscInt_FMT " iterations, by rounding", iterations[0], iterations[1]));
     else if (!same || reason[0] != reason[1]) PetscCall(Different("%" PetscInt_FMT " iterations %s, should be %" PetscInt_FMT " %s, or another history", iterations[0], KSPConvergedReasons[reason[0]], iterations[1], KSPConvergedReasons[reason[1]]));
     else PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " iterations %s", iterations[0], KSPConvergedReasons[reason[0]]));
