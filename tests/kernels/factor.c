@@ -294,6 +294,7 @@ static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
       char        where[40];
 
       (void)snprintf(where, sizeof(where), "%d rows", sizes[i]);
+      if (f && !lanes && sizes[i] > 2 && (shape == CHAIN || shape == GRID_2D || shape == GRID_3D || shape == DENSE)) Expect((TrsvFactorLanes(f) == 1) == (shape != DENSE), "%d lanes", TrsvFactorLanes(f));
       if (f) Numeric(f, &A, kind, &plain, Reduced() ? 2 : 3, where);
       Fill(&A, symmetric, 1, 55);
       if (f) Numeric(f, &A, kind, &plain, 1, "new values");
