@@ -1,10 +1,11 @@
 /*
    Regular grids for the block multicolour ordering: where every entry of the matrix joins points of a lexicographic grid that are near each
-   other, the blocks are boxes of the grid, coloured by the parity of their coordinates.
+   other, the blocks are boxes of the grid.
 
    The grid is guessed from the distances column - row of a few rows and then checked against every entry, so that nothing but a true grid
-   passes. Two colours are enough where the stencil is a star, else four in a plane and eight in space. Every phase works row by row or block
-   by block.
+   passes. Where the stencil is a star, boxes are coloured x + y + z modulo 3: two colours would do, but the third costs few level sets (7-point
+   space of 48^3: 8 instead of 6) and saves iterations (57 instead of 59; in the natural order 52). Elsewhere by the parities of x, y and z: four
+   colours in a plane and eight in space. Every phase works row by row or block by block.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -148,9 +149,8 @@ static void Box(const Grid *g, int size, int box[3])
     if (box[d] < g->reach[d]) box[d] = g->reach[d]; /* or a step would jump over a box of another colour */
 }
 
-/* Calls for each box of a colour, in lexicographic order, would be a loop in a loop in a loop twice over: so a box is a number. */
 typedef struct {
-  int box[3], boxes[3], count;
+  int box[3], boxes[3], count; /* points of a box and boxes, along each side; boxes in all */
   int colours, star;
 } Boxes;
 
@@ -158,7 +158,7 @@ static int BoxColour(const Boxes *b, int n)
 {
   const int x = n % b->boxes[0], y = n / b->boxes[0] % b->boxes[1], z = n / b->boxes[0] / b->boxes[1];
 
-  return b->star ? (x + y + z) & 1 : (x & 1) | (y & 1) << 1 | (z & 1) << 2;
+  return b->star ? (x + y + z) % b->colours : (x & 1) | (y & 1) << 1 | (z & 1) << 2;
 }
 
 /* Writes the rows of a box from place on; returns the next place. */
@@ -190,7 +190,7 @@ TrsvError TrsvOrderGrid(int rows, const int *offsets, const int *columns, int si
   for (int d = 0; d < 3; d++) b.boxes[d] = (g.side[d] + b.box[d] - 1) / b.box[d];
   b.count   = b.boxes[0] * b.boxes[1] * b.boxes[2];
   b.star    = g.star;
-  b.colours = g.star ? 2 : 8;
+  b.colours = g.star ? 3 : 8;
   TrsvCall(TrsvOrderingCreate(rows, b.count, b.colours, &o));
   memcpy(o->grid, g.side, sizeof(o->grid));
   o->colours   = 0;

@@ -26,7 +26,7 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void);
+void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestOrdering(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -80,6 +80,9 @@ int ExpectClose(TrsvPrecision, int n, const void *x, const void *reference, cons
 
 /* Solves of one plan in a row under different schedules; then with new values. All must be close to serial, and the same to the bit. */
 void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTriangle, TrsvDiagonal, TrsvPrecision, int solves);
+
+/* A block multicolour ordering is all that it promises; returns its level sets, and the grid it saw where asked. */
+int CheckOrdering(int rows, const int *offsets, const int *columns, int size, int grid[3]);
 
 /* A device algorithm of the table, from the i-th on; NULL past its end. */
 const TrsvAlgorithm *DeviceAlgorithm(int *i);

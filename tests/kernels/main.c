@@ -17,6 +17,7 @@ static const struct {
   {"numbers",   TestNumbers  },
   {"waits",     TestWaits    },
   {"memory",    TestMemory   },
+  {"ordering",  TestOrdering },
   {"matrices",  TestMatrices },
 };
 

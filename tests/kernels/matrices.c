@@ -122,6 +122,7 @@ static void One(const Pattern *p, const Entry *e, unsigned seed)
     }
     FreeTriangle(&T);
   }
+  CheckOrdering(p->rows, p->offsets, p->columns, 0, NULL);
 }
 
 void TestMatrices(void)

@@ -87,6 +87,16 @@ static TrsvError Transpose(Setting *s)
   return error;
 }
 
+static TrsvError Order(Setting *s)
+{
+  TrsvOrdering   *ordering;
+  const TrsvError error = TrsvOrderBMC(s->L.view.rows, s->L.view.offsets, s->L.view.columns, 0, &ordering);
+
+  Expect(!error == !!ordering, "TrsvOrderBMC: error %d, ordering %p", (int)error, (void *)ordering);
+  TrsvOrderingDestroy(&ordering);
+  return error;
+}
+
 static TrsvError Plan(Setting *s)
 {
   TrsvPlan       *plan;
@@ -121,6 +131,7 @@ static const struct {
 } operations[] = {
   {"TrsvAnalyse",                 Analyse       },
   {"TrsvTranspose",               Transpose     },
+  {"TrsvOrderBMC",                Order         },
   {"TrsvPlanCreate",              Plan          },
   {"TrsvPairCreate",              Pair          },
   {"TrsvPairCreate, transposed",  PairTransposed},
@@ -168,7 +179,7 @@ static void Algorithm(const TrsvAlgorithm *a)
   s.b         = MakeVector(TRSV_DOUBLE, ROWS, 4);
   s.x         = MakeArray(TRSV_DOUBLE, ROWS);
   for (size_t o = 0; o < sizeof(operations) / sizeof(operations[0]); o++) {
-    const int own    = o >= 2; /* the first two know no algorithm */
+    const int own    = o >= 3; /* the first three know no algorithm */
     const int device = own && TrsvAlgorithmMemory(a) == TRSV_DEVICE;
     long      places = 0;
 
@@ -181,7 +192,7 @@ static void Algorithm(const TrsvAlgorithm *a)
     }
     for (int on_device = 0; s.plan && on_device <= device; on_device++)
       for (int all_after = 0; all_after < 2; all_after++) places += Try(&s, operations[o].run, on_device, all_after);
-    Expect(places > 0 || o >= 5, "it could fail nowhere");
+    Expect(places > 0 || o >= 6, "it could fail nowhere");
     if (s.plan && operations[o].run == Solve) {
       until = forever = 1; /* a solve allocates nothing on the host, so it does not notice */
       ExpectError(Solve(&s), TRSV_SUCCESS, "a solve without memory");
