@@ -109,14 +109,11 @@ static void Fill(int rows, const TrsvGraph *g, const int *block, const int *colo
   for (int i = 0; i < rows; i++) o->order[at[block[i]]++] = i;
 }
 
-static TrsvError OrderBlocks(TrsvGraph *g, int size, int *work, TrsvOrdering **ordering)
+static TrsvError OrderBlocks(int rows, const int *block, const TrsvGraph *g, int *colour, int *used, TrsvOrdering **ordering)
 {
-  const int rows  = g->n;
-  int      *block = work, *colour = work + rows, *used = work + 2 * rows, colours;
+  const int colours = Colour(g, colour, used);
   long     *share;
 
-  TrsvCall(TrsvBlocksMatch(g, size, block));
-  colours = Colour(g, colour, used);
   TrsvCall(TrsvAlloc(sizeof(long) * (size_t)colours, &share));
   if (colours) Balance(g, colours, colour, share, used);
   free(share);
@@ -125,7 +122,7 @@ static TrsvError OrderBlocks(TrsvGraph *g, int size, int *work, TrsvOrdering **o
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, int size, TrsvOrdering **ordering)
+TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
 {
   const double start = Seconds();
   TrsvGraph    g     = {0};
@@ -136,9 +133,9 @@ TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, int siz
   if (rows < 0 || size < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows, blocks of %d", rows, size);
   error = TrsvOrderGrid(rows, offsets, columns, size, ordering);
   if (!error && !*ordering) {
-    error = TrsvGraphCreate(rows, offsets, columns, &g);
-    if (!error) error = TrsvAlloc(sizeof(int) * (3 * (size_t)rows + 1), &work);
-    if (!error) error = OrderBlocks(&g, size ? size : default_size, work, ordering);
+    error = TrsvAlloc(sizeof(int) * (3 * (size_t)rows + 1), &work);
+    if (!error) error = TrsvBlocksCreate(rows, offsets, columns, values, size ? size : default_size, work, &g);
+    if (!error) error = OrderBlocks(rows, work, &g, work + rows, work + 2 * rows, ordering);
     free(work);
     TrsvGraphFree(&g);
   }

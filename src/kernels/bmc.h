@@ -15,18 +15,16 @@
 typedef struct {
   int  n;
   int *offsets, *columns;
-  int *weights; /* entries of the matrix that an edge stands for; NULL: one each */
+  int *weights; /* what the entries that an edge stands for count; NULL: one each */
   int *sizes;   /* rows that a vertex stands for; NULL: one each */
 } TrsvGraph;
 
 void TrsvGraphFree(TrsvGraph *);
 
-/* The symmetrised pattern of a square matrix, without its diagonal. Columns are checked, and may come in any order. */
-TrsvError TrsvGraphCreate(int rows, const int *offsets, const int *columns, TrsvGraph *);
-
-/* Gathers rows into blocks of no more than size rows: block[i] is the block of row i. Blocks are numbered by their lowest rows.
-   The graph is replaced by that of the blocks. */
-TrsvError TrsvBlocksMatch(TrsvGraph *, int size, int *block);
+/* Gathers rows into blocks of no more than size rows: block[i] is the block of row i. Blocks are numbered by their lowest rows. A vertex
+   of the graph is a block; two touch if the pattern, or its transpose, joins their rows. Rows that follow each other with the same columns
+   stay in one block, whatever its size. */
+TrsvError TrsvBlocksCreate(int rows, const int *offsets, const int *columns, const double *values, int size, int *block, TrsvGraph *);
 
 /* If the matrix is a regular grid of two or three dimensions in lexicographic order, the ordering with boxes of about size rows (0: what
    suits the grid) as blocks; *ordering stays NULL if it is none. */

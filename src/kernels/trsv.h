@@ -108,9 +108,10 @@ typedef struct {
 } TrsvOrdering;
 
 /* Block multicolour, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same result every
-   time. The matrix is in compressed sparse rows in host memory; its pattern need not be symmetric, its diagonal not complete. size: of
-   a block in rows; 0 for what suits the matrix. On an error *ordering is left NULL. */
-TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, int size, TrsvOrdering **ordering);
+   time. The matrix is in compressed sparse rows in host memory; its pattern need not be symmetric, its diagonal not complete. Where its
+   values are given, not NULL, strong entries are kept inside blocks. size: of a block in rows; 0 for what suits the matrix. On an error
+   *ordering is left NULL. */
+TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);
 
 /* One way to solve; the table of all of them is in algorithms.c. */

@@ -28,18 +28,22 @@
 M*/
 PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, IS *column)
 {
-  const PetscInt *i, *j;
-  PetscInt        n, size = 0;
-  PetscBool       done, set;
-  TrsvOrdering   *ordering;
-  TrsvError       error;
+  const PetscInt    *i, *j;
+  const PetscScalar *a = NULL;
+  PetscInt           n, size = 0;
+  PetscBool          done, set, valued;
+  TrsvOrdering      *ordering;
+  TrsvError          error;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_block_size", &size, &set));
   PetscCheck(!set || size > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_ordering_bmc_block_size %" PetscInt_FMT ": a block has at least one row", size);
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)A)->type_name);
-  error = TrsvOrderBMC(n, i, j, size, &ordering);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &valued)); /* for others, the rows just seen need not be of the values */
+  if (valued) PetscCall(MatSeqAIJGetArrayRead(A, &a));
+  error = TrsvOrderBMC(n, i, j, a, size, &ordering);
+  if (valued) PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCallTrsv(error);
   PetscCall(PetscInfo(A, "Block multicolour ordering: %d colours, %d blocks, %g s%s\n", ordering->colours, ordering->blocks, ordering->seconds, ordering->grid[0] ? ", a regular grid" : ""));

@@ -4,7 +4,7 @@ static char help[] = "What an ordering costs in iterations and saves in level se
   -o <file>      : one object a line is added to it\n\n";
 
 /*
-   The file's own values where its diagonal is complete and without zeros; and, for symmetric patterns, a weighted Laplacian of the pattern
+   The file's own values, with a diagonal of zeros where there is none; and, for symmetric patterns, a weighted Laplacian of the pattern
    with a small shift. Symmetric ones by CG, others by GMRES(60); rtol 1e-8, b = ones. The plugin is loaded by -dll_append.
 */
 #include <petscksp.h>
@@ -129,22 +129,6 @@ static PetscErrorCode MakeLaplacian(Mat A, PetscBool pattern)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the diagonal without zeros? */
-static PetscErrorCode HasPivots(Mat A, PetscBool *has)
-{
-  Vec       d;
-  PetscReal smallest;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, &d, NULL));
-  PetscCall(MatGetDiagonal(A, d));
-  PetscCall(VecAbs(d));
-  PetscCall(VecMin(d, NULL, &smallest));
-  *has = (PetscBool)(smallest > 0);
-  PetscCall(VecDestroy(&d));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode MakeGrid(PetscInt dim, Mat *A)
 {
   const PetscInt m = dim == 2 ? 300 : 48, n = dim == 2 ? m * m : m * m * m;
@@ -175,12 +159,12 @@ static PetscErrorCode Load(const char file[], MtxValues values, Mat *A, MtxRepor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In the file's own values, where it has any and pivots; and as a Laplacian, where those are symmetric. */
+/* In the file's own values, where it has any; and as a Laplacian, where those are symmetric. */
 static PetscErrorCode MeasureFile(FILE *out, const char file[], const char name[])
 {
   Mat       A;
   MtxReport r;
-  PetscBool pattern, symmetric, pivots = PETSC_FALSE;
+  PetscBool pattern, symmetric;
 
   PetscFunctionBeginUser;
   PetscCall(Load(file, MTX_VALUES_DOMINANT, &A, &r));
@@ -190,8 +174,7 @@ static PetscErrorCode MeasureFile(FILE *out, const char file[], const char name[
     PetscCall(MatDestroy(&A));
     PetscCall(Load(file, MTX_VALUES_FILE, &A, &r));
     PetscCall(MatIsSymmetric(A, 1e-10, &symmetric));
-    PetscCall(HasPivots(A, &pivots));
-    if (pivots) PetscCall(MeasureAll(out, A, name, "own", symmetric));
+    PetscCall(MeasureAll(out, A, name, "own", symmetric));
   }
   if (symmetric) {
     PetscCall(MakeLaplacian(A, pattern));

@@ -90,7 +90,7 @@ static TrsvError Transpose(Setting *s)
 static TrsvError Order(Setting *s)
 {
   TrsvOrdering   *ordering;
-  const TrsvError error = TrsvOrderBMC(s->L.view.rows, s->L.view.offsets, s->L.view.columns, 0, &ordering);
+  const TrsvError error = TrsvOrderBMC(s->L.view.rows, s->L.view.offsets, s->L.view.columns, NULL, 0, &ordering);
 
   Expect(!error == !!ordering, "TrsvOrderBMC: error %d, ordering %p", (int)error, (void *)ordering);
   TrsvOrderingDestroy(&ordering);
