@@ -15,6 +15,7 @@
 set -euo pipefail
 
 version=3.26.1
+sha256=a4dc46c1b4403545ac2274741ce10801366c4a9a7b2683b678d18f6663b93496 # of its source distribution
 say() { printf 'sptrsvgpu set-up: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
@@ -97,6 +98,7 @@ if [ ! -f "$root/unpacked" ]; then
   mkdir -p "$root/sdist"
   PETSC_CONFIGURE_OPTIONS= "${pip[@]}" download -q --no-deps --no-binary petsc -d "$root/sdist" "petsc==$version" >"$root/download.log" 2>&1 ||
     { tail -20 "$root/download.log" >&2; die "the download failed; start again once PyPI can be reached"; }
+  echo "$sha256  $root/sdist/petsc-$version.tar.gz" | sha256sum -c --quiet >/dev/null 2>&1 || die "the download is not PETSc $version as it was published (checksum differs); start again, or give a PETSc of your own by PETSC_DIR"
   mkdir "$dir"
   tar xf "$root/sdist/petsc-$version.tar.gz" -C "$dir" --strip-components=1
   touch "$root/unpacked"

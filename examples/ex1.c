@@ -162,6 +162,6 @@ int main(int argc, char **args)
    test:
       suffix: help
       args: -help -n 4 -pc_type sptrsvgpu
-      filter: grep -o -e "-mat_sptrsvgpu_[a-z]*:" -e "-pc_sptrsvgpu_[a-z]*:" -e "-pc_factor_levels"
+      filter: grep -o -e "-mat_sptrsvgpu_[a-z_]*:" -e "-pc_sptrsvgpu_[a-z_]*:" -e "-pc_factor_levels"
 
 TEST*/

@@ -23,8 +23,9 @@ typedef enum {
 
 /* What chooses where an algorithm is `auto`. */
 typedef enum {
-  SPTRSVGPU_SELECT_MODEL,      /* the shortest time predicted from the factor's statistics */
-  SPTRSVGPU_SELECT_GRANULARITY /* parallel granularity of the factor, CapelliniSpTRSV (ICPP 2020) */
+  SPTRSVGPU_SELECT_MODEL,       /* the shortest time predicted from the factor's statistics */
+  SPTRSVGPU_SELECT_GRANULARITY, /* parallel granularity of the factor, CapelliniSpTRSV (ICPP 2020) */
+  SPTRSVGPU_SELECT_TUNE         /* the shortest time measured */
 } SpTRSVGPUSelect;
 PETSC_EXTERN const char *const SpTRSVGPUSelects[];
 
@@ -34,6 +35,8 @@ PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat, SpTRSVGPUFactor, const
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat, SpTRSVGPUFactor, const char *[]);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSelect(Mat, SpTRSVGPUSelect);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetSelect(Mat, SpTRSVGPUSelect *);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetTuneSeconds(Mat, PetscReal);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat, PetscReal *);
 
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUSetFactorType(PC, MatFactorType);
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUGetFactorType(PC, MatFactorType *);

@@ -185,6 +185,10 @@ int main(int argc, char **args)
          args: -mat_sptrsvgpu_select foo
          filter: Error: grep -o "Unknown option .foo. for -mat_sptrsvgpu_select. Available options"
       test:
+         suffix: tune_seconds
+         args: -mat_sptrsvgpu_tune_seconds -1
+         filter: Error: grep -o "Seconds to tune must not be negative, got -1"
+      test:
          suffix: factor
          args: -pc_sptrsvgpu_factor lu
          filter: Error: grep -o "Unknown option .lu. for -pc_sptrsvgpu_factor. Available options"

@@ -81,6 +81,7 @@ static PetscErrorCode Algorithms(const char name[])
   PC              pc;
   const char     *lower, *upper;
   SpTRSVGPUSelect select;
+  PetscReal       seconds;
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
@@ -102,6 +103,13 @@ static PetscErrorCode Algorithms(const char name[])
   PetscCall(MatSpTRSVGPUSetSelect(F, SPTRSVGPU_SELECT_GRANULARITY));
   PetscCall(MatSpTRSVGPUGetSelect(F, &select));
   PetscCall(CheckString("select", SpTRSVGPUSelects[select], "granularity"));
+  PetscCall(MatSpTRSVGPUSetSelect(F, SPTRSVGPU_SELECT_TUNE));
+  PetscCall(MatSpTRSVGPUGetSelect(F, &select));
+  PetscCall(CheckString("select", SpTRSVGPUSelects[select], "tune"));
+  PetscCall(MatSpTRSVGPUSetTuneSeconds(F, 0.25));
+  PetscCall(MatSpTRSVGPUGetTuneSeconds(F, &seconds));
+  if (seconds != 0.25) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "seconds to tune: %g\n", (double)seconds));
+  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetTuneSeconds(F, -1));
   CheckFails(PETSC_ERR_ARG_UNKNOWN_TYPE, MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "foo"));
   CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetSelect(F, (SpTRSVGPUSelect)99));
   CheckFails(PETSC_ERR_ARG_WRONG, MatSpTRSVGPUSetAlgorithm(A, SPTRSVGPU_LOWER, "auto"));

@@ -147,6 +147,9 @@ int main(int argc, char **args)
       test:
          suffix: auto
          args: -mat_sptrsvgpu_lower auto -mat_sptrsvgpu_upper auto -mat_sptrsvgpu_select granularity
+      test:
+         suffix: tune
+         args: -problem {{convection random}} -mat_sptrsvgpu_select tune -mat_sptrsvgpu_tune_seconds {{0 0.2}}
 
    testset:
       output_file: output/empty.out

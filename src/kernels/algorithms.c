@@ -10,7 +10,7 @@
 static const TrsvAlgorithm *const table[] = {
   &TrsvSerial,
 #if defined(TRSV_CUDA) || defined(TRSV_SIMT)
-  &TrsvThread, &TrsvWarp, &TrsvChunk,
+  &TrsvThread, &TrsvWarp, &TrsvChunk, &TrsvInverse,
 #endif
 #if defined(TRSV_CUDA)
   &TrsvCusparse,
@@ -32,7 +32,14 @@ const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
 const char *TrsvAlgorithmSource(const TrsvAlgorithm *a) { return a->source; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
 
-double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision) { return a->predict ? a->predict(s, precision) : 0; }
+double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision)
+{
+  TrsvCosts costs;
+
+  if (!a->predict) return 0;
+  costs = TrsvGetCosts();
+  return a->predict(&costs, s, precision);
+}
 
 /* Section 5.2 of CapelliniSpTRSV (ICPP 2020): warp-level solves lose speed where parallel granularity exceeds 0.7. */
 static const double threshold = 0.7;
@@ -47,16 +54,17 @@ static const TrsvAlgorithm *ByGranularity(const TrsvStatistics *s, char *why, si
 
 static const TrsvAlgorithm *ByModel(const TrsvStatistics *s, TrsvPrecision precision, char *why, size_t size)
 {
+  const TrsvCosts      costs = TrsvGetCosts();
   const TrsvAlgorithm *a, *best = NULL;
   size_t               end = 0;
 
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
-    if (a->predict && (!best || a->predict(s, precision) < best->predict(s, precision))) best = a;
+    if (a->predict && (!best || a->predict(&costs, s, precision) < best->predict(&costs, s, precision))) best = a;
   (void)snprintf(why, size, "predicted");
   end = strlen(why);
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
     if (a->predict && end < size) {
-      (void)snprintf(why + end, size - end, "%s %s %.3g ms", end > 9 ? "," : "", a->name, 1e3 * a->predict(s, precision));
+      (void)snprintf(why + end, size - end, "%s %s %.3g ms", end > 9 ? "," : "", a->name, 1e3 * a->predict(&costs, s, precision));
       end = strlen(why);
     }
   return best;

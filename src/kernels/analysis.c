@@ -86,8 +86,37 @@ static void FillStatistics(const TrsvMatrix *A, const int levels[], TrsvStatisti
   s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
 }
 
+static TrsvError OnHost(const TrsvMatrix *A, TrsvAnalysis **analysis)
+{
+  TrsvMatrix H = *A; int n, *o = NULL, *c = NULL, *d; TrsvError e;
+  *analysis = NULL;
+  TrsvCall(TrsvEntries(A, &n));
+  H.memory = TRSV_HOST;
+  e = TrsvAlloc(sizeof(int) * ((size_t)A->rows + 1), &o);
+  if (!e) e = TrsvAlloc(sizeof(int) * (size_t)n, &c);
+  if (!e) e = TrsvDeviceDownload(o, A->offsets, sizeof(int) * ((size_t)A->rows + 1), NULL);
+  if (!e) e = TrsvDeviceDownload(c, A->columns, sizeof(int) * (size_t)n, NULL);
+  H.offsets = o; H.columns = c;
+  if (!e) e = TrsvAnalyse(&H, analysis);
+  free(o); free(c);
+  if (e) return e;
+  TrsvAnalysis *a = *analysis;
+  a->memory = TRSV_DEVICE;
+  for (int k = 0; !e && k < 2; k++) {
+    int **p = k ? &a->levels : &a->order; size_t m = sizeof(int) * (size_t)(k ? a->statistics.levels + 1 : A->rows);
+    d = NULL;
+    e = TrsvDeviceAlloc(m, &d);
+    if (!e) e = TrsvDeviceUpload(d, *p, m, NULL);
+    free(*p); *p = d;
+    if (e && !k) free(a->levels), a->levels = NULL;
+  }
+  if (e) TrsvAnalysisDestroy(analysis);
+  return e;
+}
+
 TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
 {
+  if (A->memory == TRSV_DEVICE) return OnHost(A, analysis);
   const double  start = Seconds();
   TrsvAnalysis *a;
   int          *level;
@@ -120,8 +149,8 @@ TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
 void TrsvAnalysisDestroy(TrsvAnalysis **analysis)
 {
   if (!*analysis) return;
-  free((*analysis)->order);
-  free((*analysis)->levels);
+  TrsvFree((*analysis)->memory, (*analysis)->order);
+  TrsvFree((*analysis)->memory, (*analysis)->levels);
   free(*analysis);
   *analysis = NULL;
 }

@@ -1,7 +1,7 @@
 /*
    chunk: chunks of consecutive rows, a block each, solved step by step out of shared memory.
 
-   Source: this project; the schedule is in chunk_schedule.c, the layout in chunk.h, the computing warp in chunk_compute.cuh.
+   Source: this project; the schedule is in chunk_schedule.c, set-up in chunk_plan.cu, the layout in chunk.h, the computing warp in chunk_compute.cuh.
 
    Mapping: the cluster of ticket t takes chunks t * cluster onwards, block by block. In a block one warp computes, lane by lane a row or
    a partial sum; others copy records into shared memory many steps ahead, multiply the right-hand side in, fetch results of other
@@ -17,24 +17,8 @@
    Same bits: each sum has one order, fixed by the schedule.
 */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "chunk.cuh"
 #include "chunk_compute.cuh"
-
-typedef struct {
-  ChunkSchedule  schedule; /* without its arrays */
-  size_t         places;
-  unsigned       blocks;
-  size_t         shared_bytes;
-  unsigned char *records;
-  ChunkHead     *heads;
-  int           *sources, *rows, *batch_of, *after;
-  unsigned char *places_in;
-  ChunkImport   *imports;
-  void          *words;
-  TrsvSync       sync;
-} Chunk;
 
 /* --- the warps that help --- */
 
@@ -253,6 +237,8 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
   T *const        now  = A.words + (turn ? A.exports : 0);
   T *const        then = A.words + (turn ? 0 : A.exports);
 
+  if (warp != COPIER) trsv_wait_for_previous(); /* what the copier reads, no launch changes */
+  if (thread == 0) trsv_let_next_start();
   if (h.stages) switch (warp) {
     case COMPUTER: chunk_compute<T, K, W>(A, h, base, now, lane); break;
     case COPIER:
@@ -275,169 +261,31 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
   if (A.cluster > 1) trsv_cluster_sync(); /* nobody leaves while another block may store into its memory */
 }
 
-/* --- set-up --- */
+/* --- launches --- */
 
-/* One thread for each place: all of its record but values. */
-template <class T, int K, int W> static __global__ void chunk_install(size_t places, const unsigned *tails, const int *starts, unsigned char *records)
+template <class T> using ChunkKernel = void (*)(const ChunkView<T>, const T *, T *);
+
+template <class T> static ChunkKernel<T> Kernel(const TrsvChunkSettings *s)
 {
-  typedef ChunkLayout<T, K, W> Layout;
-  const size_t                 p = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  static const struct {
+    int            length, width;
+    ChunkKernel<T> solve;
+  } table[] = {{2, 8, chunk_solve<T, 2, 8>}, {2, 16, chunk_solve<T, 2, 16>}, {2, 32, chunk_solve<T, 2, 32>}, {3, 8, chunk_solve<T, 3, 8>}, {3, 16, chunk_solve<T, 3, 16>}, {3, 32, chunk_solve<T, 3, 32>}, {5, 16, chunk_solve<T, 5, 16>}, {5, 32, chunk_solve<T, 5, 32>}, {8, 32, chunk_solve<T, 8, 32>}, {13, 32, chunk_solve<T, 13, 32>}};
 
-  if (p >= places) return;
-  unsigned char *const stage = records + p / Layout::rows * Layout::stage;
-  const unsigned       place = (unsigned)(p % Layout::rows);
-
-  for (unsigned i = 0; i < CHUNK_TAIL(K); i++) *(unsigned *)(stage + Layout::at(place, (K + 1) * (unsigned)sizeof(T) + 4 * i)) = tails[p * CHUNK_TAIL(K) + i];
-  if (!place) *(int *)stage = starts[p / Layout::rows];
-}
-
-/* One thread for each place: its values, each divided by the row's diagonal, and the diagonal's reciprocal. */
-template <class T, int K, int W> static __global__ void chunk_gather(size_t places, const int *sources, const T *from, unsigned char *records)
-{
-  typedef ChunkLayout<T, K, W> Layout;
-  const size_t                 p = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (p >= places) return;
-  unsigned char *const stage = records + p / Layout::rows * Layout::stage;
-  const unsigned       place = (unsigned)(p % Layout::rows);
-  const int           *source = sources + p * (1 + K);
-  const int            diagonal = source[0] < 0 ? -source[0] : source[0];
-  const T              inverse = diagonal >= 2 ? trsv_canonical(1 / from[diagonal - 2]) : 1;
-
-  for (unsigned k = 0; k < K; k++) {
-    const int s = source[1 + k];
-    *(T *)(stage + Layout::at(place, k * (unsigned)sizeof(T))) = s >= 2 ? trsv_canonical(-from[s - 2] * inverse) : (T)s;
-  }
-  *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = source[0] > 0 ? inverse : 0;
-}
-
-template <class T> static __global__ void chunk_fill(size_t n, T *words)
-{
-  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = trsv_not_ready<T>();
-}
-
-/* --- one table of kernels for each precision --- */
-
-template <class T> struct ChunkKernels {
-  int length, width;
-  void (*solve)(const ChunkView<T>, const T *, T *);
-  void (*install)(size_t, const unsigned *, const int *, unsigned char *);
-  void (*gather)(size_t, const int *, const T *, unsigned char *);
-};
-
-#define CHUNK_KERNELS(K, W) {K, W, chunk_solve<T, K, W>, chunk_install<T, K, W>, chunk_gather<T, K, W>}
-
-template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings *s)
-{
-  static const ChunkKernels<T> table[] = {CHUNK_KERNELS(2, 8), CHUNK_KERNELS(2, 16), CHUNK_KERNELS(2, 32), CHUNK_KERNELS(3, 8), CHUNK_KERNELS(3, 16), CHUNK_KERNELS(3, 32), CHUNK_KERNELS(5, 16), CHUNK_KERNELS(5, 32), CHUNK_KERNELS(8, 32), CHUNK_KERNELS(13, 32)};
-
-  for (const ChunkKernels<T> &k : table)
-    if (k.length == s->length && k.width == s->width) return &k;
+  for (const auto &k : table)
+    if (k.length == s->length && k.width == s->width) return k.solve;
   return NULL;
 }
 
-static unsigned Blocks(size_t n, size_t size) { return (unsigned)((n + size - 1) / size); }
-
-template <class T> static TrsvError Install(Chunk *c, const ChunkSchedule *s)
+TrsvError TrsvChunkReady(TrsvPrecision precision, const TrsvChunkSettings *s)
 {
-  const ChunkKernels<T> *k = Kernels<T>(&s->settings);
-  unsigned              *tails;
-  int                   *starts;
-  TrsvError              error;
+  const void *const kernel = precision == TRSV_FLOAT ? (const void *)Kernel<float>(s) : (const void *)Kernel<double>(s);
 
-  TrsvCall(TrsvDeviceAllow((const void *)k->solve));
-  TrsvCall(TrsvDeviceStage(s->tails, sizeof(unsigned) * CHUNK_TAIL((size_t)s->settings.length) * c->places, &tails, NULL));
-  error = TrsvDeviceStage(s->starts, sizeof(int) * (size_t)s->stages, &starts, NULL);
-  if (!error) {
-    TRSV_LAUNCH(k->install, Blocks(c->places, 256), 256, 0, (TrsvStream)NULL, c->places, tails, starts, c->records);
-    error = TrsvDeviceLaunched("chunk_install");
-    if (!error && s->exports) {
-      TRSV_LAUNCH((chunk_fill<T>), Blocks(2 * (size_t)s->exports, 256), 256, 0, (TrsvStream)NULL, 2 * (size_t)s->exports, (T *)c->words);
-      error = TrsvDeviceLaunched("chunk_fill");
-    }
-    TrsvDeviceUnstage(starts, NULL);
-  }
-  TrsvDeviceUnstage(tails, NULL);
-  return error;
+  if (!kernel) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no kernel for records of %d, steps of %d", s->length, s->width);
+  return TrsvDeviceAllow(kernel);
 }
 
-/* Device memory with a copy of host memory, counted. */
-static TrsvError Keep(TrsvPlan *plan, const void *host, size_t bytes, void *pointer)
-{
-  TrsvCall(TrsvDeviceAlloc(bytes, pointer));
-  plan->bytes += bytes;
-  return bytes ? TrsvDeviceUpload(*(void **)pointer, host, bytes, NULL) : TRSV_SUCCESS;
-}
-
-static TrsvError Upload(TrsvPlan *plan, const ChunkSchedule *s)
-{
-  Chunk       *c = (Chunk *)plan->data;
-  const size_t size = TrsvValueSize(plan->precision), stage = CHUNK_STAGE((size_t)s->settings.length, size);
-  ChunkHead   *heads;
-  TrsvError    error;
-
-  c->schedule     = *s;
-  c->places       = (size_t)s->stages * CHUNK_ROWS(s->settings.length);
-  c->blocks       = (unsigned)((s->chunks + s->settings.cluster - 1) / s->settings.cluster * s->settings.cluster);
-  c->shared_bytes = CHUNK_FRONT + size * (size_t)(s->settings.ring + s->cells) + (size_t)s->settings.stages * stage;
-  TrsvCall(TrsvDeviceAlloc(stage * (size_t)s->stages, &c->records));
-  TrsvCall(TrsvDeviceAlloc(2 * size * (size_t)s->exports, &c->words));
-  plan->bytes = stage * (size_t)s->stages + 2 * size * (size_t)s->exports;
-  TrsvCall(Keep(plan, s->sources, sizeof(int) * (1 + (size_t)s->settings.length) * c->places, &c->sources));
-  TrsvCall(Keep(plan, s->rows, sizeof(int) * c->places, &c->rows));
-  TrsvCall(Keep(plan, s->places, c->places, &c->places_in));
-  TrsvCall(Keep(plan, s->list, sizeof(ChunkImport) * (size_t)s->imports, &c->imports));
-  if (s->settings.life >= 0) {
-    TrsvCall(Keep(plan, s->batch_of, sizeof(int) * (size_t)s->stages, &c->batch_of));
-    TrsvCall(Keep(plan, s->after, sizeof(int) * (size_t)s->batches, &c->after));
-  }
-  TrsvCall(TrsvAlloc(sizeof(ChunkHead) * c->blocks, &heads)); /* blocks without a chunk have no stages */
-  memset(heads, 0, sizeof(ChunkHead) * c->blocks);
-  memcpy(heads, s->heads, sizeof(ChunkHead) * (size_t)s->chunks);
-  error = Keep(plan, heads, sizeof(ChunkHead) * c->blocks, &c->heads);
-  free(heads);
-  TrsvCall(error);
-  TrsvCall(TrsvSyncCreate(&c->sync));
-  return plan->precision == TRSV_FLOAT ? Install<float>(c, s) : Install<double>(c, s);
-}
-
-static TrsvError ChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
-{
-  TrsvChunkSettings settings;
-  ChunkSchedule     schedule;
-  TrsvError         error;
-  int               multiprocessors, clusters;
-
-  TrsvCall(TrsvAlloc(sizeof(Chunk), &plan->data));
-  memset(plan->data, 0, sizeof(Chunk));
-  if (!A->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceHasClusters(&clusters));
-  if (!clusters) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more");
-  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  TrsvCall(TrsvChunkSettingsChoose(A, analysis, multiprocessors, &settings));
-  if (A->precision == TRSV_FLOAT ? !Kernels<float>(&settings) : !Kernels<double>(&settings)) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no kernel for records of %d, steps of %d", settings.length, settings.width);
-  TrsvCall(TrsvChunkSchedule(A, source, &settings, &schedule));
-  error = Upload(plan, &schedule);
-  TrsvChunkScheduleFree(&schedule);
-  return error;
-}
-
-template <class T> static TrsvError SetValues(Chunk *c, const void *values, TrsvStream stream)
-{
-  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), Blocks(c->places, 256), 256, 0, stream, c->places, c->sources, (const T *)values, c->records);
-  return TrsvDeviceLaunched("chunk_gather");
-}
-
-static TrsvError ChunkSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
-{
-  Chunk *c = (Chunk *)plan->data;
-
-  return plan->precision == TRSV_FLOAT ? SetValues<float>(c, values, stream) : SetValues<double>(c, values, stream);
-}
-
-template <class T> static TrsvError Solve(Chunk *c, const void *b, void *x, TrsvStream stream)
+template <class T> static TrsvError Solve(Chunk *c, bool early, const void *b, void *x, TrsvStream stream)
 {
   const ChunkSchedule *s = &c->schedule;
   ChunkView<T>         A;
@@ -459,7 +307,7 @@ template <class T> static TrsvError Solve(Chunk *c, const void *b, void *x, Trsv
   A.after    = c->after;
   A.words    = (T *)c->words;
   A.sync     = c->sync;
-  TRSV_LAUNCH_CLUSTER(Kernels<T>(&s->settings)->solve, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
+  TRSV_LAUNCH_EARLY(Kernel<T>(&s->settings), early, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
   return TrsvDeviceLaunched("chunk_solve");
 }
 
@@ -468,37 +316,18 @@ static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
   Chunk *c = (Chunk *)plan->data;
 
   TrsvCall(TrsvSyncStart(&c->sync, stream));
-  return plan->precision == TRSV_FLOAT ? Solve<float>(c, b, x, stream) : Solve<double>(c, b, x, stream);
+  return plan->precision == TRSV_FLOAT ? Solve<float>(c, !plan->fresh, b, x, stream) : Solve<double>(c, !plan->fresh, b, x, stream);
 }
 
-static void ChunkDestroy(TrsvPlan *plan)
-{
-  Chunk *c = (Chunk *)plan->data;
-
-  if (!c) return;
-  TrsvDeviceFree(c->records);
-  TrsvDeviceFree(c->heads);
-  TrsvDeviceFree(c->sources);
-  TrsvDeviceFree(c->rows);
-  TrsvDeviceFree(c->places_in);
-  TrsvDeviceFree(c->batch_of);
-  TrsvDeviceFree(c->after);
-  TrsvDeviceFree(c->imports);
-  TrsvDeviceFree(c->words);
-  TrsvSyncDestroy(&c->sync);
-  free(c);
-}
-
-/* For benchmarks: the settings that a plan runs with. */
-extern "C" const ChunkSchedule *TrsvChunkPlanSchedule(const TrsvPlan *plan) { return plan->algorithm == &TrsvChunk && plan->data ? &((const Chunk *)plan->data)->schedule : NULL; }
+static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }
 
 /* The start of a launch; the steps that a level set takes; what crosses the memory. The constants fit the best of 32 settings each on 51 matrices
    on an H200 to 20% (root mean square). */
-static double ChunkPredict(const TrsvStatistics *s, TrsvPrecision precision)
+static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double start = 10e-6, step = 0.07e-6, crowd = 0.01e-6, entry = precision == TRSV_FLOAT ? 0.7e-11 : 1e-11;
+  const double start = 10e-6 * c->launch, step = 0.07e-6 * c->step, crowd = 0.01e-6 * c->step, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte;
 
   return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_HOST, ChunkAnalyse, ChunkSetValues, ChunkSolve, ChunkDestroy, ChunkPredict};
+const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_HOST, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe};

@@ -7,6 +7,21 @@
 #include "vocabulary.cuh"
 #include "chunk.h"
 
+/* What a plan keeps. */
+typedef struct {
+  ChunkSchedule  schedule; /* without its arrays */
+  size_t         places;
+  unsigned       blocks;
+  size_t         shared_bytes;
+  unsigned char *records;
+  ChunkHead     *heads;
+  int           *sources, *rows, *batch_of, *after;
+  unsigned char *places_in;
+  ChunkImport   *imports;
+  void          *words;
+  TrsvSync       sync;
+} Chunk;
+
 template <class T> struct ChunkView {
   unsigned             chunks, cluster, clusters, ring, cells, stages;
   unsigned             exports;
@@ -28,6 +43,14 @@ template <class T, int K, int W> struct ChunkLayout {
   /* The byte of a record's field, from the start of the stage. */
   static __host__ __device__ __forceinline__ constexpr unsigned at(unsigned place, unsigned byte) { return CHUNK_HEADER + place / W * step + (byte / 16 * W + place % W) * 16 + byte % 16; }
 };
+
+/* The solve for such records, allowed all shared memory; TRSV_ERR_UNSUPPORTED where there is none: chunk.cu. */
+TrsvError TrsvChunkReady(TrsvPrecision, const TrsvChunkSettings *);
+
+/* Set-up: chunk_plan.cu. */
+TrsvError TrsvChunkAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
+TrsvError TrsvChunkSetValues(TrsvPlan *, const void *values, TrsvStream);
+void      TrsvChunkDestroy(TrsvPlan *);
 
 /* The front of shared memory, before the zero cell. */
 enum {

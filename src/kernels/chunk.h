@@ -92,8 +92,16 @@ void      TrsvChunkScheduleFree(ChunkSchedule *);
    can have a cell of its own. */
 TrsvError TrsvChunkSteps(const TrsvMatrix *, const TrsvChunkSettings *, int *steps, int *fits);
 
-/* Settings for a triangle on a device of so many multiprocessors, and as a line of text. */
-TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *, const TrsvAnalysis *, int multiprocessors, TrsvChunkSettings *);
+enum {
+  CHUNK_CHOICES = 10 /* settings that are considered for a triangle */
+};
+
+/* Settings for a triangle on a device of so many multiprocessors: the best but rank by predicted time, TRSV_ERR_UNSUPPORTED where there are not
+   so many; and settings as a line of text. */
+TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *, const TrsvAnalysis *, const TrsvCosts *, int multiprocessors, int rank, TrsvChunkSettings *);
+
+/* Seconds that a solve with the best of them is expected to take, for a triangle on the device; 0 where it is too large to tell. */
+TrsvError TrsvChunkPredict(const TrsvMatrix *, const TrsvAnalysis *, double *seconds);
 void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 
 /* For benchmarks: settings for the plans made next; NULL: chosen again. */

@@ -7,6 +7,7 @@
    best by measurement (geometric mean; 1.3 times it at worst).
 */
 #include <stdio.h>
+#include <stdlib.h>
 #include "chunk.h"
 
 static TrsvChunkSettings override;
@@ -23,12 +24,12 @@ void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, size_t size)
   (void)snprintf(line, size, "P%d K%d W%d N%d R%d S%d L%d C%d D%d", s->chunks, s->length, s->width, s->cluster, s->ring, s->stages, s->life, s->far, s->near);
 }
 
-/* What was measured on an H200, in ns: a launch with and without clusters; a step, by the length of records. */
+/* What was measured on an H200, in ns: a launch with and without clusters; a step, by the length of records; steps of a crossing. */
 enum {
   START         = 7000,
   START_CLUSTER = 8000,
-  FAR           = 8, /* steps of a crossing through L2, and inside a cluster */
-  NEAR          = 4,
+  FAR           = 8, /* through L2 */
+  NEAR          = 4, /* inside a cluster */
   SQUEEZED      = 3
 };
 
@@ -43,39 +44,35 @@ enum {
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
-static TrsvChunkSettings Settings(int chunks, int kind, int cluster)
+static int Steps(double v) { return v < 1 ? 1 : (int)(v + 0.5); }
+
+static TrsvChunkSettings Settings(const TrsvCosts *c, int chunks, int kind, int cluster)
 {
-  const TrsvChunkSettings s = {.chunks = chunks, .length = records[kind].length, .width = 32, .cluster = cluster, .ring = 2048, .stages = 8, .life = -1, .far = FAR, .near = NEAR};
+  const TrsvChunkSettings s = {.chunks = chunks, .length = records[kind].length, .width = 32, .cluster = cluster, .ring = 2048, .stages = 8, .life = -1, .far = Steps(FAR * c->hop / c->step), .near = Steps(NEAR * c->push / c->step)};
 
   return s;
 }
 
-/* Tries one setting; keeps it where it is the fastest so far. */
-static TrsvError Try(const TrsvMatrix *A, int chunks, int kind, int cluster, double *best, TrsvChunkSettings *chosen)
+/* Seconds that a solve with one of these is expected to take. */
+static TrsvError Predict(const TrsvMatrix *A, const TrsvCosts *c, const TrsvChunkSettings *s, int kind, double *time)
 {
-  const TrsvChunkSettings s = Settings(chunks, kind, cluster);
-  int                     steps, fits;
-  double                  time;
+  int steps, fits;
 
-  if (cluster > chunks) return TRSV_SUCCESS;
-  TrsvCall(TrsvChunkSteps(A, &s, &steps, &fits));
+  TrsvCall(TrsvChunkSteps(A, s, &steps, &fits));
   if (!fits) steps *= SQUEEZED; /* no clusters, and imports wait for cells */
-  time = (cluster > 1 ? START_CLUSTER : START) + (double)steps * records[kind].step;
-  if (time < *best) *best = time, *chosen = s;
+  *time = 1e-9 * ((s->cluster > 1 ? START_CLUSTER : START) * c->launch + (double)steps * records[kind].step * c->step);
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analysis, int multiprocessors, TrsvChunkSettings *s)
+static TrsvError Choose(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCosts *costs, int multiprocessors, int rank, TrsvChunkSettings *s, double *seconds)
 {
   const TrsvStatistics *t = &analysis->statistics;
   const int             deep = t->levels > 40, most = multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
-  double                best = 1e300, entries = 0;
-  int                   kind = 0;
+  const double          entries = (double)A->offsets[A->rows] + A->rows;
+  TrsvChunkSettings     choice[CHUNK_CHOICES];
+  double                time[CHUNK_CHOICES];
+  int                   kind = 0, choices = 0;
 
-  if (overridden) {
-    *s = override;
-    return TRSV_SUCCESS;
-  }
   while (kind < KINDS - 1 && records[kind].length < t->row_mean - 1.4) kind++;
   if (kind == 3) kind = 2; /* 8 is hardly ever the best */
 
@@ -99,14 +96,57 @@ TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analy
   };
 
   for (int i = 0; i < (int)(sizeof(tries) / sizeof(tries[0])); i++) {
-    entries += (double)A->offsets[A->rows] + A->rows;
-    if (i && entries > BUDGET) break;
-    if (!i && 2 * entries > BUDGET && tries[0].cluster <= tries[0].chunks) { /* there is nothing to compare it with */
-      *s = Settings(tries[0].chunks, kind, tries[0].cluster);
-      return TRSV_SUCCESS;
+    TrsvChunkSettings c    = Settings(costs, tries[i].chunks, tries[i].kind, tries[i].cluster);
+    double            when = i; /* in this order, where there is no time for a schedule of each */
+    int               at   = 0, known = 0;
+
+    if (c.cluster > c.chunks && i) continue;
+    if (c.cluster > c.chunks) c.cluster = 1;
+    for (int k = 0; k < choices; k++) known = known || (c.chunks == choice[k].chunks && c.length == choice[k].length && c.cluster == choice[k].cluster);
+    if (known) continue;
+    if (2 * entries <= BUDGET) {
+      if (i && (i + 1) * entries > BUDGET) break;
+      TrsvCall(Predict(A, costs, &c, tries[i].kind, &when));
     }
-    TrsvCall(Try(A, tries[i].chunks, tries[i].kind, tries[i].cluster, &best, s));
+    while (at < choices && time[at] <= when) at++;
+    for (int k = choices++; k > at; k--) choice[k] = choice[k - 1], time[k] = time[k - 1];
+    choice[at] = c;
+    time[at]   = when;
   }
-  if (best > 1e299) TrsvCall(Try(A, tries[0].chunks, tries[0].kind, 1, &best, s)); /* fewer chunks than a cluster has */
+  if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
+  *s       = choice[rank];
+  *seconds = 2 * entries <= BUDGET ? time[rank] : 0;
   return TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCosts *costs, int multiprocessors, int rank, TrsvChunkSettings *s)
+{
+  double seconds;
+
+  if (!overridden) return Choose(A, analysis, costs, multiprocessors, rank, s, &seconds);
+  *s = override;
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkPredict(const TrsvMatrix *A, const TrsvAnalysis *analysis, double *seconds)
+{
+  const TrsvCosts   costs = TrsvGetCosts();
+  TrsvMatrix        H     = *A;
+  TrsvChunkSettings s;
+  int               multiprocessors, entries, *offsets = NULL, *columns = NULL;
+  TrsvError         error;
+
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  TrsvCall(TrsvEntries(A, &entries));
+  error = TrsvAlloc(sizeof(int) * ((size_t)A->rows + 1), &offsets);
+  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)entries, &columns);
+  if (!error) error = TrsvDeviceDownload(offsets, A->offsets, sizeof(int) * ((size_t)A->rows + 1), NULL);
+  if (!error) error = TrsvDeviceDownload(columns, A->columns, sizeof(int) * (size_t)entries, NULL);
+  H.offsets = offsets;
+  H.columns = columns;
+  H.memory  = TRSV_HOST;
+  if (!error) error = Choose(&H, analysis, &costs, multiprocessors, 0, &s, seconds);
+  free(offsets);
+  free(columns);
+  return error;
 }

@@ -2,6 +2,7 @@
    Device memory, copies and launches over the CUDA runtime.
 */
 #include <cuda_runtime.h>
+#include <stdlib.h>
 #include "impl.h"
 
 static TrsvError Check(cudaError_t e, const char *what)
@@ -28,6 +29,11 @@ extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t byt
 {
   /* from pageable memory: returns once the source has been read */
   return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "copy to the device");
+}
+
+extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
+{
+  return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy on the device");
 }
 
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
@@ -58,6 +64,55 @@ extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *point
 extern "C" void TrsvDeviceUnstage(void *device, TrsvStream stream) { (void)cudaFreeAsync(device, stream); }
 
 extern "C" TrsvError TrsvDeviceFinish(void) { return Check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize"); }
+
+extern "C" TrsvError TrsvDeviceCurrent(int *device) { return Check(cudaGetDevice(device), "cudaGetDevice"); }
+
+extern "C" TrsvError TrsvDeviceClock(double *hertz)
+{
+  int device, kilohertz;
+
+  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  TrsvCall(Check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device), "cudaDeviceGetAttribute"));
+  *hertz = 1e3 * kilohertz;
+  return TRSV_SUCCESS;
+}
+
+
+struct TrsvTimer {
+  cudaEvent_t start, stop;
+};
+
+extern "C" TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
+{
+  *timer = (TrsvTimer *)calloc(1, sizeof(**timer));
+  if (!*timer) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a timer");
+  TrsvError error = Check(cudaEventCreate(&(*timer)->start), "cudaEventCreate");
+  if (!error) error = Check(cudaEventCreate(&(*timer)->stop), "cudaEventCreate");
+  if (error) TrsvDeviceTimerDestroy(timer);
+  return error;
+}
+
+extern "C" TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream stream) { return Check(cudaEventRecord(timer->start, stream), "cudaEventRecord"); }
+
+extern "C" TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream stream, double *seconds)
+{
+  float ms;
+
+  TrsvCall(Check(cudaEventRecord(timer->stop, stream), "cudaEventRecord"));
+  TrsvCall(Check(cudaEventSynchronize(timer->stop), "cudaEventSynchronize"));
+  TrsvCall(Check(cudaEventElapsedTime(&ms, timer->start, timer->stop), "cudaEventElapsedTime"));
+  *seconds = 1e-3 * ms;
+  return TRSV_SUCCESS;
+}
+
+extern "C" void TrsvDeviceTimerDestroy(TrsvTimer **timer)
+{
+  if (!*timer) return;
+  if ((*timer)->start) (void)cudaEventDestroy((*timer)->start);
+  if ((*timer)->stop) (void)cudaEventDestroy((*timer)->stop);
+  free(*timer);
+  *timer = NULL;
+}
 
 extern "C" TrsvError TrsvDeviceMultiprocessors(int *count)
 {

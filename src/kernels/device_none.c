@@ -24,6 +24,8 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
   return None();
 }
 
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(to, from, bytes, stream); }
+
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(host, device, bytes, stream); }
 
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer) { return TrsvDeviceAlloc(bytes, pointer); }
@@ -38,6 +40,51 @@ void TrsvDeviceUnstage(void *device, TrsvStream stream)
 }
 
 TrsvError TrsvDeviceFinish(void) { return TRSV_SUCCESS; }
+
+TrsvError TrsvDeviceCurrent(int *device)
+{
+  (void)device;
+  return None();
+}
+
+
+TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
+{
+  *timer = NULL;
+  return None();
+}
+
+TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream stream)
+{
+  (void)timer;
+  (void)stream;
+  return None();
+}
+
+TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream stream, double *seconds)
+{
+  *seconds = 0;
+  return TrsvDeviceTimerStart(timer, stream);
+}
+
+void TrsvDeviceTimerDestroy(TrsvTimer **timer) { (void)timer; }
+
+TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x, double *error, TrsvStream stream)
+{
+  (void)A;
+  (void)source;
+  (void)values;
+  (void)b;
+  (void)stream;
+  return TrsvDeviceUpload(error, x, 0, NULL);
+}
+
+TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *measured)
+{
+  (void)copied;
+  (void)measured;
+  return None();
+}
 
 TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision precision, const void *from, void *to, TrsvStream stream)
 {

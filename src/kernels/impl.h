@@ -24,19 +24,28 @@ struct TrsvAlgorithm {
   void (*destroy)(TrsvPlan *);
 
   /* Seconds that a solve is expected to take; NULL where TRSV_SELECT_MODEL is never to pick it. */
-  double (*predict)(const TrsvStatistics *, TrsvPrecision);
+  double (*predict)(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
+
+  /* Where there are settings to choose from: how many analyse ranks, at most, and those of a plan in words; 0 and NULL where there are none. */
+  int  settings;
+  void (*describe)(const TrsvPlan *, char *line, size_t size);
 };
 
 struct TrsvPlan {
   const TrsvAlgorithm *algorithm;
   TrsvPrecision        precision;
   int                  rows, values; /* values: how many the caller hands to TrsvPlanSetValues */
+  int                  fresh; /* no solve since the values were set: they may still be on their way in the stream, so it is no early launch */
+  int                  rank;         /* which of the settings by predicted time: 0 the best */
   size_t               bytes;
   void                *data; /* the algorithm's own */
 };
 
 extern const TrsvAlgorithm TrsvSerial;
-extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
+extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
+
+/* TrsvPlanCreate with other settings than those that are predicted to be the best; TRSV_ERR_UNSUPPORTED where there are not so many. */
+TrsvError TrsvPlanCreateRanked(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
 static inline size_t TrsvValueSize(TrsvPrecision p) { return p == TRSV_FLOAT ? sizeof(float) : sizeof(double); }
 
@@ -71,6 +80,7 @@ TrsvError TrsvAlloc(size_t bytes, void *pointer);
 TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
 void      TrsvDeviceFree(void *);
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream); /* host may change after the return */
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream); /* both on the device */
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream); /* returns when it is there */
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer); /* zeroed host memory that the device can write */
 void      TrsvDeviceFreePinned(void *);
@@ -82,6 +92,9 @@ void      TrsvDeviceUnstage(void *device, TrsvStream);
 /* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter; index and values on the device */
 TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to, TrsvStream);
 
+/* The largest componentwise backward error |b - T x| / (|T| |x| + |b|) of a solution, everything on the device; Inf where there is a NaN. */
+TrsvError TrsvDeviceError(const TrsvMatrix *, const int *source, const void *values, const void *b, const void *x, double *error, TrsvStream);
+
 /* Scans and sorts on the device, in the default stream: primitives.cu. */
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets); /* offsets [n + 1]: sums of the counts before each, and of all */
 
@@ -89,7 +102,16 @@ TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets); /* offsets [n 
 TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values);
 
 TrsvError TrsvDeviceFinish(void); /* waits for what was asked of the default stream */
+TrsvError TrsvDeviceCurrent(int *device); /* its number; TRSV_ERR_UNSUPPORTED where its times mean nothing */
 TrsvError TrsvDeviceMultiprocessors(int *count);
+TrsvError TrsvDeviceClock(double *hertz); /* of the multiprocessors, at most */
+
+/* Times what a stream does between start and stop; stop waits for it. */
+typedef struct TrsvTimer TrsvTimer;
+TrsvError TrsvDeviceTimerCreate(TrsvTimer **);
+TrsvError TrsvDeviceTimerStart(TrsvTimer *, TrsvStream);
+TrsvError TrsvDeviceTimerStop(TrsvTimer *, TrsvStream, double *seconds);
+void      TrsvDeviceTimerDestroy(TrsvTimer **);
 
 /* Allows a kernel the dynamic shared memory that leaves room for no more than this many of its blocks on a multiprocessor; says how much. */
 TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes);
@@ -99,6 +121,16 @@ TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into share
 /* Allows a kernel all the shared memory there is, as plans of the same kernel differ in what they need, and clusters of any size. */
 TrsvError TrsvDeviceAllow(const void *kernel);
 TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made succeed? */
+
+/* What TrsvGetCosts rests on: seconds, whose ratios to another device's matter; <= 0 for what could not be measured. */
+typedef struct {
+  double launch, hop, push, step, byte;
+} TrsvMeasured;
+
+TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *); /* calibrate.cu; copied: bytes of a copy, many times what caches hold */
+TrsvCosts TrsvCostsFrom(const TrsvMeasured *);          /* ratios to an H200, in coarse steps */
+
+extern const TrsvMeasured TrsvH200;
 
 /* The words that the blocks of one plan's launches share; see vocabulary.cuh. */
 typedef struct {

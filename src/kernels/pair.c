@@ -19,7 +19,7 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
 {
   if (asked) (void)snprintf(m->why, sizeof(m->why), "asked for");
   m->algorithm = asked ? asked : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection, m->why, sizeof(m->why));
-  m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
+  if (!asked && selection != TRSV_SELECT_GRANULARITY) m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
   if (!asked || asked->memory == pair->memory) return TRSV_SUCCESS;
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", asked->name, asked->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
@@ -44,7 +44,7 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, TrsvSelec
   if (error == TRSV_ERR_UNSUPPORTED && !asked && m->algorithm != TrsvAlgorithmFind("thread")) { /* selected, but not for this device */
     (void)snprintf(m->why, sizeof(m->why), "%s cannot run here", m->algorithm->name);
     m->algorithm = TrsvAlgorithmFind("thread");
-    m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
+    m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
     error        = TrsvPlanCreate(&T, analysis, source, entries, m->algorithm, &m->plan);
   }
   TrsvAnalysisDestroy(&analysis);

@@ -57,16 +57,23 @@ static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
 
 TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, TrsvPlan **plan)
 {
+  return TrsvPlanCreateRanked(A, analysis, source, values, algorithm, 0, plan);
+}
+
+TrsvError TrsvPlanCreateRanked(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
+{
   TrsvPlan *p;
   TrsvError error;
 
   *plan = NULL;
-  p     = calloc(1, sizeof(*p));
+  if (rank && rank >= algorithm->settings) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s: there are no settings of rank %d", algorithm->name, rank);
+  p = calloc(1, sizeof(*p));
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a plan");
   p->algorithm = algorithm;
   p->precision = A->precision;
   p->rows      = A->rows;
   p->values    = values;
+  p->rank      = rank;
   error        = (A->memory == algorithm->pattern ? algorithm->analyse : AnalyseMoved)(p, A, analysis, source);
   /* what analyse asked of the default stream must be done before another stream solves */
   if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceFinish();
@@ -82,6 +89,7 @@ TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memor
   TrsvError            error;
 
   if (!plan->rows) return TRSV_SUCCESS;
+  plan->fresh = 1;
   if (memory == a->memory) return a->set_values(plan, values, stream);
   if (memory == TRSV_DEVICE) return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on the host and takes no values from a device", a->name);
   TrsvCall(TrsvDeviceStage(values, TrsvValueSize(plan->precision) * (size_t)plan->values, &staged, stream));
@@ -92,10 +100,19 @@ TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memor
 
 TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
-  return plan->rows ? plan->algorithm->solve(plan, b, x, stream) : TRSV_SUCCESS;
+  if (!plan->rows) return TRSV_SUCCESS;
+  TrsvCall(plan->algorithm->solve(plan, b, x, stream));
+  plan->fresh = 0;
+  return TRSV_SUCCESS;
 }
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *plan) { return plan->algorithm; }
+
+void TrsvPlanDescribe(const TrsvPlan *plan, char *line, size_t size)
+{
+  if (size) *line = 0;
+  if (plan->algorithm->describe && plan->rows) plan->algorithm->describe(plan, line, size);
+}
 
 size_t TrsvPlanBytes(const TrsvPlan *plan) { return plan->bytes; }
 

@@ -20,10 +20,13 @@ TrsvError TrsvSyncCreate(TrsvSync *sync)
 TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
 {
   const unsigned zero = 0;
+  unsigned       gave_up;
 
   sync->patience = patience;
   if (!*(volatile unsigned *)sync->told) return TRSV_SUCCESS;
-  /* every block of that launch has taken its ticket and ended, or will before this copy: the counter needs no mending */
+  /* the launch must be over before its words are cleared, or a block that is late would tell twice; then every block has taken its
+     ticket, and the counter needs no mending */
+  TrsvCall(TrsvDeviceDownload(&gave_up, sync->gave_up, sizeof(gave_up), stream));
   TrsvCall(TrsvDeviceUpload(sync->gave_up, &zero, sizeof(zero), stream));
   *sync->told = 0;
   return TrsvFail(TRSV_ERR_TIMEOUT, "an earlier solve waited longer than %g s for one value and gave up; its solution holds NaN", 1e-9 * (double)patience);

@@ -44,6 +44,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
   const Quad<int> column  = done ? Quad<int>() : ((const Quad<int> *)A.columns)[p];
   const Quad<T>   value   = done ? Quad<T>() : ((const Quad<T> *)A.values)[p];
   const T         inverse = done || !A.inverse ? 1 : A.inverse[p];
+  trsv_wait_for_previous(); /* all before this, no launch changes */
+  trsv_let_next_start();
   T               sum     = row < 0 ? 0 : b[row], solution[WIDTH];
   TrsvPatience    patience;
 
@@ -78,7 +80,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
 static const double level_sets_ahead = 16;
 static const int    blocks_at_most   = 4;
 
-template <class T> static TrsvError Launch(const TrsvOrdered *o, const void *b, void *x, TrsvStream stream)
+template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid = (unsigned)((o->rows + BLOCK - 1) / BLOCK);
   size_t         shared;
@@ -88,7 +90,7 @@ template <class T> static TrsvError Launch(const TrsvOrdered *o, const void *b, 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const double blocks = level_sets_ahead * o->level_mean / ((double)BLOCK * multiprocessors);
   TrsvCall(TrsvDeviceLimitBlocks((const void *)kernel, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &shared));
-  TRSV_LAUNCH(kernel, grid, BLOCK, shared, stream, OrderedView<T>(o), (const T *)b, (T *)x);
+  TRSV_LAUNCH_EARLY(kernel, early, 1, grid, BLOCK, shared, stream, OrderedView<T>(o), (const T *)b, (T *)x);
   return TrsvDeviceLaunched("thread_solve");
 }
 
@@ -102,16 +104,16 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
   TrsvOrdered *o = (TrsvOrdered *)plan->data;
 
   TrsvCall(TrsvSyncStart(&o->sync, stream));
-  return plan->precision == TRSV_FLOAT ? Launch<float>(o, b, x, stream) : Launch<double>(o, b, x, stream);
+  return plan->precision == TRSV_FLOAT ? Launch<float>(o, !plan->fresh, b, x, stream) : Launch<double>(o, !plan->fresh, b, x, stream);
 }
 
 /* A launch; a hop through L2 for each level set, dearer where many rows poll; what crosses the memory. The constants fit the solves of
    93 matrices, both triangles, on an H200 to 10% (root mean square), and are within 45% of each. */
-static double ThreadPredict(const TrsvStatistics *s, TrsvPrecision precision)
+static double ThreadPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 4.0e-6, hop = 0.30e-6, crowd = 0.04e-6, entry = precision == TRSV_FLOAT ? 0.7e-11 : 1e-11;
+  const double launch = 4.0e-6 * c->launch, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte;
 
   return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TRSV_HOST, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy, ThreadPredict};
+const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TRSV_HOST, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy, ThreadPredict, 0, NULL};

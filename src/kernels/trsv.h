@@ -124,15 +124,29 @@ const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper i
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
 
 typedef enum {
-  TRSV_SELECT_MODEL,      /* the shortest predicted time */
-  TRSV_SELECT_GRANULARITY /* thread-level where parallel granularity exceeds 0.7, else warp-level: CapelliniSpTRSV (ICPP 2020) */
+  TRSV_SELECT_MODEL,       /* the shortest predicted time */
+  TRSV_SELECT_GRANULARITY, /* thread-level where parallel granularity exceeds 0.7, else warp-level: CapelliniSpTRSV (ICPP 2020) */
+  TRSV_SELECT_TUNE         /* the shortest predicted time, until TrsvPairTune has measured */
 } TrsvSelection;
+
+/* What things take on a device, over what they take on the H200 on which the constants of the predictions were fitted. */
+typedef struct {
+  double launch; /* of a kernel */
+  double hop;    /* of a value through L2 to another block */
+  double push;   /* of a value to another block of the cluster */
+  double step;   /* through shared memory and arithmetic, within a warp */
+  double byte;   /* of device memory */
+  int    measured; /* 0: nothing could be measured here, all are 1 */
+} TrsvCosts;
+
+/* Of the current device: measured when first asked for, in some ms, then kept; see costs.c. For predictions only. */
+TrsvCosts TrsvGetCosts(void);
 
 /* Chooses an algorithm for a triangle that lives in the given memory; on a host there is one. why, a string of at most size characters,
    says what decided. */
 const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecision, TrsvSelection, char *why, size_t size);
 
-/* Seconds that a solve is expected to take, or 0 where there is no prediction. */
+/* Seconds that a solve is expected to take on the current device, or 0 where there is no prediction. */
 double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision);
 
 typedef struct TrsvPlan TrsvPlan;
@@ -150,16 +164,32 @@ TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStre
 TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *);
+void                 TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* its settings, "" where there are none */
 size_t               TrsvPlanBytes(const TrsvPlan *); /* memory that the plan holds, where its algorithm lives */
 void                 TrsvPlanDestroy(TrsvPlan **);
+
+/* What TrsvPairTune found of one candidate. */
+typedef struct {
+  const TrsvAlgorithm *algorithm;
+  char                 settings[64]; /* "" where the algorithm has none */
+  double               seconds;      /* of a solve: the median */
+  double               error;        /* of a solve: the largest componentwise backward error */
+  int                  wrong;        /* rejected: its error is beyond rounding, another's is not */
+} TrsvTried;
+
+enum {
+  TRSV_TRIES = 8
+};
 
 /* The plans of the two factors of one matrix A = L U, or, transposed, of A^T = U^T L^T: first is solved before second. */
 typedef struct {
   TrsvStatistics       statistics;
   const TrsvAlgorithm *algorithm;
   char                 why[128];  /* what decided for the algorithm */
-  double               predicted; /* seconds of a solve, 0 where there is no prediction */
-  double               seconds;   /* analysis and plan, on the host's clock */
+  double               predicted; /* seconds of a solve, 0 where none was asked for */
+  double               seconds;   /* analysis and plan, on the host's clock; and tuning */
+  TrsvTried            tried[TRSV_TRIES]; /* by TrsvPairTune, in the order in which they were measured */
+  int                  tries, chosen;     /* how many, and which of them is the plan */
   TrsvPlan            *plan;
 } TrsvPairMember;
 
@@ -180,6 +210,12 @@ TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *ro
 
 /* Takes new values of L and U, each in the order of its matrix's columns. */
 TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory, TrsvStream);
+
+/* Measures solves with a pair on a device that has values: its own plans first, then, as long as it has not taken so many seconds, those of other
+   algorithms and settings that are predicted to be the next best; keeps the fastest of those that are right. What TrsvPairCreate and
+   TrsvPairSetValues were given is given again, values in memory of the given kind; where lower or upper name an algorithm, only its settings
+   are tried. A host has nothing to choose from. */
+TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const void *l, const void *u, TrsvMemory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, double seconds, TrsvStream);
 
 /* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->between, not b or x. */
 TrsvError TrsvPairFirst(TrsvPair *, const void *b, void *y, TrsvStream);

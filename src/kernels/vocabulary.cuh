@@ -54,6 +54,14 @@ static __device__ __forceinline__ unsigned long long trsv_nanoseconds()
   return t;
 }
 
+/* The multiprocessor's own clock. */
+static __device__ __forceinline__ unsigned long long trsv_cycles()
+{
+  unsigned long long t;
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
+  return t;
+}
+
 static __device__ __forceinline__ unsigned long long trsv_bits(double v) { return (unsigned long long)__double_as_longlong(v); }
 static __device__ __forceinline__ unsigned           trsv_bits(float v) { return __float_as_uint(v); }
 static __device__ __forceinline__ double             trsv_from_bits(unsigned long long b) { return __longlong_as_double((long long)b); }
@@ -70,24 +78,42 @@ static __device__ __forceinline__ void trsv_sleep() { __nanosleep(100); } /* the
     #define TRSV_ASM_90(...) __trap()
   #endif
 
-  /* Launches in clusters of blocks. */
-  #define TRSV_LAUNCH_CLUSTER(kernel, cluster, grid, block, shared, stream, ...) trsv_launch_cluster((kernel), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
-template <class... P, class... A> static inline void trsv_launch_cluster(void (*kernel)(P...), unsigned cluster, unsigned grid, unsigned block, size_t shared, TrsvStream stream, A... a)
+  /* Launches in clusters of blocks, and early ones: these may start while the launch before them in the stream still runs, once all its blocks
+     have called trsv_let_next_start(). */
+  #define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) trsv_launch_early((kernel), (early), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
+template <class... P, class... A> static inline void trsv_launch_early(void (*kernel)(P...), bool early, unsigned cluster, unsigned grid, unsigned block, size_t shared, TrsvStream stream, A... a)
 {
-  cudaLaunchConfig_t  c = {};
-  cudaLaunchAttribute dimension;
+  cudaLaunchConfig_t  c            = {};
+  cudaLaunchAttribute attribute[2] = {};
 
-  dimension.id               = cudaLaunchAttributeClusterDimension;
-  dimension.val.clusterDim.x = cluster;
-  dimension.val.clusterDim.y = dimension.val.clusterDim.z = 1;
-  c.gridDim                  = dim3(grid);
-  c.blockDim                 = dim3(block);
-  c.dynamicSmemBytes         = shared;
-  c.stream                   = stream;
-  c.attrs                    = &dimension;
-  c.numAttrs                 = cluster > 1;
+  if (cluster > 1) {
+    attribute[c.numAttrs].id               = cudaLaunchAttributeClusterDimension;
+    attribute[c.numAttrs].val.clusterDim.x = cluster;
+    attribute[c.numAttrs].val.clusterDim.y = attribute[c.numAttrs].val.clusterDim.z = 1;
+    c.numAttrs++;
+  }
+  if (early) {
+    attribute[c.numAttrs].id                                           = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute[c.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  c.gridDim          = dim3(grid);
+  c.blockDim         = dim3(block);
+  c.dynamicSmemBytes = shared;
+  c.stream           = stream;
+  c.attrs            = attribute;
   (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
 }
+
+  /* In an early launch: the launch before it is over, and what it wrote is seen. Before that, nothing may be touched but what no launch
+     changes, and the plan's ticket, which the launch before has taken all of by then. A launch says that the next may start after it has waited
+     itself: so each finds all but the one right before it over. Elsewhere both do nothing. */
+  #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+static __device__ __forceinline__ void trsv_wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+static __device__ __forceinline__ void trsv_let_next_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+  #else
+static __device__ __forceinline__ void trsv_wait_for_previous() { }
+static __device__ __forceinline__ void trsv_let_next_start() { }
+  #endif
 
 /* Shared memory whose size the launch sets. An address in it is a number; accesses are relaxed, as those of words in device memory. */
 struct TrsvQuad {

@@ -11,6 +11,7 @@
 typedef struct {
   const TrsvAlgorithm *algorithm[2]; /* by SpTRSVGPUFactor; NULL is auto */
   SpTRSVGPUSelect      select;
+  PetscReal            tune; /* seconds */
   PetscBool            thread; /* auto means thread-level kernels where there is a GPU (capellini) */
 } SpTRSVGPUSettings;
 

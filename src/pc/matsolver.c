@@ -402,9 +402,10 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
     if (!ask[f] && s->settings.thread && memory == TRSV_DEVICE) ask[f] = TrsvAlgorithmFind("thread");
   }
   PetscCall(SpTRSVGPUTrianglesCreate(s->host, s->kind, &t));
-  PetscCallTrsv(TrsvPairCreate(&t.L, &t.U, s->row, s->column, transposed, memory, s->settings.select == SPTRSVGPU_SELECT_MODEL ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], p));
+  PetscCallTrsv(TrsvPairCreate(&t.L, &t.U, s->row, s->column, transposed, memory, (TrsvSelection)s->settings.select, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], p));
   PetscCall(SpTRSVGPUGetStream(memory, &stream));
   PetscCallTrsv(TrsvPairSetValues(*p, t.l, t.u, TRSV_HOST, stream));
+  if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, t.l, t.u, TRSV_HOST, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   *pair = *p;
@@ -428,7 +429,8 @@ PetscErrorCode MatGetFactor_SpTRSVGPU(Mat A, MatFactorType type, Mat *factor)
   PetscCall(PetscStrallocpy(MATSOLVERSPTRSVGPU, &((PetscObject)F)->type_name));
   PetscCall(PetscNew(&s));
   F->data = s;
-  s->kind = type;
+  s->kind          = type;
+  s->settings.tune = 1;
 
   F->ops->destroy           = MatDestroy_SpTRSVGPU;
   F->ops->view              = MatView_SpTRSVGPU;

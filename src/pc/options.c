@@ -3,7 +3,7 @@
 */
 #include "impl.h"
 
-const char *const SpTRSVGPUSelects[] = {"model", "granularity", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
+const char *const SpTRSVGPUSelects[] = {"model", "granularity", "tune", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
 
 PetscErrorCode SpTRSVGPUErrorCode(TrsvError error)
 {
@@ -63,7 +63,7 @@ static PetscErrorCode GetNames(char names[], size_t size)
 
    Notes:
    To be called between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. The algorithms are
-   serial on the host; chunk, thread, warp and cusparse on a GPU. One that does not run where the matrix lives is an error of the set-up.
+   serial on the host; chunk, inverse, thread, warp and cusparse on a GPU. One that does not run where the matrix lives is an error of the set-up.
 
 .seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
 @*/
@@ -127,19 +127,26 @@ PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUFactor factor, const cha
 
    Input Parameters:
 +  F      - the factor, of solver type `MATSOLVERSPTRSVGPU`
--  select - `SPTRSVGPU_SELECT_MODEL`, the default: the shortest time predicted from the factor's statistics; or
+-  select - `SPTRSVGPU_SELECT_MODEL`, the default: the shortest time predicted from the factor's statistics;
             `SPTRSVGPU_SELECT_GRANULARITY`: thread-level where the factor's parallel granularity exceeds 0.7, else warp-level, as in
-            CapelliniSpTRSV (ICPP 2020)
+            CapelliniSpTRSV (ICPP 2020); or `SPTRSVGPU_SELECT_TUNE`: the shortest time measured
 
    Options Database Key:
-.  -mat_sptrsvgpu_select <model,granularity> - the same
+.  -mat_sptrsvgpu_select <model,granularity,tune> - the same
 
    Level: advanced
 
-   Note:
-   Where the matrix lives on the host it is serial either way.
+   Notes:
+   Where the matrix lives on the host it is serial in any case.
 
-.seealso: `MatSpTRSVGPUGetSelect()`, `MatSpTRSVGPUSetAlgorithm()`
+   The predictions' constants are those of an NVIDIA H200, scaled by what is measured of another GPU when the first prediction is asked for,
+   once in a process and in some milliseconds; in coarse steps, so that the choice does not change from run to run.
+
+   Tuning measures solves with the factor's first values, of the model's choice first, then of other algorithms and settings, as long as
+   the time that `MatSpTRSVGPUSetTuneSeconds()` gives lasts, and checks that each solves the system. An algorithm that is named is
+   kept; only its settings are tried. As times vary, so may the choice, from run to run and with it the last bits of the result.
+
+.seealso: `MatSpTRSVGPUGetSelect()`, `MatSpTRSVGPUSetTuneSeconds()`, `MatSpTRSVGPUSetAlgorithm()`
 @*/
 PetscErrorCode MatSpTRSVGPUSetSelect(Mat F, SpTRSVGPUSelect select)
 {
@@ -147,7 +154,7 @@ PetscErrorCode MatSpTRSVGPUSetSelect(Mat F, SpTRSVGPUSelect select)
 
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
-  PetscCheck(select == SPTRSVGPU_SELECT_MODEL || select == SPTRSVGPU_SELECT_GRANULARITY, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No selection of number %d", (int)select);
+  PetscCheck(select == SPTRSVGPU_SELECT_MODEL || select == SPTRSVGPU_SELECT_GRANULARITY || select == SPTRSVGPU_SELECT_TUNE, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No selection of number %d", (int)select);
   s->settings.select = select;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -178,6 +185,62 @@ PetscErrorCode MatSpTRSVGPUGetSelect(Mat F, SpTRSVGPUSelect *select)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*@
+   MatSpTRSVGPUSetTuneSeconds - sets how long the measurements of `SPTRSVGPU_SELECT_TUNE` may take
+
+   Logically Collective
+
+   Input Parameters:
++  F       - the factor, of solver type `MATSOLVERSPTRSVGPU`
+-  seconds - for L and U together; 1 by default
+
+   Options Database Key:
+.  -mat_sptrsvgpu_tune_seconds <seconds> - the same
+
+   Level: advanced
+
+   Note:
+   No further candidate is begun when the time is over; the one that is being measured comes to its end.
+
+.seealso: `MatSpTRSVGPUSetSelect()`, `MatSpTRSVGPUGetTuneSeconds()`
+@*/
+PetscErrorCode MatSpTRSVGPUSetTuneSeconds(Mat F, PetscReal seconds)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscCheck(seconds >= 0, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "Seconds to tune must not be negative, got %g", (double)seconds);
+  s->settings.tune = seconds;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   MatSpTRSVGPUGetTuneSeconds - tells how long the measurements of `SPTRSVGPU_SELECT_TUNE` may take
+
+   Not Collective
+
+   Input Parameter:
+.  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
+
+   Output Parameter:
+.  seconds - for L and U together
+
+   Level: advanced
+
+.seealso: `MatSpTRSVGPUSetTuneSeconds()`
+@*/
+PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat F, PetscReal *seconds)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscAssertPointer(seconds, 2);
+  *seconds = s->settings.tune;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Read in the symbolic phase, as PETSc does with the options of a solver type. */
 PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
 {
@@ -194,6 +257,7 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   char        names[256], text[320], name[64];
   PetscBool   set;
   PetscEnum   select;
+  PetscReal   seconds = s->settings.tune;
 
   PetscFunctionBegin;
   PetscCall(GetNames(names, sizeof(names)));
@@ -209,6 +273,8 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   }
   PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_select", "What chooses where an algorithm is auto", "MatSpTRSVGPUSetSelect", SpTRSVGPUSelects, (PetscEnum)s->settings.select, &select, &set));
   if (set) PetscCall(MatSpTRSVGPUSetSelect(F, (SpTRSVGPUSelect)select));
+  PetscCall(PetscOptionsReal("-mat_sptrsvgpu_tune_seconds", "How long -mat_sptrsvgpu_select tune may measure", "MatSpTRSVGPUSetTuneSeconds", seconds, &seconds, &set));
+  if (set) PetscCall(MatSpTRSVGPUSetTuneSeconds(F, seconds));
   PetscCall(PetscOptionsName("-mat_sptrsvgpu_view", "Show statistics, choice and memory once the factor is analysed", "MatView", &set));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -11,6 +11,12 @@ static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const Trs
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s: %ld nonzeros, %.2f in a row (max %d, variation %.2f), mean distance %.1f\n", name, s->nnz, s->row_mean, s->row_max, s->row_variation, s->distance));
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    %d level sets of %.1f rows (max %d), parallel granularity %.2f\n", s->levels, s->level_mean, s->level_max, s->granularity));
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: %s\n", TrsvAlgorithmName(m->algorithm), m->why));
+  for (int i = 0; i < m->tries; i++) {
+    const TrsvTried *t = &m->tried[i];
+
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "      %.4g ms %s%s%s%s\n", 1e3 * t->seconds, TrsvAlgorithmName(t->algorithm), *t->settings ? " " : "", t->settings, t->wrong ? ", rejected: wrong" : i == m->chosen ? ", chosen" : ""));
+    if (t->wrong) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "        its backward error is %.2g\n", t->error));
+  }
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    plan %.3g MB, analysis %.3g s\n", 1e-6 * (double)TrsvPlanBytes(m->plan), m->seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -29,6 +35,12 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
   } else if (F->factorerrortype) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: MatFactorError %d\n", (int)F->factorerrortype));
   pair = s->pair[s->home][0];
   if (!pair) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pair->first.predicted > 0 || pair->second.predicted > 0) {
+    const TrsvCosts c = TrsvGetCosts(); /* known by now */
+
+    if (c.measured) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions calibrated; times of an H200's: launch %.2f, hop %.2f, push %.2f, step %.2f, byte %.2f\n", c.launch, c.hop, c.push, c.step, c.byte));
+    else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions not calibrated, as for an H200\n"));
+  }
   PetscCall(ViewMember(viewer, "L", &pair->first));
   PetscCall(ViewMember(viewer, "U", &pair->second));
   for (int m = 0; m < 2; m++)

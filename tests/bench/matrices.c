@@ -262,12 +262,7 @@ int TriangleMake(const Matrix *M, TrsvTriangle triangle, int own, Triangle *T)
     }
   }
   T->offsets[M->rows] = n;
-  T->matrix.rows      = M->rows;
-  T->matrix.offsets   = T->offsets;
-  T->matrix.columns   = T->columns;
-  T->matrix.triangle  = triangle;
-  T->matrix.diagonal  = TRSV_DIAGONAL_STORED;
-  T->matrix.precision = TRSV_DOUBLE;
+  T->matrix = (TrsvMatrix){M->rows, T->offsets, T->columns, triangle, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST};
   return 0;
 }
 

@@ -236,7 +236,7 @@ static void TestMisuse(void)
   REPORTS("no blocks", "cannot be launched", RUN(small_block, 0, 32, 0));
   REPORTS("too many threads", "cannot be launched", RUN(small_block, 1, 1025, 0));
   REPORTS("too much shared memory", "shared memory", TRSV_LAUNCH(small_block, 1, 32, 228 * 1024, (TrsvStream)NULL, 0));
-  REPORTS("half a cluster", "clusters of 2", TRSV_LAUNCH_CLUSTER(small_block, 2, 3, 32, 0, (TrsvStream)NULL, 0));
+  REPORTS("half a cluster", "clusters of 2", TRSV_LAUNCH_EARLY(small_block, false, 2, 3, 32, 0, (TrsvStream)NULL, 0));
 
   Begin("executor: a bounded wait ends in time");
   UNDER_ALL_SCHEDULES
@@ -375,14 +375,14 @@ static void TestCopies(void)
   {
     unsigned out[12], right = 1;
 
-    TRSV_LAUNCH_CLUSTER(hand_on<0>, 4, 12, 40, 1024, (TrsvStream)NULL, out);
+    TRSV_LAUNCH_EARLY(hand_on<0>, false, 4, 12, 40, 1024, (TrsvStream)NULL, out);
     Reports(NULL);
     for (unsigned i = 0; i < 12; i++) right = right && out[i] == 100 + i % 4;
     Expect(right, "schedule %u: wrong numbers", k);
-    TRSV_LAUNCH_CLUSTER(hand_on<1>, 4, 12, 40, 1024, (TrsvStream)NULL, out);
+    TRSV_LAUNCH_EARLY(hand_on<1>, false, 4, 12, 40, 1024, (TrsvStream)NULL, out);
     caught[1] += TrsvDeviceLaunched("test") != TRSV_SUCCESS;
     memset(out, 0, sizeof(out));
-    TRSV_LAUNCH_CLUSTER(hand_on<2>, 4, 12, 40, 1024, (TrsvStream)NULL, out);
+    TRSV_LAUNCH_EARLY(hand_on<2>, false, 4, 12, 40, 1024, (TrsvStream)NULL, out);
     right = !TrsvDeviceLaunched("test");
     for (unsigned i = 0; i < 12; i++) right = right && out[i] == 100 + i % 4;
     caught[2] += !right;

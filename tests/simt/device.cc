@@ -74,6 +74,13 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
   return TRSV_SUCCESS;
 }
 
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream)
+{
+  if (fails() || (bytes && (!holds(to, bytes) || !holds(from, bytes)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
+  if (bytes) memcpy(to, from, bytes);
+  return TRSV_SUCCESS;
+}
+
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream)
 {
   if (fails() || (bytes && !holds(device, bytes))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the host: invalid argument");
@@ -118,6 +125,44 @@ TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStr
 void TrsvDeviceUnstage(void *device, TrsvStream) { TrsvDeviceFree(device); }
 
 TrsvError TrsvDeviceFinish(void) { return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaStreamSynchronize: made to fail") : TRSV_SUCCESS; }
+
+/* Predictions must not depend on the executor's time. */
+TrsvError TrsvDeviceCurrent(int *) { return TRSV_ERR_UNSUPPORTED; }
+
+TrsvError TrsvDeviceClock(double *hertz)
+{
+  *hertz = 1e9;
+  return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaGetDevice: made to fail") : TRSV_SUCCESS;
+}
+
+/* A switch of the processor is a ns. */
+struct TrsvTimer {
+  uint64_t start;
+};
+
+TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
+{
+  *timer = (TrsvTimer *)(fails() ? nullptr : calloc(1, sizeof(**timer)));
+  return *timer ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_MEMORY, "cudaEventCreate: made to fail");
+}
+
+TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream)
+{
+  timer->start = SimtSwitches();
+  return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaEventRecord: made to fail") : TRSV_SUCCESS;
+}
+
+TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream, double *seconds)
+{
+  *seconds = 1e-9 * (double)(SimtSwitches() - timer->start);
+  return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaEventSynchronize: made to fail") : TRSV_SUCCESS;
+}
+
+void TrsvDeviceTimerDestroy(TrsvTimer **timer)
+{
+  free(*timer);
+  *timer = nullptr;
+}
 
 TrsvError TrsvDeviceMultiprocessors(int *count)
 {

@@ -95,7 +95,7 @@ template <class Kernel, class... A> static inline void start(const char *name, u
 #define TRSV_SHARED_DYNAMIC(name) unsigned char *const name = (unsigned char *)simt::dynamic_shared() /* what the launch asked for, on 128 bytes */
 
 #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...)                  ((void)(stream), simt::start(#kernel, 1, (grid), (block), (shared), (kernel), __VA_ARGS__))
-#define TRSV_LAUNCH_CLUSTER(kernel, cluster, grid, block, shared, stream, ...) ((void)(stream), simt::start(#kernel, (cluster), (grid), (block), (shared), (kernel), __VA_ARGS__))
+#define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) ((void)(stream), (void)(early), simt::start(#kernel, (cluster), (grid), (block), (shared), (kernel), __VA_ARGS__))
 
 template <class T> static inline T    trsv_load(const T *p) { return simt::of_bits<T>(simt::load(p, sizeof(T))); }
 static inline void                    trsv_store(double *p, double v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
@@ -103,11 +103,14 @@ static inline void                    trsv_store(float *p, float v) { simt::stor
 static inline void                    trsv_store(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }
 static inline void                    trsv_store_host(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }
 static inline unsigned long long      trsv_nanoseconds() { return simt::nanoseconds(); }
+static inline unsigned long long      trsv_cycles() { return simt::nanoseconds(); }
 static inline unsigned long long      trsv_bits(double v) { return std::bit_cast<unsigned long long>(v); }
 static inline unsigned                trsv_bits(float v) { return std::bit_cast<unsigned>(v); }
 static inline double                  trsv_from_bits(unsigned long long b) { return std::bit_cast<double>(b); }
 static inline float                   trsv_from_bits(unsigned b) { return std::bit_cast<float>(b); }
 static inline void                    trsv_pause() { simt::pause(); }
+static inline void                    trsv_wait_for_previous() { } /* every launch runs to its end before the next */
+static inline void                    trsv_let_next_start() { }
 
 static inline void __syncthreads(simt::Line at = simt::Line::current()) { simt::block_barrier("__syncthreads", at.line()); }
 static inline void __syncwarp(unsigned mask = ~0u, simt::Line at = simt::Line::current()) { simt::collective("__syncwarp", at.line(), mask, 0, simt::lane()); }

@@ -1,0 +1,53 @@
+/*
+   What things cost on a device, for the predictions.
+
+   The predictions' constants were fitted on one H200. What differs from device to device is measured once for each device in a process
+   (calibrate.cu), and the constants are scaled by measured over H200-measured. A choice must not depend on chance: a ratio counts
+   only in steps of 15%, of which an H200, measured at any time, lies in the middle of the one that is exactly 1; so all H200 choose
+   alike, as does any one device from run to run but for those near the edge of a step.
+*/
+#include <math.h>
+#include <pthread.h>
+#include "impl.h"
+
+/* An H200 at 1.98 GHz, by calibrate.cu: medians of the runs in results/calibration.txt. */
+const TrsvMeasured TrsvH200 = {.launch = 4.9e-6, .hop = 0.66e-6, .push = 0.2e-6, .step = 0.03e-6, .byte = 0.235e-12};
+
+static double Ratio(double measured, double reference)
+{
+  const double step = log(1.15);
+
+  return measured > 0 && isfinite(measured) ? exp(step * round(log(measured / reference) / step)) : 1;
+}
+
+TrsvCosts TrsvCostsFrom(const TrsvMeasured *m)
+{
+  const TrsvCosts c = {.launch = Ratio(m->launch, TrsvH200.launch), .hop = Ratio(m->hop, TrsvH200.hop), .push = Ratio(m->push, TrsvH200.push), .step = Ratio(m->step, TrsvH200.step), .byte = Ratio(m->byte, TrsvH200.byte), .measured = 1};
+
+  return c;
+}
+
+enum {
+  DEVICES = 64
+};
+
+TrsvCosts TrsvGetCosts(void)
+{
+  static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+  static TrsvCosts       known[DEVICES];
+  static char            asked[DEVICES];
+  const TrsvCosts        stock = {1, 1, 1, 1, 1, 0};
+  TrsvCosts              costs = stock;
+  TrsvMeasured           m;
+  int                    device;
+
+  if (TrsvDeviceCurrent(&device) || device < 0 || device >= DEVICES) return stock;
+  (void)pthread_mutex_lock(&one_at_a_time);
+  if (!asked[device]) {
+    known[device] = TrsvCalibrate((size_t)256 << 20, &m) ? stock : TrsvCostsFrom(&m);
+    asked[device] = 1;
+  }
+  costs = known[device];
+  (void)pthread_mutex_unlock(&one_at_a_time);
+  return costs;
+}

@@ -1,0 +1,252 @@
+/*
+   Tuning: which plan solves a pair's triangles fastest, by measurement.
+
+   The incumbent is the plan that the pair has, the model's choice. Candidates are what the model puts next: first the other algorithms, by
+   predicted time, then other settings of those that have any, rank by rank. Each is made, given the values, and solves for a right-hand
+   side by chance into a poisoned vector; the backward error of that, and the median of the solves that follow, decide against
+   the incumbent. So there are never more than two plans at once. Whoever is faster by less than 2% does not replace the incumbent,
+   which keeps choices from changing by chance where nothing is at stake.
+*/
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "impl.h"
+
+enum {
+  SOLVES = 31, /* measured, at most, of a candidate */
+  LEAST  = 5,
+  RANKS  = 4   /* settings of an algorithm */
+};
+
+static const double margin = 0.98, hopeless = 2;
+
+/* What a triangle is tried with, all on the device. */
+typedef struct {
+  TrsvMatrix  T;
+  const void *source, *values; /* source: NULL where values stand as columns do */
+  void       *own[4], *b, *x;  /* copies of what lives on the host */
+  TrsvTimer  *timer;
+  TrsvStream  stream;
+  double      bound, end; /* of the backward error of a solve that is right; when the time is over */
+} Trial;
+
+static double Seconds(void)
+{
+  struct timespec t;
+
+  timespec_get(&t, TIME_UTC);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int Ascending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+/* The median of solves; a few are enough where it is far behind the best. */
+static TrsvError Time(TrsvPlan *plan, const Trial *t, double best, double *seconds)
+{
+  double times[SOLVES];
+  int    n = 0;
+
+  while (n < SOLVES && (n < LEAST || Seconds() < t->end)) {
+    TrsvCall(TrsvDeviceTimerStart(t->timer, t->stream));
+    TrsvCall(TrsvPlanSolve(plan, t->b, t->x, t->stream));
+    TrsvCall(TrsvDeviceTimerStop(t->timer, t->stream, &times[n]));
+    if (++n == LEAST) {
+      qsort(times, LEAST, sizeof(times[0]), Ascending);
+      if (times[0] > hopeless * best) break;
+    }
+  }
+  qsort(times, (size_t)n, sizeof(times[0]), Ascending);
+  *seconds = times[n / 2];
+  return TRSV_SUCCESS;
+}
+
+static TrsvError Poison(const Trial *t)
+{
+  const size_t bytes = TrsvValueSize(t->T.precision) * (size_t)t->T.rows;
+  void        *junk;
+  TrsvError    error;
+
+  TrsvCall(TrsvAlloc(bytes, &junk));
+  memset(junk, 0xff, bytes); /* NaN */
+  error = TrsvDeviceUpload(t->x, junk, bytes, t->stream);
+  free(junk);
+  return error;
+}
+
+static TrsvError Measure(TrsvPlan *plan, const Trial *t, double best, TrsvTried *r)
+{
+  TrsvError error;
+
+  r->algorithm = plan->algorithm;
+  r->seconds   = 0;
+  r->wrong     = 0;
+  TrsvPlanDescribe(plan, r->settings, sizeof(r->settings));
+  TrsvCall(Poison(t));
+  TrsvCall(TrsvPlanSolve(plan, t->b, t->x, t->stream));
+  TrsvCall(TrsvDeviceError(&t->T, t->source, t->values, t->b, t->x, &r->error, t->stream));
+  error = Time(plan, t, best, &r->seconds);
+  if (error != TRSV_ERR_TIMEOUT) return error;
+  r->error = INFINITY; /* it gave up waiting: x holds NaN */
+  return TRSV_SUCCESS;
+}
+
+/* A copy on the device of what lives on the host; a NULL stays one. */
+static TrsvError Bring(const void *from, size_t bytes, TrsvMemory memory, const void **to, void **own)
+{
+  *to = from;
+  if (!from || memory == TRSV_DEVICE) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceAlloc(bytes, own));
+  *to = *own;
+  return TrsvDeviceUpload(*own, from, bytes, NULL);
+}
+
+static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entries, const void *values, TrsvMemory memory)
+{
+  const size_t       size = TrsvValueSize(T->precision), rows = (size_t)T->rows;
+  const void        *offsets, *columns;
+  void              *b;
+  unsigned long long seed = 1;
+  TrsvError          error;
+
+  TrsvCall(Bring(T->offsets, sizeof(int) * (rows + 1), T->memory, &offsets, &t->own[0]));
+  TrsvCall(Bring(T->columns, sizeof(int) * (size_t)entries, T->memory, &columns, &t->own[1]));
+  TrsvCall(Bring(source, sizeof(int) * (size_t)entries, T->memory, &t->source, &t->own[2]));
+  TrsvCall(Bring(values, size * (size_t)entries, memory, &t->values, &t->own[3]));
+  t->T         = *T;
+  t->T.offsets = (const int *)offsets;
+  t->T.columns = (const int *)columns;
+  TrsvCall(TrsvDeviceAlloc(size * rows, &t->b));
+  TrsvCall(TrsvDeviceAlloc(size * rows, &t->x));
+  TrsvCall(TrsvDeviceTimerCreate(&t->timer));
+  TrsvCall(TrsvAlloc(size * rows, &b));
+  for (size_t i = 0; i < rows; i++) {
+    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+    if (size == sizeof(float)) ((float *)b)[i] = (float)((double)(seed >> 11) * 0x1p-53 - 0.5);
+    else ((double *)b)[i] = (double)(seed >> 11) * 0x1p-53 - 0.5;
+  }
+  error = TrsvDeviceUpload(t->b, b, size * rows, NULL);
+  free(b);
+  return error ? error : TrsvDeviceFinish();
+}
+
+/* What the model would choose, best first. */
+static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const TrsvAlgorithm *asked, const TrsvAlgorithm *list[TRSV_TRIES])
+{
+  const TrsvAlgorithm *a;
+  int                  n = 0;
+
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
+    int at = 0;
+
+    if (a->memory != TRSV_DEVICE || (asked ? a != asked : !a->predict) || n == TRSV_TRIES) continue;
+    while (at < n && TrsvPredict(list[at], s, precision) <= TrsvPredict(a, s, precision)) at++;
+    for (int k = n++; k > at; k--) list[k] = list[k - 1];
+    list[at] = a;
+  }
+  return n;
+}
+
+/* Has this been measured? Settings that were asked for are not always those that can be had. */
+static int Known(const TrsvPairMember *m, const TrsvPlan *candidate)
+{
+  char settings[sizeof(m->tried[0].settings)];
+  int  known = 0;
+
+  TrsvPlanDescribe(candidate, settings, sizeof(settings));
+  for (int i = 0; i < m->tries; i++) known = known || (m->tried[i].algorithm == candidate->algorithm && !strcmp(m->tried[i].settings, settings));
+  return known;
+}
+
+/* Measures a candidate against the incumbent, and keeps the better one. */
+static TrsvError Challenge(TrsvPairMember *m, TrsvPlan **candidate, const Trial *t)
+{
+  TrsvTried *const now = &m->tried[m->chosen], *const r = &m->tried[m->tries];
+  const int        now_right = now->error <= t->bound;
+  int              right;
+
+  TrsvCall(Measure(*candidate, t, now->seconds, r));
+  right      = r->error <= t->bound;
+  r->wrong   = now_right && !right;
+  now->wrong = !now_right && right;
+  if (now->wrong || (right == now_right && r->seconds < margin * now->seconds)) {
+    TrsvPlan *const loser = m->plan;
+
+    m->plan      = *candidate;
+    m->algorithm = r->algorithm;
+    m->chosen    = m->tries;
+    *candidate   = loser;
+  }
+  m->tries++;
+  return TRSV_SUCCESS;
+}
+
+static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const void *values, TrsvMemory memory, const TrsvAlgorithm *asked, const Trial *t)
+{
+  const TrsvAlgorithm *list[TRSV_TRIES], *first = m->algorithm;
+  const int            algorithms = Algorithms(&m->statistics, pair->precision, asked, list), rank = m->plan->rank;
+
+  m->chosen = 0;
+  TrsvCall(Measure(m->plan, t, INFINITY, &m->tried[0]));
+  m->tries = 1;
+  for (int r = 0; r < RANKS; r++)
+    for (int i = 0; i < algorithms && m->tries < TRSV_TRIES && Seconds() < t->end; i++) {
+      TrsvPlan *candidate;
+      TrsvError error;
+
+      if (list[i] == first && r == rank) continue;
+      error = TrsvPlanCreateRanked(T, analysis, source, entries, list[i], r, &candidate);
+      if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY) continue; /* then it is no candidate */
+      TrsvCall(error);
+      if (!Known(m, candidate)) {
+        error = TrsvPlanSetValues(candidate, values, memory, t->stream);
+        if (!error) error = Challenge(m, &candidate, t);
+      }
+      TrsvPlanDestroy(&candidate);
+      TrsvCall(error);
+    }
+  m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
+  (void)snprintf(m->why, sizeof(m->why), "the fastest of %d measured", m->tries);
+  return TRSV_SUCCESS;
+}
+
+static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, const void *values, TrsvMemory memory, const TrsvAlgorithm *asked, double seconds, TrsvStream stream)
+{
+  const double  start    = Seconds();
+  Trial         t        = {.bound = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.), .end = start + seconds, .stream = stream};
+  TrsvMatrix    T        = *A;
+  int          *offsets  = NULL, entries;
+  const int    *source   = NULL;
+  TrsvAnalysis *analysis = NULL;
+  TrsvError     error;
+
+  TrsvCall(TrsvEntries(A, &entries));
+  error = pair->transposed ? TrsvTranspose(A, &T, &offsets, &source) : TRSV_SUCCESS;
+  if (!error) error = TrsvAnalyse(&T, &analysis);
+  if (!error) error = Fill(&t, &T, source, entries, values, memory);
+  if (!error) error = Compete(pair, m, &T, analysis, source, entries, values, memory, asked, &t);
+  TrsvAnalysisDestroy(&analysis);
+  TrsvFree(A->memory, offsets);
+  for (int i = 0; i < 4; i++) TrsvDeviceFree(t.own[i]);
+  TrsvDeviceFree(t.b);
+  TrsvDeviceFree(t.x);
+  TrsvDeviceTimerDestroy(&t.timer);
+  m->seconds += Seconds() - start;
+  return error;
+}
+
+TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const void *l, const void *u, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, double seconds, TrsvStream stream)
+{
+  const double start = Seconds();
+  const int    t     = p->transposed;
+
+  if (p->memory == TRSV_HOST || !p->rows) return TRSV_SUCCESS;
+  TrsvCall(Tune(p, &p->first, t ? U : L, t ? u : l, memory, t ? upper : lower, seconds / 2, stream));
+  return Tune(p, &p->second, t ? L : U, t ? l : u, memory, t ? lower : upper, start + seconds - Seconds(), stream);
+}
