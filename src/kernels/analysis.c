@@ -1,8 +1,9 @@
 /*
-   Level sets and statistics of a triangle, on the host.
+   Level sets and statistics of a triangle, on the host; what is the same on a device, where analysis.cu does the rest.
 */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "impl.h"
 
@@ -14,27 +15,34 @@ static double Seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+TrsvError TrsvCheckStart(const TrsvMatrix *A, int start)
+{
+  if (A->rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", A->rows);
+  return start ? TrsvFail(TRSV_ERR_STRUCTURE, "offsets start at %d, not at 0", start) : TRSV_SUCCESS;
+}
+
+TrsvError TrsvCheckRow(const TrsvMatrix *A, int i, int begin, int end, const int *columns)
+{
+  const int lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
+  /* what a column of this row may be */
+  const int first = lower ? 0 : i + unit, last = lower ? i - unit : A->rows - 1, n = end - begin;
+
+  if (n < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, begin, end);
+  for (int k = 0; k < n; k++) {
+    const int j = columns[k];
+
+    if (j < first || j > last) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d is not in the %s triangle%s of %d rows", i, j, lower ? "lower" : "upper", unit ? " off the diagonal" : "", A->rows);
+    if (k && j <= columns[k - 1]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d follows column %d; columns must rise", i, j, columns[k - 1]);
+  }
+  if (!unit && (!n || columns[lower ? n - 1 : 0] != i)) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d has no diagonal entry", i);
+  return TRSV_SUCCESS;
+}
+
 /* Columns rise, lie on the triangle's side, and the diagonal is where the view says: anything else would hang or corrupt a solve. */
 static TrsvError CheckStructure(const TrsvMatrix *A)
 {
-  const int lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
-
-  if (A->rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", A->rows);
-  if (A->offsets[0] != 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets start at %d, not at 0", A->offsets[0]);
-  for (int i = 0; i < A->rows; i++) {
-    const int begin = A->offsets[i], end = A->offsets[i + 1];
-    /* what a column of this row may be */
-    const int first = lower ? 0 : i + unit, last = lower ? i - unit : A->rows - 1;
-
-    if (end < begin) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, begin, end);
-    for (int k = begin; k < end; k++) {
-      const int j = A->columns[k];
-
-      if (j < first || j > last) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d is not in the %s triangle%s of %d rows", i, j, lower ? "lower" : "upper", unit ? " off the diagonal" : "", A->rows);
-      if (k > begin && j <= A->columns[k - 1]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d follows column %d; columns must rise", i, j, A->columns[k - 1]);
-    }
-    if (!unit && (begin == end || A->columns[lower ? end - 1 : begin] != i)) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d has no diagonal entry", i);
-  }
+  TrsvCall(TrsvCheckStart(A, A->offsets[0]));
+  for (int i = 0; i < A->rows; i++) TrsvCall(TrsvCheckRow(A, i, A->offsets[i], A->offsets[i + 1], A->columns + A->offsets[i]));
   return TRSV_SUCCESS;
 }
 
@@ -57,129 +65,126 @@ static int FindLevels(const TrsvMatrix *A, int level[])
   return levels;
 }
 
-static void FillStatistics(const TrsvMatrix *A, const int levels[], TrsvStatistics *s)
+void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance)
 {
-  const int unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows;
-  double    squares = 0, distance = 0;
-  long      off = 0;
-
   s->rows = rows;
-  s->nnz  = (long)A->offsets[rows] + (unit ? rows : 0);
-  for (int i = 0; i < rows; i++) {
-    const int length = A->offsets[i + 1] - A->offsets[i] + unit;
-    int       begin, end, diagonal;
-
-    if (length > s->row_max) s->row_max = length;
-    squares += (double)length * length;
-    TrsvRow(A, i, &begin, &end, &diagonal);
-    for (int k = begin; k < end; k++) distance += abs(A->columns[k] - i);
-    off += end - begin;
-  }
-  for (int l = 0; l < s->levels; l++)
-    if (levels[l + 1] - levels[l] > s->level_max) s->level_max = levels[l + 1] - levels[l];
+  s->nnz  = nnz;
   if (!rows) return;
-  s->row_mean      = (double)s->nnz / rows;
-  s->row_variation = sqrt(fmax(0, squares / rows - s->row_mean * s->row_mean)) / s->row_mean;
+  s->row_mean      = (double)nnz / rows;
+  s->row_variation = sqrt(fmax(0, (double)squares / rows - s->row_mean * s->row_mean)) / s->row_mean;
   s->level_mean    = (double)rows / s->levels;
-  s->distance      = off ? distance / (double)off : 0;
+  s->distance      = off ? (double)distance / (double)off : 0;
   /* the first bias stands outside its logarithm: so read, Equation 1 gives the values of the paper's Table 6 */
   s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
 }
 
-static TrsvError OnHost(const TrsvMatrix *A, TrsvAnalysis **analysis)
+static void FillStatistics(const TrsvMatrix *A, const int levels[], TrsvStatistics *s)
 {
-  TrsvMatrix H = *A; int n, *o = NULL, *c = NULL, *d; TrsvError e;
-  *analysis = NULL;
-  TrsvCall(TrsvEntries(A, &n));
-  H.memory = TRSV_HOST;
-  e = TrsvAlloc(sizeof(int) * ((size_t)A->rows + 1), &o);
-  if (!e) e = TrsvAlloc(sizeof(int) * (size_t)n, &c);
-  if (!e) e = TrsvDeviceDownload(o, A->offsets, sizeof(int) * ((size_t)A->rows + 1), NULL);
-  if (!e) e = TrsvDeviceDownload(c, A->columns, sizeof(int) * (size_t)n, NULL);
-  H.offsets = o; H.columns = c;
-  if (!e) e = TrsvAnalyse(&H, analysis);
-  free(o); free(c);
-  if (e) return e;
-  TrsvAnalysis *a = *analysis;
-  a->memory = TRSV_DEVICE;
-  for (int k = 0; !e && k < 2; k++) {
-    int **p = k ? &a->levels : &a->order; size_t m = sizeof(int) * (size_t)(k ? a->statistics.levels + 1 : A->rows);
-    d = NULL;
-    e = TrsvDeviceAlloc(m, &d);
-    if (!e) e = TrsvDeviceUpload(d, *p, m, NULL);
-    free(*p); *p = d;
-    if (e && !k) free(a->levels), a->levels = NULL;
+  const int          unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows, stored = A->offsets[rows];
+  unsigned long long squares = 0, distance = 0;
+
+  for (int i = 0; i < rows; i++) {
+    const int length = A->offsets[i + 1] - A->offsets[i] + unit;
+
+    if (length > s->row_max) s->row_max = length;
+    squares += (unsigned long long)length * (unsigned long long)length;
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) distance += (unsigned long long)abs(A->columns[k] - i);
   }
-  if (e) TrsvAnalysisDestroy(analysis);
-  return e;
+  for (int l = 0; l < s->levels; l++)
+    if (levels[l + 1] - levels[l] > s->level_max) s->level_max = levels[l + 1] - levels[l];
+  TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance);
+}
+
+/* The level sets and the statistics of a triangle on the host, into an analysis that is zeroed; the caller frees what is in it after an error. */
+static TrsvError HostAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
+{
+  int      *level;
+  TrsvError error;
+
+  TrsvCall(CheckStructure(A));
+  TrsvCall(TrsvAlloc(sizeof(int) * (size_t)A->rows, &level));
+  a->statistics.levels = FindLevels(A, level);
+  error                = TrsvAlloc(sizeof(int) * ((size_t)a->statistics.levels + 2), &a->levels);
+  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)A->rows, &a->order);
+  if (!error) {
+    /* counting sort by level: levels[l + 1] runs from the start of set l to its end, which is the start of set l + 1 */
+    memset(a->levels, 0, sizeof(int) * ((size_t)a->statistics.levels + 2));
+    for (int i = 0; i < A->rows; i++) a->levels[level[i] + 2]++;
+    for (int l = 1; l <= a->statistics.levels; l++) a->levels[l + 1] += a->levels[l];
+    for (int i = 0; i < A->rows; i++) a->order[a->levels[level[i] + 1]++] = i;
+    FillStatistics(A, a->levels, &a->statistics);
+  }
+  free(level);
+  return error;
 }
 
 TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
 {
-  if (A->memory == TRSV_DEVICE) return OnHost(A, analysis);
-  const double  start = Seconds();
-  TrsvAnalysis *a;
-  int          *level;
+  const double start = Seconds();
+  TrsvError    error;
 
   *analysis = NULL;
-  TrsvCall(CheckStructure(A));
-  a     = calloc(1, sizeof(*a));
-  level = malloc(sizeof(int) * ((size_t)A->rows + 1));
-  if (a && level) {
-    a->statistics.levels = FindLevels(A, level);
-    a->levels            = calloc((size_t)a->statistics.levels + 2, sizeof(int));
-    a->order             = malloc(sizeof(int) * ((size_t)A->rows + 1));
-  }
-  if (!a || !level || !a->levels || !a->order) {
-    free(level);
-    TrsvAnalysisDestroy(&a);
-    return TrsvFail(TRSV_ERR_MEMORY, "no memory to analyse %d rows", A->rows);
-  }
-  /* counting sort by level: levels[l + 1] runs from the start of set l to its end, which is the start of set l + 1 */
-  for (int i = 0; i < A->rows; i++) a->levels[level[i] + 2]++;
-  for (int l = 1; l <= a->statistics.levels; l++) a->levels[l + 1] += a->levels[l];
-  for (int i = 0; i < A->rows; i++) a->order[a->levels[level[i] + 1]++] = i;
-  free(level);
-  FillStatistics(A, a->levels, &a->statistics);
-  a->seconds = Seconds() - start;
-  *analysis  = a;
-  return TRSV_SUCCESS;
+  TrsvCall(TrsvAlloc(sizeof(**analysis), analysis));
+  memset(*analysis, 0, sizeof(**analysis));
+  (*analysis)->memory  = A->memory;
+  error                = (A->memory == TRSV_HOST ? HostAnalyse : TrsvDeviceAnalyse)(A, *analysis);
+  (*analysis)->seconds = Seconds() - start;
+  if (error) TrsvAnalysisDestroy(analysis);
+  return error;
 }
 
 void TrsvAnalysisDestroy(TrsvAnalysis **analysis)
 {
-  if (!*analysis) return;
-  TrsvFree((*analysis)->memory, (*analysis)->order);
-  TrsvFree((*analysis)->memory, (*analysis)->levels);
-  free(*analysis);
+  TrsvAnalysis *a = *analysis;
+
+  if (!a) return;
+  TrsvFree(a->memory, a->order);
+  TrsvFree(a->memory, a->levels);
+  free(a);
   *analysis = NULL;
+}
+
+/* As in HostAnalyse: offsets[j + 1] runs through row j of the transpose while it is filled; it has room for one more. */
+static TrsvError HostTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
+{
+  TrsvCall(CheckStructure(A));
+  memset(offsets, 0, sizeof(int) * ((size_t)A->rows + 2));
+  for (int k = 0; k < A->offsets[A->rows]; k++) offsets[A->columns[k] + 2]++;
+  for (int j = 1; j <= A->rows; j++) offsets[j + 1] += offsets[j];
+  for (int i = 0; i < A->rows; i++)
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      const int to = offsets[A->columns[k] + 1]++;
+
+      columns[to] = i;
+      source[to]  = k;
+    }
+  return TRSV_SUCCESS;
 }
 
 TrsvError TrsvTranspose(const TrsvMatrix *A, TrsvMatrix *transpose, int **offsets, const int **source)
 {
-  const size_t rows = (size_t)A->rows, nnz = (size_t)A->offsets[rows];
-  int         *o, *columns, *from;
+  const int host = A->memory == TRSV_HOST;
+  size_t    rows, nnz, bytes;
+  int       entries;
+  TrsvError error;
 
   *offsets = NULL;
-  TrsvCall(CheckStructure(A));
-  *offsets = o = calloc(rows + 2 + 2 * nnz, sizeof(int));
-  if (!o) return TrsvFail(TRSV_ERR_MEMORY, "no memory to transpose %zu entries", nnz);
-  columns = o + rows + 2;
-  from    = columns + nnz;
-  /* as in TrsvAnalyse: o[j + 1] runs through row j of the transpose while it is filled */
-  for (size_t k = 0; k < nnz; k++) o[A->columns[k] + 2]++;
-  for (size_t j = 1; j <= rows; j++) o[j + 1] += o[j];
-  for (int i = 0; i < A->rows; i++)
-    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
-      const int to = o[A->columns[k] + 1]++;
-
-      columns[to] = i;
-      from[to]    = k;
-    }
+  TrsvCall(TrsvCheckStart(A, 0));
+  TrsvCall(TrsvEntries(A, &entries));
+  rows  = (size_t)A->rows + 2;
+  nnz   = entries > 0 ? (size_t)entries : 0; /* the check is yet to come */
+  bytes = sizeof(int) * (rows + 2 * nnz);
+  TrsvCall(host ? TrsvAlloc(bytes, offsets) : TrsvDeviceAlloc(bytes, offsets));
+  error = (host ? HostTranspose : TrsvDeviceTranspose)(A, *offsets, *offsets + rows, *offsets + rows + nnz);
+  if (error) {
+    TrsvFree(A->memory, *offsets);
+    *offsets = NULL;
+    return error;
+  }
   *transpose          = *A;
-  transpose->offsets  = o;
-  transpose->columns  = columns;
+  transpose->offsets  = *offsets;
+  transpose->columns  = *offsets + rows;
   transpose->triangle = A->triangle == TRSV_LOWER ? TRSV_UPPER : TRSV_LOWER;
-  *source             = from;
+  *source             = *offsets + rows + nnz;
   return TRSV_SUCCESS;
 }

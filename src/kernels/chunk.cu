@@ -1,7 +1,7 @@
 /*
    chunk: chunks of consecutive rows, a block each, solved step by step out of shared memory.
 
-   Source: this project; the schedule is in chunk_schedule.c, set-up in chunk_plan.cu, the layout in chunk.h, the computing warp in chunk_compute.cuh.
+   Source: this project; the schedule is made in chunk_order.cu to chunk_write.cu, set-up in chunk_plan.cu, the layout in chunk.h, the computing warp in chunk_compute.cuh.
 
    Mapping: the cluster of ticket t takes chunks t * cluster onwards, block by block. In a block one warp computes, lane by lane a row or
    a partial sum; others copy records into shared memory many steps ahead, multiply the right-hand side in, fetch results of other
@@ -277,12 +277,19 @@ template <class T> static ChunkKernel<T> Kernel(const TrsvChunkSettings *s)
   return NULL;
 }
 
-TrsvError TrsvChunkReady(TrsvPrecision precision, const TrsvChunkSettings *s)
+TrsvError TrsvChunkReady(TrsvPrecision precision, TrsvChunkSettings *s)
 {
   const void *const kernel = precision == TRSV_FLOAT ? (const void *)Kernel<float>(s) : (const void *)Kernel<double>(s);
+  int               clusters = 0;
 
   if (!kernel) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no kernel for records of %d, steps of %d", s->length, s->width);
-  return TrsvDeviceAllow(kernel);
+  TrsvCall(TrsvDeviceAllow(kernel));
+  while (s->cluster > 1) {
+    TrsvCall(TrsvDeviceClusters(kernel, s->cluster, WARPS * 32, CHUNK_SHARED, &clusters));
+    if (clusters > 0) break;
+    s->cluster = s->cluster > 8 ? 8 : 1; /* 8 is the most that every device with clusters has, as a whole */
+  }
+  return TRSV_SUCCESS;
 }
 
 template <class T> static TrsvError Solve(Chunk *c, bool early, const void *b, void *x, TrsvStream stream)
@@ -330,4 +337,4 @@ static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrec
   return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_HOST, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe};
+const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe};

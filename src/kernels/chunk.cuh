@@ -8,8 +8,8 @@
 #include "chunk.h"
 
 /* What a plan keeps. */
-typedef struct {
-  ChunkSchedule  schedule; /* without its arrays */
+struct Chunk {
+  ChunkSchedule  schedule;
   size_t         places;
   unsigned       blocks;
   size_t         shared_bytes;
@@ -20,7 +20,7 @@ typedef struct {
   ChunkImport   *imports;
   void          *words;
   TrsvSync       sync;
-} Chunk;
+};
 
 template <class T> struct ChunkView {
   unsigned             chunks, cluster, clusters, ring, cells, stages;
@@ -44,8 +44,9 @@ template <class T, int K, int W> struct ChunkLayout {
   static __host__ __device__ __forceinline__ constexpr unsigned at(unsigned place, unsigned byte) { return CHUNK_HEADER + place / W * step + (byte / 16 * W + place % W) * 16 + byte % 16; }
 };
 
-/* The solve for such records, allowed all shared memory; TRSV_ERR_UNSUPPORTED where there is none: chunk.cu. */
-TrsvError TrsvChunkReady(TrsvPrecision, const TrsvChunkSettings *);
+/* Allows the solve for such records all shared memory, TRSV_ERR_UNSUPPORTED where there is none, and makes clusters smaller if the device, or
+   the part of it that there is, holds none so large: chunk.cu. */
+TrsvError TrsvChunkReady(TrsvPrecision, TrsvChunkSettings *);
 
 /* Set-up: chunk_plan.cu. */
 TrsvError TrsvChunkAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);

@@ -1,5 +1,5 @@
 /*
-   chunk.h: what the schedule of the algorithm `chunk` (host) and its kernel (device) share.
+   chunk.h: what the schedule of the algorithm `chunk` and its kernel share.
 
    The rows of a triangle in solve order are cut into chunks, a block of threads each. A row with more than `length` dependencies
    gets partial sums, rows of their own without a right-hand side. Every row or partial sum is a record; a chunk is a
@@ -66,42 +66,23 @@ typedef struct {
   int cell;
 } ChunkImport;
 
-/* The schedule: everything but values. A place is a record's: stage, step, lane in this order. */
+/* What a schedule came to. */
 typedef struct {
   TrsvChunkSettings settings; /* as used: chunks, cluster, stages and life may be others than those asked for */
-  int           chunks, cells;
-  long          stages, imports, exports, batches;
-  ChunkHead    *heads;     /* [chunks] */
-  unsigned     *tails;     /* [places * CHUNK_TAIL] export word, cells */
-  int          *sources;   /* [places * (1 + K)] of the diagonal: 0 no record, 1 unit, 2 + where, negative for a partial sum; of the values: 0 none, 1 one, 2 + where */
-  int          *rows;      /* [places] of each stage, rising: 1 + row, 0 past the last */
-  unsigned char *places;   /* [places] and where in its stage each is */
-  int          *starts;    /* [stages] the first export of each */
-  ChunkImport  *list;      /* [imports] by first need */
-  int          *batch_of;  /* [stages] batches of the chunk that must have cells before the stage can start */
-  int          *after;     /* [batches] stages of the chunk that must be over before the batch gets its cells */
-  long          partial, pushed, own; /* partial sums; imports pushed; imports from the chunk itself */
-  int           steps;     /* the schedule's own estimate of a solve's steps, crossings included */
-  long          records;
+  int               chunks;
+  int               cells;    /* for imports, in each block */
+  int               stages, imports, exports, batches, records;
+  int               steps; /* the schedule's own estimate of a solve's steps, crossings included */
 } ChunkSchedule;
-
-TrsvError TrsvChunkSchedule(const TrsvMatrix *, const int *source, const TrsvChunkSettings *, ChunkSchedule *);
-void      TrsvChunkScheduleFree(ChunkSchedule *);
-
-/* No more than the schedule's estimate of how many steps a solve takes, at half the price; and whether every import
-   can have a cell of its own. */
-TrsvError TrsvChunkSteps(const TrsvMatrix *, const TrsvChunkSettings *, int *steps, int *fits);
 
 enum {
   CHUNK_CHOICES = 10 /* settings that are considered for a triangle */
 };
 
-/* Settings for a triangle on a device of so many multiprocessors: the best but rank by predicted time, TRSV_ERR_UNSUPPORTED where there are not
-   so many; and settings as a line of text. */
-TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *, const TrsvAnalysis *, const TrsvCosts *, int multiprocessors, int rank, TrsvChunkSettings *);
-
 /* Seconds that a solve with the best of them is expected to take, for a triangle on the device; 0 where it is too large to tell. */
 TrsvError TrsvChunkPredict(const TrsvMatrix *, const TrsvAnalysis *, double *seconds);
+
+/* As a line of text. */
 void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 
 /* For benchmarks: settings for the plans made next; NULL: chosen again. */

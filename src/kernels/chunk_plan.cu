@@ -1,23 +1,10 @@
 /*
-   Plans of the algorithm `chunk`: schedule and records brought to the device, values gathered into records.
+   Plans of the algorithm `chunk`: settings, schedule, memory, and values gathered into records.
 */
 #include <stdlib.h>
 #include <string.h>
 #include "chunk.cuh"
-
-/* One thread for each place: all of its record but values. */
-template <class T, int K, int W> static __global__ void chunk_install(size_t places, const unsigned *tails, const int *starts, unsigned char *records)
-{
-  typedef ChunkLayout<T, K, W> Layout;
-  const size_t                 p = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (p >= places) return;
-  unsigned char *const stage = records + p / Layout::rows * Layout::stage;
-  const unsigned       place = (unsigned)(p % Layout::rows);
-
-  for (unsigned i = 0; i < CHUNK_TAIL(K); i++) *(unsigned *)(stage + Layout::at(place, (K + 1) * (unsigned)sizeof(T) + 4 * i)) = tails[p * CHUNK_TAIL(K) + i];
-  if (!place) *(int *)stage = starts[p / Layout::rows];
-}
+#include "chunk_graph.cuh"
 
 /* One thread for each place: its values, each divided by the row's diagonal, and the diagonal's reciprocal. */
 template <class T, int K, int W> static __global__ void chunk_gather(size_t places, const int *sources, const T *from, unsigned char *records)
@@ -39,22 +26,14 @@ template <class T, int K, int W> static __global__ void chunk_gather(size_t plac
   *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = source[0] > 0 ? inverse : 0;
 }
 
-template <class T> static __global__ void chunk_fill(size_t n, T *words)
-{
-  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = trsv_not_ready<T>();
-}
-
 /* --- one table of kernels for each precision --- */
 
 template <class T> struct ChunkKernels {
   int length, width;
-  void (*install)(size_t, const unsigned *, const int *, unsigned char *);
   void (*gather)(size_t, const int *, const T *, unsigned char *);
 };
 
-#define CHUNK_KERNELS(K, W) {K, W, chunk_install<T, K, W>, chunk_gather<T, K, W>}
+#define CHUNK_KERNELS(K, W) {K, W, chunk_gather<T, K, W>}
 
 template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings *s)
 {
@@ -67,72 +46,106 @@ template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings
 
 static unsigned Blocks(size_t n, size_t size) { return (unsigned)((n + size - 1) / size); }
 
-template <class T> static TrsvError Install(Chunk *c, const ChunkSchedule *s)
+/* What of a plan belongs to one attempt. */
+static void Clear(Chunk *c)
 {
-  const ChunkKernels<T> *k = Kernels<T>(&s->settings);
-  unsigned              *tails;
-  int                   *starts;
-  TrsvError              error;
-
-  TrsvCall(TrsvDeviceStage(s->tails, sizeof(unsigned) * CHUNK_TAIL((size_t)s->settings.length) * c->places, &tails, NULL));
-  error = TrsvDeviceStage(s->starts, sizeof(int) * (size_t)s->stages, &starts, NULL);
-  if (!error) {
-    TRSV_LAUNCH(k->install, Blocks(c->places, 256), 256, 0, (TrsvStream)NULL, c->places, tails, starts, c->records);
-    error = TrsvDeviceLaunched("chunk_install");
-    if (!error && s->exports) {
-      TRSV_LAUNCH((chunk_fill<T>), Blocks(2 * (size_t)s->exports, 256), 256, 0, (TrsvStream)NULL, 2 * (size_t)s->exports, (T *)c->words);
-      error = TrsvDeviceLaunched("chunk_fill");
-    }
-    TrsvDeviceUnstage(starts, NULL);
-  }
-  TrsvDeviceUnstage(tails, NULL);
-  return error;
+  TrsvDeviceFree(c->records);
+  TrsvDeviceFree(c->heads);
+  TrsvDeviceFree(c->sources);
+  TrsvDeviceFree(c->rows);
+  TrsvDeviceFree(c->places_in);
+  TrsvDeviceFree(c->batch_of);
+  TrsvDeviceFree(c->after);
+  TrsvDeviceFree(c->imports);
+  TrsvDeviceFree(c->words);
+  c->records = c->places_in = NULL;
+  c->heads   = NULL;
+  c->sources = c->rows = c->batch_of = c->after = NULL;
+  c->imports = NULL;
+  c->words   = NULL;
 }
 
-/* Device memory with a copy of host memory, counted. */
-static TrsvError Keep(TrsvPlan *plan, const void *host, size_t bytes, void *pointer)
+/* Device memory, counted. */
+static TrsvError Keep(TrsvPlan *plan, size_t bytes, void *pointer)
 {
-  TrsvCall(TrsvDeviceAlloc(bytes, pointer));
   plan->bytes += bytes;
-  return bytes ? TrsvDeviceUpload(*(void **)pointer, host, bytes, NULL) : TRSV_SUCCESS;
+  return TrsvDeviceAlloc(bytes, pointer);
 }
 
-static TrsvError Upload(TrsvPlan *plan, const ChunkSchedule *s)
+/* Emits what was placed, with cells for imports that live so long. */
+static TrsvError Emit(TrsvPlan *plan, const ChunkOrder *order, const ChunkTimes *times, int life, void *memory[], int *fits)
 {
-  Chunk       *c = (Chunk *)plan->data;
-  const size_t size = TrsvValueSize(plan->precision), stage = CHUNK_STAGE((size_t)s->settings.length, size);
-  ChunkHead   *heads;
-  TrsvError    error;
+  Chunk                   *c = (Chunk *)plan->data;
+  ChunkSchedule           *s = &c->schedule;
+  const TrsvChunkSettings *settings = &times->settings;
+  const int                size = (int)TrsvValueSize(plan->precision), capacity = ChunkCapacity(settings, CHUNK_LEAST, size);
+  ChunkEmission            e = ChunkEmission();
 
-  c->schedule     = *s;
-  c->places       = (size_t)s->stages * CHUNK_ROWS(s->settings.length);
-  c->blocks       = (unsigned)((s->chunks + s->settings.cluster - 1) / s->settings.cluster * s->settings.cluster);
-  c->shared_bytes = CHUNK_FRONT + size * (size_t)(s->settings.ring + s->cells) + (size_t)s->settings.stages * stage;
-  TrsvCall(TrsvDeviceAlloc(stage * (size_t)s->stages, &c->records));
-  TrsvCall(TrsvDeviceAlloc(2 * size * (size_t)s->exports, &c->words));
-  plan->bytes = stage * (size_t)s->stages + 2 * size * (size_t)s->exports;
-  TrsvCall(Keep(plan, s->sources, sizeof(int) * (1 + (size_t)s->settings.length) * c->places, &c->sources));
-  TrsvCall(Keep(plan, s->rows, sizeof(int) * c->places, &c->rows));
-  TrsvCall(Keep(plan, s->places, c->places, &c->places_in));
-  TrsvCall(Keep(plan, s->list, sizeof(ChunkImport) * (size_t)s->imports, &c->imports));
-  if (s->settings.life >= 0) {
-    TrsvCall(Keep(plan, s->batch_of, sizeof(int) * (size_t)s->stages, &c->batch_of));
-    TrsvCall(Keep(plan, s->after, sizeof(int) * (size_t)s->batches, &c->after));
+  *s          = ChunkSchedule();
+  s->settings = *settings;
+  s->settings.life = life;
+  s->chunks   = settings->chunks;
+  s->records  = times->nodes;
+  s->steps    = times->times;
+  c->blocks   = (unsigned)((s->chunks + settings->cluster - 1) / settings->cluster * settings->cluster);
+  plan->bytes = 0;
+  e.capacity  = capacity;
+  TrsvCall(TrsvChunkNumber(order, times, &e, &memory[0]));
+  e.life = life;
+  TrsvCall(Keep(plan, sizeof(ChunkHead) * c->blocks, &c->heads));
+  TrsvCall(TrsvChunkCells(&e, (int)c->blocks, c->heads, s, &memory[1]));
+  *fits = s->cells <= capacity;
+  if (!*fits) return TRSV_SUCCESS;
+  if (life >= 0) {
+    TrsvCall(Keep(plan, sizeof(int) * (size_t)s->stages, &c->batch_of));
+    TrsvCall(Keep(plan, sizeof(int) * (size_t)s->batches, &c->after));
+    TrsvCall(TrsvChunkBatches(&e, s, c->heads, c->batch_of, c->after, fits));
+    if (!*fits) return TRSV_SUCCESS;
   }
-  TrsvCall(TrsvAlloc(sizeof(ChunkHead) * c->blocks, &heads)); /* blocks without a chunk have no stages */
-  memset(heads, 0, sizeof(ChunkHead) * c->blocks);
-  memcpy(heads, s->heads, sizeof(ChunkHead) * (size_t)s->chunks);
-  error = Keep(plan, heads, sizeof(ChunkHead) * c->blocks, &c->heads);
-  free(heads);
-  TrsvCall(error);
-  TrsvCall(TrsvSyncCreate(&c->sync));
-  return plan->precision == TRSV_FLOAT ? Install<float>(c, s) : Install<double>(c, s);
+  while (s->settings.stages > CHUNK_LEAST && ChunkCapacity(settings, s->settings.stages, size) < s->cells) s->settings.stages--;
+
+  const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size), K = (size_t)settings->length;
+  c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
+  c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
+  TrsvCall(Keep(plan, stage * (size_t)s->stages, &c->records));
+  TrsvCall(Keep(plan, sizeof(int) * (1 + K) * c->places, &c->sources));
+  TrsvCall(Keep(plan, sizeof(int) * c->places, &c->rows));
+  TrsvCall(Keep(plan, c->places, &c->places_in));
+  TrsvCall(Keep(plan, sizeof(ChunkImport) * (size_t)s->imports, &c->imports));
+  TrsvCall(Keep(plan, 2 * (size_t)size * (size_t)s->exports, &c->words));
+  return TrsvChunkWrite(&e, s, plan->precision, c);
+}
+
+/* If imports do not fit: a cell for some stages only, and no neighbour pushes into cells that change hands. With a life of 0 cells
+   a stage needs no more than its records have places, which always fits. */
+static TrsvError Schedule(TrsvPlan *plan, const ChunkOrder *order, const TrsvChunkSettings *wanted, ChunkTimes *times)
+{
+  static const int  lives[] = {-1, 16, 4, 1, 0};
+  TrsvChunkSettings settings = *wanted;
+  int               fits = 0, placed = 0;
+
+  for (int life : lives) {
+    void     *memory[2] = {NULL, NULL};
+    TrsvError error     = TRSV_SUCCESS;
+
+    if (wanted->life >= 0 && (life < 0 || life > wanted->life)) continue;
+    if (life >= 0 && settings.cluster > 1) settings.cluster = 1, placed = 0;
+    if (!placed) error = TrsvChunkPlace(order, &settings, times);
+    placed = 1;
+    if (!error) error = Emit(plan, order, times, life, memory, &fits);
+    for (void *m : memory) TrsvDeviceFree(m);
+    TrsvCall(error);
+    if (fits) return TRSV_SUCCESS;
+    Clear((Chunk *)plan->data);
+  }
+  return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no settings fit %d rows", plan->rows);
 }
 
 TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   TrsvChunkSettings settings;
-  ChunkSchedule     schedule;
+  ChunkOrder        order;
+  ChunkTimes        times = ChunkTimes();
   TrsvCosts         costs;
   TrsvError         error;
   int               multiprocessors, clusters;
@@ -143,12 +156,14 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvCall(TrsvDeviceHasClusters(&clusters));
   if (!clusters) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more");
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  TrsvCall(TrsvSyncCreate(&((Chunk *)plan->data)->sync));
+  TrsvCall(TrsvChunkOrder(A, &analysis->statistics, source, &order));
   costs = TrsvGetCosts();
-  TrsvCall(TrsvChunkSettingsChoose(A, analysis, &costs, multiprocessors, plan->rank, &settings));
-  TrsvCall(TrsvChunkReady(A->precision, &settings));
-  TrsvCall(TrsvChunkSchedule(A, source, &settings, &schedule));
-  error = Upload(plan, &schedule);
-  TrsvChunkScheduleFree(&schedule);
+  error = TrsvChunkSettingsChoose(&order, &analysis->statistics, &costs, A->precision, multiprocessors, plan->rank, &times, &settings);
+  if (!error) error = TrsvChunkReady(A->precision, &settings);
+  if (!error) error = Schedule(plan, &order, &settings, &times);
+  TrsvChunkTimesFree(&times);
+  TrsvChunkOrderFree(&order);
   return error;
 }
 
@@ -170,15 +185,7 @@ void TrsvChunkDestroy(TrsvPlan *plan)
   Chunk *c = (Chunk *)plan->data;
 
   if (!c) return;
-  TrsvDeviceFree(c->records);
-  TrsvDeviceFree(c->heads);
-  TrsvDeviceFree(c->sources);
-  TrsvDeviceFree(c->rows);
-  TrsvDeviceFree(c->places_in);
-  TrsvDeviceFree(c->batch_of);
-  TrsvDeviceFree(c->after);
-  TrsvDeviceFree(c->imports);
-  TrsvDeviceFree(c->words);
+  Clear(c);
   TrsvSyncDestroy(&c->sync);
   free(c);
 }

@@ -58,27 +58,30 @@ static void CusparseDestroy(TrsvPlan *plan)
 
 static TrsvError CusparseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const size_t        rows = (size_t)A->rows, nnz = (size_t)A->offsets[rows], size = TrsvValueSize(A->precision);
+  const size_t        rows = (size_t)A->rows, size = TrsvValueSize(A->precision);
   cusparseFillMode_t  fill = A->triangle == TRSV_LOWER ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
   cusparseDiagType_t  diagonal = A->diagonal == TRSV_DIAGONAL_UNIT ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
   Cusparse           *c;
+  int                 entries;
 
   (void)analysis;
+  TrsvCall(TrsvEntries(A, &entries));
+  const size_t nnz = (size_t)entries;
   TrsvCall(TrsvAlloc(sizeof(*c), &plan->data));
   c       = (Cusparse *)memset(plan->data, 0, sizeof(*c));
   c->rows = A->rows;
-  c->nnz  = (int)nnz;
+  c->nnz  = entries;
   c->type = A->precision == TRSV_FLOAT ? CUDA_R_32F : CUDA_R_64F;
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &c->offsets));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * nnz, &c->columns));
   TrsvCall(TrsvDeviceAlloc(size * nnz, &c->values));
   plan->bytes = sizeof(int) * (rows + 1 + nnz) + size * nnz;
   if (!rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceUpload(c->offsets, A->offsets, sizeof(int) * (rows + 1), NULL));
-  TrsvCall(TrsvDeviceUpload(c->columns, A->columns, sizeof(int) * nnz, NULL));
+  TrsvCall(TrsvDeviceCopy(c->offsets, A->offsets, sizeof(int) * (rows + 1), NULL));
+  TrsvCall(TrsvDeviceCopy(c->columns, A->columns, sizeof(int) * nnz, NULL));
   if (source) {
     TrsvCall(TrsvDeviceAlloc(sizeof(int) * nnz, &c->source));
-    TrsvCall(TrsvDeviceUpload(c->source, source, sizeof(int) * nnz, NULL));
+    TrsvCall(TrsvDeviceCopy(c->source, source, sizeof(int) * nnz, NULL));
     plan->bytes += sizeof(int) * nnz;
   }
   TrsvCall(Check(cusparseCreate(&c->handle), "cusparseCreate"));
@@ -128,4 +131,4 @@ static TrsvError CusparseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
   return Check(cusparseSpSV_solve(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve), "cusparseSpSV_solve");
 }
 
-const TrsvAlgorithm TrsvCusparse = {"cusparse", "NVIDIA cuSPARSE, SpSV", TRSV_DEVICE, TRSV_HOST, CusparseAnalyse, CusparseSetValues, CusparseSolve, CusparseDestroy, NULL, 0, NULL};
+const TrsvAlgorithm TrsvCusparse = {"cusparse", "NVIDIA cuSPARSE, SpSV", TRSV_DEVICE, TRSV_DEVICE, CusparseAnalyse, CusparseSetValues, CusparseSolve, CusparseDestroy, NULL, 0, NULL};

@@ -51,17 +51,25 @@ extern "C" TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer)
 
 extern "C" void TrsvDeviceFreePinned(void *pointer) { (void)cudaFreeHost(pointer); }
 
+extern "C" TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream stream)
+{
+  return Check(cudaMallocAsync((void **)pointer, bytes ? bytes : 1, stream), "cudaMallocAsync");
+}
+
 extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
 {
   TrsvError error;
 
-  TrsvCall(Check(cudaMallocAsync((void **)pointer, bytes ? bytes : 1, stream), "cudaMallocAsync"));
+  TrsvCall(TrsvDeviceRoom(bytes, pointer, stream));
   error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
   if (error) TrsvDeviceUnstage(*(void **)pointer, stream);
   return error;
 }
 
-extern "C" void TrsvDeviceUnstage(void *device, TrsvStream stream) { (void)cudaFreeAsync(device, stream); }
+extern "C" void TrsvDeviceUnstage(void *device, TrsvStream stream)
+{
+  if (device) (void)cudaFreeAsync(device, stream);
+}
 
 extern "C" TrsvError TrsvDeviceFinish(void) { return Check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize"); }
 
@@ -76,7 +84,6 @@ extern "C" TrsvError TrsvDeviceClock(double *hertz)
   *hertz = 1e3 * kilohertz;
   return TRSV_SUCCESS;
 }
-
 
 struct TrsvTimer {
   cudaEvent_t start, stop;
@@ -136,6 +143,27 @@ extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_
   if (bytes > most - 1024) bytes = most - 1024;     /* the kernel's own static shared memory */
   TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "cudaFuncSetAttribute"));
   *shared_bytes = (size_t)bytes;
+  return TRSV_SUCCESS;
+}
+
+extern "C" TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters)
+{
+  cudaLaunchConfig_t  c         = {};
+  cudaLaunchAttribute dimension = {};
+  cudaError_t         e;
+
+  dimension.id               = cudaLaunchAttributeClusterDimension;
+  dimension.val.clusterDim.x = (unsigned)cluster;
+  dimension.val.clusterDim.y = dimension.val.clusterDim.z = 1;
+  c.gridDim          = dim3((unsigned)cluster);
+  c.blockDim         = dim3((unsigned)threads);
+  c.dynamicSmemBytes = shared_bytes;
+  c.attrs            = &dimension;
+  c.numAttrs         = 1;
+  *clusters          = 0;
+  e                  = cudaOccupancyMaxActiveClusters(clusters, kernel, &c);
+  if (e != cudaErrorInvalidClusterSize) return Check(e, "cudaOccupancyMaxActiveClusters");
+  (void)cudaGetLastError(); /* none, then */
   return TRSV_SUCCESS;
 }
 

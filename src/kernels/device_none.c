@@ -24,9 +24,9 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
   return None();
 }
 
-TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(to, from, bytes, stream); }
-
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(host, device, bytes, stream); }
+
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(to, from, bytes, stream); }
 
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer) { return TrsvDeviceAlloc(bytes, pointer); }
 void      TrsvDeviceFreePinned(void *pointer) { (void)pointer; }
@@ -46,7 +46,6 @@ TrsvError TrsvDeviceCurrent(int *device)
   (void)device;
   return None();
 }
-
 
 TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
 {
@@ -92,4 +91,20 @@ TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision 
   (void)scatter;
   (void)precision;
   return TrsvDeviceUpload(to, from, (size_t)n, stream);
+}
+
+TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *analysis)
+{
+  (void)A;
+  (void)analysis;
+  return None();
+}
+
+TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
+{
+  (void)A;
+  (void)offsets;
+  (void)columns;
+  (void)source;
+  return None();
 }

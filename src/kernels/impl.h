@@ -85,7 +85,8 @@ TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvS
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer); /* zeroed host memory that the device can write */
 void      TrsvDeviceFreePinned(void *);
 
-/* A copy of host memory on the device, until it is released in stream order. */
+/* Device memory, and a copy of host memory on the device, until it is released in stream order. */
+TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream);
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream);
 void      TrsvDeviceUnstage(void *device, TrsvStream);
 
@@ -101,6 +102,24 @@ TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets); /* offsets [n 
 /* Stable, by the low so many bits of keys; none of the arrays [n] overlap. values and sorted_values may be NULL. */
 TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values);
 
+/* TrsvAnalyse and TrsvTranspose of a matrix on the device, in the default stream: analysis.cu. analysis is zeroed, the caller frees what is
+   in it after an error. */
+TrsvError TrsvDeviceAnalyse(const TrsvMatrix *, TrsvAnalysis *);
+TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);
+
+/* What both analyses share: analysis.c. columns holds those of row i alone, [begin, end) of the matrix. */
+TrsvError TrsvCheckRow(const TrsvMatrix *, int i, int begin, int end, const int *columns);
+TrsvError TrsvCheckStart(const TrsvMatrix *, int start);
+
+/* Fills in the means and what follows from them; the rest, row_max and levels and level_max, is there. off: entries off the diagonal;
+   squares: sum of the squares of the rows' lengths; distance: sum of |row - column|. */
+void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance);
+
+/* Level sets of a sound triangle on the device: levels.cu. word [rows] becomes 1 + the level of each row; levels, on the host, how many
+   there are. Then order [rows] becomes the rows by level, rising within one, and sorted [rows] their words. */
+TrsvError TrsvDeviceLevels(const TrsvMatrix *, unsigned *word, int *levels);
+TrsvError TrsvDeviceByLevel(int rows, int levels, const unsigned *word, unsigned *sorted, int *order);
+
 TrsvError TrsvDeviceFinish(void); /* waits for what was asked of the default stream */
 TrsvError TrsvDeviceCurrent(int *device); /* its number; TRSV_ERR_UNSUPPORTED where its times mean nothing */
 TrsvError TrsvDeviceMultiprocessors(int *count);
@@ -115,6 +134,9 @@ void      TrsvDeviceTimerDestroy(TrsvTimer **);
 
 /* Allows a kernel the dynamic shared memory that leaves room for no more than this many of its blocks on a multiprocessor; says how much. */
 TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes);
+
+/* How many clusters of so many such blocks the device can hold at a time. */
+TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters);
 
 TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into shared memory */
 
@@ -139,6 +161,8 @@ typedef struct {
   unsigned          *told;     /* in pinned host memory: the same, for the host */
   unsigned long long patience; /* ns that a wait may take */
 } TrsvSync;
+
+unsigned long long TrsvPatienceLimit(void); /* what TrsvSetPatience has set, ns */
 
 TrsvError TrsvSyncCreate(TrsvSync *);
 TrsvError TrsvSyncStart(TrsvSync *, TrsvStream); /* before a launch: TRSV_ERR_TIMEOUT, once, if an earlier one gave up */

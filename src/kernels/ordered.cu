@@ -1,9 +1,11 @@
 /*
-   The level-ordered layout on the device: copied from the host once, its values gathered whenever they change.
+   The level-ordered layout, made on the device: long rows are cut (cut.cu), the rows that come of it are ordered by level set (levels.cu)
+   and put where they belong. Its values are gathered whenever they change.
 */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "vocabulary.cuh"
+#include "pattern.cuh"
 #include "ordered.h"
 
 /* One thread for each value. No thread waits for another. */
@@ -23,52 +25,155 @@ template <class T> static __global__ void ordered_fill(long n, T *words)
   if (k < n) words[k] = trsv_not_ready<T>();
 }
 
-static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
-
-static TrsvError Upload(TrsvOrdered *o, const TrsvOrderedRows *h)
+/* position[s]: where row s of the sequence goes, from the order of the sequence's rows or, where none is cut, of the matrix's */
+static __global__ void ordered_positions(int rows, const int *order, const int *last, int *position)
 {
-  const size_t rows = (size_t)h->rows, off = (size_t)h->off;
+  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (o->offsets) TrsvCall(TrsvDeviceUpload(o->offsets, h->offsets, sizeof(int) * (rows + 1), NULL));
-  TrsvCall(TrsvDeviceUpload(o->columns, h->columns, sizeof(int) * off, NULL));
-  TrsvCall(TrsvDeviceUpload(o->order, h->order, sizeof(int) * rows, NULL));
-  return TrsvDeviceUpload(o->source, h->source, sizeof(int) * (off + rows), NULL);
+  if (p < rows) position[last ? last[order[p]] : order[p]] = p;
 }
 
-static TrsvError Make(TrsvPlan *plan, TrsvOrdered *o, const TrsvOrderedRows *h, bool stored, bool padded)
+/* The columns of a sequence, as the search for level sets wants them. */
+static __global__ void ordered_columns(const TrsvCut s, const int *columns, int *to)
 {
-  const size_t rows = (size_t)h->rows, off = (size_t)h->off, size = TrsvValueSize(plan->precision);
+  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  o->rows = h->rows;
-  o->off  = h->off;
-  if (!padded) TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &o->offsets));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * off, &o->columns));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &o->order));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (off + rows), &o->source));
-  TrsvCall(TrsvDeviceAlloc(size * off, &o->values));
-  if (stored) TrsvCall(TrsvDeviceAlloc(size * rows, &o->inverse));
-  TrsvCall(TrsvDeviceAlloc(2 * size * rows, &o->words));
+  if (k < s.off) to[k] = s.items[k] < 0 ? ~s.items[k] : s.last[columns[s.items[k]]];
+}
+
+static __global__ void ordered_lengths(const TrsvCut s, const int *position, int *length)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r < s.rows) length[position[r]] = s.offsets[r + 1] - s.offsets[r];
+}
+
+/* One thread for each row of the sequence; width of padded rows, or 0. */
+static __global__ void ordered_place(const Pattern A, const TrsvCut s, const int *position, const int *source, int width, TrsvOrdered o)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r >= s.rows) return;
+  const int p = position[r], row = s.row[r], end = s.offsets[r + 1], diagonal = row >= 0 && A.stored ? A.diagonal(row) : -1;
+  int       to = width ? p * width : o.offsets[p];
+  for (int k = s.offsets[r]; k < end; k++, to++) {
+    const int item = s.items[k];
+
+    o.columns[to] = position[item < 0 ? ~item : s.last[A.columns[item]]];
+    o.source[to]  = item < 0 ? -1 : source ? source[item] : item;
+  }
+  for (; width && to < (p + 1) * width; to++) o.columns[to] = o.source[to] = -1;
+  o.order[p]          = row;
+  o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
+}
+
+static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
+
+/* room [4 * rows + off]: position, which stays, and what it takes to find the level sets of a sequence with partial sums */
+static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *position, int *room)
+{
+  unsigned *const word = (unsigned *)room, *const sorted = word + s->rows;
+  int *const      order = (int *)sorted + s->rows, *const columns = order + s->rows;
+  TrsvMatrix      S = *A;
+  int             levels;
+
+  TRSV_LAUNCH(ordered_columns, Blocks(s->off), 256, 0, (TrsvStream)NULL, *s, A->columns, columns);
+  TrsvCall(TrsvDeviceLaunched("ordered_columns"));
+  S.rows     = s->rows;
+  S.offsets  = s->offsets;
+  S.columns  = columns;
+  S.triangle = TRSV_LOWER;
+  S.diagonal = TRSV_DIAGONAL_UNIT;
+  TrsvCall(TrsvDeviceLevels(&S, word, &levels));
+  TrsvCall(TrsvDeviceByLevel(s->rows, levels, word, sorted, order));
+  TRSV_LAUNCH(ordered_positions, Blocks(s->rows), 256, 0, (TrsvStream)NULL, s->rows, order, (const int *)NULL, position);
+  return TrsvDeviceLaunched("ordered_positions");
+}
+
+static TrsvError Positions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *s, int *position)
+{
+  int      *room;
+  TrsvError error;
+
+  if (s->rows == A->rows) { /* nothing is cut */
+    TRSV_LAUNCH(ordered_positions, Blocks(s->rows), 256, 0, (TrsvStream)NULL, s->rows, analysis->order, s->last, position);
+    return TrsvDeviceLaunched("ordered_positions");
+  }
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * (3 * (size_t)s->rows + (size_t)s->off), &room, NULL));
+  error = PositionsOfCut(A, s, position, room);
+  TrsvDeviceUnstage(room, NULL);
+  return error;
+}
+
+/* The next part of a plan's memory; parts start at multiples of 256 bytes. With base NULL it only counts. */
+static void *Part(char *base, size_t *bytes, size_t size)
+{
+  void *const part = base ? base + *bytes : NULL;
+
+  *bytes += (size + 255) / 256 * 256;
+  return part;
+}
+
+static size_t Divide(TrsvOrdered *o, size_t size, bool stored, bool padded)
+{
+  const size_t rows = (size_t)o->rows, off = (size_t)o->off;
+  size_t       bytes = 0;
+  char *const  base  = (char *)o->memory;
+
+  o->columns = (int *)Part(base, &bytes, sizeof(int) * off);
+  o->values  = Part(base, &bytes, size * off);
+  o->words   = Part(base, &bytes, 2 * size * rows);
+  o->order   = (int *)Part(base, &bytes, sizeof(int) * rows);
+  o->source  = (int *)Part(base, &bytes, sizeof(int) * (off + rows));
+  if (!padded) o->offsets = (int *)Part(base, &bytes, sizeof(int) * (rows + 1));
+  if (stored) o->inverse = Part(base, &bytes, size * rows);
+  return bytes;
+}
+
+static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *s, const int *source, const int *position, int *length, int longest, bool padded)
+{
+  TrsvOrdered *o      = (TrsvOrdered *)plan->data;
+  const size_t size   = TrsvValueSize(plan->precision);
+  const bool   stored = A->diagonal == TRSV_DIAGONAL_STORED;
+
+  o->rows     = s->rows;
+  o->off      = padded ? s->rows * longest : s->off;
+  plan->bytes = Divide(o, size, stored, padded);
+  TrsvCall(TrsvDeviceAlloc(plan->bytes, &o->memory));
+  (void)Divide(o, size, stored, padded);
   TrsvCall(TrsvSyncCreate(&o->sync));
-  plan->bytes = sizeof(int) * ((padded ? 2 : 3) * rows + 2 * off) + size * (off + (stored ? rows : 0) + 2 * rows);
-  TrsvCall(Upload(o, h));
-  if (!rows) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(2 * (long)rows), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (float *)o->words);
-  else TRSV_LAUNCH((ordered_fill<double>), Blocks(2 * (long)rows), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (double *)o->words);
+  if (!s->rows) return TRSV_SUCCESS;
+  if (!padded) {
+    TRSV_LAUNCH(ordered_lengths, Blocks(s->rows), 256, 0, (TrsvStream)NULL, *s, position, length);
+    TrsvCall(TrsvDeviceLaunched("ordered_lengths"));
+    TrsvCall(TrsvDeviceScan(s->rows, length, o->offsets));
+  }
+  TRSV_LAUNCH(ordered_place, Blocks(s->rows), 256, 0, (TrsvStream)NULL, Pattern(A), *s, position, source, padded ? longest : 0, *o);
+  TrsvCall(TrsvDeviceLaunched("ordered_place"));
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(2 * (long)s->rows), 256, 0, (TrsvStream)NULL, 2 * (long)s->rows, (float *)o->words);
+  else TRSV_LAUNCH((ordered_fill<double>), Blocks(2 * (long)s->rows), 256, 0, (TrsvStream)NULL, 2 * (long)s->rows, (double *)o->words);
   return TrsvDeviceLaunched("ordered_fill");
 }
 
 extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int longest, int padded)
 {
-  TrsvOrderedRows host;
-  TrsvOrdered    *o;
-  TrsvError       error;
+  TrsvOrdered *o;
+  TrsvCut      s;
+  int         *position = NULL;
+  TrsvError    error;
 
   TrsvCall(TrsvAlloc(sizeof(*o), &plan->data));
   o             = (TrsvOrdered *)memset(plan->data, 0, sizeof(*o));
   o->level_mean = analysis->statistics.level_mean;
-  TrsvCall(TrsvOrder(A, source, longest, padded, &host));
-  error = Make(plan, o, &host, A->diagonal == TRSV_DIAGONAL_STORED, padded);
-  TrsvOrderFree(&host);
+  error         = TrsvCutRows(A, analysis, longest, &s);
+  if (!error && padded && s.rows > INT_MAX / longest) error = TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d are too many for 32-bit indices", s.rows, longest);
+  if (!error) error = TrsvDeviceRoom(2 * sizeof(int) * (size_t)s.rows, &position, NULL); /* and lengths */
+  if (!error) {
+    if (s.rows) error = Positions(A, analysis, &s, position);
+    if (!error) error = Make(plan, A, &s, source, position, position + s.rows, longest, padded);
+    TrsvDeviceUnstage(position, NULL);
+  }
+  TrsvCutFree(&s);
   return error;
 }
 
@@ -88,13 +193,7 @@ extern "C" void TrsvOrderedDestroy(TrsvPlan *plan)
   TrsvOrdered *o = (TrsvOrdered *)plan->data;
 
   if (!o) return;
-  TrsvDeviceFree(o->offsets);
-  TrsvDeviceFree(o->columns);
-  TrsvDeviceFree(o->order);
-  TrsvDeviceFree(o->source);
-  TrsvDeviceFree(o->values);
-  TrsvDeviceFree(o->inverse);
-  TrsvDeviceFree(o->words);
+  TrsvDeviceFree(o->memory);
   TrsvSyncDestroy(&o->sync);
   free(o);
 }

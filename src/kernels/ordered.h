@@ -16,23 +16,15 @@
 extern "C" {
 #endif
 
-/* On the host; made by TrsvOrder(), freed by TrsvOrderFree(). */
+/* The data of a plan, on the device. */
 typedef struct {
-  int  rows, off;         /* rows with partial sums; entries off the diagonal, with padding */
-  int *offsets, *columns; /* [rows + 1], [off], -1 for padding */
-  int *order;             /* [rows] the row of the matrix that stands at a position, -1 for a partial sum */
-  int *source;            /* [off + rows] where each value, and then each row's diagonal, stands in the caller's values; -1 for a partial
-                             sum's -1 and 1, for padding, and for a unit diagonal */
-} TrsvOrderedRows;
-
-TrsvError TrsvOrder(const TrsvMatrix *, const int *source, int longest, int padded, TrsvOrderedRows *);
-void      TrsvOrderFree(TrsvOrderedRows *);
-
-/* On the device: the data of a plan. */
-typedef struct {
-  int      rows, off;
+  int      rows, off;         /* rows with partial sums; entries off the diagonal, with padding */
   double   level_mean;        /* rows in a level set */
-  int     *offsets, *columns, *order, *source; /* offsets is NULL where rows are padded */
+  void    *memory;            /* holds all that follows but sync */
+  int     *offsets, *columns; /* [rows + 1], [off], -1 for padding; offsets is NULL where rows are padded */
+  int     *order;             /* [rows] the row of the matrix that stands at a position, -1 for a partial sum */
+  int     *source;            /* [off + rows] where each value, and then each row's diagonal, stands in the caller's values; -1 for a
+                                 partial sum's -1 and 1, for padding, and for a unit diagonal */
   void    *values, *inverse;  /* [off], [rows]; inverse is NULL with a unit diagonal */
   void    *words;             /* [2 * rows] solutions by position, each its own flag; two launches take turns */
   TrsvSync sync;
@@ -41,6 +33,21 @@ typedef struct {
 TrsvError TrsvOrderedAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest, int padded);
 TrsvError TrsvOrderedSetValues(TrsvPlan *, const void *values, TrsvStream);
 void      TrsvOrderedDestroy(TrsvPlan *);
+
+/* The rows of a triangle on the device in the order of solution, partial sums of long rows right before the row they belong to: what
+   ordered.cu puts in order of level sets. */
+typedef struct {
+  int  rows, off;
+  void *memory;  /* holds all that follows */
+  int *offsets;  /* [rows + 1] */
+  int *items;    /* [off] an entry of the matrix, or ~ the row in this sequence of a partial sum */
+  int *row;      /* [rows] of the matrix, -1 for a partial sum */
+  int *last;     /* [rows of the matrix] where each of its rows stands in this sequence */
+} TrsvCut;
+
+/* No row of more than `longest` entries; cut is set to whether any had more. To be released by TrsvCutFree(). */
+TrsvError TrsvCutRows(const TrsvMatrix *, const TrsvAnalysis *, int longest, TrsvCut *);
+void      TrsvCutFree(TrsvCut *);
 
 #ifdef __cplusplus
 }

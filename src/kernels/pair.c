@@ -53,16 +53,17 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, TrsvSelec
   return error;
 }
 
-/* A host array's copy in the pair's memory. */
-static TrsvError Keep(TrsvMemory memory, size_t bytes, const int *from, int **to)
+/* A copy, in the pair's memory, of an array that lives where the matrices do. */
+static TrsvError Keep(TrsvMemory memory, TrsvMemory there, size_t bytes, const int *from, int **to)
 {
   if (!from) return TRSV_SUCCESS;
   if (memory == TRSV_DEVICE) {
     TrsvCall(TrsvDeviceAlloc(bytes, to));
-    TrsvCall(TrsvDeviceUpload(*to, from, bytes, NULL));
+    TrsvCall((there == TRSV_DEVICE ? TrsvDeviceCopy : TrsvDeviceUpload)(*to, from, bytes, NULL));
     return TrsvDeviceFinish();
   }
   TrsvCall(TrsvAlloc(bytes, to));
+  if (there == TRSV_DEVICE) return TrsvDeviceDownload(*to, from, bytes, NULL);
   memcpy(*to, from, bytes);
   return TRSV_SUCCESS;
 }
@@ -80,8 +81,8 @@ static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, con
 
   TrsvCall(MakeMember(p, p->transposed ? U : L, selection, p->transposed ? upper : lower, &p->first));
   TrsvCall(MakeMember(p, p->transposed ? L : U, selection, p->transposed ? lower : upper, &p->second));
-  TrsvCall(Keep(p->memory, index, p->transposed ? column : row, &p->row));
-  TrsvCall(Keep(p->memory, index, p->transposed ? row : column, &p->column));
+  TrsvCall(Keep(p->memory, L->memory, index, p->transposed ? column : row, &p->row));
+  TrsvCall(Keep(p->memory, L->memory, index, p->transposed ? row : column, &p->column));
   if (row || column) TrsvCall(MakeVector(p, &p->permuted));
   return MakeVector(p, &p->between);
 }

@@ -7,6 +7,8 @@ static unsigned long long patience = 10000000000ull;
 
 void TrsvSetPatience(double seconds) { patience = seconds > 0 ? (unsigned long long)(1e9 * seconds) : 0; }
 
+unsigned long long TrsvPatienceLimit(void) { return patience; }
+
 TrsvError TrsvSyncCreate(TrsvSync *sync)
 {
   const unsigned zero[2] = {0, 0};

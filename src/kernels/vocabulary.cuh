@@ -15,6 +15,9 @@
 #else
 
   #define TRSV_SHARED(T, name, n)                               __shared__ T name[n]
+  #define TRSV_SHARED_DYNAMIC(name) \
+    extern __shared__ __align__(1024) unsigned char trsv_shared_memory[]; \
+    unsigned char *const                            name = trsv_shared_memory
   #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) (kernel)<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
 
 static __device__ __forceinline__ double trsv_load(const double *p)
@@ -207,6 +210,8 @@ static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
 /* A value that all lanes have alike, in a form that tells the compiler so: it need not expect the lanes to part where it decides. */
 static __device__ __forceinline__ unsigned trsv_warp_uniform(unsigned v) { return __reduce_or_sync(0xffffffffu, v); }
 static __device__ __forceinline__ bool     trsv_warp_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
+static __device__ __forceinline__ unsigned trsv_warp_max(unsigned v) { return __reduce_max_sync(0xffffffffu, v); }
+static __device__ __forceinline__ unsigned trsv_warp_match(unsigned v) { return __match_any_sync(0xffffffffu, v); } /* the lanes that have the same */
 
 /* Clusters: blocks that start together and store into each other's shared memory. */
 struct TrsvPeer {

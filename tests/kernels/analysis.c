@@ -104,7 +104,7 @@ static double Granularity(int levels, double per_level, double per_row)
     }
     offsets[i + 1] = ++n;
   }
-  TrsvMatrix A = {rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE};
+  TrsvMatrix A = {rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST};
   if (ExpectError(TrsvAnalyse(&A, &a), TRSV_SUCCESS, "TrsvAnalyse")) {
     Expect(a->statistics.levels == levels && fabs(a->statistics.level_mean - per_level) < 1 && fabs(a->statistics.row_mean - per_row) < 0.01, "made %d level sets of %g rows, %g entries a row", a->statistics.levels, a->statistics.level_mean, a->statistics.row_mean);
     g = a->statistics.granularity;
@@ -139,7 +139,7 @@ static void TestGranularity(void)
 
 static void Bad(const char *name, int rows, const int *offsets, const int *columns, TrsvTriangle triangle, TrsvDiagonal diagonal, const char *row)
 {
-  const TrsvMatrix A        = {rows, offsets, columns, triangle, diagonal, TRSV_DOUBLE};
+  const TrsvMatrix A        = {rows, offsets, columns, triangle, diagonal, TRSV_DOUBLE, TRSV_HOST};
   TrsvAnalysis    *analysis = (TrsvAnalysis *)&A;
   TrsvMatrix       T;
   int             *made     = NULL;
@@ -154,6 +154,18 @@ static void Bad(const char *name, int rows, const int *offsets, const int *colum
   Expect(!analysis, "an analysis in spite of the error");
   ExpectError(TrsvTranspose(&A, &T, &made, &source), TRSV_ERR_STRUCTURE, "TrsvTranspose");
   Expect(!made, "a transpose in spite of the error");
+  if (offsets[rows] >= 0) { /* the same, in the same words, where the matrix is on the device */
+    TrsvMatrix D = ToDevice(&A);
+    char       said[512];
+
+    (void)snprintf(said, sizeof(said), "%s", TrsvErrorMessage());
+    ExpectError(TrsvAnalyse(&D, &analysis), TRSV_ERR_STRUCTURE, "TrsvAnalyse on the device");
+    Expect(!analysis && !strcmp(TrsvErrorMessage(), said), "the device says '%s', the host '%s'", TrsvErrorMessage(), said);
+    ExpectError(TrsvTranspose(&D, &T, &made, &source), TRSV_ERR_STRUCTURE, "TrsvTranspose on the device");
+    Expect(!made && !strcmp(TrsvErrorMessage(), said), "the device says '%s', the host '%s'", TrsvErrorMessage(), said);
+    FromDevice(&D);
+    Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  }
   for (int transposed = 0; transposed < 2; transposed++) {
     ExpectError(TrsvPairCreate(&A, &A, NULL, NULL, transposed, TRSV_HOST, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_ERR_STRUCTURE, "TrsvPairCreate");
     Expect(!pair, "a pair in spite of the error");
@@ -182,9 +194,25 @@ static void TestStructure(void)
   Bad("offsets fall behind a good row", 3, (int[]){0, 1, 0, 1}, (int[]){0}, L, STORED, "row 1");
   Bad("offsets do not start at 0", 1, (int[]){1, 2}, (int[]){0, 0}, L, STORED, "offsets start at 1");
 
+  for (int n = 0; n < 4; n++) { /* two wrong rows in different blocks of the device: the first is told */
+    int *const offsets = malloc(sizeof(int) * 1001), *const columns = malloc(sizeof(int) * 1000);
+    char       row[16];
+
+    for (int i = 0; i < 1000; i++) offsets[i] = columns[i] = i;
+    offsets[1000]           = 1000;
+    columns[300 + 200 * n]  = n & 1 ? -5 : 1001;
+    columns[310 + 200 * n]  = 0;
+    columns[990]            = 1000000;
+    if (n == 3) offsets[700] = 690;
+    (void)snprintf(row, sizeof(row), "row %d:", n == 3 ? 698 : 300 + 200 * n);
+    Bad("several wrong rows", 1000, offsets, columns, n & 1 ? U : L, STORED, n == 3 ? "row 699" : row);
+    free(offsets);
+    free(columns);
+  }
+
   Begin("structure: rows negative");
   {
-    const TrsvMatrix A = {-1, (int[]){0}, NULL, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE};
+    const TrsvMatrix A = {-1, (int[]){0}, NULL, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST};
     TrsvAnalysis    *analysis;
 
     ExpectError(TrsvAnalyse(&A, &analysis), TRSV_ERR_ARGUMENT, "TrsvAnalyse");
@@ -211,8 +239,8 @@ static void TestTranspose(void)
         for (int i = 0; i < T.rows; i++)
           for (int k = T.offsets[i]; k < T.offsets[i + 1]; k++) Expect(A.columns[source[0][k]] == i, "entry %d is from another column", k);
       }
-      free(made[0]);
-      free(made[1]);
+      TrsvFree(TRSV_HOST, made[0]);
+      TrsvFree(TRSV_HOST, made[1]);
       FreeTriangle(&A);
     }
   End();

@@ -69,6 +69,28 @@ uint64_t RandomBits(Random *r)
 int    RandomBelow(Random *r, int n) { return (int)(RandomBits(r) % (uint64_t)n); }
 double RandomReal(Random *r) { return (double)(int64_t)RandomBits(r) * 0x1p-63; }
 
+TrsvMatrix ToDevice(const TrsvMatrix *A)
+{
+  const size_t rows = sizeof(int) * ((size_t)A->rows + 1), nnz = sizeof(int) * (size_t)A->offsets[A->rows];
+  int         *offsets, *columns;
+  TrsvMatrix   D = *A;
+
+  (void)ExpectError(TrsvDeviceAlloc(rows, &offsets), TRSV_SUCCESS, "TrsvDeviceAlloc");
+  (void)ExpectError(TrsvDeviceAlloc(nnz, &columns), TRSV_SUCCESS, "TrsvDeviceAlloc");
+  (void)ExpectError(TrsvDeviceUpload(offsets, A->offsets, rows, NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+  (void)ExpectError(TrsvDeviceUpload(columns, A->columns, nnz, NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+  D.offsets = offsets;
+  D.columns = columns;
+  D.memory  = TRSV_DEVICE;
+  return D;
+}
+
+void FromDevice(TrsvMatrix *A)
+{
+  TrsvDeviceFree((void *)A->offsets);
+  TrsvDeviceFree((void *)A->columns);
+}
+
 void *MakeArray(TrsvPrecision p, int n) { return calloc((size_t)n + 1, TrsvValueSize(p)); }
 
 double Get(const void *a, TrsvPrecision p, int i) { return p == TRSV_FLOAT ? (double)((const float *)a)[i] : ((const double *)a)[i]; }

@@ -26,7 +26,7 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestInverse(void), TestTune(void), TestOrdering(void);
+void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestOnDevice(void), TestInverse(void), TestTune(void), TestOrdering(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -61,6 +61,13 @@ extern const char *const ShapeName[SHAPES];
 Triangle MakeTriangle(Shape, int rows, TrsvTriangle, TrsvDiagonal, TrsvPrecision, unsigned seed);
 Triangle MakeFrom(int rows, const int *offsets, const int *columns, TrsvTriangle, TrsvDiagonal, TrsvPrecision); /* that triangle of a square pattern, with a full diagonal */
 void     FreeTriangle(Triangle *);
+
+/* A copy of a matrix on the device, to be given to FromDevice(). */
+TrsvMatrix ToDevice(const TrsvMatrix *);
+void       FromDevice(TrsvMatrix *);
+
+/* The analysis of a copy on the device is the same as that on the host. Expects it; device.c. */
+int ExpectSameAnalysis(const TrsvMatrix *);
 
 /* Arrays of either precision */
 void  *MakeArray(TrsvPrecision, int n);

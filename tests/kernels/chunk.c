@@ -32,4 +32,20 @@ void TestChunk(void)
     TrsvChunkSettingsOverride(NULL);
     End();
   }
+
+  Begin("chunk on a device that holds no such clusters");
+  for (int most = 1; a && most <= 8; most += 7) {
+    const TrsvChunkSettings settings = {.chunks = 20, .length = 3, .width = 32, .cluster = 16, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+    Triangle                T        = MakeTriangle(GRID_2D, 400, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    TrsvPlan               *plan;
+
+    SimtSettings.cluster = most;
+    TrsvChunkSettingsOverride(&settings);
+    plan = MakePlan(&T.view, NULL, T.offsets[400], a);
+    if (plan) Expect(TrsvChunkPlanSchedule(plan)->settings.cluster == most, "clusters of %d where %d is the most", TrsvChunkPlanSchedule(plan)->settings.cluster, most);
+    TrsvPlanDestroy(&plan);
+    FreeTriangle(&T);
+    TrsvChunkSettingsOverride(NULL);
+  }
+  End();
 }

@@ -10,6 +10,7 @@ static const struct {
   {"executor",  TestExecutor },
   {"planted",   TestPlanted  },
   {"analysis",  TestAnalysis },
+  {"device",    TestOnDevice },
   {"solve",     TestSolve    },
   {"schedules", TestSchedules},
   {"chunk",     TestChunk    },

@@ -59,31 +59,33 @@ enum {
 /* What is tried */
 typedef struct {
   Triangle             L, U;
+  TrsvMatrix           on_device[2]; /* copies of them */
   const TrsvAlgorithm *algorithm;
   TrsvAnalysis        *analysis;
   TrsvPlan            *plan;
   void                *values, *b, *x;
+  int                  order[ROWS], *order_on_device;
 } Setting;
 
-static TrsvError Analyse(Setting *s)
+static TrsvError AnalyseOne(const TrsvMatrix *A)
 {
   TrsvAnalysis   *analysis;
-  const TrsvError error = TrsvAnalyse(&s->L.view, &analysis);
+  const TrsvError error = TrsvAnalyse(A, &analysis);
 
   Expect(!error == !!analysis, "TrsvAnalyse: error %d, analysis %p", (int)error, (void *)analysis);
   TrsvAnalysisDestroy(&analysis);
   return error;
 }
 
-static TrsvError Transpose(Setting *s)
+static TrsvError TransposeOne(const TrsvMatrix *A)
 {
   TrsvMatrix      T;
   int            *made;
   const int      *source;
-  const TrsvError error = TrsvTranspose(&s->L.view, &T, &made, &source);
+  const TrsvError error = TrsvTranspose(A, &T, &made, &source);
 
   Expect(!error == !!made, "TrsvTranspose: error %d, result %p", (int)error, (void *)made);
-  free(made);
+  TrsvFree(A->memory, made);
   return error;
 }
 
@@ -97,46 +99,52 @@ static TrsvError Order(Setting *s)
   return error;
 }
 
-static TrsvError Plan(Setting *s)
+static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *analysis)
 {
   TrsvPlan       *plan;
-  const TrsvError error = TrsvPlanCreate(&s->L.view, s->analysis, NULL, s->L.offsets[s->L.view.rows], s->algorithm, &plan);
+  const TrsvError error = TrsvPlanCreate(A, analysis, NULL, s->L.offsets[s->L.view.rows], s->algorithm, &plan);
 
   Expect(!error == !!plan, "TrsvPlanCreate: error %d, plan %p", (int)error, (void *)plan);
   TrsvPlanDestroy(&plan);
   return error;
 }
 
-static TrsvError MakePair(Setting *s, int transposed)
+static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, const int *order, int transposed)
 {
-  int             order[ROWS];
   TrsvPair       *pair;
-  TrsvError       error;
-
-  for (int i = 0; i < ROWS; i++) order[i] = (i * 5 + 3) % ROWS;
-  error = TrsvPairCreate(&s->L.view, &s->U.view, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, s->algorithm, s->algorithm, &pair);
+  const TrsvError error = TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, s->algorithm, s->algorithm, &pair);
   Expect(!error == !!pair, "TrsvPairCreate: error %d, pair %p", (int)error, (void *)pair);
   TrsvPairDestroy(&pair);
   return error;
 }
 
-static TrsvError Pair(Setting *s) { return MakePair(s, 0); }
-static TrsvError PairTransposed(Setting *s) { return MakePair(s, 1); }
+static TrsvError Analyse(Setting *s) { return AnalyseOne(&s->L.view); }
+static TrsvError Transpose(Setting *s) { return TransposeOne(&s->L.view); }
+static TrsvError AnalyseDevice(Setting *s) { return AnalyseOne(&s->on_device[0]); }
+static TrsvError TransposeDevice(Setting *s) { return TransposeOne(&s->on_device[0]); }
+static TrsvError Plan(Setting *s) { return PlanOne(s, &s->L.view, s->analysis); }
+static TrsvError Pair(Setting *s) { return MakePair(s, &s->L.view, &s->U.view, s->order, 0); }
+static TrsvError PairTransposed(Setting *s) { return MakePair(s, &s->L.view, &s->U.view, s->order, 1); }
+static TrsvError PairDevice(Setting *s) { return MakePair(s, &s->on_device[0], &s->on_device[1], s->order_on_device, 1); }
 static TrsvError SetValues(Setting *s) { return TrsvPlanSetValues(s->plan, s->values, TRSV_HOST, NULL); }
 static TrsvError Solve(Setting *s) { return TrsvPlanSolve(s->plan, s->b, s->x, NULL); }
 
 static const struct {
   const char *name;
   TrsvError (*run)(Setting *);
+  int own, device; /* is another algorithm another operation? does it call the device, whatever the algorithm? */
 } operations[] = {
-  {"TrsvAnalyse",                 Analyse       },
-  {"TrsvTranspose",               Transpose     },
-  {"TrsvOrderBMC",                Order         },
-  {"TrsvPlanCreate",              Plan          },
-  {"TrsvPairCreate",              Pair          },
-  {"TrsvPairCreate, transposed",  PairTransposed},
-  {"TrsvPlanSetValues",           SetValues     },
-  {"TrsvPlanSolve",               Solve         },
+  {"TrsvAnalyse",                             Analyse,         0, 0},
+  {"TrsvTranspose",                           Transpose,       0, 0},
+  {"TrsvOrderBMC",                            Order,           0, 0},
+  {"TrsvAnalyse on the device",               AnalyseDevice,   0, 1},
+  {"TrsvTranspose on the device",             TransposeDevice, 0, 1},
+  {"TrsvPlanCreate",                          Plan,            1, 0},
+  {"TrsvPairCreate",                          Pair,            1, 0},
+  {"TrsvPairCreate, transposed",              PairTransposed,  1, 0},
+  {"TrsvPairCreate on the device, transposed", PairDevice,     1, 1},
+  {"TrsvPlanSetValues",                       SetValues,       1, 0},
+  {"TrsvPlanSolve",                           Solve,           1, 0},
 };
 
 /* Returns at how many places it could fail. */
@@ -178,9 +186,15 @@ static void Algorithm(const TrsvAlgorithm *a)
   s.values    = MakeValues(&s.L.view, 4);
   s.b         = MakeVector(TRSV_DOUBLE, ROWS, 4);
   s.x         = MakeArray(TRSV_DOUBLE, ROWS);
+  for (int i = 0; i < ROWS; i++) s.order[i] = (i * 5 + 3) % ROWS;
+  Begin("fails anywhere: copies for %s", TrsvAlgorithmName(a));
+  s.on_device[0] = ToDevice(&s.L.view);
+  s.on_device[1] = ToDevice(&s.U.view);
+  ExpectError(TrsvDeviceAlloc(sizeof(s.order), &s.order_on_device), TRSV_SUCCESS, "TrsvDeviceAlloc");
+  ExpectError(TrsvDeviceUpload(s.order_on_device, s.order, sizeof(s.order), NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+  End();
   for (size_t o = 0; o < sizeof(operations) / sizeof(operations[0]); o++) {
-    const int own    = o >= 3; /* the first three know no algorithm */
-    const int device = own && TrsvAlgorithmMemory(a) == TRSV_DEVICE;
+    const int own    = operations[o].own, device = operations[o].device || (own && TrsvAlgorithmMemory(a) == TRSV_DEVICE);
     long      places = 0;
 
     if (!own && a != TrsvAlgorithmGet(0)) continue;
@@ -192,7 +206,7 @@ static void Algorithm(const TrsvAlgorithm *a)
     }
     for (int on_device = 0; s.plan && on_device <= device; on_device++)
       for (int all_after = 0; all_after < 2; all_after++) places += Try(&s, operations[o].run, on_device, all_after);
-    Expect(places > 0 || o >= 6, "it could fail nowhere");
+    Expect(places > 0 || operations[o].run == SetValues || operations[o].run == Solve, "it could fail nowhere");
     if (s.plan && operations[o].run == Solve) {
       until = forever = 1; /* a solve allocates nothing on the host, so it does not notice */
       ExpectError(Solve(&s), TRSV_SUCCESS, "a solve without memory");
@@ -202,6 +216,9 @@ static void Algorithm(const TrsvAlgorithm *a)
   }
   TrsvPlanDestroy(&s.plan);
   TrsvAnalysisDestroy(&s.analysis);
+  FromDevice(&s.on_device[0]);
+  FromDevice(&s.on_device[1]);
+  TrsvDeviceFree(s.order_on_device);
   FreeTriangle(&s.L);
   FreeTriangle(&s.U);
   free(s.values);

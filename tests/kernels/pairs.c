@@ -29,8 +29,19 @@ static int *Shuffled(int n, Random *r)
   return p;
 }
 
-/* ordered: 1 has an order of rows, 2 of columns */
-static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, int ordered, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, unsigned seed)
+/* A copy of an array in the memory where the matrices are. */
+static int *Placed(TrsvMemory memory, const int *a, int n)
+{
+  int *copy;
+
+  if (!a || memory == TRSV_HOST) return (int *)a;
+  ExpectError(TrsvDeviceAlloc(sizeof(int) * (size_t)n, &copy), TRSV_SUCCESS, "TrsvDeviceAlloc");
+  ExpectError(TrsvDeviceUpload(copy, a, sizeof(int) * (size_t)n, NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+  return copy;
+}
+
+/* ordered: 1 has an order of rows, 2 of columns; from: where the matrices are */
+static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, int ordered, TrsvMemory from, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, unsigned seed)
 {
   Random    r = seed;
   Triangle  L = MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, seed), U = MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, seed + 1);
@@ -38,6 +49,8 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
   double   *v = MakeArray(TRSV_DOUBLE, rows), *w = MakeArray(TRSV_DOUBLE, rows);
   int      *row = ordered & 1 ? Shuffled(rows, &r) : NULL, *column = ordered & 2 ? Shuffled(rows, &r) : NULL;
   const int *in = transposed ? row : column, *out = transposed ? column : row;
+  int      *placed_row = Placed(from, row, rows), *placed_column = Placed(from, column, rows);
+  TrsvMatrix A = from == TRSV_HOST ? L.view : ToDevice(&L.view), B = from == TRSV_HOST ? U.view : ToDevice(&U.view);
   TrsvPair *pair;
 
   for (int i = 0; i < rows; i++) Set(want, precision, i, RandomReal(&r));
@@ -47,7 +60,7 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
     Multiply(transposed ? &L.view : &U.view, transposed ? l : u, transposed, v, w);
     Multiply(transposed ? &U.view : &L.view, transposed ? u : l, transposed, w, v);
     for (int i = 0; i < rows; i++) Set(b, precision, out ? out[i] : i, v[i]);
-    if (!pass && !ExpectError(TrsvPairCreate(&L.view, &U.view, row, column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, lower, upper, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
+    if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, lower, upper, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
     ExpectError(TrsvPairSetValues(pair, l, u, pass ? memory : TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
     for (unsigned s = 0; s < 2; s++) {
       double largest = 0;
@@ -70,6 +83,12 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
       Expect(!pair, "TrsvPairDestroy leaves the pointer");
     }
   }
+  if (from == TRSV_DEVICE) {
+    FromDevice(&A);
+    FromDevice(&B);
+    TrsvDeviceFree(placed_row);
+    TrsvDeviceFree(placed_column);
+  }
   free(row);
   free(column);
   free(l);
@@ -90,8 +109,8 @@ static void All(int transposed, TrsvMemory memory, const TrsvAlgorithm *lower, c
 
   Begin("pair%s on the %s, %s and %s", transposed ? ", transposed," : "", memory == TRSV_HOST ? "host" : "device", lower ? TrsvAlgorithmName(lower) : "the one chosen", upper ? TrsvAlgorithmName(upper) : "the one chosen");
   for (int s = 0; s < 5; s += Reduced() ? 4 : 1)
-    for (int rows = 0; rows < (Reduced() ? 30 : 300); rows += 1 + 3 * rows, n++) One(shapes[s], rows, (TrsvPrecision)(n / 2 % 2), transposed, (int)(n % 4), memory, lower, upper, 100 + n);
-  for (int ordered = 0; ordered < 4; ordered++) One(RANDOM, 200, TRSV_DOUBLE, transposed, ordered, memory, lower, upper, 500);
+    for (int rows = 0; rows < (Reduced() ? 30 : 300); rows += 1 + 3 * rows, n++) One(shapes[s], rows, (TrsvPrecision)(n / 2 % 2), transposed, (int)(n % 4), (TrsvMemory)(n / 3 % 2), memory, lower, upper, 100 + n);
+  for (int ordered = 0; ordered < 4; ordered++) One(RANDOM, 200, TRSV_DOUBLE, transposed, ordered, (TrsvMemory)(ordered > 1), memory, lower, upper, 500);
   End();
 }
 

@@ -55,6 +55,12 @@ static inline void     trsv_block_sync(simt::Line at = simt::Line::current()) { 
 static inline void     trsv_warp_sync(simt::Line at = simt::Line::current()) { __syncwarp(~0u, at); }
 static inline bool     trsv_warp_any(bool b, simt::Line at = simt::Line::current()) { return __any_sync(~0u, b, at) != 0; }
 static inline unsigned trsv_warp_uniform(unsigned v) { return v; }
+static inline unsigned trsv_warp_max(unsigned v, simt::Line at = simt::Line::current())
+{
+  for (int d = 16; d; d /= 2) v = max(v, __shfl_xor_sync(~0u, v, d, 32, at));
+  return v;
+}
+static inline unsigned trsv_warp_match(unsigned v, simt::Line at = simt::Line::current()) { return (unsigned)simt::collective("__match_any_sync", at.line(), ~0u, v, 33); }
 
 struct TrsvPeer {
   unsigned char *shared;

@@ -74,17 +74,17 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream)
-{
-  if (fails() || (bytes && (!holds(to, bytes) || !holds(from, bytes)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
-  if (bytes) memcpy(to, from, bytes);
-  return TRSV_SUCCESS;
-}
-
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream)
 {
   if (fails() || (bytes && !holds(device, bytes))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the host: invalid argument");
   if (bytes) memcpy(host, device, bytes);
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream)
+{
+  if (fails() || (bytes && (!holds(to, bytes) || !holds(from, bytes)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
+  if (bytes) memcpy(to, from, bytes);
   return TRSV_SUCCESS;
 }
 
@@ -113,6 +113,8 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
 
 TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer) { return take(bytes, 0, (void **)pointer); }
 void      TrsvDeviceFreePinned(void *pointer) { TrsvDeviceFree(pointer); }
+
+TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream) { return take(bytes, 0xcd, (void **)pointer); }
 
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
 {
@@ -178,6 +180,12 @@ TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_b
   const size_t bytes = ((size_t)228 << 10) / (size_t)(blocks + 1), most = (size_t)226 << 10;
   *shared_bytes      = bytes < most ? bytes : most;
   return TRSV_SUCCESS;
+}
+
+TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int, size_t, int *clusters)
+{
+  *clusters = !SimtSettings.cluster || cluster <= SimtSettings.cluster;
+  return !kernel || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaOccupancyMaxActiveClusters: made to fail") : TRSV_SUCCESS;
 }
 
 TrsvError TrsvDeviceHasClusters(int *has)

@@ -53,7 +53,7 @@ struct Collective {
   unsigned    mask, arrived;
   const char *name;
   uint64_t    value[32];
-  unsigned    from[32]; /* the lane whose value each gets; 32: a ballot */
+  unsigned    from[32]; /* the lane whose value each gets; 32: a ballot; 33: who has the same */
 };
 
 struct Warp {

@@ -43,6 +43,7 @@ typedef struct {
   int        preempt;         /* one shared access in so many lets others run before it; 0: none does */
   int        weak;            /* stores become visible late and in any order, as relaxed ones may */
   int        bounded;         /* where nobody can go on, let time pass until waits give up, in place of a report */
+  int        cluster;         /* blocks of the largest cluster that the device claims to hold; 0: any */
   long       lose;            /* the store of a launch, to other than the block's own shared memory, that never arrives, from 1; 0: all do */
 } SimtOptions;
 

@@ -140,7 +140,7 @@ uint64_t atomic(Atomic what, void *p, uint64_t (*combine)(uint64_t, uint64_t), u
   const uint64_t old = read(p, size);
 
   switch (what) {
-  case ADD: write(p, combine(old, operand), size); break;
+  case COMBINE: write(p, combine(old, operand), size); break;
   case INCREMENT: write(p, old >= operand ? 0 : old + 1, size); break;
   case EXCHANGE: write(p, operand, size); break;
   case COMPARE:

@@ -38,7 +38,7 @@ const dim3   &block_index();
 
 using Line = std::source_location;
 
-enum Atomic { ADD, INCREMENT, EXCHANGE, COMPARE };
+enum Atomic { COMBINE, INCREMENT, EXCHANGE, COMPARE };
 
 uint64_t load(const void *, unsigned size);
 void     store(void *, uint64_t bits, unsigned size);
@@ -48,7 +48,7 @@ void     pause();
 uint64_t nanoseconds();
 
 void     block_barrier(const char *name, unsigned line);
-uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t value, unsigned from); /* from: a lane of the warp, or 32 for a ballot */
+uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t value, unsigned from); /* from: a lane of the warp, 32 for a ballot, or 33 for who has the same */
 unsigned lane();
 
 void *shared_variable(const void *key, size_t bytes, size_t align);
@@ -150,7 +150,22 @@ static inline int      __all_sync(unsigned mask, int p, simt::Line at = simt::Li
 template <class T> static inline T atomicAdd(T *p, std::type_identity_t<T> v)
 {
   auto add = [](uint64_t old, uint64_t operand) { return simt::to_bits<T>(simt::of_bits<T>(old) + simt::of_bits<T>(operand)); };
-  return simt::of_bits<T>(simt::atomic(simt::ADD, p, add, simt::to_bits(v), 0, sizeof(T)));
+  return simt::of_bits<T>(simt::atomic(simt::COMBINE, p, add, simt::to_bits(v), 0, sizeof(T)));
+}
+template <class T> static inline T atomicMax(T *p, std::type_identity_t<T> v)
+{
+  auto larger = [](uint64_t old, uint64_t operand) { return simt::of_bits<T>(old) < simt::of_bits<T>(operand) ? operand : old; };
+  return simt::of_bits<T>(simt::atomic(simt::COMBINE, p, larger, simt::to_bits(v), 0, sizeof(T)));
+}
+template <class T> static inline T atomicMin(T *p, std::type_identity_t<T> v)
+{
+  auto smaller = [](uint64_t old, uint64_t operand) { return simt::of_bits<T>(operand) < simt::of_bits<T>(old) ? operand : old; };
+  return simt::of_bits<T>(simt::atomic(simt::COMBINE, p, smaller, simt::to_bits(v), 0, sizeof(T)));
+}
+template <class T> static inline T atomicMax(T *p, std::type_identity_t<T> v)
+{
+  auto most = [](uint64_t old, uint64_t operand) { return simt::of_bits<T>(old) < simt::of_bits<T>(operand) ? operand : old; };
+  return simt::of_bits<T>(simt::atomic(simt::ADD, p, most, simt::to_bits(v), 0, sizeof(T)));
 }
 template <class T> static inline T atomicExch(T *p, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::EXCHANGE, p, nullptr, simt::to_bits(v), 0, sizeof(T))); }
 template <class T> static inline T atomicCAS(T *p, std::type_identity_t<T> compare, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::COMPARE, p, nullptr, simt::to_bits(v), simt::to_bits(compare), sizeof(T))); }

@@ -23,7 +23,10 @@ static void complete(Block *b, unsigned warp, const Collective &c)
 
     t.result = 0;
     if (c.from[l] < 32) t.result = c.value[c.from[l]];
-    else
+    else if (c.from[l] == 33) {
+      for (unsigned k = 0; k < 32; k++)
+        if (c.mask >> k & 1 && c.value[k] == c.value[l]) t.result |= 1ull << k;
+    } else
       for (unsigned k = 0; k < 32; k++)
         if (c.mask >> k & 1 && c.value[k]) t.result |= 1ull << k;
     if (t.state == COLLECTIVE) make_ready(&t);

@@ -7,19 +7,18 @@
    best by measurement (geometric mean; 1.3 times it at worst).
 */
 #include <stdio.h>
-#include <stdlib.h>
-#include "chunk.h"
+#include "chunk_graph.cuh"
 
-static TrsvChunkSettings override;
+static TrsvChunkSettings chosen_for_all;
 static int               overridden;
 
-void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
+extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
 {
   overridden = s != NULL;
-  if (s) override = *s;
+  if (s) chosen_for_all = *s;
 }
 
-void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, size_t size)
+extern "C" void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, size_t size)
 {
   (void)snprintf(line, size, "P%d K%d W%d N%d R%d S%d L%d C%d D%d", s->chunks, s->length, s->width, s->cluster, s->ring, s->stages, s->life, s->far, s->near);
 }
@@ -38,9 +37,9 @@ static const struct {
 } records[] = {{2, 58}, {3, 75}, {5, 92}, {8, 110}, {13, 130}};
 
 enum {
-  KINDS  = sizeof(records) / sizeof(records[0]),
-  BUDGET = 1500000 /* entries that may be scheduled to choose */
+  KINDS = sizeof(records) / sizeof(records[0])
 };
+static const double budget = 4e-3; /* seconds that choosing may take */
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
@@ -48,27 +47,52 @@ static int Steps(double v) { return v < 1 ? 1 : (int)(v + 0.5); }
 
 static TrsvChunkSettings Settings(const TrsvCosts *c, int chunks, int kind, int cluster)
 {
-  const TrsvChunkSettings s = {.chunks = chunks, .length = records[kind].length, .width = 32, .cluster = cluster, .ring = 2048, .stages = 8, .life = -1, .far = Steps(FAR * c->hop / c->step), .near = Steps(NEAR * c->push / c->step)};
+  return {chunks, records[kind].length, 32, cluster, 2048, 8, -1, Steps((double)FAR * c->hop / c->step), Steps((double)NEAR * c->push / c->step)};
+}
 
-  return s;
+/* What is known while settings are tried. */
+struct Trial {
+  const ChunkOrder *order;
+  int               size; /* of a value */
+  ChunkTimes       *times;
+};
+
+/* Can every import have a cell of its own? Where there are fewer dependencies than cells, that need not be found out. */
+static TrsvError Fits(const Trial *t, int *fits)
+{
+  const int     capacity = ChunkCapacity(&t->times->settings, CHUNK_LEAST, t->size);
+  ChunkEmission e        = ChunkEmission();
+  ChunkSchedule schedule = ChunkSchedule();
+  void         *memory[3] = {NULL, NULL, NULL};
+  TrsvError     error;
+
+  *fits = t->times->outside <= capacity;
+  if (*fits) return TRSV_SUCCESS;
+  error = TrsvChunkNumber(t->order, t->times, &e, &memory[0]);
+  if (!error) error = TrsvDeviceAlloc(sizeof(ChunkHead) * (size_t)e.chunks, &memory[1]);
+  if (!error) error = TrsvChunkCells(&e, e.chunks, (ChunkHead *)memory[1], &schedule, &memory[2]);
+  *fits = schedule.cells <= capacity;
+  for (void *m : memory) TrsvDeviceFree(m);
+  return error;
 }
 
 /* Seconds that a solve with one of these is expected to take. */
-static TrsvError Predict(const TrsvMatrix *A, const TrsvCosts *c, const TrsvChunkSettings *s, int kind, double *time)
+static TrsvError Predict(const Trial *t, const TrsvCosts *c, const TrsvChunkSettings *s, int kind, double *time)
 {
-  int steps, fits;
+  int fits;
 
-  TrsvCall(TrsvChunkSteps(A, s, &steps, &fits));
-  if (!fits) steps *= SQUEEZED; /* no clusters, and imports wait for cells */
-  *time = 1e-9 * ((s->cluster > 1 ? START_CLUSTER : START) * c->launch + (double)steps * records[kind].step * c->step);
+  TrsvCall(TrsvChunkPlace(t->order, s, t->times));
+  TrsvCall(Fits(t, &fits));
+  const double steps = (double)t->times->times * (fits ? 1 : SQUEEZED); /* no clusters, and imports wait for cells */
+  *time              = 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) * c->launch + steps * records[kind].step * c->step);
   return TRSV_SUCCESS;
 }
 
-static TrsvError Choose(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCosts *costs, int multiprocessors, int rank, TrsvChunkSettings *s, double *seconds)
+static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, TrsvPrecision precision, int multiprocessors, int rank, ChunkTimes *times, TrsvChunkSettings *s, double *seconds)
 {
-  const TrsvStatistics *t = &analysis->statistics;
-  const int             deep = t->levels > 40, most = multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
-  const double          entries = (double)A->offsets[A->rows] + A->rows;
+  const int             deep = t->levels > 40, most = multiprocessors < 9 ? 1 : multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
+  const double          one = 3e-4 + 6e-7 * t->levels + 1e-10 * (double)t->nnz; /* seconds that a trial takes */
+  const Trial           trial = {order, (int)TrsvValueSize(precision), times};
   TrsvChunkSettings     choice[CHUNK_CHOICES];
   double                time[CHUNK_CHOICES];
   int                   kind = 0, choices = 0;
@@ -104,9 +128,9 @@ static TrsvError Choose(const TrsvMatrix *A, const TrsvAnalysis *analysis, const
     if (c.cluster > c.chunks) c.cluster = 1;
     for (int k = 0; k < choices; k++) known = known || (c.chunks == choice[k].chunks && c.length == choice[k].length && c.cluster == choice[k].cluster);
     if (known) continue;
-    if (2 * entries <= BUDGET) {
-      if (i && (i + 1) * entries > BUDGET) break;
-      TrsvCall(Predict(A, costs, &c, tries[i].kind, &when));
+    if (2 * one <= budget) {
+      if (i && (i + 1) * one > budget) break;
+      TrsvCall(Predict(&trial, costs, &c, tries[i].kind, &when));
     }
     while (at < choices && time[at] <= when) at++;
     for (int k = choices++; k > at; k--) choice[k] = choice[k - 1], time[k] = time[k - 1];
@@ -115,38 +139,34 @@ static TrsvError Choose(const TrsvMatrix *A, const TrsvAnalysis *analysis, const
   }
   if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
   *s       = choice[rank];
-  *seconds = 2 * entries <= BUDGET ? time[rank] : 0;
+  *seconds = 2 * one <= budget ? time[rank] : 0;
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkSettingsChoose(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCosts *costs, int multiprocessors, int rank, TrsvChunkSettings *s)
+TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, TrsvPrecision precision, int multiprocessors, int rank, ChunkTimes *times, TrsvChunkSettings *s)
 {
   double seconds;
 
-  if (!overridden) return Choose(A, analysis, costs, multiprocessors, rank, s, &seconds);
-  *s = override;
+  if (!overridden) return Choose(order, t, costs, precision, multiprocessors, rank, times, s, &seconds);
+  *s = chosen_for_all;
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkPredict(const TrsvMatrix *A, const TrsvAnalysis *analysis, double *seconds)
+extern "C" TrsvError TrsvChunkPredict(const TrsvMatrix *A, const TrsvAnalysis *analysis, double *seconds)
 {
   const TrsvCosts   costs = TrsvGetCosts();
-  TrsvMatrix        H     = *A;
+  ChunkOrder        order;
+  ChunkTimes        times = ChunkTimes();
   TrsvChunkSettings s;
-  int               multiprocessors, entries, *offsets = NULL, *columns = NULL;
   TrsvError         error;
+  int               multiprocessors;
 
+  *seconds = 0;
+  if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  TrsvCall(TrsvEntries(A, &entries));
-  error = TrsvAlloc(sizeof(int) * ((size_t)A->rows + 1), &offsets);
-  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)entries, &columns);
-  if (!error) error = TrsvDeviceDownload(offsets, A->offsets, sizeof(int) * ((size_t)A->rows + 1), NULL);
-  if (!error) error = TrsvDeviceDownload(columns, A->columns, sizeof(int) * (size_t)entries, NULL);
-  H.offsets = offsets;
-  H.columns = columns;
-  H.memory  = TRSV_HOST;
-  if (!error) error = Choose(&H, analysis, &costs, multiprocessors, 0, &s, seconds);
-  free(offsets);
-  free(columns);
+  TrsvCall(TrsvChunkOrder(A, &analysis->statistics, NULL, &order));
+  error = Choose(&order, &analysis->statistics, &costs, A->precision, multiprocessors, 0, &times, &s, seconds);
+  TrsvChunkTimesFree(&times);
+  TrsvChunkOrderFree(&order);
   return error;
 }

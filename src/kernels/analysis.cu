@@ -1,0 +1,227 @@
+/*
+   Analysis and transposition of a triangle on the device; no more than a few words of it come to the host, and a row that is wrong.
+
+   Mapping: a block has BLOCK rows; its threads walk through all their entries side by side, whatever row they are of, so that long rows
+   are nobody's own. Rows by level set: levels.cu. The transpose is a stable sort of the entries by column.
+   Same bits: sums and extremes of whole numbers, stable sorts.
+*/
+#include <limits.h>
+#include <stdlib.h>
+#include "pattern.cuh"
+
+enum {
+  BLOCK = 256
+};
+
+typedef unsigned long long Sum;
+
+/* What comes to the host. */
+typedef struct {
+  Sum      squares, distance;    /* of the rows' lengths; of |row - column| */
+  unsigned bad;                  /* the first row that is not in order, or the number of rows */
+  unsigned row_max, level_max;
+  int      start, entries;       /* the first and the last offset */
+} Found;
+
+static __global__ void analysis_check(const Pattern A, Found *found)
+{
+  TRSV_SHARED(int, offset, BLOCK + 1);
+  TRSV_SHARED(Sum, sums, 2);
+  TRSV_SHARED(unsigned, extreme, 2); /* the longest row; the first one whose offsets fall */
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first), unit = !A.stored;
+  Sum       distance = 0;
+
+  for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
+  if (t == 0) {
+    sums[0] = sums[1] = extreme[0] = 0;
+    extreme[1] = (unsigned)rows;
+    if (!first) {
+      found->start   = A.offsets[0];
+      found->entries = A.offsets[A.rows];
+    }
+  }
+  __syncthreads();
+  if (t < rows) {
+    const int length = offset[t + 1] - offset[t];
+
+    if (length < 0) atomicMin(&extreme[1], (unsigned)t);
+    if (length < 0 || (length == 0 && A.stored)) atomicMin(&found->bad, (unsigned)(first + t));
+    if (length >= 0) {
+      atomicMax(&extreme[0], (unsigned)(length + unit));
+      atomicAdd(&sums[0], (Sum)(length + unit) * (Sum)(length + unit));
+    }
+  }
+  __syncthreads();
+  /* where offsets fall, nothing is known of the rows behind; and nothing behind the last offset is read */
+  const int sound = (int)extreme[1], end = min(offset[sound], A.offsets[A.rows]);
+  for (int k = max(offset[0], 0) + t; k < end; k += BLOCK) {
+    const int n = segment(offset, sound, k), i = first + n, j = A.columns[k];
+    bool      good = A.lower ? j >= 0 && j <= i - unit : j >= i + unit && j < A.rows;
+
+    if (k > offset[n]) good = good && A.columns[k - 1] < j;
+    if (A.stored && k == (A.lower ? offset[n + 1] - 1 : offset[n])) good = good && j == i;
+    if (!good) atomicMin(&found->bad, (unsigned)i);
+    distance += (Sum)abs(j - i);
+  }
+  for (int half = 16; half; half /= 2) distance += __shfl_xor_sync(~0u, distance, half);
+  if (t % 32 == 0) atomicAdd(&sums[1], distance);
+  __syncthreads();
+  if (t == 0) {
+    atomicMax(&found->row_max, extreme[0]);
+    atomicAdd(&found->squares, sums[0]);
+    atomicAdd(&found->distance, sums[1]);
+  }
+}
+
+/* Where each level set starts, from the words of all rows in order. */
+static __global__ void analysis_bounds(int rows, int levels, const unsigned *sorted, int *start)
+{
+  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (p < rows && (!p || sorted[p] != sorted[p - 1])) start[sorted[p] - 1] = p;
+  if (p == 0) start[levels] = rows;
+}
+
+static __global__ void analysis_widest(int levels, const int *start, Found *found)
+{
+  const int l = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  unsigned  n = l < levels ? (unsigned)(start[l + 1] - start[l]) : 0;
+
+  for (int half = 16; half; half /= 2) n = max(n, __shfl_xor_sync(~0u, n, half));
+  if (threadIdx.x % 32 == 0) atomicMax(&found->level_max, n);
+}
+
+/* The row of each entry, and its place among all. */
+static __global__ void analysis_entries(const Pattern A, int *row, int *place)
+{
+  TRSV_SHARED(int, offset, BLOCK + 1);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first);
+
+  for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
+  __syncthreads();
+  for (int k = offset[0] + t; k < offset[rows]; k += BLOCK) {
+    row[k]   = first + segment(offset, rows, k);
+    place[k] = k;
+  }
+}
+
+/* One thread for each entry of the transpose, and for each of its rows and one more: the first entry whose column is not smaller. */
+static __global__ void analysis_turn(int rows, int entries, const unsigned *sorted, const int *source, const int *row, int *offsets, int *columns)
+{
+  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (k < entries) columns[k] = row[source[k]];
+  if (k > rows) return;
+  int low = 0, high = entries;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+
+    if (sorted[middle] < (unsigned)k) low = middle + 1;
+    else high = middle;
+  }
+  offsets[k] = low;
+}
+
+static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
+
+/* Says what is wrong with a row, as the host's analysis does. */
+static TrsvError Describe(const TrsvMatrix *A, int i, int entries)
+{
+  int       offset[2], n, *columns;
+  TrsvError error;
+
+  TrsvCall(TrsvDeviceDownload(offset, A->offsets + i, sizeof(offset), NULL));
+  n = offset[1] - offset[0];
+  if (n > 0 && offset[1] > entries) n = max(0, entries - offset[0]);
+  TrsvCall(TrsvAlloc(n > 0 ? sizeof(int) * (size_t)n : 0, &columns));
+  error = n > 0 ? TrsvDeviceDownload(columns, A->columns + offset[0], sizeof(int) * (size_t)n, NULL) : TRSV_SUCCESS;
+  if (!error) error = TrsvCheckRow(A, i, offset[0], offset[0] + n, columns);
+  free(columns);
+  return error ? error : TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offset[0], offset[1], entries);
+}
+
+/* *room: a Found in device memory, to be released by the caller where there is no error. */
+static TrsvError Check(const TrsvMatrix *A, Found *found, Found **room)
+{
+  TrsvError error;
+
+  *found     = Found{};
+  found->bad = (unsigned)A->rows;
+  if (!A->rows) TrsvCall(TrsvDeviceDownload(&found->start, A->offsets, sizeof(int), NULL));
+  TrsvCall(TrsvDeviceStage(found, sizeof(*found), room, NULL));
+  if (A->rows) {
+    TRSV_LAUNCH(analysis_check, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *room);
+    error = TrsvDeviceLaunched("analysis_check");
+    if (!error) error = TrsvDeviceDownload(found, *room, sizeof(*found), NULL);
+  } else error = TRSV_SUCCESS;
+  if (!error) error = TrsvCheckStart(A, found->start);
+  if (!error && found->bad < (unsigned)A->rows) error = Describe(A, (int)found->bad, found->entries);
+  if (error) TrsvDeviceUnstage(*room, NULL);
+  return error;
+}
+
+/* The level sets, of rows whose words are found, and the largest of them. */
+static TrsvError LevelSets(TrsvAnalysis *a, int rows, const unsigned *word, unsigned *sorted, Found *found)
+{
+  const int levels = a->statistics.levels, none = 0;
+
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)rows, &a->order));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * ((size_t)levels + 1), &a->levels));
+  if (!rows) return TrsvDeviceUpload(a->levels, &none, sizeof(none), NULL);
+  TrsvCall(TrsvDeviceByLevel(rows, levels, word, sorted, a->order));
+  TRSV_LAUNCH(analysis_bounds, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, rows, levels, sorted, a->levels);
+  TrsvCall(TrsvDeviceLaunched("analysis_bounds"));
+  TRSV_LAUNCH(analysis_widest, Blocks(levels), BLOCK, 0, (TrsvStream)NULL, levels, a->levels, found);
+  return TrsvDeviceLaunched("analysis_widest");
+}
+
+extern "C" TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
+{
+  const bool unit = A->diagonal == TRSV_DIAGONAL_UNIT;
+  Found      found, *room;
+  unsigned  *word  = NULL;
+  TrsvError  error;
+
+  TrsvCall(TrsvCheckStart(A, 0));
+  TrsvCall(Check(A, &found, &room));
+  error = TrsvDeviceRoom(2 * sizeof(unsigned) * (size_t)A->rows, &word, NULL);
+  if (error) word = NULL;
+  if (!error) error = TrsvDeviceLevels(A, word, &a->statistics.levels);
+  if (!error) error = LevelSets(a, A->rows, word, word + A->rows, room);
+  if (!error) error = TrsvDeviceDownload(&found, room, sizeof(found), NULL);
+  TrsvDeviceUnstage(word, NULL);
+  TrsvDeviceUnstage(room, NULL);
+  if (error) return error;
+  a->statistics.row_max   = (int)found.row_max;
+  a->statistics.level_max = (int)found.level_max;
+  TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance);
+  return TRSV_SUCCESS;
+}
+
+extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
+{
+  Found     found, *room;
+  int      *row, bits = 1;
+  TrsvError error;
+
+  TrsvCall(Check(A, &found, &room));
+  TrsvDeviceUnstage(room, NULL);
+  const size_t entries = (size_t)found.entries;
+  TrsvCall(TrsvDeviceRoom(3 * sizeof(int) * entries, &row, NULL)); /* and each entry's place; and sorted columns */
+  int *const      place  = row + entries;
+  unsigned *const sorted = (unsigned *)place + entries;
+
+  error = TRSV_SUCCESS;
+  while (bits < 31 && (A->rows - 1) >> bits > 0) bits++;
+  if (A->rows) {
+    TRSV_LAUNCH(analysis_entries, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), row, place);
+    error = TrsvDeviceLaunched("analysis_entries");
+  }
+  if (!error) error = TrsvDeviceSort(found.entries, bits, (const unsigned *)A->columns, sorted, place, source);
+  if (!error) {
+    TRSV_LAUNCH(analysis_turn, Blocks(max(A->rows + 1, found.entries)), BLOCK, 0, (TrsvStream)NULL, A->rows, found.entries, sorted, source, row, offsets, columns);
+    error = TrsvDeviceLaunched("analysis_turn");
+  }
+  TrsvDeviceUnstage(row, NULL);
+  return error;
+}

@@ -1,0 +1,238 @@
+/*
+   chunk_graph.cuh: what the kernels that make a schedule of the algorithm `chunk` see of a triangle, and of what they make of it.
+
+   Rows go by position: their place in solve order, in which each follows all it depends on.
+*/
+#ifndef TRSV_CHUNK_GRAPH_CUH
+#define TRSV_CHUNK_GRAPH_CUH
+
+#include "vocabulary.cuh"
+#include "chunk.h"
+
+struct Chunk; /* a plan: chunk.cuh */
+
+enum {
+  CHUNK_ITEMS = 32, /* dependencies of a position at most; longer rows are cut */
+  CHUNK_BLOCK = 256 /* threads of a block where each works for itself */
+};
+
+struct ChunkGraph {
+  int        n;        /* positions: rows, and, where rows are too long, partial sums of them */
+  int        lower;    /* position p is row p of the arrays, or n - 1 - p */
+  int        stored;   /* is the diagonal? */
+  const int *offsets, *columns;
+  const int *source;   /* [entries] the caller's, or, where there are owners, as a record's: 1 one, 2 + where */
+  const int *owner;    /* [n] by position: the row, -1 - row for a partial sum of it; NULL: rows only */
+  const int *diagonal; /* [n] where there are owners, as a record's: 1 one, 2 + where */
+};
+
+/* The entries off the diagonal of a position are [begin, begin + n). */
+struct ChunkRow {
+  int begin, n;
+};
+
+static __device__ __forceinline__ ChunkRow chunk_row(const ChunkGraph &G, int p)
+{
+  const int row = G.lower ? p : G.n - 1 - p, begin = G.offsets[row] + (G.stored && !G.lower);
+
+  return {begin, G.offsets[row + 1] - (G.stored && G.lower) - begin};
+}
+
+/* The position that an entry names, and where its value comes from. */
+static __device__ __forceinline__ int chunk_position(const ChunkGraph &G, int k) { return G.lower ? G.columns[k] : G.n - 1 - G.columns[k]; }
+static __device__ __forceinline__ int chunk_source(const ChunkGraph &G, int k) { return G.owner ? G.source[k] : 2 + (G.source ? G.source[k] : k); }
+
+/* Where the diagonal of a position comes from; negative for a partial sum. */
+static __device__ __forceinline__ int chunk_diagonal(const ChunkGraph &G, int p)
+{
+  if (G.owner) return G.owner[p] < 0 ? -G.diagonal[p] : G.diagonal[p];
+  if (!G.stored) return 1;
+  const int k = G.lower ? G.offsets[p + 1] - 1 : G.offsets[G.n - 1 - p];
+  return 2 + (G.source ? G.source[k] : k);
+}
+
+static __device__ __forceinline__ int chunk_own_row(const ChunkGraph &G, int p) { return G.owner ? G.owner[p] : G.lower ? p : G.n - 1 - p; }
+
+/* How many records of K dependencies a position with n of them takes: all but the last are partial sums. */
+static __host__ __device__ __forceinline__ int chunk_records(int n, int K) { return n <= K ? 1 : 1 + (n - 2) / (K - 1); }
+
+/* A triangle made ready for schedules: the graph, and its positions by falling height. */
+struct ChunkOrder {
+  ChunkGraph graph;
+  int        entries;     /* of the graph, the diagonal's among them */
+  int        longest;     /* dependencies of a position at most */
+  int       *height;      /* [n] how many steps the longest chain of dependents behind each position has */
+  int       *order;       /* [n] positions by falling height, rising among equals */
+  void      *memory;      /* that holds them */
+  void      *extended;    /* that holds the graph, where rows were cut */
+};
+
+TrsvError TrsvChunkOrder(const TrsvMatrix *, const TrsvStatistics *, const int *source, ChunkOrder *);
+void      TrsvChunkOrderFree(ChunkOrder *);
+TrsvError TrsvChunkCutRows(ChunkOrder *); /* the graph, with long rows cut */
+
+/* When everything happens: settings tried, or used. Memory is kept from one trial to the next. */
+struct ChunkTimes {
+  TrsvChunkSettings settings;
+  int               nodes, times;  /* records; 1 + the last time */
+  int               outside;       /* dependencies on other chunks that a chunk has at most, each counted as often as it is used */
+  int              *cuts;          /* [chunks + 1] the first position of each chunk */
+  int              *list;          /* [n] positions by chunk, falling height */
+  int              *first;         /* [n + 1] the first record of each position, NULL where each has one */
+  int              *time;          /* [nodes] */
+  int              *taken;         /* [nodes] of a record of a position that has several: how many of its dependencies those before take */
+  unsigned char    *sorted;        /* [entries] dependencies of such a position by readiness */
+  void             *memory;
+};
+
+TrsvError TrsvChunkPlace(const ChunkOrder *, const TrsvChunkSettings *, ChunkTimes *);
+void      TrsvChunkTimesFree(ChunkTimes *);
+
+/* The chunk of a position: chunks have equally many records, whose number is at the end of first. */
+static __device__ __forceinline__ int chunk_of(int p, int n, const int *first, int chunks) { return first ? (int)((long long)first[p] * chunks / first[n]) : (int)((long long)p * chunks / n); }
+
+/* What the emission of a schedule makes of the times, array by array. A use is a dependency that is read from a cell for imports. */
+struct ChunkEmission {
+  ChunkGraph           G;
+  int                  K, W, chunks, cluster, ring, life, capacity; /* capacity: cells for imports */
+  int                  nodes, uses, stages, bits;                  /* bits of a time in key */
+  const int           *cuts, *first, *time, *taken;
+  const unsigned char *sorted;
+
+  /* by record: the position it belongs to (NULL: its own number), its place in its chunk (step * W + lane), its number in order of time, the
+     cell of the next chunk that takes it */
+  int *owner, *at, *index, *push;
+  /* in order of chunk and time: chunk and time, record, new steps and their sums, uses and their sums, is it exported, and the sums */
+  unsigned *key;
+  int      *node, *step, *use, *exported, *export_;
+  /* by chunk: its first record in order of time, its first stage, its first batch */
+  int *begin, *stage, *batch;
+  int *stage_first; /* [stages + 1] the first record of each, in order of time */
+  /* by use: who uses, its cell, is it the first use of a new import, or of one through L2, and sums of these */
+  int *user, *cell, *fresh, *fresh_sum, *through, *import_;
+  /* of uses sorted by what they use: which one, their group, an import, by number; by group: cell and import */
+  unsigned *used;
+  int      *sorted_use, *group, *group_cell, *group_import;
+  int      *import_head, *import_last; /* by import through L2: its group's first place in that sorted list, the last stage of a use */
+  unsigned *words; /* that a launch's blocks share */
+};
+
+static __device__ __forceinline__ int emit_chunk(const ChunkEmission &e, int i) { return (int)(e.key[i] >> e.bits); }
+static __device__ __forceinline__ int emit_rows(const ChunkEmission &e) { return CHUNK_ROWS(e.K); }
+/* The stage in its chunk of a record in order of time. */
+static __device__ __forceinline__ int emit_stage(const ChunkEmission &e, int i) { return e.at[e.node[i]] / CHUNK_ROWS(e.K); }
+
+/* Calls f(record, from) for each dependency of a record; from: 1 one, 2 + where. */
+template <class F> static __device__ __forceinline__ void emit_dependencies(const ChunkEmission &e, int node, F f)
+{
+  const int      p = e.owner ? e.owner[node] : node, records = e.first ? e.first[p + 1] - e.first[p] : 1;
+  const ChunkRow row = chunk_row(e.G, p);
+  int            begin = 0, end = row.n;
+
+  if (records > 1) { /* as they were placed: those not from the queue of dependencies are from that of sums */
+    const int r = node - e.first[p], take = r < records - 1 ? e.K : row.n + records - 1 - r * e.K;
+    begin       = e.taken[node];
+    end         = r < records - 1 ? e.taken[node + 1] : row.n;
+    for (int x = end - begin, b = r * e.K - begin; x < take; x++, b++) f(e.first[p] + b, 1);
+  }
+  for (int j = begin; j < end; j++) {
+    const int k = row.begin + (records > 1 ? e.sorted[row.begin + j] : j), c = chunk_position(e.G, k);
+    f(e.first ? e.first[c + 1] - 1 : c, chunk_source(e.G, k));
+  }
+}
+
+/* Calls f(record) for each of those that are uses: of other chunks, or too long ago for the ring. */
+template <class F> static __device__ __forceinline__ void emit_uses(const ChunkEmission &e, int i, F f)
+{
+  const int node = e.node[i], from = e.cuts[emit_chunk(e, i)], first = e.first ? e.first[from] : from, step = e.at[node] / e.W;
+
+  emit_dependencies(e, node, [&](int d, int) {
+    if (d < first || (step - e.at[d] / e.W) * e.W > e.ring - 2 * e.W) f(d);
+  });
+}
+
+/* Numbers places, then cells, then writes it all into the plan; in between, where cells change hands, whether they do so in time. */
+TrsvError TrsvChunkNumber(const ChunkOrder *, const ChunkTimes *, ChunkEmission *, void **memory);
+TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSchedule *, void **memory);
+TrsvError TrsvChunkBatches(const ChunkEmission *, const ChunkSchedule *, ChunkHead *heads, int *batch_of, int *after, int *fits);
+TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSchedule *, TrsvPrecision, Chunk *);
+
+/* Settings for a triangle on a device of so many multiprocessors: the best but rank by predicted time, TRSV_ERR_UNSUPPORTED where there are not
+   so many. Times are memory for trials. */
+TrsvError TrsvChunkSettingsChoose(const ChunkOrder *, const TrsvStatistics *, const TrsvCosts *, TrsvPrecision, int multiprocessors, int rank, ChunkTimes *, TrsvChunkSettings *);
+
+/* Cells for imports that fit beside the ring and so many stages. */
+static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size)
+{
+  const int fit = (CHUNK_SHARED - CHUNK_FRONT - s->ring * size - stages * CHUNK_STAGE(s->length, size)) / size, most = 65536 - CHUNK_CELL - s->ring; /* what 16 bits can name */
+
+  return (fit < most ? fit : most) / 16 * 16;
+}
+
+/* Pieces of one allocation: taken once to see how much is needed, once more to have them. */
+struct ChunkArena {
+  char  *base;
+  size_t used;
+
+  template <class T> void take(size_t count, T *&p)
+  {
+    p = (T *)(base + used);
+    used += (count * sizeof(T) + 255) / 256 * 256;
+  }
+};
+
+template <class F> static inline TrsvError ChunkAllocate(F layout, void **memory)
+{
+  ChunkArena a = {NULL, 0};
+
+  layout(a);
+  TrsvCall(TrsvDeviceAlloc(a.used, &a.base));
+  *memory = a.base;
+  a.used  = 0;
+  layout(a);
+  return TRSV_SUCCESS;
+}
+
+static inline unsigned ChunkBlocks(size_t n) { return (unsigned)((n + CHUNK_BLOCK - 1) / CHUNK_BLOCK); }
+
+/* Launches a thread for each of n. */
+template <class Kernel, class... Arguments> static inline TrsvError ChunkLaunch(const char *name, Kernel kernel, size_t n, Arguments... arguments)
+{
+  if (!n) return TRSV_SUCCESS;
+  TRSV_LAUNCH(kernel, ChunkBlocks(n), CHUNK_BLOCK, 0, (TrsvStream)NULL, arguments...);
+  return TrsvDeviceLaunched(name);
+}
+
+static __device__ __forceinline__ int chunk_thread() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
+
+/* Words that the blocks of one launch share. */
+enum {
+  CHUNK_TICKET,
+  CHUNK_GAVE_UP,
+  CHUNK_TOLD,
+  CHUNK_LAST, /* a maximum */
+  CHUNK_WORDS
+};
+
+/* Waits of set-up kernels end in 10 s. */
+static inline TrsvSync ChunkSync(unsigned *words) { return {words + CHUNK_TICKET, words + CHUNK_GAVE_UP, words + CHUNK_TOLD, 10000000000ull}; }
+
+static inline TrsvError ChunkWords(unsigned *words)
+{
+  const unsigned zero[CHUNK_WORDS] = {0};
+
+  return TrsvDeviceUpload(words, zero, sizeof(zero), NULL);
+}
+
+/* What a launch has left in the words; an error if a wait was given up. */
+static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned *last)
+{
+  unsigned now[CHUNK_WORDS];
+
+  TrsvCall(TrsvDeviceDownload(now, words, sizeof(now), NULL));
+  if (now[CHUNK_GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a wait of the schedule was given up");
+  *last = now[CHUNK_LAST];
+  return TRSV_SUCCESS;
+}
+
+#endif

@@ -1,0 +1,93 @@
+/*
+   From times to places: the steps of each chunk of the algorithm `chunk`, the stages they fill, and which dependencies go through cells
+   for imports.
+
+   Times at which nothing happens are left out, but for one of each gap: it keeps dependencies from before the gap from being late.
+
+   Mapping: a thread for each record. Nothing crosses threads within a launch.
+*/
+#include "chunk_graph.cuh"
+
+static __global__ void emit_keys(const ChunkEmission e, unsigned *keys, int *nodes)
+{
+  const int p = chunk_thread();
+
+  if (p >= e.G.n) return;
+  const unsigned chunk = (unsigned)chunk_of(p, e.G.n, e.first, e.chunks) << e.bits;
+  for (int u = e.first ? e.first[p] : p, end = e.first ? e.first[p + 1] : p + 1; u < end; u++) {
+    keys[u]  = chunk | (unsigned)e.time[u];
+    nodes[u] = u;
+    if (e.owner) e.owner[u] = p;
+  }
+}
+
+static __global__ void emit_steps(const ChunkEmission e, int *fresh)
+{
+  const int i = chunk_thread();
+
+  if (i >= e.nodes) return;
+  const int      q = emit_chunk(e, i), before = i ? emit_chunk(e, i - 1) : -1;
+  const unsigned gap = before == q ? e.key[i] - e.key[i - 1] : 0;
+
+  fresh[i] = gap < 2 ? (int)gap : 2;
+  for (int x = before + 1; x <= q; x++) e.begin[x] = i;
+  for (int x = q + 1; i == e.nodes - 1 && x <= e.chunks; x++) e.begin[x] = e.nodes;
+}
+
+static __global__ void emit_places(const ChunkEmission e, int *stages)
+{
+  const int i = chunk_thread();
+
+  if (i < e.chunks && e.begin[i] == e.begin[i + 1]) stages[i] = 0;
+  if (i >= e.nodes) return;
+  const int q = emit_chunk(e, i), begin = e.begin[q], u = e.node[i], step = e.step[i + 1] - e.step[begin + 1];
+  int       lane = 0;
+
+  while (i - lane > begin && e.step[i - lane] == e.step[i + 1]) lane++;
+  e.at[u]    = step * e.W + lane;
+  e.index[u] = i;
+  if (i + 1 == e.begin[q + 1]) stages[q] = step * e.W / emit_rows(e) + 1;
+}
+
+static __global__ void emit_count(const ChunkEmission e, int *uses)
+{
+  const int i = chunk_thread();
+  int       n = 0;
+
+  if (i >= e.nodes) return;
+  emit_uses(e, i, [&](int) { n++; });
+  uses[i] = n;
+}
+
+TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmission *e, void **memory)
+{
+  const TrsvChunkSettings *s = &t->settings;
+  const size_t             n = (size_t)t->nodes, chunks = (size_t)s->chunks;
+  unsigned                *keys;
+  int                     *nodes, *stages, bits = 1, chunk_bits = 1;
+
+  e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring, e->life = s->life;
+  e->nodes = t->nodes;
+  e->cuts = t->cuts, e->first = t->first, e->time = t->time, e->taken = t->taken, e->sorted = t->sorted;
+  while (bits < 31 && 1 << bits < t->times) bits++;
+  while (1 << chunk_bits < s->chunks) chunk_bits++;
+  if (bits + chunk_bits > 32) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps in %d chunks is too long", t->times, s->chunks);
+  e->bits = bits;
+  TrsvCall(ChunkAllocate([&](ChunkArena &a) {
+    a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->index), a.take(n, e->push);
+    a.take(n, e->key), a.take(n, e->node), a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n, e->exported), a.take(n + 1, e->export_);
+    a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(chunks, stages);
+    a.take(n, keys), a.take(n, nodes);
+  }, memory));
+  if (!t->first) e->owner = NULL;
+  TrsvCall(ChunkLaunch("emit_keys", emit_keys, (size_t)e->G.n, *e, keys, nodes));
+  TrsvCall(TrsvDeviceSort(t->nodes, bits + chunk_bits, keys, e->key, nodes, e->node));
+  TrsvCall(ChunkLaunch("emit_steps", emit_steps, n, *e, nodes));
+  TrsvCall(TrsvDeviceScan(t->nodes, nodes, e->step));
+  TrsvCall(ChunkLaunch("emit_places", emit_places, n > chunks ? n : chunks, *e, stages));
+  TrsvCall(TrsvDeviceScan(e->chunks, stages, e->stage));
+  TrsvCall(ChunkLaunch("emit_count", emit_count, n, *e, nodes));
+  TrsvCall(TrsvDeviceScan(t->nodes, nodes, e->use));
+  TrsvCall(TrsvDeviceDownload(&e->stages, e->stage + e->chunks, sizeof(int), NULL));
+  return TrsvDeviceDownload(&e->uses, e->use + e->nodes, sizeof(int), NULL);
+}

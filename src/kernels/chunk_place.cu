@@ -1,0 +1,319 @@
+/*
+   When each row of a triangle is worked on: the cut into chunks and the list scheduling of the algorithm `chunk`.
+
+   The positions are cut into chunks of equally many records. Each chunk then takes its positions in falling height: each at the
+   earliest time that its dependencies allow and whose step has room; a dependency in another chunk counts with its crossing. A position
+   with more than K dependencies gets partial sums: as long as there are more than K, the K readiest become one, ready a step after the
+   time it gets. Of all trees of sums this one is ready first. The dependencies and the sums each form a queue, so the readiest is at one
+   of two heads.
+
+   Mapping: a block for each chunk, in order of tickets. One warp places, 32 positions at a time, lane by lane; of these, those
+   of one height do not depend on each other and are placed together, height after height. The other warps fetch the positions of the
+   batches after this one, and when their dependencies in other chunks are done.
+   Memory order: the time of a position is a word that is its own flag; within the block batches change hands by barriers.
+   Why it ends: a chunk waits for smaller chunks only, whose blocks have smaller tickets and so have started; within a block the warps that fetch
+   wait for other blocks, or, some batches ahead, for the warp that places, and that one for them.
+   Same result: the times of other chunks do not depend on when they are seen, and lanes get what room there is by number.
+*/
+#include <stddef.h>
+#include <stdlib.h>
+#include "chunk_graph.cuh"
+
+enum {
+  SLOTS    = 8, /* batches that are fetched ahead */
+  FETCHERS = 7, /* warps that fetch them */
+#ifdef TRSV_SIMT
+  WINDOW = 64, TIMES = 24 /* so small that tests see what happens beyond */
+#else
+  WINDOW = 4096, /* times whose steps can still get records */
+  TIMES  = 40000 /* positions whose time is kept in shared memory */
+#endif
+};
+
+static const unsigned EMPTY = 0xffffffffu;
+
+struct PlaceShared {
+  unsigned long long full[SLOTS], empty[SLOTS]; /* barriers */
+  unsigned           chunk;
+  int                next[WINDOW];              /* the first time from this one on whose step may have room, by time modulo WINDOW */
+  unsigned char      load[WINDOW];              /* records of the step */
+  int                position[SLOTS][32], begin[SLOTS][32], count[SLOTS][32], round[SLOTS][32];
+  int                item[SLOTS][CHUNK_ITEMS][32]; /* when it is ready, or -1 - its place in the chunk */
+  int                sum[CHUNK_ITEMS][32];
+  unsigned char      index[CHUNK_ITEMS][32];
+  int                time[1];                   /* and more of them */
+};
+
+struct PlaceView {
+  ChunkGraph     G;
+  TrsvSync       sync;
+  int            K, W, far, near, cluster, times; /* times: of positions, that fit */
+  const int     *cuts, *list, *height, *first;
+  unsigned      *finish;
+  int           *time, *taken;
+  unsigned char *sorted;
+  unsigned      *last, *outside; /* outside: by chunk */
+};
+
+static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int q, int from, int near_from, int count, int me, unsigned lane)
+{
+  enum { AHEAD = 4 };
+  TrsvPatience patience;
+  unsigned     outside = 0;
+  bool         lost = false;
+
+  for (int batch = me; batch * 32 < count; batch += FETCHERS) {
+    const int slot = batch % SLOTS, i = batch * 32 + (int)lane, p = i < count ? v.list[from + i] : -1, h = p < 0 ? 0 : v.height[p];
+    const ChunkRow row = p < 0 ? ChunkRow{0, 0} : chunk_row(v.G, p);
+
+    if (batch >= SLOTS) trsv_barrier_wait(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, (unsigned)(batch / SLOTS - 1) & 1);
+    const int      before  = __shfl_up_sync(0xffffffffu, h, 1);
+    const unsigned changes = __ballot_sync(0xffffffffu, lane && p >= 0 && h != before);
+
+    s.position[slot][lane] = p;
+    s.begin[slot][lane]    = row.begin;
+    s.count[slot][lane]    = row.n;
+    s.round[slot][lane]    = __popc(changes & ((2u << lane) - 1));
+    for (int j = 0; j < row.n; j += AHEAD) {
+      int      c[AHEAD];
+      unsigned t[AHEAD];
+
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++) {
+        if (j + u >= row.n) continue;
+        c[u] = chunk_position(v.G, row.begin + j + u);
+        t[u] = c[u] < from ? trsv_load(v.finish + c[u]) : 0;
+        outside += c[u] < from;
+      }
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++) {
+        if (j + u >= row.n) continue;
+        while (t[u] == EMPTY) {
+          lost = lost || !patience.more(v.sync);
+          t[u] = lost ? 0 : trsv_load(v.finish + c[u]);
+        }
+        s.item[slot][j + u][lane] = c[u] >= from ? -1 - (c[u] - from) : (int)t[u] + (c[u] >= near_from ? v.near : v.far);
+      }
+    }
+    trsv_warp_sync();
+    trsv_barrier_arrive_if(base + offsetof(PlaceShared, full) + 8 * (unsigned)slot, lane == 0);
+  }
+  if (outside) atomicAdd(v.outside + q, outside);
+}
+
+/* The first time from t on, of those lanes that ask, whose step has room, and takes it; times before start are over. */
+static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, unsigned lane)
+{
+  if (t < start) t = start;
+  while (trsv_warp_any(asks)) {
+    if (asks)
+      while (t < start + WINDOW) {
+        const int n = s.next[t % WINDOW];
+
+        if (n == t) break;
+        if (n < start + WINDOW && s.next[n % WINDOW] != n) s.next[t % WINDOW] = s.next[n % WINDOW];
+        t = n;
+      }
+    trsv_warp_sync();
+    if (trsv_warp_any(asks && t >= start + WINDOW)) {
+      const int from = start + WINDOW;
+
+      start = (int)trsv_warp_max(asks ? (unsigned)t : 0) - WINDOW / 2;
+      for (int x = max(from, start) + (int)lane; x < start + WINDOW; x += 32) s.next[x % WINDOW] = x, s.load[x % WINDOW] = 0;
+      if (t < start) t = start;
+      trsv_warp_sync();
+      continue;
+    }
+    const unsigned same = trsv_warp_match(asks ? (unsigned)t : 0x80000000u + lane);
+    const int      rank = __popc(same & ((1u << lane) - 1)), load = asks ? s.load[t % WINDOW] : 0, all = min(load + __popc(same), W);
+
+    trsv_warp_sync();
+    if (asks && rank == 0) {
+      s.load[t % WINDOW] = (unsigned char)all;
+      if (all == W) s.next[t % WINDOW] = t + 1;
+    }
+    if (load + rank < W) asks = false;
+    trsv_warp_sync();
+  }
+  return t;
+}
+
+/* Twice the time at which a dependency can be used, and one more where it is of this chunk: used a step after its own, it is late. */
+static __device__ __forceinline__ int place_ready(const PlaceView &v, PlaceShared &s, int from, int item)
+{
+  if (item >= 0) return 2 * item;
+  const int i = -1 - item;
+  return 2 * ((i < v.times ? s.time[i] : (int)trsv_load(v.finish + from + i)) + 1) + 1;
+}
+
+/* Sorts a lane's dependencies by readiness, in place, and notes their order. */
+static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane)
+{
+  for (int j = 0; j < n; j++) {
+    const int key = place_ready(v, s, from, s.item[slot][j][lane]);
+    int       at  = j;
+
+    for (; at > 0 && s.item[slot][at - 1][lane] > key; at--) s.item[slot][at][lane] = s.item[slot][at - 1][lane], s.index[at][lane] = s.index[at - 1][lane];
+    s.item[slot][at][lane] = key;
+    s.index[at][lane]      = (unsigned char)j;
+  }
+  for (int j = 0; j < n; j++) v.sorted[s.begin[slot][lane] + j] = s.index[j][lane];
+}
+
+static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s, unsigned base, int from, int count, unsigned lane)
+{
+  int start = 0, most = -1;
+
+  for (int x = (int)lane; x < WINDOW; x += 32) s.next[x] = x, s.load[x] = 0;
+  trsv_warp_sync();
+  for (int batch = 0; batch * 32 < count; batch++) {
+    const int slot = batch % SLOTS;
+
+    trsv_barrier_wait(base + offsetof(PlaceShared, full) + 8 * (unsigned)slot, (unsigned)(batch / SLOTS) & 1);
+    const int p = s.position[slot][lane], n = s.count[slot][lane], mine = s.round[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
+
+    for (int round = 0; round < rounds; round++) {
+      const int records = p < 0 || round != mine ? 0 : chunk_records(n, v.K), first = records && v.first ? v.first[p] : p;
+      const int longest = v.first ? (int)trsv_warp_max((unsigned)records) : 1;
+
+      if (records > 1) place_sort(v, s, from, slot, n, lane);
+      for (int r = 0, a = 0, b = 0, sums = 0; r < longest; r++) {
+        const bool last = r == records - 1;
+        int        t = 0, late = 0;
+
+        if (r < records) {
+          const int take = last ? n - a + sums - b : v.K;
+
+          if (records > 1) v.taken[first + r] = a;
+          for (int x = 0; x < take; x++) {
+            int key;
+
+            if (records == 1) key = place_ready(v, s, from, s.item[slot][x][lane]);
+            else if (b == sums || (a < n && s.item[slot][a][lane] <= s.sum[b][lane])) key = s.item[slot][a++][lane];
+            else key = s.sum[b++][lane];
+            if (key / 2 > t) t = key / 2, late = 0;
+            late += key == 2 * t + 1;
+          }
+          t += late > CHUNK_LATE;
+        }
+        t = place_room(s, r < records, t, v.W, start, lane);
+        if (r < records) {
+          v.time[first + r] = t;
+          if (t > most) most = t;
+          if (!last) s.sum[sums++][lane] = 2 * (t + 1) + 1;
+          else {
+            const int i = p - from;
+            if (i < v.times) s.time[i] = t;
+            trsv_store(v.finish + p, (unsigned)t);
+          }
+        }
+      }
+      trsv_warp_sync();
+    }
+    trsv_barrier_arrive_if(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, lane == 0);
+  }
+  most = (int)trsv_warp_max((unsigned)(most + 1));
+  if (lane == 0) atomicMax(v.last, (unsigned)most);
+}
+
+static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const PlaceView v)
+{
+  TRSV_SHARED_DYNAMIC(memory);
+  PlaceShared &s = *(PlaceShared *)memory;
+  const unsigned warp = trsv_warp_uniform(threadIdx.x / 32), lane = threadIdx.x % 32, base = trsv_shared_address();
+
+  if (threadIdx.x == 0) {
+    s.chunk = atomicAdd(v.sync.ticket, 1u);
+    for (unsigned i = 0; i < SLOTS; i++) {
+      trsv_barrier_init(base + offsetof(PlaceShared, full) + 8 * i, 1);
+      trsv_barrier_init(base + offsetof(PlaceShared, empty) + 8 * i, 1);
+    }
+    trsv_bulk_fence();
+  }
+  trsv_block_sync();
+  const int q = (int)s.chunk, from = v.cuts[q], count = v.cuts[q + 1] - from, near_from = q % v.cluster ? v.cuts[q - 1] : from;
+
+  if (warp == 0) place_all(v, s, base, from, count, lane);
+  else place_fetch(v, s, base, q, from, near_from, count, (int)warp - 1, lane);
+}
+
+/* --- the cut --- */
+
+static __global__ void chunk_lengths(const ChunkGraph G, int K, int *records)
+{
+  const int p = chunk_thread();
+
+  if (p < G.n) records[p] = chunk_records(chunk_row(G, p).n, K);
+}
+
+static __global__ void chunk_cut(int n, const int *first, int chunks, const int *order, int *cuts, unsigned *keys, unsigned *finish, unsigned *outside)
+{
+  const int p = chunk_thread();
+
+  if (p >= n) return;
+  const int q = chunk_of(p, n, first, chunks);
+  for (int x = p ? chunk_of(p - 1, n, first, chunks) + 1 : 0; x <= q; x++) cuts[x] = p;
+  for (int x = q + 1; p == n - 1 && x <= chunks; x++) cuts[x] = n;
+  keys[p]   = (unsigned)chunk_of(order[p], n, first, chunks);
+  finish[p] = EMPTY;
+  if (p < chunks) outside[p] = 0;
+}
+
+/* --- all of it --- */
+
+static TrsvError Allocate(const ChunkOrder *o, ChunkTimes *t, int **records, unsigned **keys, unsigned **sorted, unsigned **finish, unsigned **words, unsigned **outside)
+{
+  const size_t n = (size_t)o->graph.n, nodes = n + (o->longest > 2 ? (size_t)o->entries : 0), entries = o->longest > 2 ? (size_t)o->entries : 0;
+  const auto   layout = [&](ChunkArena &a) {
+    a.take(n + 1, t->cuts), a.take(n, t->list), a.take(n + 1, t->first), a.take(nodes, t->time), a.take(nodes, t->taken), a.take(entries, t->sorted);
+    a.take(n, *records), a.take(n, *keys), a.take(n, *sorted), a.take(n, *finish), a.take(CHUNK_WORDS, *words), a.take(n, *outside);
+  };
+
+  if (!t->memory) return ChunkAllocate(layout, &t->memory);
+  ChunkArena a = {(char *)t->memory, 0};
+  layout(a);
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings, ChunkTimes *t)
+{
+  const ChunkGraph &G = o->graph;
+  unsigned         *keys, *sorted, *finish, *words, *outside, *counts, last = 0;
+  int              *records, bits = 1;
+
+  TrsvCall(Allocate(o, t, &records, &keys, &sorted, &finish, &words, &outside));
+  t->settings = *settings;
+  t->nodes    = G.n;
+  if (t->settings.chunks > G.n) t->settings.chunks = G.n;
+  const int chunks = t->settings.chunks;
+
+  if (o->longest > settings->length) {
+    TrsvCall(ChunkLaunch("chunk_lengths", chunk_lengths, (size_t)G.n, G, settings->length, records));
+    TrsvCall(TrsvDeviceScan(G.n, records, t->first));
+  } else t->first = NULL;
+  TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->order, t->cuts, keys, finish, outside));
+  while (1 << bits < chunks) bits++;
+  TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, o->order, t->list));
+  TrsvCall(ChunkWords(words));
+
+  PlaceView v = {G, ChunkSync(words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, t->list, o->height, t->first, finish, t->time, t->taken, t->sorted, words + CHUNK_LAST, outside};
+  TrsvCall(TrsvDeviceAllow((const void *)chunk_place));
+  TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * (size_t)v.times, (TrsvStream)NULL, v);
+  TrsvCall(TrsvDeviceLaunched("chunk_place"));
+  if (t->first) TrsvCall(TrsvDeviceDownload(&t->nodes, t->first + G.n, sizeof(int), NULL));
+  TrsvCall(ChunkWordsRead(words, &last));
+  t->times   = (int)last;
+  t->outside = 0;
+  TrsvCall(TrsvAlloc(sizeof(unsigned) * (size_t)chunks, &counts));
+  const TrsvError error = TrsvDeviceDownload(counts, outside, sizeof(unsigned) * (size_t)chunks, NULL);
+  for (int q = 0; q < chunks && !error; q++)
+    if ((int)counts[q] > t->outside) t->outside = (int)counts[q];
+  free(counts);
+  return error;
+}
+
+void TrsvChunkTimesFree(ChunkTimes *t)
+{
+  TrsvDeviceFree(t->memory);
+  *t = ChunkTimes();
+}

@@ -1,0 +1,153 @@
+/*
+   The schedule of the algorithm `chunk` written down: imports, the batches they come in, and records without their values.
+
+   Mapping: a block for each stage, a thread for each of its records; otherwise a thread for each import, stage or chunk. Within a block what
+   crosses threads does so at its barriers.
+*/
+#include "chunk.cuh"
+#include "chunk_graph.cuh"
+
+static __global__ void write_imports(const ChunkEmission e, ChunkImport *imports, int count)
+{
+  const int m = chunk_thread();
+
+  if (m >= count) return;
+  const int j = e.import_head[m], cell = e.group_cell[e.group[j]] - CHUNK_CELL - e.ring;
+  imports[m] = {e.export_[e.index[e.used[j]]], cell};
+}
+
+/* --- cells that change hands --- */
+
+/* How many batches each stage needs; where each chunk's batches start. */
+static __global__ void write_batches(const ChunkEmission e, ChunkHead *heads, int *batch_of)
+{
+  const int s = chunk_thread();
+
+  if (s < e.chunks) heads[s].batch = e.batch[s];
+  if (s >= e.stages) return;
+  const int q = emit_chunk(e, e.stage_first[s]), imports = e.import_[e.use[e.stage_first[s + 1]]] - e.import_[e.use[e.begin[q]]];
+  batch_of[s] = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
+}
+
+/* after, 0 at first: how many stages must be over before a batch gets its cells. */
+static __global__ void write_after(const ChunkEmission e, const ChunkHead *heads, int *after, int count)
+{
+  const int m = chunk_thread();
+
+  if (m >= count) return;
+  const ChunkHead &h = heads[emit_chunk(e, e.user[e.sorted_use[e.import_head[m]]])];
+  const int        n = m - h.import_;
+  if (n >= e.capacity) atomicMax(after + h.batch + n / CHUNK_BATCH, e.import_last[m - e.capacity] + 1);
+}
+
+/* Is that soon enough? Two stages before the first that needs one of them, since a stage that can start lets the one before it end. */
+static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads, const int *after, int count, unsigned *late)
+{
+  const int m = chunk_thread();
+
+  if (m >= count) return;
+  const int        i = e.user[e.sorted_use[e.import_head[m]]];
+  const ChunkHead &h = heads[emit_chunk(e, i)];
+  const int        n = m - h.import_, stages = after[h.batch + n / CHUNK_BATCH];
+  if (n % CHUNK_BATCH == 0 && stages && stages + 1 > emit_stage(e, i)) atomicMax(late, 1u);
+}
+
+/* --- records --- */
+
+static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e, int size, const Chunk w)
+{
+  TRSV_SHARED(int, row, 256);
+  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage], m = e.stage_first[stage + 1] - first;
+  const int node = t < m ? e.node[first + t] : -1, p = node < 0 ? -1 : e.owner ? e.owner[node] : node, quads = CHUNK_QUADS(e.K, size), step_bytes = quads * e.W * 16;
+  const bool whole = node >= 0 && (!e.first || node == e.first[p + 1] - 1);
+  unsigned char *const record = w.records + (size_t)stage * (size_t)CHUNK_STAGE(e.K, size);
+  const auto word = [&](int place, int i) {
+    const int byte = (e.K + 1) * size + 4 * i;
+    return (unsigned *)(record + CHUNK_HEADER + place / e.W * step_bytes + (byte / 16 * e.W + place % e.W) * 16 + byte % 16);
+  };
+
+  const int own = whole ? chunk_own_row(e.G, p) : -1;
+  row[t] = own < 0 ? 0 : 1 + own;
+  for (int i = 0; i < CHUNK_TAIL(e.K); i++) *word(t, i) = 0;
+  for (int k = 0; k <= e.K; k++) w.sources[((size_t)stage * (size_t)rows + (size_t)t) * (size_t)(1 + e.K) + (size_t)k] = 0;
+  if (t == 0) *(int *)record = e.export_[first];
+  __syncthreads();
+
+  /* rows, rising: b is read and x written in this order */
+  int rank = 0, count = 0;
+  for (int x = 0; x < m; x++) rank += row[x] && row[x] < row[t], count += row[x] != 0;
+  const int place = node < 0 ? 0 : e.at[node] % rows;
+  if (row[t]) {
+    w.rows[(size_t)stage * (size_t)rows + (size_t)rank]   = row[t];
+    w.places_in[(size_t)stage * (size_t)rows + (size_t)rank] = (unsigned char)place;
+  }
+  if (t >= count) w.rows[(size_t)stage * (size_t)rows + (size_t)t] = w.places_in[(size_t)stage * (size_t)rows + (size_t)t] = 0;
+  if (node < 0) return;
+
+  /* the latest last; those of other chunks among those that may be read early */
+  const int from = e.cuts[emit_chunk(e, first)], chunk_first = e.first ? e.first[from] : from, step = e.at[node] / e.W;
+  int       n = 0, u = e.use[first + t], when[13] = {0}, cell[13], source[13];
+
+  emit_dependencies(e, node, [&](int d, int s) {
+    const int  before = d < chunk_first ? step - 2 : e.at[d] / e.W;
+    const bool far = d < chunk_first || (step - before) * e.W > e.ring - 2 * e.W;
+    const int  c = far ? e.cell[u++] : CHUNK_CELL + (e.at[d] & (e.ring - 1));
+    int        j = n++;
+
+    for (; j > 0 && when[j - 1] > before; j--) when[j] = when[j - 1], cell[j] = cell[j - 1], source[j] = source[j - 1];
+    when[j] = before, cell[j] = c, source[j] = s;
+  });
+  int *const sources = w.sources + ((size_t)stage * (size_t)rows + (size_t)place) * (size_t)(1 + e.K);
+  const int  diagonal = chunk_diagonal(e.G, p);
+
+  sources[0] = diagonal > 0 && !whole ? -diagonal : diagonal;
+  for (int i = 0; i < n; i++) sources[1 + e.K - n + i] = source[i];
+  *word(place, 0) = (unsigned)e.push[node] | (e.exported[first + t] ? (unsigned)(1 + e.export_[first + t] - e.export_[first]) << 16 : 0u);
+  for (int i = 1; i < CHUNK_TAIL(e.K); i++) {
+    unsigned v = 0;
+    for (int h = 0; h < 2; h++) {
+      const int x = 2 * (i - 1) + h - (e.K - n);
+      if (x >= 0 && x < n) v |= (unsigned)cell[x] << (16 * h);
+    }
+    *word(place, i) = v;
+  }
+}
+
+template <class T> static __global__ void write_words(size_t n, T *words)
+{
+  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (k < n) words[k] = trsv_not_ready<T>();
+}
+
+static __global__ void write_zeros(int n, int *array)
+{
+  const int i = chunk_thread();
+
+  if (i < n) array[i] = 0;
+}
+
+TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSchedule *s, ChunkHead *heads, int *batch_of, int *after, int *fits)
+{
+  unsigned late = 0;
+
+  TrsvCall(ChunkWords(e->words));
+  TrsvCall(ChunkLaunch("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e, heads, batch_of));
+  TrsvCall(ChunkLaunch("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
+  TrsvCall(ChunkLaunch("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
+  TrsvCall(ChunkLaunch("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports, e->words + CHUNK_LAST));
+  TrsvCall(ChunkWordsRead(e->words, &late));
+  *fits = !late;
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSchedule *s, TrsvPrecision precision, Chunk *c)
+{
+  const size_t words = 2 * (size_t)s->exports;
+
+  TrsvCall(ChunkLaunch("write_imports", write_imports, (size_t)s->imports, *e, c->imports, s->imports));
+  if (precision == TRSV_FLOAT) TrsvCall(ChunkLaunch("write_words", write_words<float>, words, words, (float *)c->words));
+  else TrsvCall(ChunkLaunch("write_words", write_words<double>, words, words, (double *)c->words));
+  TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)CHUNK_ROWS(e->K), 0, (TrsvStream)NULL, *e, (int)TrsvValueSize(precision), *c);
+  return TrsvDeviceLaunched("write_stages");
+}

@@ -1,0 +1,260 @@
+/*
+   Long rows cut into partial sums, on the device (ordered.h).
+
+   Each long row is a tree of sums that take what is ready first, as often as it takes to leave no more than `longest` entries for the row
+   itself: no row of the tree waits for more than it must. What is ready when is told by the level sets of the whole matrix. Rows of more
+   than HUGE entries are cut into pieces first, which are summed up by trees of their own; the last KEPT entries to get ready stay with the row.
+
+   Mapping: one thread for each row or piece, once two sorts of the long rows' entries have put them by row and level.
+   No thread waits for another.
+*/
+#include <limits.h>
+#include <string.h>
+#include "ordered.h"
+#include "pattern.cuh"
+
+enum {
+  BLOCK  = 256,
+  HUGE   = 1024,
+  KEPT   = 256,
+  PIECE  = 512, /* entries, at least */
+  PIECES = 256  /* of a row, at most */
+};
+
+/* How many partial sums n entries are cut into: each takes `longest` entries away and becomes one. */
+static __device__ __forceinline__ int partial_sums(int n, int longest) { return n > longest ? (n - 2) / (longest - 1) : 0; }
+
+/* How a row of n entries is cut into pieces. */
+struct Pieces {
+  int pieces, size, last, kept; /* entries in each piece but the last, in the last, in none */
+  int sums, last_sums;          /* partial sums inside of each piece, of the last */
+  int depth;                    /* of a piece's tree where all its entries are ready at once */
+
+  __device__ Pieces(int n, int longest) : pieces(0), size(0), last(0), kept(n), sums(0), last_sums(0), depth(1)
+  {
+    if (n <= HUGE) return;
+    kept      = KEPT;
+    size      = max((int)PIECE, (n - kept + PIECES - 1) / PIECES);
+    pieces    = (n - kept + size - 1) / size;
+    last      = n - kept - (pieces - 1) * size;
+    sums      = partial_sums(size, longest);
+    last_sums = partial_sums(last, longest);
+    for (int reach = longest; reach < size; reach *= longest) depth++;
+  }
+  /* of all pieces: rows and entries */
+  __device__ int rows() const { return pieces ? (pieces - 1) * (sums + 1) + last_sums + 1 : 0; }
+  __device__ int entries() const { return pieces ? (pieces - 1) * (size + sums) + last + last_sums : 0; }
+};
+
+/* What kernels work with. The scans are by rows in the order of solution and NULL where no row is long. */
+struct Cutting {
+  int        longest;
+  const int *first, *part, *longs; /* scans: rows of the sequence, rows and pieces, entries of long rows */
+  const int *entry, *ready;        /* entries of the long rows, by row and then as they get ready; their levels */
+  int       *level;                /* room for a level of each row of the sequence */
+};
+
+static __global__ void cut_count(const Pattern A, int longest, int *first, int *part, int *longs)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r >= A.rows) return;
+  const int    n = A.entries(A.turn(r));
+  const Pieces p(n, longest);
+  first[r] = p.rows() + partial_sums(p.kept + p.pieces, longest) + 1;
+  part[r]  = p.pieces + 1;
+  longs[r] = n > longest ? n : 0;
+}
+
+/* level[i]: the level set of row i */
+static __global__ void cut_levels(int rows, int levels, const int *order, const int *start, int *level)
+{
+  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (p < rows) level[order[p]] = segment(start, levels, p);
+}
+
+/* The entries of long rows: level, row in the order of solution, and the row of numbers 0, 1, ... */
+static __global__ void cut_entries(const Pattern A, const int *longs, const int *level, unsigned *key, int *row, int *number)
+{
+  TRSV_SHARED(int, start, BLOCK + 1);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first);
+
+  for (int n = t; n <= rows; n += BLOCK) start[n] = longs[first + n];
+  __syncthreads();
+  for (int e = start[0] + t; e < start[rows]; e += BLOCK) {
+    const int n = segment(start, rows, e);
+
+    key[e]    = (unsigned)level[A.columns[A.entry(A.turn(first + n), e - start[n])]];
+    row[e]    = first + n;
+    number[e] = e;
+  }
+}
+
+static __global__ void cut_keys(int n, const int *number, const int *row, unsigned *key)
+{
+  const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (t < n) key[t] = (unsigned)row[number[t]];
+}
+
+/* From the numbers of sorted entries and their rows to entries of the matrix and their levels. */
+static __global__ void cut_look_up(const Pattern A, int n, const int *longs, const int *level, const unsigned *row, const int *number, int *entry, int *ready)
+{
+  const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (t >= n) return;
+  const int r = (int)row[t], k = A.entry(A.turn(r), number[t] - longs[r]);
+  entry[t] = k;
+  ready[t] = level[A.columns[k]];
+}
+
+/* One thread for each row, or piece of a row. */
+static __global__ void cut_make(const Pattern A, const Cutting c, int parts, TrsvCut s)
+{
+  const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (t == 0) s.offsets[s.rows] = s.off;
+  if (t >= parts) return;
+  const int    r = c.part ? segment(c.part, A.rows, t) : t, i = A.turn(r), n = A.entries(i), longest = c.longest;
+  const Pieces p(n, longest);
+  const int    piece = c.part ? t - c.part[r] : 0, start = c.first ? c.first[r] : r; /* the row of the sequence that the first piece, or the row, starts with */
+  const bool   whole = piece == p.pieces;                                             /* the row itself, behind its pieces */
+  int          now   = start + (whole ? p.rows() : piece * (p.sums + 1));
+  int          to    = A.before(r) + start - r + (whole ? p.entries() : piece * (p.size + p.sums));
+
+  if (n <= longest) {
+    s.offsets[now] = to;
+    for (int e = 0; e < n; e++) s.items[to + e] = A.entry(i, e);
+  } else {
+    const int from = c.longs[r] + (whole ? n - p.kept : piece * p.size), pieces = whole ? p.pieces : 0;
+    const int entries = whole ? p.kept : piece < p.pieces - 1 ? p.size : p.last, sums = partial_sums(entries + pieces, longest), first = now;
+    int       e = 0, g = 0, q = 0; /* how many entries, pieces and sums are taken; each get ready in their order */
+
+    for (int made = 0; made <= sums; made++, now++) {
+      /* the first sum takes fewer, so that all others are full; the last is what ends the row or the piece */
+      const int take  = sums == 0 ? entries + pieces : made ? longest : entries + pieces - longest - (sums - 1) * (longest - 1) + 1;
+      int       level = 0;
+
+      s.offsets[now] = to;
+      for (int k = 0; k < take; k++, to++) {
+        const int entry = e < entries ? c.ready[from + e] : INT_MAX, sum = q < made ? c.level[first + q] : INT_MAX;
+        const int given = g < pieces ? c.ready[c.longs[r] + min((g + 1) * p.size, n - p.kept) - 1] + p.depth : INT_MAX;
+
+        level = max(level, min(entry, min(given, sum)) + 1);
+        if (entry <= given && entry <= sum) s.items[to] = c.entry[from + e++];
+        else if (given <= sum) {
+          g++;
+          s.items[to] = ~(start + (g == pieces ? p.rows() : g * (p.sums + 1)) - 1);
+        } else s.items[to] = ~(first + q++);
+      }
+      if (made == sums) break;
+      c.level[now] = level;
+      s.row[now]   = -1;
+    }
+  }
+  s.row[now] = whole ? i : -1;
+  if (whole) s.last[i] = now;
+}
+
+static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
+
+static int Bits(int largest)
+{
+  int bits = 1;
+
+  while (bits < 31 && largest >> bits) bits++;
+  return bits;
+}
+
+/* The scans, and what they end with. */
+static TrsvError Scan(const TrsvMatrix *A, Cutting *c, int *counts, int *scans, int total[3])
+{
+  const int rows = A->rows;
+
+  TRSV_LAUNCH(cut_count, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longest, counts, counts + rows, counts + 2 * (size_t)rows);
+  TrsvCall(TrsvDeviceLaunched("cut_count"));
+  for (int n = 0; n < 3; n++) TrsvCall(TrsvDeviceScan(rows, counts + (size_t)n * rows, scans + (size_t)n * (rows + 1)));
+  for (int n = 0; n < 3; n++) TrsvCall(TrsvDeviceDownload(&total[n], scans + (size_t)n * (rows + 1) + rows, sizeof(int), NULL));
+  c->first = scans;
+  c->part  = scans + rows + 1;
+  c->longs = scans + 2 * ((size_t)rows + 1);
+  return TRSV_SUCCESS;
+}
+
+/* The entries of long rows, by row and level: LSD, two stable sorts. room [5 * n]; entry and ready stay in it. */
+static TrsvError Sort(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, const int *level, int n, int *room)
+{
+  int *const      row = room, *const number = row + n, *const sorted_number = number + n;
+  unsigned *const key = (unsigned *)sorted_number + n, *const sorted_key = key + n;
+
+  TRSV_LAUNCH(cut_entries, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longs, level, key, row, number);
+  TrsvCall(TrsvDeviceLaunched("cut_entries"));
+  TrsvCall(TrsvDeviceSort(n, Bits(a->statistics.levels), key, sorted_key, number, sorted_number));
+  TRSV_LAUNCH(cut_keys, Blocks(n), BLOCK, 0, (TrsvStream)NULL, n, sorted_number, row, key);
+  TrsvCall(TrsvDeviceLaunched("cut_keys"));
+  TrsvCall(TrsvDeviceSort(n, Bits(A->rows), key, sorted_key, sorted_number, number));
+  TRSV_LAUNCH(cut_look_up, Blocks(n), BLOCK, 0, (TrsvStream)NULL, Pattern(A), n, c->longs, level, sorted_key, number, sorted_number, row);
+  c->entry = sorted_number;
+  c->ready = row;
+  return TrsvDeviceLaunched("cut_look_up");
+}
+
+static TrsvError Make(const TrsvMatrix *A, const Cutting *c, int parts, TrsvCut *s)
+{
+  int *memory;
+
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * (2 * (size_t)s->rows + 1 + (size_t)s->off + (size_t)A->rows), &memory, NULL));
+  s->memory  = memory;
+  s->offsets = memory;
+  s->row     = s->offsets + s->rows + 1;
+  s->last    = s->row + s->rows;
+  s->items   = s->last + A->rows;
+  TRSV_LAUNCH(cut_make, Blocks(parts > 1 ? parts : 1), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, parts, *s);
+  return TrsvDeviceLaunched("cut_make");
+}
+
+static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int *room, TrsvCut *s)
+{
+  const int rows  = A->rows;
+  int      *level = room, *more = NULL, total[3];
+  TrsvError error;
+
+  TRSV_LAUNCH(cut_levels, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, rows, a->statistics.levels, a->order, a->levels, level);
+  TrsvCall(TrsvDeviceLaunched("cut_levels"));
+  TrsvCall(Scan(A, c, level + rows, level + 4 * (size_t)rows, total));
+  if (total[0] < rows || (size_t)s->off + (size_t)(total[0] - rows) >= INT_MAX) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows and %d entries, partial sums not included, are too many for 32-bit indices", rows, s->off);
+  s->rows = total[0];
+  s->off += total[0] - rows; /* each partial sum is an entry too */
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * (5 * (size_t)total[2] + (size_t)total[0]), &more, NULL));
+  c->level = more + 5 * (size_t)total[2];
+  error    = Sort(A, a, c, level, total[2], more);
+  if (!error) error = Make(A, c, total[1], s);
+  TrsvDeviceUnstage(more, NULL);
+  return error;
+}
+
+extern "C" TrsvError TrsvCutRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvCut *s)
+{
+  const size_t rows = (size_t)A->rows;
+  Cutting      c;
+  int         *room;
+  TrsvError    error;
+
+  memset(&c, 0, sizeof(c));
+  memset(s, 0, sizeof(*s));
+  c.longest = longest;
+  s->rows   = A->rows;
+  s->off    = (int)(a->statistics.nnz - A->rows);
+  if (a->statistics.row_max - 1 <= longest) return Make(A, &c, A->rows, s);
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * (7 * rows + 3), &room, NULL)); /* levels, counts and their scans */
+  error = CutLong(A, a, &c, room, s);
+  TrsvDeviceUnstage(room, NULL);
+  return error;
+}
+
+extern "C" void TrsvCutFree(TrsvCut *s)
+{
+  TrsvDeviceUnstage(s->memory, NULL);
+  memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,200 @@
+/*
+   Level sets of a triangle on the device: one launch finds the level of every row, a sort orders the rows by it.
+
+   Source: the writing-first solve of CapelliniSpTRSV (ICPP 2020), Section 4.3, with the largest level in place of a sum. What is added:
+   neighbours hand over inside the multiprocessor, and a warp helps with its long rows.
+
+   Mapping: the block of ticket t finds the levels of rows t * BLOCK onwards in the order of solution, thread by thread. A thread waits
+   for four entries of its row at a time, the farthest first; while more than LONG are left, the whole warp takes on many at once.
+   Memory order: a level is handed over in one word that is its own flag, 0 until then: in device memory, and once more in shared memory
+   for the rows of the same block, so that a chain of neighbours goes from thread to thread there. Nothing else crosses threads.
+   Why it ends: a row waits for rows solved before it only. Those of other blocks have smaller tickets, so their blocks have started.
+   Warps of a block share no barrier once they have the ticket. The threads of a warp take turns together (thread.cu), each turn looks at
+   what every one of them waits for, and no turn waits. By induction on the row every wait ends; patience bounds it if memory fails.
+   Same bits: the largest of some numbers, whatever order they arrive in.
+*/
+#include "pattern.cuh"
+
+enum {
+  BLOCK = 256,
+  QUAD  = 4,
+  LONG  = 64,     /* entries of a row that a thread takes on alone */
+  TAIL  = 32,     /* what it takes on alone of a longer row, for the neighbours are here */
+  SHARE = 4,      /* entries of a long row that each thread of the warp looks at in a turn */
+  ALL   = ~0
+};
+
+static __global__ void levels_clear(int rows, unsigned *word)
+{
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (i < rows) word[i] = 0;
+}
+
+/* word[i] = 1 + the level of row i; *most: the largest of them */
+static __global__ void __launch_bounds__(BLOCK) levels_find(const Pattern A, unsigned *word, unsigned *most, TrsvSync sync)
+{
+  TRSV_SHARED(unsigned, start, 2);
+  const unsigned near = trsv_shared_address(), own = near + 4 * threadIdx.x, lane = threadIdx.x % 32;
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(sync, &start[1]);
+  trsv_shared_store(own, 0u);
+  __syncthreads();
+  const int    first = (int)(start[0] * BLOCK), r = first + (int)threadIdx.x, step = A.lower ? 1 : -1;
+  bool         done  = r >= A.rows;
+  const int    row   = done ? 0 : A.turn(r);
+  int          left = done ? 0 : A.entries(row), next = done ? 0 : A.entry(row, 0); /* entries that nobody has looked at */
+  int          wanted[QUAD] = {-1, -1, -1, -1};                                     /* rows that this one waits for, as they are solved */
+  unsigned     level = 0, begin = 0;
+  TrsvPatience patience;
+
+  do {
+    bool moved = false;
+
+    /* one after the other, until one is not ready; the next turn begins behind it */
+    for (unsigned asking = __ballot_sync((unsigned)ALL, left > LONG); asking;) {
+      const unsigned behind = asking & ~0u << begin;
+      const int      l = __ffs((int)(behind ? behind : asking)) - 1, from = __shfl_sync((unsigned)ALL, next, l), n = min(__shfl_sync((unsigned)ALL, left, l) - TAIL, 32 * SHARE);
+      unsigned       found[SHARE], largest = 0;
+      bool           ready = true;
+
+      asking &= ~(1u << l);
+
+#pragma unroll
+      for (int s = 0; s < SHARE; s++) {
+        const int e = 32 * s + (int)lane, d = e < n ? A.turn(A.columns[from + step * e]) : -1;
+
+        found[s] = d < 0 ? 1 : d < first ? trsv_load(word + A.turn(d)) : trsv_shared_load<unsigned>(near + 4 * (unsigned)(d - first));
+      }
+#pragma unroll
+      for (int s = 0; s < SHARE; s++) {
+        ready = ready && found[s];
+        if (32 * s + (int)lane < n) largest = max(largest, found[s]);
+      }
+      begin = ((unsigned)l + 1) % 32;
+      if (!__all_sync((unsigned)ALL, ready)) break;
+      for (int half = 16; half; half /= 2) largest = max(largest, __shfl_xor_sync((unsigned)ALL, largest, half));
+      if ((int)lane == l) {
+        level = max(level, largest);
+        next += step * n;
+        left -= n;
+        moved = true;
+      }
+    }
+
+    unsigned far[QUAD];
+#pragma unroll
+    for (int n = 0; n < QUAD; n++) far[n] = wanted[n] >= 0 && wanted[n] < first ? trsv_load(word + A.turn(wanted[n])) : 0;
+#pragma unroll
+    for (int n = 0; n < QUAD; n++)
+      if (far[n]) {
+        level     = max(level, far[n]);
+        wanted[n] = -1;
+        moved     = true;
+      }
+
+    bool again; /* as long as one thread of the warp gets on, those beside it may */
+    do {
+      again = false;
+      if (!done && left <= LONG) {
+        bool waits = false;
+
+#pragma unroll
+        for (int n = 0; n < QUAD; n++) {
+          if (wanted[n] >= first) {
+            const unsigned found = trsv_shared_load<unsigned>(near + 4 * (unsigned)(wanted[n] - first));
+
+            level = max(level, found);
+            if (found) wanted[n] = -1;
+          }
+          waits = waits || wanted[n] >= 0;
+        }
+        again = !waits;
+        if (!waits && left) {
+          const int take = min(left, (int)QUAD);
+
+#pragma unroll
+          for (int n = 0; n < QUAD; n++)
+            if (n < take) wanted[n] = A.turn(A.columns[next + step * n]);
+          next += step * take;
+          left -= take;
+        } else if (!waits) {
+          trsv_shared_store(own, level + 1);
+          trsv_store(word + row, level + 1);
+          done = true;
+        }
+      }
+      moved = moved || again;
+    } while (__any_sync((unsigned)ALL, again));
+
+    bool outside = left > LONG; /* does it wait for another warp? */
+#pragma unroll
+    for (int n = 0; n < QUAD; n++) outside = outside || (wanted[n] >= 0 && wanted[n] < r - (int)lane);
+    if (!done && !moved && outside && !patience.more(sync)) {
+      left = 0;
+#pragma unroll
+      for (int n = 0; n < QUAD; n++) wanted[n] = -1;
+    }
+  } while (!__all_sync((unsigned)ALL, done));
+
+  unsigned largest = r < A.rows ? level + 1 : 0;
+  for (int half = 16; half; half /= 2) largest = max(largest, __shfl_xor_sync((unsigned)ALL, largest, half));
+  if (lane == 0) atomicMax(most, largest);
+}
+
+static __global__ void levels_count(int rows, int *order)
+{
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (i < rows) order[i] = i;
+}
+
+static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
+
+extern "C" TrsvError TrsvDeviceLevels(const TrsvMatrix *A, unsigned *word, int *levels)
+{
+  enum {
+    TICKET,
+    GAVE_UP,
+    TOLD,
+    MOST,
+    STATES
+  };
+  unsigned  state[STATES] = {0}, *room;
+  TrsvSync  sync;
+  TrsvError error;
+
+  *levels = 0;
+  if (!A->rows) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceStage(state, sizeof(state), &room, NULL));
+  sync.ticket   = room + TICKET;
+  sync.gave_up  = room + GAVE_UP;
+  sync.told     = room + TOLD; /* nobody looks before the launch is over */
+  sync.patience = TrsvPatienceLimit();
+  TRSV_LAUNCH(levels_clear, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, A->rows, word);
+  error = TrsvDeviceLaunched("levels_clear");
+  if (!error) {
+    TRSV_LAUNCH(levels_find, Blocks(A->rows), BLOCK, sizeof(unsigned) * BLOCK, (TrsvStream)NULL, Pattern(A), word, room + MOST, sync);
+    error = TrsvDeviceLaunched("levels_find");
+  }
+  if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
+  TrsvDeviceUnstage(room, NULL);
+  if (!error && state[GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up", 1e-9 * (double)sync.patience);
+  *levels = (int)state[MOST];
+  return error;
+}
+
+extern "C" TrsvError TrsvDeviceByLevel(int rows, int levels, const unsigned *word, unsigned *sorted, int *order)
+{
+  int       bits = 1, *natural;
+  TrsvError error;
+
+  if (!rows) return TRSV_SUCCESS;
+  while (bits < 31 && levels >> bits) bits++;
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * (size_t)rows, &natural, NULL));
+  TRSV_LAUNCH(levels_count, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, rows, natural);
+  error = TrsvDeviceLaunched("levels_count");
+  if (!error) error = TrsvDeviceSort(rows, bits, word, sorted, natural, order);
+  TrsvDeviceUnstage(natural, NULL);
+  return error;
+}

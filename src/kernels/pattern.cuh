@@ -1,0 +1,44 @@
+/*
+   pattern.cuh: a triangle on the device, seen by kernels in the order of its solution: the r-th row to be solved is row r of a lower
+   triangle and row rows - 1 - r of an upper one, and depends on smaller r only. Its entries off the diagonal are counted from the
+   farthest, which are ready first, to the nearest.
+*/
+#ifndef TRSV_PATTERN_CUH
+#define TRSV_PATTERN_CUH
+
+#include "vocabulary.cuh"
+
+struct Pattern {
+  int        rows;
+  bool       lower, stored;
+  const int *offsets, *columns;
+
+  Pattern(const TrsvMatrix *A) : rows(A->rows), lower(A->triangle == TRSV_LOWER), stored(A->diagonal == TRSV_DIAGONAL_STORED), offsets(A->offsets), columns(A->columns) { }
+
+  /* From the r-th row solved to the row of the matrix, and back. */
+  __device__ __forceinline__ int turn(int r) const { return lower ? r : rows - 1 - r; }
+
+  /* Of row i: how many entries are off the diagonal; the n-th of them; the diagonal's */
+  __device__ __forceinline__ int entries(int i) const { return offsets[i + 1] - offsets[i] - stored; }
+  __device__ __forceinline__ int entry(int i, int n) const { return lower ? offsets[i] + n : offsets[i + 1] - 1 - n; }
+  __device__ __forceinline__ int diagonal(int i) const { return lower ? offsets[i + 1] - 1 : offsets[i]; }
+
+  /* How many entries off the diagonal the rows solved before the r-th have. */
+  __device__ __forceinline__ int before(int r) const { return (lower ? offsets[r] : offsets[rows] - offsets[rows - r]) - (stored ? r : 0); }
+};
+
+/* The last m in [0, n) with starts[m] <= k, for rising starts and starts[0] <= k: which of n segments holds k. */
+static __device__ __forceinline__ int segment(const int *starts, int n, int k)
+{
+  int low = 0, high = n;
+
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+
+    if (starts[middle] <= k) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+#endif

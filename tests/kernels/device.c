@@ -1,0 +1,256 @@
+/*
+   Matrices on the device: their analysis, transposes, plans and pairs are those of the same matrices on the host; and what long rows are
+   cut into.
+*/
+#include "check.h"
+#include "ordered.h"
+
+static int Same(const int *device, const int *host, size_t n, const char *what)
+{
+  int *copy = malloc(sizeof(int) * (n + 1)), same = 1;
+
+  ExpectError(TrsvDeviceDownload(copy, device, sizeof(int) * n, NULL), TRSV_SUCCESS, what);
+  for (size_t k = 0; same && k < n; k++) same = Expect(copy[k] == host[k], "%s: [%zu] of %zu is %d on the device and %d on the host", what, k, n, copy[k], host[k]);
+  free(copy);
+  return same;
+}
+
+int ExpectSameAnalysis(const TrsvMatrix *A)
+{
+  TrsvMatrix    D = ToDevice(A);
+  TrsvAnalysis *host, *device = NULL;
+  int           same = 0;
+
+  if (ExpectError(TrsvAnalyse(A, &host), TRSV_SUCCESS, "TrsvAnalyse on the host") && ExpectError(TrsvAnalyse(&D, &device), TRSV_SUCCESS, "TrsvAnalyse on the device")) {
+    const TrsvStatistics *h = &host->statistics, *d = &device->statistics;
+
+    same = Expect(d->rows == h->rows && d->nnz == h->nnz && d->row_max == h->row_max && d->levels == h->levels && d->level_max == h->level_max, "%d rows, %ld entries, longest row %d, %d level sets of at most %d, in place of %d, %ld, %d, %d, %d", d->rows, d->nnz, d->row_max, d->levels, d->level_max, h->rows, h->nnz, h->row_max, h->levels, h->level_max) &&
+           Expect(d->row_mean == h->row_mean && d->row_variation == h->row_variation && d->level_mean == h->level_mean && d->distance == h->distance && (d->granularity == h->granularity || isnan(h->granularity)), "another mean, variation, distance or granularity") &&
+           Expect(device->memory == TRSV_DEVICE, "the analysis is on the host") && Same(device->order, host->order, (size_t)A->rows, "order") && Same(device->levels, host->levels, (size_t)h->levels + 1, "levels");
+  }
+  TrsvAnalysisDestroy(&host);
+  TrsvAnalysisDestroy(&device);
+  FromDevice(&D);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  return same;
+}
+
+static void TestSame(void)
+{
+  static const int sizes[] = {0, 1, 2, 33, 255, 257, 1000};
+
+  for (int shape = 0; shape < SHAPES; shape++) {
+    Begin("device: analysis %s", ShapeName[shape]);
+    for (int variant = 0; variant < 4; variant++)
+      for (unsigned size = 0; size < 7; size++) {
+        const int rows = shape == DENSE ? sizes[size] / 3 : sizes[size];
+        Triangle  T;
+
+        if (Reduced() && size == 6) continue;
+        T = MakeTriangle((Shape)shape, rows, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, size);
+        for (unsigned s = 0; s < 3; s++) {
+          SimtSchedule(7 * size + s);
+          ExpectSameAnalysis(&T.view);
+        }
+        FreeTriangle(&T);
+      }
+    End();
+  }
+  Begin("device: analysis under many schedules");
+  for (unsigned s = 0; s < (Reduced() ? 6u : 96u); s++) {
+    Triangle T = MakeTriangle(s % 3 ? s % 3 == 1 ? GRID_2D : DENSE : CHAIN, 300, (TrsvTriangle)(s & 1), (TrsvDiagonal)(s >> 1 & 1), TRSV_DOUBLE, s);
+
+    SimtSchedule(s);
+    ExpectSameAnalysis(&T.view);
+    FreeTriangle(&T);
+  }
+  End();
+  Begin("device: analysis of rows of thousands");
+  for (int variant = 0; variant < 4; variant++)
+    for (int shape = 0; shape < 2; shape++) {
+      Triangle T = MakeTriangle(shape ? ARROW : DENSE_COLUMN, Reduced() ? 1500 : 5000, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, 1);
+
+      ExpectSameAnalysis(&T.view);
+      FreeTriangle(&T);
+    }
+  End();
+}
+
+static void TestTransposes(void)
+{
+  Begin("device: transposes");
+  for (int shape = 0; shape < SHAPES; shape++)
+    for (int variant = 0; variant < 4; variant++)
+      for (int rows = 0; rows < 400; rows += 1 + 6 * rows) {
+        Triangle   A = MakeTriangle((Shape)shape, rows, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_FLOAT, 3);
+        TrsvMatrix D = ToDevice(&A.view), T, S;
+        int       *made[2] = {NULL, NULL};
+        const int *source[2];
+        const size_t nnz = (size_t)A.offsets[rows];
+
+        SimtSchedule((unsigned)rows);
+        if (ExpectError(TrsvTranspose(&A.view, &T, &made[0], &source[0]), TRSV_SUCCESS, "TrsvTranspose") && ExpectError(TrsvTranspose(&D, &S, &made[1], &source[1]), TRSV_SUCCESS, "TrsvTranspose on the device")) {
+          Expect(S.rows == rows && S.triangle == T.triangle && S.diagonal == T.diagonal && S.precision == T.precision && S.memory == TRSV_DEVICE, "the transpose is of another kind");
+          Same(S.offsets, T.offsets, (size_t)rows + 1, "offsets");
+          Same(S.columns, T.columns, nnz, "columns");
+          Same(source[1], source[0], nnz, "source");
+        }
+        TrsvFree(TRSV_HOST, made[0]);
+        TrsvFree(TRSV_DEVICE, made[1]);
+        FromDevice(&D);
+        FreeTriangle(&A);
+      }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+}
+
+/* Plans of a device matrix and of the same one on the host solve alike, to the bit. */
+static void TestPlans(void)
+{
+  const TrsvAlgorithm *a;
+
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
+    Begin("device: plans of %s", TrsvAlgorithmName(a));
+    for (int shape = 0; shape < SHAPES; shape++)
+      for (int variant = 0; variant < 4; variant++) {
+        const int     rows = shape == DENSE ? 70 : 200, transposed = variant == 3;
+        Triangle      A = MakeTriangle((Shape)shape, rows, (TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1), TRSV_DOUBLE, 9);
+        TrsvMatrix    M[2] = {A.view, ToDevice(&A.view)};
+        const int     n = A.offsets[rows];
+        double       *values = MakeValues(&A.view, 9), *b = MakeVector(TRSV_DOUBLE, rows, 9), *x[2];
+
+        for (int m = 0; m < 2; m++) {
+          TrsvMatrix T = M[m];
+          int       *made = NULL;
+          const int *source = NULL;
+          TrsvPlan  *plan = NULL;
+
+          x[m] = MakeArray(TRSV_DOUBLE, rows);
+          if (transposed) ExpectError(TrsvTranspose(&M[m], &T, &made, &source), TRSV_SUCCESS, "TrsvTranspose");
+          plan = MakePlan(&T, source, n, a);
+          if (plan && ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) ExpectError(TrsvPlanSolve(plan, b, x[m], NULL), TRSV_SUCCESS, "TrsvPlanSolve");
+          TrsvPlanDestroy(&plan);
+          TrsvFree(M[m].memory, made);
+        }
+        Expect(!memcmp(x[0], x[1], sizeof(double) * (size_t)rows), "%s, variant %d: not the same bits", ShapeName[shape], variant);
+        FromDevice(&M[1]);
+        for (int m = 0; m < 2; m++) free(x[m]);
+        free(values);
+        free(b);
+        FreeTriangle(&A);
+      }
+    Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+    End();
+  }
+}
+
+/* The longest chain of a plan's rows: each must depend on smaller positions only, on no more than so many. */
+static int Depth(const TrsvOrdered *o, int longest)
+{
+  int *depth = calloc((size_t)o->rows + 1, sizeof(int)), most = 0;
+
+  for (int p = 0; p < o->rows; p++) {
+    const int begin = o->offsets ? o->offsets[p] : p * longest, end = o->offsets ? o->offsets[p + 1] : begin + longest;
+
+    Expect(end - begin <= longest, "row %d has %d dependencies", p, end - begin);
+    for (int k = begin; k < end; k++) {
+      if (o->columns[k] < 0) continue;
+      if (!Expect(o->columns[k] < p, "position %d depends on %d", p, o->columns[k])) break;
+      if (depth[o->columns[k]] >= depth[p]) depth[p] = depth[o->columns[k]] + 1;
+    }
+    Expect(!p || depth[p] >= depth[p - 1], "position %d is of a smaller level than the one before", p);
+    if (depth[p] > most) most = depth[p];
+  }
+  free(depth);
+  return most;
+}
+
+static void TestCut(void)
+{
+  static const struct {
+    Shape shape;
+    int   rows, thread, warp; /* the longest chains there may be */
+  } cases[] = {
+    {CHAIN,     300,  299, 299},
+    {DENSE_ROW, 4,    1,   1  },
+    {DENSE_ROW, 5,    1,   1  }, /* 4 dependencies */
+    {DENSE_ROW, 6,    2,   1  },
+    {DENSE_ROW, 17,   2,   1  }, /* a full tree */
+    {DENSE_ROW, 65,   3,   1  },
+    {DENSE_ROW, 1024, 6,   2  }, /* log4 1023 = 5.0 */
+    {DENSE_ROW, 1026, 7,   3  }, /* cut into pieces, each a tree */
+    {DENSE_ROW, 5000, 9,   3  },
+    {DENSE,     100,  101, 99 }, /* what gets ready late is close to its row */
+    {DENSE,     300,  302, 300},
+  };
+  const char *const    names[] = {"thread", "warp"};
+  static const int     longest[] = {4, 256};
+
+  for (int a = 0; a < 2; a++) {
+    Begin("cut into partial sums: %s", names[a]);
+    for (unsigned c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+      if (Reduced() && cases[c].rows > 2000) continue;
+      for (int upper = 0; upper < 2; upper++) {
+        Triangle  T = MakeTriangle(cases[c].shape, cases[c].rows, upper ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+        const int n = T.offsets[cases[c].rows], most = a ? cases[c].warp : cases[c].thread;
+        double   *values = MakeValues(&T.view, 1), *b = MakeVector(TRSV_DOUBLE, cases[c].rows, 1), *x = MakeArray(TRSV_DOUBLE, cases[c].rows), *reference = Reference(&T.view, NULL, n, values, b);
+        TrsvPlan *plan = MakePlan(&T.view, NULL, n, TrsvAlgorithmFind(names[a]));
+
+        if (plan && reference) {
+          const int depth = Depth(plan->data, longest[a]);
+
+          Expect(depth <= most, "%s of %d rows: a chain of %d in place of %d", ShapeName[cases[c].shape], cases[c].rows, depth, most);
+          ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
+          ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "TrsvPlanSolve");
+          ExpectClose(TRSV_DOUBLE, cases[c].rows, x, reference, ShapeName[cases[c].shape]);
+        }
+        TrsvPlanDestroy(&plan);
+        free(values);
+        free(b);
+        free(x);
+        free(reference);
+        FreeTriangle(&T);
+      }
+    }
+    End();
+  }
+}
+
+/* The search for level sets waits no longer than it may: for any of 256 rows of one block, which another block waits for. */
+static void TestGivesUp(void)
+{
+  enum {
+    HALF = 256
+  };
+  int        offsets[2 * HALF + 1], columns[HALF];
+  TrsvMatrix A = {2 * HALF, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST}, D;
+
+  Begin("device: a level is lost");
+  for (int i = 0; i <= 2 * HALF; i++) offsets[i] = i < HALF ? 0 : i - HALF;
+  for (int i = 0; i < HALF; i++) columns[i] = i;
+  D = ToDevice(&A);
+  SimtSettings.resident = 1; /* the first block ends before the second starts */
+  SimtSettings.bounded  = 1;
+  for (long k = 1; k <= HALF; k += Reduced() ? 100 : 11) {
+    TrsvAnalysis *analysis;
+
+    SimtSettings.lose = k;
+    ExpectError(TrsvAnalyse(&D, &analysis), TRSV_ERR_TIMEOUT, "TrsvAnalyse");
+    Expect(!analysis, "an analysis in spite of the error");
+    TrsvAnalysisDestroy(&analysis);
+  }
+  SimtDefaults();
+  FromDevice(&D);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  ExpectSameAnalysis(&A);
+  End();
+}
+
+void TestOnDevice(void)
+{
+  TestSame();
+  TestTransposes();
+  TestPlans();
+  TestCut();
+  TestGivesUp();
+}
