@@ -60,6 +60,10 @@ exported() { # nothing of the library is visible but its interface
   ! nm -D --defined-only "$LIB" | awk '$2 ~ /[TDBR]/ {print $3}' | grep -vE '^(PetscDLLibraryRegister_sptrsvgpu|SpTRSVGPU[A-Za-z]+|(Mat|PC)SpTRSVGPU[A-Za-z]+)$'
 }
 
+table() { # README's is what the results give
+  "${PYTHON:-python3}" tests/bench/table.py --check README.md
+}
+
 check "make info can be evaluated" info
 check "make info prints assignments only" info_only
 check "make info where nothing is set up" nothing_set_up
@@ -70,5 +74,6 @@ check "make run" run "-n 8" "^problem:"
 check "make run with a file" run "-f examples/data/poisson.mtx.xz" "^file:"
 check "make run on two ranks" run_ranks
 check "the library exports its interface only" exported
+check "README's table is made from results/" table
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

@@ -126,7 +126,7 @@ static TrsvError Once(Calibration *c, int clusters, unsigned go, TrsvMeasured *m
   TrsvCall(TrsvDeviceLaunched("calibrate_step"));
   TrsvCall(TrsvDeviceDownload(c->host, c->cycles, sizeof(unsigned), NULL));
   if (go) Less(&m->step, c->host[0] / (double)ROUNDS / c->clock);
-  for (int n = 0; n < 5; n++) {
+  for (int n = 0; n < 12; n++) {
     TrsvCall(TrsvDeviceTimerStart(c->timer, NULL));
     TRSV_LAUNCH(calibrate_step, 1, 32, 256, (TrsvStream)NULL, 0u, c->cycles);
     TrsvCall(TrsvDeviceLaunched("calibrate_step"));

@@ -1,223 +1,260 @@
 /*
    bench: times and checks every device algorithm on a list of matrices.
 
-     bench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] MATRIX...
+     bench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] MATRIX...
 
    For each matrix: the lower and the upper triangle of its pattern with seeded values, and, checked but not timed, of its own values
-   where it has them and a complete diagonal. For each algorithm: median of the solves that fit into MS milliseconds (at most 200, at least
-   5), each with all the resets it needs, into an x that was poisoned; the largest componentwise backward error
-   |b - T x| / (|T| |x| + |b|) of two solves; whether all solves gave the same bits. cuSPARSE SpSV and one core of the host are timed in the same
-   run. With -m 0 nothing is timed. ours: all but cuSPARSE. One JSON object a line goes to FILE; a table to standard output. Exit status 1 where an error is over the bound or bits differ.
+   where it has them and a complete diagonal. For each algorithm: see measure.cuh; as many solves as fit into MS milliseconds (at most 200, at least 5),
+   plain and replayed as a graph. With -m 0 nothing is timed. -r: as many settings of each algorithm that has any, by predicted time.
+   -pairs: also L and then U, as PCApply has them, by what is selected, by what is fastest after tuning so many seconds, and by cuSPARSE.
+   ours: all but cuSPARSE. One JSON object a line goes to FILE; a line of a table to standard output. Exit status 1 where an error is over
+   the bound or bits differ.
 */
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
-#include <cuda_runtime.h>
-#include "matrices.h"
-
-static double Milliseconds()
-{
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-static void Cuda(cudaError_t e, const char *what)
-{
-  if (e == cudaSuccess) return;
-  fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(e));
-  exit(2);
-}
+#include <cusparse.h>
+#include "impl.h"
+#include "measure.cuh"
 
 struct Options {
   std::vector<const TrsvAlgorithm *> algorithms;
   TrsvPrecision                      precision = TRSV_DOUBLE;
   FILE                              *json      = nullptr;
   double                             budget    = 60;
+  double                             tune      = -1; /* seconds; pairs are not asked for where < 0 */
+  int                                ranks     = 1;
   double                             bandwidth = 0; /* bytes a ms, of a copy, read and written */
+  double                             handle    = 0; /* ms that cuSPARSE takes for a handle: an application has one for all */
   int                                bad       = 0;
 };
 
-struct Result {
-  double ms = -1, analysis_ms = 0, error = NAN;
-  size_t bytes     = 0;
-  bool   same_bits = true;
-  char   failure[256] = "";
+/* What a line is about. */
+struct Subject {
+  const char *matrix, *triangle, *values;
+  bool        real;
+  int         rows, levels;
+  long        nnz;
+  double      granularity;
+  size_t      csr_bytes;
+  double      cpu_ms, floor_ms, cusparse_ms, cusparse_analysis_ms, bound;
+  bool        finite; /* where the solution overflows on the host too, only an end is asked for */
 };
+
+static size_t CsrBytes(const TrsvStatistics &s, const Options &o) { return sizeof(int) * ((size_t)s.rows + 1) + (size_t)s.nnz * (4 + TrsvValueSize(o.precision)); }
 
 /* The bytes that a solve must move, over bandwidth; a launch; 22 ns a level, by shuffle. */
 static double Floor(const TrsvStatistics &s, const Options &o)
 {
-  const size_t size  = o.precision == TRSV_FLOAT ? 4 : 8;
-  const double bytes = (double)s.nnz * (4 + size) + (double)s.rows * (4 + 2 * size);
+  const double bytes = (double)CsrBytes(s, o) + 2. * s.rows * (double)TrsvValueSize(o.precision);
 
   return std::max({0.0039, bytes / o.bandwidth, 22e-6 * s.levels});
 }
 
-template <class T> static double BackwardError(const Triangle &t, const std::vector<T> &values, const std::vector<T> &b, const std::vector<T> &x)
+static double Bound(const TrsvStatistics &s, const Options &o) { return (o.precision == TRSV_FLOAT ? 1e-6 : 1e-15) * (4 + s.row_max / 16); }
+
+static void Tell(const Subject &s, const char *algorithm, const char *setting, int rank, bool selected, double predicted_ms, const Result &r, Options &o)
 {
-  double worst = 0;
+  const bool ok = !r.failure[0] && (r.error <= s.bound || !s.finite) && (r.same_bits || !s.finite);
 
-  for (int i = 0; i < t.matrix.rows; i++) {
-    double r = b[i], scale = std::fabs((double)b[i]);
-
-    for (int k = t.offsets[i]; k < t.offsets[i + 1]; k++) {
-      r -= (double)values[k] * x[t.columns[k]];
-      scale += std::fabs((double)values[k] * x[t.columns[k]]);
-    }
-    if (scale > 0 && !(std::fabs(r) / scale <= worst)) worst = std::fabs(r) / scale;
-  }
-  return worst;
+  if (!ok && strcmp(algorithm, "cusparse")) o.bad++;
+  printf("%-28s %-5s%-4s %8d %9ld %7d %-9s%c", s.matrix, s.triangle, strcmp(s.values, "own") ? "" : " own", s.rows, s.nnz, s.levels, algorithm, selected ? '*' : ' ');
+  if (r.ms < 0) printf(" %s error %.0e%s%s\n", r.failure, r.error, s.finite ? "" : " (the solution overflows)", ok ? "" : " WRONG");
+  else
+    printf(" %9.4f ms (graph %.4f) %6.2fx cuSPARSE %6.2fx CPU %6.1fx floor, analysis %7.2f ms (%.2fx cuSPARSE's), plan %.2fx CSR, error %.0e %s%s%s%s\n", r.ms, r.graph_ms, s.cusparse_ms / r.ms, s.cpu_ms / r.ms, r.ms / s.floor_ms, r.analysis_ms, r.analysis_ms / s.cusparse_analysis_ms, (double)r.bytes / (double)s.csr_bytes, r.error, setting,
+           r.same_bits ? "" : " BITS DIFFER", ok ? "" : " WRONG ", r.failure);
+  fflush(stdout);
+  if (!o.json) return;
+  fprintf(o.json, "{\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ", s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity,
+          s.triangle, o.precision == TRSV_FLOAT ? "float" : "double", s.values, algorithm, setting, rank, selected ? "true" : "false");
+  fprintf(o.json, "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"ok\": %s}\n", r.ms, r.solves, r.graph_ms,
+          predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms, s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", ok ? "true" : "false");
+  fflush(o.json);
 }
 
-template <class T> struct Case {
-  const Triangle     &t;
-  const TrsvAnalysis *analysis;
-  std::vector<T>      values, b, x;
-  T                  *db, *dx;
-
-  Case(const Triangle &t_, const TrsvAnalysis *a) : t(t_), analysis(a), values(t_.values, t_.values + t_.offsets[t_.matrix.rows]), b(t_.matrix.rows), x(t_.matrix.rows)
-  {
-    unsigned long long seed = 3;
-
-    for (T &v : b) v = (T)(RandomUniform(&seed) - 0.5);
-    Cuda(cudaMalloc(&db, sizeof(T) * (b.size() + 1)), "cudaMalloc");
-    Cuda(cudaMalloc(&dx, sizeof(T) * (b.size() + 1)), "cudaMalloc");
-    Cuda(cudaMemcpy(db, b.data(), sizeof(T) * b.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
-  }
-  ~Case()
-  {
-    cudaFree(db);
-    cudaFree(dx);
-  }
-
-  TrsvError Plan(const TrsvAlgorithm *a, TrsvPlan **plan)
-  {
-    TrsvMatrix m = t.matrix;
-    TrsvError  e;
-
-    m.precision = sizeof(T) == 4 ? TRSV_FLOAT : TRSV_DOUBLE;
-    e           = TrsvPlanCreate(&m, analysis, nullptr, (int)values.size(), a, plan);
-    if (!e) e = TrsvPlanSetValues(*plan, values.data(), TRSV_HOST, nullptr);
-    return e;
-  }
-
-  void Poison() { Cuda(cudaMemset(dx, 0xee, sizeof(T) * x.size()), "cudaMemset"); }
-
-  std::vector<T> Fetch()
-  {
-    std::vector<T> y(x.size());
-
-    Cuda(cudaMemcpy(y.data(), dx, sizeof(T) * y.size(), cudaMemcpyDeviceToHost), "a solve");
-    return y;
-  }
-
-  double Serial()
-  {
-    TrsvPlan *plan = nullptr;
-    double    best = INFINITY;
-
-    if (Plan(TrsvAlgorithmFind("serial"), &plan)) exit(2);
-    for (int r = 0; r < 3; r++) {
-      const double start = Milliseconds();
-
-      (void)TrsvPlanSolve(plan, b.data(), x.data(), nullptr);
-      best = std::min(best, Milliseconds() - start);
-    }
-    TrsvPlanDestroy(&plan);
-    return best;
-  }
-
-  Result Device(const TrsvAlgorithm *a, double budget)
-  {
-    Result             r;
-    TrsvPlan          *plan = nullptr;
-    cudaEvent_t        start, end;
-    std::vector<float> times;
-    float              total = 0;
-    double             begin = Milliseconds();
-
-    TrsvError e = Plan(a, &plan);
-    Cuda(cudaDeviceSynchronize(), TrsvAlgorithmName(a));
-    r.analysis_ms = Milliseconds() - begin;
-    if (plan) r.bytes = TrsvPlanBytes(plan);
-    Poison();
-    if (!e) e = TrsvPlanSolve(plan, db, dx, nullptr);
-    if (e) {
-      snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());
-      TrsvPlanDestroy(&plan);
-      return r;
-    }
-    const std::vector<T> first = Fetch();
-    r.error                    = BackwardError(t, values, b, first);
-    Cuda(cudaEventCreate(&start), "cudaEventCreate");
-    Cuda(cudaEventCreate(&end), "cudaEventCreate");
-    for (int n = 0; budget > 0 && n < 200 && (n < 5 || total < budget); n++) {
-      float ms;
-
-      Poison();
-      cudaEventRecord(start);
-      e = TrsvPlanSolve(plan, db, dx, nullptr);
-      cudaEventRecord(end);
-      Cuda(cudaEventSynchronize(end), TrsvAlgorithmName(a));
-      cudaEventElapsedTime(&ms, start, end);
-      times.push_back(ms);
-      total += ms;
-      if (n % 50 == 0) r.same_bits = r.same_bits && !memcmp(Fetch().data(), first.data(), sizeof(T) * first.size());
-    }
-    Poison();
-    if (!e) e = TrsvPlanSolve(plan, db, dx, nullptr);
-    const std::vector<T> last = Fetch();
-    r.same_bits               = r.same_bits && !memcmp(last.data(), first.data(), sizeof(T) * first.size());
-    r.error                   = std::max(r.error, BackwardError(t, values, b, last));
-    if (e) snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());
-    if (!times.empty()) {
-      std::sort(times.begin(), times.end());
-      r.ms = times[times.size() / 2];
-    }
-    cudaEventDestroy(start);
-    cudaEventDestroy(end);
-    TrsvPlanDestroy(&plan);
-    return r;
-  }
-};
-
-template <class T> static void Run(const char *name, const Triangle &t, bool own, Options &o)
+/* One algorithm with one of its settings; false where there are not so many settings. */
+template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b, const TrsvAlgorithm *a, int rank, double budget, const Options &o, Result *r, char *setting, size_t size)
 {
-  TrsvAnalysis *analysis;
-  char          why[128];
+  DeviceArray<T> db(b.data(), b.size()), dx(b.size());
+  TrsvAnalysis  *analysis = nullptr;
+  TrsvPlan      *plan     = nullptr;
+  const bool     cusparse = !strcmp(TrsvAlgorithmName(a), "cusparse");
 
-  if (TrsvAnalyse(&t.matrix, &analysis)) {
+  *setting    = 0;
+  auto unmake = [&] {
+    TrsvPlanDestroy(&plan);
+    if (!cusparse) TrsvAnalysisDestroy(&analysis);
+  };
+  /* cuSPARSE needs nothing of our analysis */
+  if (cusparse && TrsvAnalyse(&c.device, &analysis)) return false;
+  const TrsvError e = MeasureAnalysis(
+    &r->analysis_ms, budget > 0,
+    [&] {
+      if (!cusparse) TrsvCall(TrsvAnalyse(&c.device, &analysis));
+      TrsvCall(TrsvPlanCreateRanked(&c.device, analysis, nullptr, (int)c.values.size(), a, rank, &plan));
+      return TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, nullptr);
+    },
+    unmake);
+  if (cusparse) r->analysis_ms -= o.handle;
+  if (e) snprintf(r->failure, sizeof(r->failure), "%s", TrsvErrorMessage());
+  else {
+    r->bytes = TrsvPlanBytes(plan);
+    TrsvPlanDescribe(plan, setting, size);
+    MeasureSolves(*r, dx, budget, [&](cudaStream_t s) { return TrsvPlanSolve(plan, db.p, dx.p, s); }, [&](const std::vector<T> &x) { return c.Error(b, x); });
+  }
+  TrsvPlanDestroy(&plan);
+  TrsvAnalysisDestroy(&analysis);
+  return e != TRSV_ERR_UNSUPPORTED;
+}
+
+/* Returns the ms of cuSPARSE's analysis. */
+template <class T> static double Triangles(const char *name, bool real, const Triangle &t, bool own, Options &o)
+{
+  const Case<T>        c(t);
+  const std::vector<T> b = RightHandSide<T>(t.matrix.rows);
+  std::vector<T>       x(b.size());
+  TrsvAnalysis        *analysis;
+  char                 why[128], setting[64];
+
+  if (TrsvAnalyse(&c.host, &analysis)) {
     printf("%s: %s\n", name, TrsvErrorMessage());
     o.bad++;
-    return;
+    return 0;
   }
-  const TrsvStatistics &s        = analysis->statistics;
-  const TrsvAlgorithm  *selected = TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL, why, sizeof(why)), *cusparse = TrsvAlgorithmFind("cusparse");
-  Case<T>               c(t, analysis);
-  const double          cpu = c.Serial(), floor_ms = Floor(s, o), bound = (sizeof(T) == 4 ? 1e-6 : 1e-15) * (4 + s.row_max / 16);
-  const bool            finite = std::all_of(c.x.begin(), c.x.end(), [](T v) { return std::isfinite(v); });
-  const double          budget = own ? 0 : o.budget;
-  const Result          base   = budget > 0 ? c.Device(cusparse, budget) : Result();
-
-  for (const TrsvAlgorithm *a : o.algorithms) {
-    const Result r  = a == cusparse && budget > 0 ? base : c.Device(a, budget);
-    /* where the solution overflows on the host too, only an end is asked for */
-    const bool   ok = !r.failure[0] && (r.error <= bound || !finite) && (r.same_bits || !finite);
-
-    if (!ok && a != cusparse) o.bad++;
-    printf("%-28s %c%-4s %8d %9ld %7d %-9s%c", name, t.matrix.triangle == TRSV_LOWER ? 'L' : 'U', own ? " own" : "", s.rows, s.nnz, s.levels, TrsvAlgorithmName(a), a == selected ? '*' : ' ');
-    if (budget <= 0) printf(" %s error %.0e%s%s\n", r.failure, r.error, finite ? "" : " (the solution overflows)", ok ? "" : " WRONG");
-    else printf(" %9.4f ms %6.2fx cuSPARSE %6.2fx CPU %6.1fx floor, analysis %7.1f ms, %6.1f MB, error %.0e%s%s%s\n", r.ms, base.ms / r.ms, cpu / r.ms, r.ms / floor_ms, r.analysis_ms, 1e-6 * (double)r.bytes, r.error, r.same_bits ? "" : " BITS DIFFER", ok ? "" : " WRONG ", r.failure);
-    fflush(stdout);
-    if (o.json)
-      fprintf(o.json, "{\"matrix\": \"%s\", \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"selected\": %s, \"ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"ok\": %s}\n",
-              name, s.rows, s.nnz, s.levels, s.granularity, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", sizeof(T) == 4 ? "float" : "double", own ? "own" : "seeded", TrsvAlgorithmName(a), a == selected ? "true" : "false", r.ms, 1e3 * TrsvPredict(a, &s, o.precision), base.ms, cpu, floor_ms, analysis->seconds * 1e3 + r.analysis_ms, analysis->seconds * 1e3 + base.analysis_ms, r.bytes,
-              std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", ok ? "true" : "false");
-  }
+  const TrsvStatistics s = analysis->statistics;
   TrsvAnalysisDestroy(&analysis);
+  /* where nothing is timed, under a sanitizer say, nothing is predicted and so nothing calibrated */
+  const TrsvAlgorithm *selected = o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL, why, sizeof(why)) : nullptr, *cusparse = TrsvAlgorithmFind("cusparse");
+  const double         budget = own ? 0 : o.budget, cpu = c.Serial(b, x);
+  Result               base;
+  Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+
+  if (budget > 0) (void)Solves(c, b, cusparse, 0, budget, o, &base, setting, sizeof(setting));
+  subject.cusparse_ms          = base.ms;
+  subject.cusparse_analysis_ms = base.analysis_ms;
+  for (const TrsvAlgorithm *a : o.algorithms)
+    for (int rank = 0; rank < (budget > 0 ? o.ranks : 1); rank++) {
+      Result r;
+
+      if (a == cusparse && budget > 0) r = base;
+      else if (!Solves(c, b, a, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
+      Tell(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank, a == selected && !rank, selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0, r, o);
+      if (a == cusparse) break;
+    }
+  return base.analysis_ms;
+}
+
+/* L and then U by one pair; how: NULL for what is selected. */
+template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b, const TrsvAlgorithm *how, double tune, const Options &o, char *setting, size_t size, double *predicted_ms)
+{
+  DeviceArray<T> db(b.data(), b.size()), dy(b.size()), dx(b.size());
+  TrsvPair      *pair = nullptr;
+  Result         r;
+
+  const TrsvError e = MeasureAnalysis(
+    &r.analysis_ms, tune < 0,
+    [&] {
+      TrsvCall(TrsvPairCreate(&L.device, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, &pair));
+      TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
+      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &L.device, &U.device, L.device_values.p, U.device_values.p, TRSV_DEVICE, how, how, tune, nullptr);
+    },
+    [&] { TrsvPairDestroy(&pair); });
+  *setting = 0;
+  if (e) {
+    snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());
+    return r;
+  }
+  const TrsvPairMember *members[2] = {&pair->first, &pair->second};
+  for (int k = 0; k < 2; k++) {
+    char   line[64];
+    size_t at = strlen(setting);
+
+    TrsvPlanDescribe(members[k]->plan, line, sizeof(line));
+    snprintf(setting + at, size - at, "%s%s%s%s", k ? " + " : "", TrsvAlgorithmName(members[k]->algorithm), *line ? " " : "", line);
+    for (int i = 0; i < members[k]->tries; i++) {
+      const TrsvTried *m = &members[k]->tried[i];
+
+      printf("  %c: %.4f ms %s %s, error %.0e%s%s\n", k ? 'U' : 'L', 1e3 * m->seconds, TrsvAlgorithmName(m->algorithm), m->settings, m->error, m->wrong ? " WRONG" : "", i == members[k]->chosen ? " *" : "");
+      if (m->wrong) snprintf(r.failure, sizeof(r.failure), "tuning found %s wrong", TrsvAlgorithmName(m->algorithm));
+    }
+  }
+  *predicted_ms = 1e3 * (pair->first.predicted + pair->second.predicted);
+  r.bytes       = TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan);
+  MeasureSolves(
+    r, dx, o.budget,
+    [&](cudaStream_t s) {
+      TrsvCall(TrsvPairFirst(pair, db.p, dy.p, s));
+      return TrsvPairSecond(pair, dy.p, dx.p, s);
+    },
+    [&](const std::vector<T> &x) {
+      const std::vector<T> y = dy.Fetch("a solve");
+
+      return std::max(L.Error(b, y), U.Error(y, x));
+    });
+  TrsvPairDestroy(&pair);
+  return r;
+}
+
+template <class T> static void Pairs(const char *name, bool real, const Triangle &l, const Triangle &u, double cusparse_analysis_ms, Options &o)
+{
+  const Case<T>        L(l), U(u);
+  const std::vector<T> b = RightHandSide<T>(l.matrix.rows);
+  std::vector<T>       y(b.size()), x(b.size());
+  TrsvAnalysis        *analysis[2];
+  char                 setting[160];
+  double               predicted_ms = 0;
+
+  if (TrsvAnalyse(&L.host, &analysis[0]) || TrsvAnalyse(&U.host, &analysis[1])) exit(2);
+  const TrsvStatistics s[2] = {analysis[0]->statistics, analysis[1]->statistics};
+  TrsvAnalysisDestroy(&analysis[0]);
+  TrsvAnalysisDestroy(&analysis[1]);
+  const double cpu = L.Serial(b, y) + U.Serial(y, x);
+  Subject      subject = {name, "pair", "seeded", real, s[0].rows, s[0].levels + s[1].levels, s[0].nnz + s[1].nnz, s[0].granularity, CsrBytes(s[0], o) + CsrBytes(s[1], o), cpu, Floor(s[0], o) + Floor(s[1], o), -1, -1, std::max(Bound(s[0], o), Bound(s[1], o)), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+  Result       base = Pair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
+
+  subject.cusparse_ms          = base.ms;
+  subject.cusparse_analysis_ms = base.analysis_ms = cusparse_analysis_ms; /* a pair analyses for itself, too, which cuSPARSE does not need */
+  Tell(subject, "cusparse", "", 0, false, 0, base, o);
+  const Result model = Pair<T>(L, U, b, nullptr, -1, o, setting, sizeof(setting), &predicted_ms);
+  Tell(subject, "model", setting, 0, true, predicted_ms, model, o);
+  const Result tuned = Pair<T>(L, U, b, nullptr, o.tune, o, setting, sizeof(setting), &predicted_ms);
+  Tell(subject, "tune", setting, 0, false, predicted_ms, tuned, o);
+}
+
+template <class T> static void Run(const char *name, bool real, const Matrix *M, Options &o)
+{
+  for (int own = 0; own < 2; own++) {
+    Triangle t[2];
+    int      made     = 0;
+    double   analysis = 0;
+
+    for (int upper = 0; upper < 2; upper++) {
+      if (TriangleMake(M, upper ? TRSV_UPPER : TRSV_LOWER, own, &t[made])) continue;
+      analysis += Triangles<T>(name, real, t[made++], own, o);
+    }
+    if (made == 2 && !own && o.tune >= 0 && o.budget > 0) Pairs<T>(name, real, t[0], t[1], analysis, o);
+    while (made) TriangleFree(&t[--made]);
+  }
+}
+
+/* Every algorithm once, so that what the first use of a kernel or a library takes is nobody's analysis. */
+template <class T> static void WarmUp(Options &o)
+{
+  Matrix   M;
+  Triangle t;
+  Result   r;
+  char     setting[64];
+
+  if (MatrixMake("g2d5:50", &M) || TriangleMake(&M, TRSV_LOWER, 0, &t)) exit(2);
+  {
+    const Case<T> c(t);
+
+    for (const TrsvAlgorithm *a : o.algorithms) (void)Solves(c, RightHandSide<T>(t.matrix.rows), a, 0, 0, o, &r, setting, sizeof(setting));
+    if (o.budget > 0) (void)Solves(c, RightHandSide<T>(t.matrix.rows), TrsvAlgorithmFind("cusparse"), 0, 0, o, &r, setting, sizeof(setting));
+  }
+  TriangleFree(&t);
+  MatrixFree(&M);
+  cusparseHandle_t handle = nullptr;
+  if (o.budget <= 0) return;
+  if (MeasureAnalysis(&o.handle, true, [&] { return cusparseCreate(&handle) ? TRSV_ERR_DEVICE : TRSV_SUCCESS; }, [&] { (void)cusparseDestroy(handle); })) exit(2);
+  (void)cusparseDestroy(handle);
 }
 
 static double MeasureBandwidth()
@@ -245,9 +282,23 @@ static double MeasureBandwidth()
   return 2.0 * (double)bytes / best;
 }
 
+/* What the predictions go by. */
+static void PrintCosts()
+{
+  TrsvMeasured m;
+  double       ms = -1;
+
+  if (TrsvCalibrate((size_t)256 << 20, &m) || MeasureAnalysis(&ms, true, [&] { return TrsvCalibrate((size_t)256 << 20, &m); }, [] { })) {
+    printf("no calibration: %s\n", TrsvErrorMessage());
+    return;
+  }
+  const TrsvCosts c = TrsvGetCosts();
+  printf("calibration, %.1f ms: launch %.3g us, hop %.4g ns, push %.4g ns, step %.4g ns, byte %.4g ps; of an H200's %.2f %.2f %.2f %.2f %.2f\n", ms, 1e6 * m.launch, 1e9 * m.hop, 1e9 * m.push, 1e9 * m.step, 1e12 * m.byte, c.launch, c.hop, c.push, c.step, c.byte);
+}
+
 static void Usage(const char *what)
 {
-  fprintf(stderr, "%s\nbench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] MATRIX...\n", what);
+  fprintf(stderr, "%s\nbench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] MATRIX...\n", what);
   exit(2);
 }
 
@@ -278,6 +329,8 @@ int main(int count, char **args)
     if (!strcmp(args[i], "-a")) ParseAlgorithms(args[i + 1], o);
     else if (!strcmp(args[i], "-p")) o.precision = strcmp(args[i + 1], "float") ? TRSV_DOUBLE : TRSV_FLOAT;
     else if (!strcmp(args[i], "-m")) o.budget = atof(args[i + 1]);
+    else if (!strcmp(args[i], "-r")) o.ranks = atoi(args[i + 1]);
+    else if (!strcmp(args[i], "-pairs")) o.tune = atof(args[i + 1]);
     else if (!strcmp(args[i], "-o")) o.json = fopen(args[i + 1], "a");
     else Usage(args[i]);
   }
@@ -286,6 +339,9 @@ int main(int count, char **args)
       if (TrsvAlgorithmMemory(a) == TRSV_DEVICE) o.algorithms.push_back(a);
   o.bandwidth = MeasureBandwidth();
   printf("copy bandwidth %.2f TB/s; * marks what auto selects\n", 1e-9 * o.bandwidth);
+  if (o.budget > 0) PrintCosts();
+  if (o.precision == TRSV_FLOAT) WarmUp<float>(o);
+  else WarmUp<double>(o);
   for (; i < count; i++) {
     const char *slash = strrchr(args[i], '/');
     char        name[256];
@@ -297,15 +353,9 @@ int main(int count, char **args)
       o.bad++;
       continue;
     }
-    for (int own = 0; own < 2; own++)
-      for (int upper = 0; upper < 2; upper++) {
-        Triangle t;
-
-        if (TriangleMake(&M, upper ? TRSV_UPPER : TRSV_LOWER, own, &t)) continue;
-        if (o.precision == TRSV_FLOAT) Run<float>(name, t, own, o);
-        else Run<double>(name, t, own, o);
-        TriangleFree(&t);
-      }
+    const bool real = strstr(args[i], ".mtx") != nullptr;
+    if (o.precision == TRSV_FLOAT) Run<float>(name, real, &M, o);
+    else Run<double>(name, real, &M, o);
     MatrixFree(&M);
   }
   if (o.json) fclose(o.json);

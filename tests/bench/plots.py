@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Plots of results/solve.jsonl as PNG into docs/; needs matplotlib.
+
+  speedup.png   speed-up over cuSPARSE against parallel granularity and against level sets, as Figures 3 to 6 of CapelliniSpTRSV
+  floor.png     time over the floor, against level sets
+  regret.png    time of what `auto` chose against the best that was measured
+"""
+import os
+import sys
+
+from results import ROOT, mean, read
+
+try:
+    import matplotlib
+except ImportError:
+    sys.exit("plots.py needs matplotlib: python3 -m pip install matplotlib, or apt-get install python3-matplotlib")
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.ticker import FuncFormatter  # noqa: E402
+
+# Okabe and Ito's colours, told apart by the colour-blind; and a shape each, for print
+STYLE = {
+    "chunk": ("#0072B2", "o"), "thread": ("#E69F00", "^"), "warp": ("#009E73", "s"), "inverse": ("#CC79A7", "D"), "recblock": ("#56B4E9", "v"), "ag": ("#D55E00", "P"),
+}
+OTHER = ("#666666", "X")
+PLAIN = FuncFormatter(lambda v, _: f"{v:g}")
+
+plt.rcParams.update({"font.size": 10, "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 120, "legend.frameon": False})
+
+
+def save(figure, name):
+    os.makedirs(os.path.join(ROOT, "docs"), exist_ok=True)
+    figure.savefig(os.path.join(ROOT, "docs", name), bbox_inches="tight", metadata={"Software": None})
+    plt.close(figure)
+
+
+def points(axis, cases, algorithm, x, y, **more):
+    colour, marker = STYLE.get(algorithm, OTHER)
+    for real in (True, False):
+        some = [c for c in cases if c.real == real]
+        axis.scatter([x(c) for c in some], [y(c) for c in some], s=18 if real else 30, marker=marker, facecolors=colour if real else "none", edgecolors=colour, linewidths=0.9, alpha=0.75, label=algorithm if real else None, **more)
+
+
+def algorithms(cases):
+    found = {a for c in cases for a in c.first if a != "cusparse"}
+    return [a for a in STYLE if a in found] + sorted(found - set(STYLE))
+
+
+def one(axis):
+    axis.axhline(1, color="#444444", linewidth=0.9)
+
+
+def speedup(cases):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), sharey=True)
+    for a in reversed(algorithms(cases)):
+        some = [c for c in cases if a in c.first]
+        points(left, some, a, lambda c: c.granularity, lambda c: c.cusparse_ms / c.first[a]["ms"])
+        points(right, some, a, lambda c: c.levels, lambda c: c.cusparse_ms / c.first[a]["ms"])
+    left.axvline(0.7, color="#444444", linewidth=0.9, linestyle=":")
+    left.annotate("0.7: thread-level above,\nwarp-level below (ICPP 2020)", (0.7, 1), xycoords=("data", "axes fraction"), xytext=(-4, -4), textcoords="offset points", ha="right", va="top", fontsize=8, color="#444444")
+    left.set_xlabel("parallel granularity of the triangle")
+    left.set_ylabel("times as fast as cuSPARSE SpSV")
+    right.set_xscale("log")
+    right.set_xlabel("level sets of the triangle")
+    for axis in (left, right):
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(PLAIN)
+        one(axis)
+    handles, labels = right.get_legend_handles_labels()
+    figure.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(0.9, 0.5), handletextpad=0.2, title="algorithm")
+    figure.suptitle(f"One triangular solve on one H200, double precision: {len(cases)} triangles (filled: real matrices, hollow: generated)", fontsize=10.5)
+    save(figure, "speedup.png")
+
+
+def floor(cases):
+    figure, axis = plt.subplots(figsize=(7.5, 4.2))
+    for a in algorithms(cases):
+        some = [c for c in cases if c.chosen["algorithm"] == a]
+        if some:
+            points(axis, some, a, lambda c: c.levels, lambda c: c.from_floor)
+    axis.set(xscale="log", yscale="log", xlabel="level sets of the triangle", ylabel="time over the floor")
+    axis.set_yticks([1, 2, 3, 5, 10, 20])
+    axis.minorticks_off()
+    axis.yaxis.set_major_formatter(PLAIN)
+    one(axis)
+    axis.legend(loc="upper right", title="chosen by auto", handletextpad=0.2)
+    axis.set_title("Distance to the floor: the longest of a launch, bytes over bandwidth,\n" + f"and 22 ns a level set; geometric mean over real matrices {mean(c.from_floor for c in cases if c.counts):.2f}", fontsize=10.5)
+    save(figure, "floor.png")
+
+
+def regret(cases):
+    figure, axis = plt.subplots(figsize=(7.5, 3.8))
+    ranked = sorted(cases, key=lambda c: c.regret)
+    for a in algorithms(cases):
+        some = [(i, c) for i, c in enumerate(ranked) if c.chosen["algorithm"] == a]
+        if some:
+            colour, marker = STYLE.get(a, OTHER)
+            axis.scatter([i for i, _ in some], [c.regret for _, c in some], s=16, marker=marker, color=colour, alpha=0.8, label=a)
+    named = set()
+    for i, c in reversed(list(enumerate(ranked))):
+        if c.regret > 1.02 and c.matrix not in named and len(named) < 3:
+            named.add(c.matrix)
+            text = f"{c.matrix} {c.triangle[0].upper()}: {c.best['algorithm']} {c.best.get('setting', '')} is better".replace("  ", " ")
+            axis.annotate(text, (i, c.regret), fontsize=7.5, xytext=(-6, 0), textcoords="offset points", ha="right", va="center", color="#444444")
+    one(axis)
+    axis.set(xlabel="triangles, by regret", ylabel="time over the best measured")
+    axis.legend(loc="upper left", title="chosen by auto", handletextpad=0.2)
+    axis.set_title(f"Regret of the choice: {mean(c.regret for c in cases):.3f} (geometric mean), worst {ranked[-1].regret:.2f}", fontsize=10.5)
+    save(figure, "regret.png")
+
+
+if __name__ == "__main__":
+    triangles = read()[0]
+    speedup(triangles)
+    floor(triangles)
+    regret(triangles)
