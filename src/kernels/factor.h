@@ -39,7 +39,7 @@ struct TrsvFactor {
   void          *records;               /* [rows] by position: for factor_pivots.cu, else NULL */
   int           *slot;                  /* [slots] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY */
   int           *working;               /* [slots] where in work a row that takes a warp stands; NULL where there is none */
-  void          *l, *u, *inverse, *work; /* values; reciprocals of the pivots; long rows while they are made */
+  void          *l, *u, *inverse, *work; /* values; reciprocals of the pivots; long rows while they are made, or, with records, the reciprocals by position */
   FactorStatus  *status;
   TrsvSync       sync;
   TrsvStatistics statistics; /* of L */
@@ -59,7 +59,7 @@ typedef struct {
 
 /* factor_pivots.cu: f->records, where that will do */
 TrsvError TrsvFactorPivotsPlan(TrsvFactor *, const int *order);
-TrsvError TrsvFactorPivots(TrsvFactor *, const void *values, const FactorShift *, int blocks, TrsvStream);
+TrsvError TrsvFactorPivots(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
 
 /* factor_rows.cu */
 TrsvError TrsvFactorFill(TrsvFactor *, TrsvStream);

@@ -22,8 +22,8 @@ struct alignas(16) Four {
   int v[WIDTH];
 };
 
-/* A row, by position: itself, where in A its first entry and its diagonal stand, and where in U its pivot does; the rows it depends on, -1 for
-   none; where in A their entries in its column stand, -1 where they have none. */
+/* A row, by position: itself, where in A its first entry and its diagonal stand, and where in U its pivot does; the positions it depends on, -1
+   for none; where in A their entries in its column stand, -1 where they have none. */
 struct Record {
   Four self, needs, theirs;
 };
@@ -49,7 +49,14 @@ static __device__ bool pivots_meet(int i, int k, const int *l_offsets, const int
   return false;
 }
 
-static __global__ void pivots_record(int n, bool icc, const int *order, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, const int *start, Record *records, unsigned *met)
+static __global__ void pivots_position(int n, const int *order, int *position)
+{
+  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (p < n) position[order[p]] = p;
+}
+
+static __global__ void pivots_record(int n, bool icc, const int *order, const int *position, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, const int *start, Record *records, unsigned *met)
 {
   const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -64,11 +71,12 @@ static __global__ void pivots_record(int n, bool icc, const int *order, const in
   r.self.v[3] = u_offsets[i];
 #pragma unroll
   for (int t = 0; t < WIDTH; t++) {
-    int at = -1;
+    const int k  = t < terms ? l_columns[l + t] : -1;
+    int       at = -1;
 
-    r.needs.v[t] = t < terms ? l_columns[l + t] : -1;
-    if (t < terms) meet = pivots_meet(i, r.needs.v[t], l_offsets, l_columns, u_offsets, u_columns, icc, &at) || meet;
-    r.theirs.v[t] = at < 0 ? -1 : at + (icc ? start[r.needs.v[t]] - u_offsets[r.needs.v[t]] : l_offsets[r.needs.v[t] + 1]);
+    if (k >= 0) meet = pivots_meet(i, k, l_offsets, l_columns, u_offsets, u_columns, icc, &at) || meet;
+    r.needs.v[t]  = k < 0 ? -1 : position[k];
+    r.theirs.v[t] = at < 0 ? -1 : at + (icc ? start[k] - u_offsets[k] : l_offsets[k + 1]);
   }
   records[p] = r;
   if (meet) atomicMax(met, 1u);
@@ -100,7 +108,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
     if (!done) {
 #pragma unroll
       for (int t = 0; t < WIDTH; t++)
-        if (!trsv_is_ready(inverse[t])) inverse[t] = trsv_load(F.inverse + r.needs.v[t]);
+        if (!trsv_is_ready(inverse[t])) inverse[t] = trsv_load(F.work + r.needs.v[t]);
       done = true;
 #pragma unroll
       for (int t = 0; t < WIDTH; t++) done = done && trsv_is_ready(inverse[t]);
@@ -118,7 +126,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
           if (r.theirs.v[t] >= 0 && r.needs.v[t] >= 0 && (ICC || mine[t] != 0)) pivot = fma(-multiplier, theirs[t], pivot);
           if (!ICC) sum += fabs(multiplier);
         }
-        factor_pivot(F, r.self.v[0], r.self.v[3], pivot, sum);
+        F.inverse[r.self.v[0]] = factor_pivot(F, r.self.v[0], r.self.v[3], F.work + p, pivot, sum);
       }
     }
   } while (!__all_sync(0xffffffffu, done));
@@ -141,18 +149,32 @@ template <class T, bool ICC> static __global__ void pivots_fill(const FactorView
   for (int k = u + 1; k < u_end; k++) F.u[k] = F.a[from + k - u];
 }
 
+/* Makes the records; met: is there a row that does not fit them? */
+static TrsvError Records(TrsvFactor *f, const int *order, int *position, unsigned *met)
+{
+  const unsigned grid = (unsigned)((f->rows + 255) / 256), none = 0;
+
+  TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
+  TRSV_LAUNCH(pivots_position, grid, 256, 0, (TrsvStream)NULL, f->rows, order, position);
+  TrsvCall(TrsvDeviceLaunched("pivots_position"));
+  TRSV_LAUNCH(pivots_record, grid, 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, order, (const int *)position, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, (const int *)f->start, (Record *)f->records, &f->status->row);
+  TrsvCall(TrsvDeviceLaunched("pivots_record"));
+  return TrsvDeviceDownload(met, &f->status->row, sizeof(*met), NULL);
+}
+
 extern "C" TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order)
 {
-  const size_t   bytes = sizeof(Record) * (size_t)f->rows;
-  const unsigned none  = 0;
-  unsigned       met   = 0;
+  const size_t rows = (size_t)f->rows, bytes = (sizeof(Record) + TrsvValueSize(f->precision)) * rows;
+  int         *position;
+  unsigned     met;
+  TrsvError    error;
 
   if (f->statistics.row_max > WIDTH + 1 || TrsvFactorForcedLanes) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceAlloc(bytes, &f->records));
-  TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
-  TRSV_LAUNCH(pivots_record, (unsigned)((f->rows + 255) / 256), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, order, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, (const int *)f->start, (Record *)f->records, &f->status->row);
-  TrsvCall(TrsvDeviceLaunched("pivots_record"));
-  TrsvCall(TrsvDeviceDownload(&met, &f->status->row, sizeof(met), NULL));
+  TrsvCall(TrsvDeviceAlloc(sizeof(Record) * rows, &f->records));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &position));
+  error = Records(f, order, position, &met);
+  TrsvDeviceFree(position);
+  if (error) return error;
   if (met) {
     TrsvDeviceFree(f->records);
     f->records = NULL;
@@ -161,6 +183,18 @@ extern "C" TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order)
   f->lanes = 1;
   f->slots = f->rows;
   f->bytes += bytes;
+  return TrsvDeviceAlloc(TrsvValueSize(f->precision) * rows, &f->work);
+}
+
+/* As in thread.cu: enough level sets in flight to hide the loads before a wait, and no more polls than L2 bears. */
+static TrsvError Blocks(const TrsvFactor *f, int *limit)
+{
+  static const double level_sets_ahead = 16, blocks_at_most = 4;
+  int                 multiprocessors;
+
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  const double blocks = level_sets_ahead * f->statistics.level_mean / ((double)FACTOR_BLOCK * multiprocessors);
+  *limit              = blocks < 1 ? 1 : blocks > blocks_at_most ? (int)blocks_at_most : (int)blocks;
   return TRSV_SUCCESS;
 }
 
@@ -177,9 +211,12 @@ template <class T, bool ICC> static TrsvError Launch(const TrsvFactor *f, const 
   return TrsvDeviceLaunched("pivots_fill");
 }
 
-extern "C" TrsvError TrsvFactorPivots(TrsvFactor *f, const void *values, const FactorShift *shift, int limit, TrsvStream stream)
+extern "C" TrsvError TrsvFactorPivots(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 {
   const bool icc = f->kind == TRSV_ICC;
+  int        limit;
+
+  TrsvCall(Blocks(f, &limit));
 
   if (f->precision == TRSV_FLOAT) {
     const FactorView<float> F(f, values, shift);

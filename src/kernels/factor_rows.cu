@@ -123,11 +123,12 @@ template <class T> static TrsvError Rows(const TrsvFactor *f, const void *values
 
 extern "C" TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream)
 {
-  const long     upper = f->records ? 0 : f->upper; /* nobody polls U there */
-  const unsigned grid  = (unsigned)((upper + f->rows + 255) / 256);
+  const long     upper   = f->records ? 0 : f->upper; /* nobody polls U there */
+  void *const    inverse = f->records ? f->work : f->inverse;
+  const unsigned grid    = (unsigned)((upper + f->rows + 255) / 256);
 
-  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_fill<float>), grid, 256, 0, stream, upper, f->rows, (float *)f->u, (float *)f->inverse, f->status);
-  else TRSV_LAUNCH((factor_fill<double>), grid, 256, 0, stream, upper, f->rows, (double *)f->u, (double *)f->inverse, f->status);
+  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_fill<float>), grid, 256, 0, stream, upper, f->rows, (float *)f->u, (float *)inverse, f->status);
+  else TRSV_LAUNCH((factor_fill<double>), grid, 256, 0, stream, upper, f->rows, (double *)f->u, (double *)inverse, f->status);
   return TrsvDeviceLaunched("factor_fill");
 }
 
@@ -135,8 +136,8 @@ extern "C" TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const Fac
 {
   int limit;
 
+  if (f->records) return TrsvFactorPivots(f, values, shift, stream);
   TrsvCall(Blocks(f, &limit));
-  if (f->records) return TrsvFactorPivots(f, values, shift, limit, stream);
   return f->precision == TRSV_FLOAT ? Rows<float>(f, values, shift, limit, stream) : Rows<double>(f, values, shift, limit, stream);
 }
 

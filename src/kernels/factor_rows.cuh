@@ -60,8 +60,8 @@ template <class T> static __device__ __forceinline__ int factor_column(const Fac
 }
 
 /* The row's pivot, which goes to a place in U, as PETSc's MatPivotCheck() has it, given the sum of the magnitudes of its other entries. Hands
-   over its reciprocal. */
-template <class T> static __device__ __forceinline__ void factor_pivot(const FactorView<T> &F, int row, int at, T pivot, T sum)
+   over its reciprocal in a word, and returns it. */
+template <class T> static __device__ __forceinline__ T factor_pivot(const FactorView<T> &F, int row, int at, T *word, T pivot, T sum)
 {
   const bool   relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
   const double zero = relative ? F.zero * (double)sum : F.zero, size = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? (double)pivot : fabs((double)pivot);
@@ -73,7 +73,7 @@ template <class T> static __device__ __forceinline__ void factor_pivot(const Fac
     } else atomicMin(&F.status->row, (unsigned)row);
   }
   F.u[at] = pivot; /* others take the reciprocal */
-  trsv_publish(F.inverse + row, 1 / pivot);
+  return trsv_publish(word, 1 / pivot);
 }
 
 /* Waits for a word. */
@@ -228,7 +228,7 @@ template <class T, int S, bool ICC> struct ShortRow {
     if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE) /* nobody else asks for it */
 #pragma unroll
       for (int other = S / 2; other; other /= 2) sum += __shfl_xor_sync(mask, sum, other, S);
-    if (lane == r.diagonal % S) factor_pivot(F, r.row, r.u, factor_pick(value, r.diagonal / S), sum);
+    if (lane == r.diagonal % S) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, factor_pick(value, r.diagonal / S), sum);
   }
 };
 
@@ -317,7 +317,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
   }
 #pragma unroll
   for (int other = 16; other; other /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, other);
-  if (lane == r.diagonal % 32) factor_pivot(F, r.row, r.u, work[r.diagonal], sum);
+  if (lane == r.diagonal % 32) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, work[r.diagonal], sum);
 }
 
 #endif
