@@ -178,6 +178,15 @@ template <class T> static inline T    __ldg(const T *p) { return *p; }
 template <class T> static inline T    min(T a, T b) { return b < a ? b : a; }
 template <class T> static inline T    max(T a, T b) { return a < b ? b : a; }
 
+/* Additions whose result nobody asks for. A count-down comes behind all its thread has stored or added. */
+template <class T> static inline void trsv_add(T *p, std::type_identity_t<T> v) { (void)atomicAdd(p, v); }
+static inline unsigned                trsv_load_acquire(const unsigned *p) { return trsv_load(p); }
+static inline void                    trsv_count_down(unsigned *p)
+{
+  simt::release();
+  (void)atomicAdd(p, ~0u);
+}
+
 #include "async.h"
 #include "chunks.h"
 
