@@ -67,7 +67,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) csc_solve(con
     C.sums[then + i]   = 0;
     solution           = b[i];
     while (trsv_load_acquire(C.counts + now + i) && more) more = patience.more(C.sync);
-    solution = more ? (solution - trsv_load(C.sums + now + i)) * inverse : trsv_nan<T>();
+    solution = more ? trsv_canonical((solution - trsv_load(C.sums + now + i)) * inverse) : trsv_nan<T>();
     x[i]     = solution;
   }
   solution = __shfl_sync(0xffffffffu, solution, 0);

@@ -44,7 +44,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) level_solve(c
   NaturalRow r(A, row);
 
   for (; r.left; r.next()) sum = fma(-A.values[r.at], y[A.columns[r.at]], sum);
-  y[row] = A.inverse ? sum * A.inverse[row] : sum;
+  y[row] = trsv_canonical(A.inverse ? sum * A.inverse[row] : sum);
 }
 
 /* One thread for each value. */
