@@ -22,6 +22,7 @@ static const struct {
   {"waits",     TestWaits    },
   {"factor",    TestFactor   },
   {"memory",    TestMemory   },
+  {"ordering",  TestOrdering },
   {"matrices",  TestMatrices },
 };
 
