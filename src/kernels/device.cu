@@ -276,7 +276,9 @@ extern "C" TrsvError TrsvDeviceAllow(const void *kernel)
   return Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "cudaFuncSetAttribute");
 }
 
-struct TrsvGraph {
+struct TrsvRecording {
+  TrsvError (*launch)(void *, TrsvStream);
+  void           *data;
   cudaGraphExec_t exec;
 };
 
@@ -290,15 +292,17 @@ static TrsvError Capture(TrsvError (*launch)(void *, TrsvStream), void *data, cu
   return error ? error : Check(end, "cudaStreamEndCapture");
 }
 
-extern "C" TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvGraph **graph)
+extern "C" TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvRecording **graph)
 {
   cudaStream_t stream;
   cudaGraph_t  recorded = NULL;
   TrsvError    error;
 
-  *graph = (TrsvGraph *)calloc(1, sizeof(**graph));
+  *graph = (TrsvRecording *)calloc(1, sizeof(**graph));
   if (!*graph) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a graph");
-  error = Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  (*graph)->launch = launch;
+  (*graph)->data   = data;
+  error            = Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   if (!error) {
     error = Capture(launch, data, stream, &recorded);
     (void)cudaStreamDestroy(stream);
@@ -309,9 +313,16 @@ extern "C" TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *, TrsvStream), v
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceReplay(TrsvGraph *graph, TrsvStream stream) { return Check(cudaGraphLaunch(graph->exec, stream), "cudaGraphLaunch"); }
+extern "C" TrsvError TrsvDeviceReplay(TrsvRecording *graph, TrsvStream stream)
+{
+  cudaStreamCaptureStatus status;
 
-extern "C" void TrsvDeviceForget(TrsvGraph **graph)
+  TrsvCall(Check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing"));
+  if (status != cudaStreamCaptureStatusNone) return graph->launch(graph->data, stream); /* into somebody else's graph */
+  return Check(cudaGraphLaunch(graph->exec, stream), "cudaGraphLaunch");
+}
+
+extern "C" void TrsvDeviceForget(TrsvRecording **graph)
 {
   if (!*graph) return;
   if ((*graph)->exec) (void)cudaGraphExecDestroy((*graph)->exec);

@@ -158,10 +158,10 @@ TrsvError TrsvDeviceAllow(const void *kernel);
 TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made succeed? */
 
 /* Launches that are recorded once, by a function that makes them in the stream it is given, and replayed as one. data must stay as it is. */
-typedef struct TrsvGraph TrsvGraph;
-TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *data, TrsvStream), void *data, TrsvGraph **);
-TrsvError TrsvDeviceReplay(TrsvGraph *, TrsvStream);
-void      TrsvDeviceForget(TrsvGraph **);
+typedef struct TrsvRecording TrsvRecording;
+TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *data, TrsvStream), void *data, TrsvRecording **);
+TrsvError TrsvDeviceReplay(TrsvRecording *, TrsvStream);
+void      TrsvDeviceForget(TrsvRecording **);
 
 /* What TrsvGetCosts rests on: seconds, whose ratios to another device's matter; <= 0 for what could not be measured. */
 typedef struct {

@@ -25,13 +25,13 @@ enum {
 };
 
 typedef struct {
-  TrsvNatural   natural;
-  TrsvPrecision precision;
-  int           sets;
-  int          *levels; /* [sets + 1] where each starts in order; on the host */
-  int          *order;  /* [rows] rows by level set */
-  void         *y;      /* [rows] b to begin with, x in the end */
-  TrsvGraph    *graph;
+  TrsvNatural    natural;
+  TrsvPrecision  precision;
+  int            sets;
+  int           *levels; /* [sets + 1] where each starts in order; on the host */
+  int           *order;  /* [rows] rows by level set */
+  void          *y;      /* [rows] b to begin with, x in the end */
+  TrsvRecording *launches;
 } Level;
 
 template <class T> static __global__ void __launch_bounds__(BLOCK) level_solve(const NaturalView<T> A, int first, int last, const int *order, T *y)
@@ -103,7 +103,7 @@ static TrsvError LevelAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   TrsvCall(TrsvDeviceCopy(l->order, analysis->order, sizeof(int) * rows, NULL));
   TrsvCall(TrsvDeviceAlloc(size * rows, &l->y));
   plan->bytes += (sizeof(int) + size) * rows;
-  return sets ? TrsvDeviceRecord(Sets, l, &l->graph) : TRSV_SUCCESS;
+  return sets ? TrsvDeviceRecord(Sets, l, &l->launches) : TRSV_SUCCESS;
 }
 
 static TrsvError LevelSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -111,7 +111,7 @@ static TrsvError LevelSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
   Level *l = (Level *)plan->data;
 
   TrsvCall(Copy(plan, b, l->y, stream));
-  TrsvCall(TrsvDeviceReplay(l->graph, stream));
+  TrsvCall(TrsvDeviceReplay(l->launches, stream));
   return Copy(plan, l->y, x, stream);
 }
 
@@ -120,7 +120,7 @@ static void LevelDestroy(TrsvPlan *plan)
   Level *l = (Level *)plan->data;
 
   if (!l) return;
-  TrsvDeviceForget(&l->graph);
+  TrsvDeviceForget(&l->launches);
   free(l->levels);
   TrsvDeviceFree(l->order);
   TrsvDeviceFree(l->y);

@@ -200,22 +200,22 @@ TrsvError TrsvDeviceAllow(const void *kernel)
 }
 
 /* Nothing is recorded: the launches are made again. */
-struct TrsvGraph {
+struct TrsvRecording {
   TrsvError (*launch)(void *, TrsvStream);
   void *data;
 };
 
-TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvGraph **graph)
+TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvRecording **graph)
 {
-  *graph = (TrsvGraph *)(fails() ? nullptr : malloc(sizeof(**graph)));
+  *graph = (TrsvRecording *)(fails() ? nullptr : malloc(sizeof(**graph)));
   if (!*graph) return TrsvFail(TRSV_ERR_MEMORY, "cudaGraphInstantiate: made to fail");
   **graph = {launch, data};
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceReplay(TrsvGraph *graph, TrsvStream stream) { return graph->launch(graph->data, stream); }
+TrsvError TrsvDeviceReplay(TrsvRecording *graph, TrsvStream stream) { return graph->launch(graph->data, stream); }
 
-void TrsvDeviceForget(TrsvGraph **graph)
+void TrsvDeviceForget(TrsvRecording **graph)
 {
   free(*graph);
   *graph = nullptr;
