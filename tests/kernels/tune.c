@@ -224,6 +224,7 @@ static void Wrong(void)
   Expect(s.pair->first.algorithm == TrsvAlgorithmFind("inverse"), "the model's choice is %s", TrsvAlgorithmName(s.pair->first.algorithm));
   SimtSettings.bounded = 1;
   SimtSettings.lose    = 250;
+  SimtSettings.loser   = "thread_solve";
   ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
   for (int i = 0; i < s.pair->first.tries; i++) {
     const TrsvTried *t = &s.pair->first.tried[i];
