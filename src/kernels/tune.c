@@ -202,7 +202,7 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
 
       if (list[i] == first && r == rank) continue;
       error = TrsvPlanCreateRanked(T, analysis, source, entries, list[i], r, &candidate);
-      if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY) continue; /* then it is no candidate */
+      if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY || error == TRSV_ERR_TIMEOUT) continue; /* then it is no candidate */
       TrsvCall(error);
       if (!Known(m, candidate)) {
         error = TrsvPlanSetValues(candidate, values, memory, t->stream);
