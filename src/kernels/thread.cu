@@ -85,12 +85,11 @@ template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, con
   const unsigned grid = (unsigned)((o->rows + BLOCK - 1) / BLOCK);
   size_t         shared;
   int            multiprocessors;
-  auto           kernel = thread_solve<T>;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const double blocks = level_sets_ahead * o->level_mean / ((double)BLOCK * multiprocessors);
-  TrsvCall(TrsvDeviceLimitBlocks((const void *)kernel, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &shared));
-  TRSV_LAUNCH_EARLY(kernel, early, 1, grid, BLOCK, shared, stream, OrderedView<T>(o), (const T *)b, (T *)x);
+  TrsvCall(TrsvDeviceLimitBlocks((const void *)&thread_solve<T>, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &shared));
+  TRSV_LAUNCH_EARLY(thread_solve<T>, early, 1, grid, BLOCK, shared, stream, OrderedView<T>(o), (const T *)b, (T *)x);
   return TrsvDeviceLaunched("thread_solve");
 }
 
