@@ -323,17 +323,17 @@ static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
   Chunk *c = (Chunk *)plan->data;
 
   TrsvCall(TrsvSyncStart(&c->sync, stream));
-  return plan->precision == TRSV_FLOAT ? Solve<float>(c, !plan->fresh, b, x, stream) : Solve<double>(c, !plan->fresh, b, x, stream);
+  return plan->precision == TRSV_FLOAT ? Solve<float>(c, plan->early, b, x, stream) : Solve<double>(c, plan->early, b, x, stream);
 }
 
 static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }
 
 /* The start of a launch; the steps that a level set takes; what crosses the memory, in part by imports. Not the constants that fit times best, but
-   those by which the choice between this and `thread` costs least, on 186 triangles on an H200: 1.0% (geometric mean), 37% at worst. Times
+   those by which the choice between this and `thread` costs least: over 180 triangles on an H200 1.0% (geometric mean), 22% at worst. Times
    are within 35% of the prediction (root mean square). */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double start = 8.5e-6 * c->launch, step = 0.06e-6 * c->step, crowd = 0.01e-6 * c->step, entry = (precision == TRSV_FLOAT ? 1.7e-11 : 2.5e-11) * c->byte;
+  const double start = 8.5e-6, step = 0.06e-6 * c->step, crowd = 0.01e-6 * c->step, entry = (precision == TRSV_FLOAT ? 1.7e-11 : 2.5e-11) * c->byte;
 
   return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }

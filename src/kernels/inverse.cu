@@ -200,9 +200,9 @@ static TrsvError InverseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream
 {
   Inverse *v = (Inverse *)plan->data;
 
-  if (v->use_plain) return TrsvPlanSolve(v->plain, b, x, stream);
-  TrsvCall(plan->precision == TRSV_FLOAT ? Multiply<float>(v, !plan->fresh, b, stream) : Multiply<double>(v, !plan->fresh, b, stream));
-  return TrsvPlanSolve(v->product, v->right, x, stream);
+  if (v->use_plain) return (plan->early ? TrsvPlanSolveNext : TrsvPlanSolve)(v->plain, b, x, stream);
+  TrsvCall(plan->precision == TRSV_FLOAT ? Multiply<float>(v, plan->early, b, stream) : Multiply<double>(v, plan->early, b, stream));
+  return TrsvPlanSolveNext(v->product, v->right, x, stream);
 }
 
 static void InverseDestroy(TrsvPlan *plan)
@@ -223,7 +223,7 @@ static void InverseDestroy(TrsvPlan *plan)
 /* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that is chunk's. Never for wide factors. */
 static double InversePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 2e-6 * c->launch, start = 8.5e-6 * c->launch; /* chunk's */
+  const double launch = 2e-6, start = 8.5e-6; /* chunk's */
 
   return s->level_mean <= inverse_narrow ? launch + start + (TrsvChunk.predict(c, s, precision) - start) / (1 + 11 * pow(s->level_mean, -0.9)) : 1;
 }

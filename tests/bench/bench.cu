@@ -293,7 +293,7 @@ static void PrintCosts()
     return;
   }
   const TrsvCosts c = TrsvGetCosts();
-  printf("calibration, %.1f ms: launch %.3g us, hop %.4g ns, push %.4g ns, step %.4g ns, byte %.4g ps; of an H200's %.2f %.2f %.2f %.2f %.2f\n", ms, 1e6 * m.launch, 1e9 * m.hop, 1e9 * m.push, 1e9 * m.step, 1e12 * m.byte, c.launch, c.hop, c.push, c.step, c.byte);
+  printf("calibration, %.1f ms: hop %.4g ns, push %.4g ns, step %.4g ns, byte %.4g ps; of an H200's %.2f %.2f %.2f %.2f\n", ms, 1e9 * m.hop, 1e9 * m.push, 1e9 * m.step, 1e12 * m.byte, c.hop, c.push, c.step, c.byte);
 }
 
 static void Usage(const char *what)

@@ -19,7 +19,9 @@ static const struct {
   {"tune",      TestTune     },
   {"numbers",   TestNumbers  },
   {"waits",     TestWaits    },
+  {"factor",    TestFactor   },
   {"memory",    TestMemory   },
+  {"ordering",  TestOrdering },
   {"matrices",  TestMatrices },
 };
 
