@@ -19,9 +19,9 @@ template <class F> static TrsvError Run(const char *what, F call)
   cudaError_t e;
 
   TrsvCall(Check(call(NULL, bytes), what));
-  TrsvCall(Check(cudaMallocAsync(&room, bytes ? bytes : 1, NULL), what));
+  TrsvCall(TrsvDeviceRoom(bytes, &room, NULL));
   e = call(room, bytes);
-  (void)cudaFreeAsync(room, NULL);
+  TrsvDeviceUnstage(room, NULL);
   return Check(e, what);
 }
 
