@@ -165,7 +165,7 @@ void      TrsvDeviceForget(TrsvRecording **);
 
 /* What TrsvGetCosts rests on: seconds, whose ratios to another device's matter; <= 0 for what could not be measured. */
 typedef struct {
-  double launch, hop, push, step, byte;
+  double hop, push, step, byte;
 } TrsvMeasured;
 
 TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *); /* calibrate.cu; copied: bytes of a copy, many times what caches hold */

@@ -120,7 +120,7 @@ static bool own_shared(const void *p)
 void release() { commit_of(running, nullptr); }
 
 /* Is this the store that never arrives? */
-bool lost(const void *p) { return SimtSettings.lose && !own_shared(p) && ++stores == SimtSettings.lose; }
+bool lost(const void *p) { return SimtSettings.lose && (!SimtSettings.loser || strstr(kernel_name, SimtSettings.loser)) && !own_shared(p) && ++stores == SimtSettings.lose; }
 
 void store(void *p, uint64_t bits, unsigned size)
 {
