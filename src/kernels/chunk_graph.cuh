@@ -67,7 +67,7 @@ struct ChunkOrder {
   void      *extended;    /* that holds the graph, where rows were cut */
 };
 
-TrsvError TrsvChunkOrder(const TrsvMatrix *, const TrsvStatistics *, const int *source, ChunkOrder *);
+TrsvError TrsvChunkOrder(const TrsvMatrix *, const TrsvAnalysis *, const int *source, ChunkOrder *);
 void      TrsvChunkOrderFree(ChunkOrder *);
 TrsvError TrsvChunkCutRows(ChunkOrder *); /* the graph, with long rows cut */
 

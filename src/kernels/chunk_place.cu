@@ -22,6 +22,7 @@
 enum {
   SLOTS    = 8, /* batches that are fetched ahead */
   FETCHERS = 7, /* warps that fetch them */
+  LAST     = 0x7fffffff / (2 * CHUNK_ITEMS) - 1000, /* time: keys and numbers share a word */
 #ifdef TRSV_SIMT
   WINDOW = 64, TIMES = 24 /* so small that tests see what happens beyond */
 #else
@@ -38,9 +39,8 @@ struct PlaceShared {
   int                next[WINDOW];              /* the first time from this one on whose step may have room, by time modulo WINDOW */
   unsigned char      load[WINDOW];              /* records of the step */
   int                position[SLOTS][32], begin[SLOTS][32], count[SLOTS][32], round[SLOTS][32];
-  int                item[SLOTS][CHUNK_ITEMS][32]; /* when it is ready, or -1 - its place in the chunk */
+  int                item[SLOTS][CHUNK_ITEMS][32]; /* twice the time at which it is ready, or -1 - its place in the chunk */
   int                sum[CHUNK_ITEMS][32];
-  unsigned char      index[CHUNK_ITEMS][32];
   int                time[1];                   /* and more of them */
 };
 
@@ -57,7 +57,7 @@ struct PlaceView {
 
 static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int q, int from, int near_from, int count, int me, unsigned lane)
 {
-  enum { AHEAD = 4 };
+  enum { AHEAD = 8 };
   TrsvPatience patience;
   unsigned     outside = 0;
   bool         lost = false;
@@ -92,7 +92,7 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
           lost = lost || !patience.more(v.sync);
           t[u] = lost ? 0 : trsv_load(v.finish + c[u]);
         }
-        s.item[slot][j + u][lane] = c[u] >= from ? -1 - (c[u] - from) : (int)t[u] + (c[u] >= near_from ? v.near : v.far);
+        s.item[slot][j + u][lane] = c[u] >= from ? -1 - (c[u] - from) : 2 * ((int)t[u] + (c[u] >= near_from ? v.near : v.far));
       }
     }
     trsv_warp_sync();
@@ -105,63 +105,96 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
 static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, unsigned lane)
 {
   if (t < start) t = start;
-  while (trsv_warp_any(asks)) {
+  for (;;) {
     if (asks)
       while (t < start + WINDOW) {
-        const int n = s.next[t % WINDOW];
+        const int n = s.next[(unsigned)t % WINDOW];
 
         if (n == t) break;
-        if (n < start + WINDOW && s.next[n % WINDOW] != n) s.next[t % WINDOW] = s.next[n % WINDOW];
+        if (n < start + WINDOW && s.next[(unsigned)n % WINDOW] != n) s.next[(unsigned)t % WINDOW] = s.next[(unsigned)n % WINDOW];
         t = n;
       }
+    const bool     inside = asks && t < start + WINDOW;
+    const unsigned same = trsv_warp_match(inside ? (unsigned)t : 0x80000000u + lane);
+    const int      rank = __popc(same & ((1u << lane) - 1)), load = inside ? s.load[(unsigned)t % WINDOW] : W, all = min(load + __popc(same), W);
+
+    trsv_warp_sync();
+    if (inside && rank == 0) {
+      s.load[(unsigned)t % WINDOW] = (unsigned char)all;
+      if (all == W) s.next[(unsigned)t % WINDOW] = t + 1;
+    }
+    if (load + rank < W) asks = false;
+    if (!trsv_warp_any(asks)) return t;
     trsv_warp_sync();
     if (trsv_warp_any(asks && t >= start + WINDOW)) {
       const int from = start + WINDOW;
 
       start = (int)trsv_warp_max(asks ? (unsigned)t : 0) - WINDOW / 2;
-      for (int x = max(from, start) + (int)lane; x < start + WINDOW; x += 32) s.next[x % WINDOW] = x, s.load[x % WINDOW] = 0;
-      if (t < start) t = start;
+      for (int x = max(from, start) + (int)lane; x < start + WINDOW; x += 32) s.next[(unsigned)x % WINDOW] = x, s.load[(unsigned)x % WINDOW] = 0;
+      if (asks && t < start) t = start;
       trsv_warp_sync();
-      continue;
     }
-    const unsigned same = trsv_warp_match(asks ? (unsigned)t : 0x80000000u + lane);
-    const int      rank = __popc(same & ((1u << lane) - 1)), load = asks ? s.load[t % WINDOW] : 0, all = min(load + __popc(same), W);
-
-    trsv_warp_sync();
-    if (asks && rank == 0) {
-      s.load[t % WINDOW] = (unsigned char)all;
-      if (all == W) s.next[t % WINDOW] = t + 1;
-    }
-    if (load + rank < W) asks = false;
-    trsv_warp_sync();
   }
-  return t;
 }
 
-/* Twice the time at which a dependency can be used, and one more where it is of this chunk: used a step after its own, it is late. */
-static __device__ __forceinline__ int place_ready(const PlaceView &v, PlaceShared &s, int from, int item)
+/* A key: twice the time at which a dependency can be used, and one more where it is of this chunk: used a step after its own, it is late. */
+static __device__ __forceinline__ int place_key(const PlaceView &v, PlaceShared &s, int from, int item)
 {
-  if (item >= 0) return 2 * item;
+  if (item >= 0) return item;
   const int i = -1 - item;
-  return 2 * ((i < v.times ? s.time[i] : (int)trsv_load(v.finish + from + i)) + 1) + 1;
+  return 2 * (i < v.times ? s.time[i] : (int)trsv_load(v.finish + from + i)) + 3;
 }
 
-/* Sorts a lane's dependencies by readiness, in place, and notes their order. */
-static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane)
-{
-  for (int j = 0; j < n; j++) {
-    const int key = place_ready(v, s, from, s.item[slot][j][lane]);
-    int       at  = j;
+/* The greatest of keys, and how often it is among them. */
+struct PlaceMost {
+  int key = 0, count = 0;
 
-    for (; at > 0 && s.item[slot][at - 1][lane] > key; at--) s.item[slot][at][lane] = s.item[slot][at - 1][lane], s.index[at][lane] = s.index[at - 1][lane];
-    s.item[slot][at][lane] = key;
-    s.index[at][lane]      = (unsigned char)j;
+  __device__ __forceinline__ void add(int k)
+  {
+    count = k > key ? 1 : count + (k == key);
+    key   = k > key ? k : key;
   }
-  for (int j = 0; j < n; j++) v.sorted[s.begin[slot][lane] + j] = s.index[j][lane];
+  /* when whoever needs them can be placed: one step later, if too many were late */
+  __device__ __forceinline__ int time() const { return key / 2 + (key % 2 && count > CHUNK_LATE); }
+};
+
+/* Sorts a lane's N keys with numbers, in registers: Batcher's odd-even merge sort. */
+template <int N> static __device__ __forceinline__ void place_network(unsigned (&key)[N])
+{
+#pragma unroll
+  for (int p = 1; p < N; p *= 2)
+#pragma unroll
+    for (int k = p; k > 0; k /= 2)
+#pragma unroll
+      for (int j = k % p; j + k < N; j += 2 * k)
+#pragma unroll
+        for (int i = 0; i < k; i++)
+          if (i + j + k < N && (i + j) / (2 * p) == (i + j + k) / (2 * p)) {
+            const unsigned a = key[i + j], b = key[i + j + k];
+            key[i + j]     = min(a, b);
+            key[i + j + k] = max(a, b);
+          }
+}
+
+/* A lane's dependencies, at most N, by readiness, in place of the items; notes their order. */
+template <int N> static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane)
+{
+  unsigned key[N];
+
+#pragma unroll
+  for (int j = 0; j < N; j++) key[j] = j < n ? (unsigned)place_key(v, s, from, s.item[slot][j][lane]) * CHUNK_ITEMS + (unsigned)j : 0xffffffffu;
+  place_network<N>(key);
+#pragma unroll
+  for (int j = 0; j < N; j++)
+    if (j < n) {
+      s.item[slot][j][lane] = (int)(key[j] / CHUNK_ITEMS);
+      v.sorted[s.begin[slot][lane] + j] = (unsigned char)(key[j] % CHUNK_ITEMS);
+    }
 }
 
 static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s, unsigned base, int from, int count, unsigned lane)
 {
+  enum { QUICK = 4 }; /* dependencies that are looked up at once */
   int start = 0, most = -1;
 
   for (int x = (int)lane; x < WINDOW; x += 32) s.next[x] = x, s.load[x] = 0;
@@ -171,36 +204,49 @@ static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared
 
     trsv_barrier_wait(base + offsetof(PlaceShared, full) + 8 * (unsigned)slot, (unsigned)(batch / SLOTS) & 1);
     const int p = s.position[slot][lane], n = s.count[slot][lane], mine = s.round[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
+    int       item[QUICK];
 
+#pragma unroll
+    for (int u = 0; u < QUICK; u++) item[u] = u < n ? s.item[slot][u][lane] : 0;
     for (int round = 0; round < rounds; round++) {
-      const int records = p < 0 || round != mine ? 0 : chunk_records(n, v.K), first = records && v.first ? v.first[p] : p;
-      const int longest = v.first ? (int)trsv_warp_max((unsigned)records) : 1;
+      const bool now = p >= 0 && round == mine;
+      const int  records = now ? chunk_records(n, v.K) : 0, first = now && v.first ? v.first[p] : p;
+      PlaceMost  needs;
+      int        longest = 1;
 
-      if (records > 1) place_sort(v, s, from, slot, n, lane);
+      if (v.first) {
+        longest = (int)trsv_warp_max((unsigned)records);
+        if (longest > 1) {
+          const int widest = (int)trsv_warp_max(records > 1 ? (unsigned)n : 0);
+          if (records > 1) {
+            if (widest <= 8) place_sort<8>(v, s, from, slot, n, lane);
+            else if (widest <= 16) place_sort<16>(v, s, from, slot, n, lane);
+            else place_sort<CHUNK_ITEMS>(v, s, from, slot, n, lane);
+          }
+        }
+      }
+      if (records == 1) {
+        int key[QUICK];
+
+#pragma unroll
+        for (int u = 0; u < QUICK; u++) key[u] = place_key(v, s, from, item[u]);
+#pragma unroll
+        for (int u = 0; u < QUICK; u++) needs.add(key[u]);
+        for (int x = QUICK; x < n; x++) needs.add(place_key(v, s, from, s.item[slot][x][lane]));
+      }
       for (int r = 0, a = 0, b = 0, sums = 0; r < longest; r++) {
         const bool last = r == records - 1;
-        int        t = 0, late = 0;
 
-        if (r < records) {
-          const int take = last ? n - a + sums - b : v.K;
-
-          if (records > 1) v.taken[first + r] = a;
-          for (int x = 0; x < take; x++) {
-            int key;
-
-            if (records == 1) key = place_ready(v, s, from, s.item[slot][x][lane]);
-            else if (b == sums || (a < n && s.item[slot][a][lane] <= s.sum[b][lane])) key = s.item[slot][a++][lane];
-            else key = s.sum[b++][lane];
-            if (key / 2 > t) t = key / 2, late = 0;
-            late += key == 2 * t + 1;
-          }
-          t += late > CHUNK_LATE;
+        if (records > 1 && r < records) {
+          v.taken[first + r] = a;
+          needs              = PlaceMost();
+          for (int x = last ? n - a + sums - b : v.K; x > 0; x--) needs.add(b == sums || (a < n && s.item[slot][a][lane] <= s.sum[b][lane]) ? s.item[slot][a++][lane] : s.sum[b++][lane]);
         }
-        t = place_room(s, r < records, t, v.W, start, lane);
+        const int t = place_room(s, r < records, needs.time(), v.W, start, lane);
         if (r < records) {
           v.time[first + r] = t;
           if (t > most) most = t;
-          if (!last) s.sum[sums++][lane] = 2 * (t + 1) + 1;
+          if (!last) s.sum[sums++][lane] = 2 * t + 3;
           else {
             const int i = p - from;
             if (i < v.times) s.time[i] = t;
@@ -303,6 +349,7 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
   if (t->first) TrsvCall(TrsvDeviceDownload(&t->nodes, t->first + G.n, sizeof(int), NULL));
   TrsvCall(ChunkWordsRead(words, &last));
   t->times   = (int)last;
+  if (t->times > LAST) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times);
   t->outside = 0;
   TrsvCall(TrsvAlloc(sizeof(unsigned) * (size_t)chunks, &counts));
   const TrsvError error = TrsvDeviceDownload(counts, outside, sizeof(unsigned) * (size_t)chunks, NULL);

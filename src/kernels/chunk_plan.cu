@@ -157,7 +157,7 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   if (!clusters) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more");
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvSyncCreate(&((Chunk *)plan->data)->sync));
-  TrsvCall(TrsvChunkOrder(A, &analysis->statistics, source, &order));
+  TrsvCall(TrsvChunkOrder(A, analysis, source, &order));
   costs = TrsvGetCosts();
   error = TrsvChunkSettingsChoose(&order, &analysis->statistics, &costs, A->precision, multiprocessors, plan->rank, &times, &settings);
   if (!error) error = TrsvChunkReady(A->precision, &settings);

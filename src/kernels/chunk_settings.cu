@@ -164,7 +164,7 @@ extern "C" TrsvError TrsvChunkPredict(const TrsvMatrix *A, const TrsvAnalysis *a
   *seconds = 0;
   if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  TrsvCall(TrsvChunkOrder(A, &analysis->statistics, NULL, &order));
+  TrsvCall(TrsvChunkOrder(A, analysis, NULL, &order));
   error = Choose(&order, &analysis->statistics, &costs, A->precision, multiprocessors, 0, &times, &s, seconds);
   TrsvChunkTimesFree(&times);
   TrsvChunkOrderFree(&order);
