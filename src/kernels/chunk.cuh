@@ -13,6 +13,7 @@ struct Chunk {
   size_t         places;
   unsigned       blocks;
   size_t         shared_bytes;
+  void          *memory;       /* holds records to words */
   unsigned char *records;
   ChunkHead     *heads;
   int           *sources, *rows, *batch_of, *after;

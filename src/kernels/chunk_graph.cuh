@@ -75,6 +75,7 @@ TrsvError TrsvChunkCutRows(ChunkOrder *); /* the graph, with long rows cut */
 struct ChunkTimes {
   TrsvChunkSettings settings;
   int               nodes, times;  /* records; 1 + the last time */
+  int               turns;         /* in which a chunk places its records at most: what the time of placing goes by */
   int               outside;       /* dependencies on other chunks that a chunk has at most, each counted as often as it is used */
   int              *cuts;          /* [chunks + 1] the first position of each chunk */
   int              *list;          /* [n] positions by chunk, falling height */
@@ -158,7 +159,7 @@ TrsvError TrsvChunkBatches(const ChunkEmission *, const ChunkSchedule *, ChunkHe
 TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSchedule *, TrsvPrecision, Chunk *);
 
 /* Settings for a triangle on a device of so many multiprocessors: the best but rank by predicted time, TRSV_ERR_UNSUPPORTED where there are not
-   so many. Times are memory for trials. */
+   so many. Times are those of the last that was tried. */
 TrsvError TrsvChunkSettingsChoose(const ChunkOrder *, const TrsvStatistics *, const TrsvCosts *, TrsvPrecision, int multiprocessors, int rank, ChunkTimes *, TrsvChunkSettings *);
 
 /* Cells for imports that fit beside the ring and so many stages. */
@@ -210,7 +211,10 @@ enum {
   CHUNK_TICKET,
   CHUNK_GAVE_UP,
   CHUNK_TOLD,
-  CHUNK_LAST, /* a maximum */
+  CHUNK_LAST, /* maxima */
+  CHUNK_TURNS,
+  CHUNK_IMPORTS,
+  CHUNK_EXPORTS,
   CHUNK_WORDS
 };
 
@@ -225,14 +229,10 @@ static inline TrsvError ChunkWords(unsigned *words)
 }
 
 /* What a launch has left in the words; an error if a wait was given up. */
-static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned *last)
+static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned now[CHUNK_WORDS])
 {
-  unsigned now[CHUNK_WORDS];
-
-  TrsvCall(TrsvDeviceDownload(now, words, sizeof(now), NULL));
-  if (now[CHUNK_GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a wait of the schedule was given up");
-  *last = now[CHUNK_LAST];
-  return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceDownload(now, words, sizeof(unsigned) * CHUNK_WORDS, NULL));
+  return now[CHUNK_GAVE_UP] ? TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a wait of the schedule was given up") : TRSV_SUCCESS;
 }
 
 #endif

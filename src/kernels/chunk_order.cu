@@ -85,7 +85,7 @@ static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
   const TrsvStatistics *statistics = &analysis->statistics;
   const ChunkGraph     &G = o->graph;
   const int            *levels = G.owner ? NULL : analysis->order; /* where rows were cut: from the last position to the first */
-  unsigned         *keys, *sorted, *shared, *words, last = 0;
+  unsigned         *keys, *sorted, *shared, *words, now[CHUNK_WORDS];
   int              *count, *starts, *mail, *positions, bits = 1, multiprocessors;
   size_t            room;
   void             *memory;
@@ -110,7 +110,7 @@ static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
     TRSV_LAUNCH(chunk_heights, ChunkBlocks((size_t)G.n), CHUNK_BLOCK, room, (TrsvStream)NULL, G, ChunkSync(shared), levels, starts, mail, words, bits, o->height, keys, positions);
     error = TrsvDeviceLaunched("chunk_heights");
   }
-  if (!error) error = ChunkWordsRead(shared, &last);
+  if (!error) error = ChunkWordsRead(shared, now);
   if (!error) error = TrsvDeviceSort(G.n, bits, keys, sorted, positions, o->order);
   TrsvDeviceFree(memory);
   return error;

@@ -52,7 +52,7 @@ struct PlaceView {
   unsigned      *finish;
   int           *time, *taken;
   unsigned char *sorted;
-  unsigned      *last, *outside; /* outside: by chunk */
+  unsigned      *words, *outside; /* outside: by chunk */
 };
 
 static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int q, int from, int near_from, int count, int me, unsigned lane)
@@ -195,7 +195,7 @@ template <int N> static __device__ __forceinline__ void place_sort(const PlaceVi
 static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s, unsigned base, int from, int count, unsigned lane)
 {
   enum { QUICK = 4 }; /* dependencies that are looked up at once */
-  int start = 0, most = -1;
+  int start = 0, most = -1, turns = 0;
 
   for (int x = (int)lane; x < WINDOW; x += 32) s.next[x] = x, s.load[x] = 0;
   trsv_warp_sync();
@@ -234,6 +234,7 @@ static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared
         for (int u = 0; u < QUICK; u++) needs.add(key[u]);
         for (int x = QUICK; x < n; x++) needs.add(place_key(v, s, from, s.item[slot][x][lane]));
       }
+      turns += longest;
       for (int r = 0, a = 0, b = 0, sums = 0; r < longest; r++) {
         const bool last = r == records - 1;
 
@@ -259,7 +260,10 @@ static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared
     trsv_barrier_arrive_if(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, lane == 0);
   }
   most = (int)trsv_warp_max((unsigned)(most + 1));
-  if (lane == 0) atomicMax(v.last, (unsigned)most);
+  if (lane == 0) {
+    atomicMax(v.words + CHUNK_LAST, (unsigned)most);
+    atomicMax(v.words + CHUNK_TURNS, (unsigned)turns);
+  }
 }
 
 static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const PlaceView v)
@@ -324,7 +328,7 @@ static TrsvError Allocate(const ChunkOrder *o, ChunkTimes *t, int **records, uns
 TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings, ChunkTimes *t)
 {
   const ChunkGraph &G = o->graph;
-  unsigned         *keys, *sorted, *finish, *words, *outside, *counts, last = 0;
+  unsigned         *keys, *sorted, *finish, *words, *outside, *counts, now[CHUNK_WORDS];
   int              *records, bits = 1;
 
   TrsvCall(Allocate(o, t, &records, &keys, &sorted, &finish, &words, &outside));
@@ -342,13 +346,14 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, o->order, t->list));
   TrsvCall(ChunkWords(words));
 
-  PlaceView v = {G, ChunkSync(words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, t->list, o->height, t->first, finish, t->time, t->taken, t->sorted, words + CHUNK_LAST, outside};
+  PlaceView v = {G, ChunkSync(words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, t->list, o->height, t->first, finish, t->time, t->taken, t->sorted, words, outside};
   TrsvCall(TrsvDeviceAllow((const void *)chunk_place));
   TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * (size_t)v.times, (TrsvStream)NULL, v);
   TrsvCall(TrsvDeviceLaunched("chunk_place"));
   if (t->first) TrsvCall(TrsvDeviceDownload(&t->nodes, t->first + G.n, sizeof(int), NULL));
-  TrsvCall(ChunkWordsRead(words, &last));
-  t->times   = (int)last;
+  TrsvCall(ChunkWordsRead(words, now));
+  t->times   = (int)now[CHUNK_LAST];
+  t->turns   = (int)now[CHUNK_TURNS];
   if (t->times > LAST) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times);
   t->outside = 0;
   TrsvCall(TrsvAlloc(sizeof(unsigned) * (size_t)chunks, &counts));

@@ -49,20 +49,13 @@ static unsigned Blocks(size_t n, size_t size) { return (unsigned)((n + size - 1)
 /* What of a plan belongs to one attempt. */
 static void Clear(Chunk *c)
 {
-  TrsvDeviceFree(c->records);
+  TrsvDeviceFree(c->memory);
   TrsvDeviceFree(c->heads);
-  TrsvDeviceFree(c->sources);
-  TrsvDeviceFree(c->rows);
-  TrsvDeviceFree(c->places_in);
   TrsvDeviceFree(c->batch_of);
   TrsvDeviceFree(c->after);
-  TrsvDeviceFree(c->imports);
-  TrsvDeviceFree(c->words);
-  c->records = c->places_in = NULL;
-  c->heads   = NULL;
-  c->sources = c->rows = c->batch_of = c->after = NULL;
-  c->imports = NULL;
-  c->words   = NULL;
+  c->memory   = NULL;
+  c->heads    = NULL;
+  c->batch_of = c->after = NULL;
 }
 
 /* Device memory, counted. */
@@ -105,14 +98,15 @@ static TrsvError Emit(TrsvPlan *plan, const ChunkOrder *order, const ChunkTimes 
   while (s->settings.stages > CHUNK_LEAST && ChunkCapacity(settings, s->settings.stages, size) < s->cells) s->settings.stages--;
 
   const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size), K = (size_t)settings->length;
+  size_t       bytes = 0;
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
   c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
-  TrsvCall(Keep(plan, stage * (size_t)s->stages, &c->records));
-  TrsvCall(Keep(plan, sizeof(int) * (1 + K) * c->places, &c->sources));
-  TrsvCall(Keep(plan, sizeof(int) * c->places, &c->rows));
-  TrsvCall(Keep(plan, c->places, &c->places_in));
-  TrsvCall(Keep(plan, sizeof(ChunkImport) * (size_t)s->imports, &c->imports));
-  TrsvCall(Keep(plan, 2 * (size_t)size * (size_t)s->exports, &c->words));
+  TrsvCall(ChunkAllocate([&](ChunkArena &a) {
+    a.take(stage * (size_t)s->stages, c->records), a.take((1 + K) * c->places, c->sources), a.take(c->places, c->rows), a.take(c->places, c->places_in);
+    a.take((size_t)s->imports, c->imports), a.take(2 * (size_t)size * (size_t)s->exports, *(char **)&c->words);
+    bytes = a.used;
+  }, &c->memory));
+  plan->bytes += bytes;
   return TrsvChunkWrite(&e, s, plan->precision, c);
 }
 
@@ -122,7 +116,7 @@ static TrsvError Schedule(TrsvPlan *plan, const ChunkOrder *order, const TrsvChu
 {
   static const int  lives[] = {-1, 16, 4, 1, 0};
   TrsvChunkSettings settings = *wanted;
-  int               fits = 0, placed = 0;
+  int               fits = 0, placed = !memcmp(&times->settings, wanted, sizeof(*wanted)); /* the last that was tried */
 
   for (int life : lives) {
     void     *memory[2] = {NULL, NULL};

@@ -39,7 +39,7 @@ static const struct {
 enum {
   KINDS = sizeof(records) / sizeof(records[0])
 };
-static const double budget = 4e-3; /* seconds that choosing may take */
+static const double budget = 3e-3; /* seconds that trying more than one may take */
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
@@ -91,7 +91,7 @@ static TrsvError Predict(const Trial *t, const TrsvCosts *c, const TrsvChunkSett
 static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, TrsvPrecision precision, int multiprocessors, int rank, ChunkTimes *times, TrsvChunkSettings *s, double *seconds)
 {
   const int             deep = t->levels > 40, most = multiprocessors < 9 ? 1 : multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
-  const double          one = 3e-4 + 6e-7 * t->levels + 1e-10 * (double)t->nnz; /* seconds that a trial takes */
+  double                one = 0, more = 0; /* seconds of a trial, of all but the first, by what is counted and not by the clock: the choice does not depend on chance */
   const Trial           trial = {order, (int)TrsvValueSize(precision), times};
   TrsvChunkSettings     choice[CHUNK_CHOICES];
   double                time[CHUNK_CHOICES];
@@ -121,17 +121,18 @@ static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const 
 
   for (int i = 0; i < (int)(sizeof(tries) / sizeof(tries[0])); i++) {
     TrsvChunkSettings c    = Settings(costs, tries[i].chunks, tries[i].kind, tries[i].cluster);
-    double            when = i; /* in this order, where there is no time for a schedule of each */
+    double            when = i; /* in this order, behind all others, where there is no time for a schedule of each */
     int               at   = 0, known = 0;
 
     if (c.cluster > c.chunks && i) continue;
     if (c.cluster > c.chunks) c.cluster = 1;
     for (int k = 0; k < choices; k++) known = known || (c.chunks == choice[k].chunks && c.length == choice[k].length && c.cluster == choice[k].cluster);
     if (known) continue;
-    if (2 * one <= budget) {
-      if (i && (i + 1) * one > budget) break;
+    if (!choices || more + one <= budget) { /* the first is needed anyhow; the next takes about as long as the last */
       TrsvCall(Predict(&trial, costs, &c, tries[i].kind, &when));
-    }
+      one = 2e-4 + 5e-7 * times->turns + 1e-10 * (double)t->nnz;
+      more += choices ? one : 0;
+    } else when += 1e10;
     while (at < choices && time[at] <= when) at++;
     for (int k = choices++; k > at; k--) choice[k] = choice[k - 1], time[k] = time[k - 1];
     choice[at] = c;
@@ -139,7 +140,7 @@ static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const 
   }
   if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
   *s       = choice[rank];
-  *seconds = 2 * one <= budget ? time[rank] : 0;
+  *seconds = time[rank];
   return TRSV_SUCCESS;
 }
 

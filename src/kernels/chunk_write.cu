@@ -129,15 +129,15 @@ static __global__ void write_zeros(int n, int *array)
 
 TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSchedule *s, ChunkHead *heads, int *batch_of, int *after, int *fits)
 {
-  unsigned late = 0;
+  unsigned now[CHUNK_WORDS];
 
   TrsvCall(ChunkWords(e->words));
   TrsvCall(ChunkLaunch("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e, heads, batch_of));
   TrsvCall(ChunkLaunch("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
   TrsvCall(ChunkLaunch("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
   TrsvCall(ChunkLaunch("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports, e->words + CHUNK_LAST));
-  TrsvCall(ChunkWordsRead(e->words, &late));
-  *fits = !late;
+  TrsvCall(ChunkWordsRead(e->words, now));
+  *fits = !now[CHUNK_LAST];
   return TRSV_SUCCESS;
 }
 
