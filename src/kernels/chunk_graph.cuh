@@ -76,6 +76,7 @@ struct ChunkTimes {
   TrsvChunkSettings settings;
   int               nodes, times;  /* records; 1 + the last time */
   int               turns;         /* in which a chunk places its records at most: what the time of placing goes by */
+  int               used;          /* times at which chunks have records, of all chunks */
   int               outside;       /* dependencies on other chunks that a chunk has at most, each counted as often as it is used */
   int              *cuts;          /* [chunks + 1] the first position of each chunk */
   int              *list;          /* [n] positions by chunk, falling height */
@@ -106,6 +107,7 @@ struct ChunkEmission {
   /* in order of chunk and time: chunk and time, record, new steps and their sums, uses and their sums, is it exported, and the sums */
   unsigned *key;
   int      *node, *step, *use, *exported, *export_;
+  int      *source; /* [nodes + 1] sums of how many values each needs, the diagonal's among them */
   /* by chunk: its first record in order of time, its first stage, its first batch */
   int *begin, *stage, *batch;
   int *stage_first; /* [stages + 1] the first record of each, in order of time */
@@ -213,6 +215,7 @@ enum {
   CHUNK_TOLD,
   CHUNK_LAST, /* maxima */
   CHUNK_TURNS,
+  CHUNK_USED, /* a sum */
   CHUNK_IMPORTS,
   CHUNK_EXPORTS,
   CHUNK_WORDS

@@ -102,7 +102,7 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
 }
 
 /* The first time from t on, of those lanes that ask, whose step has room, and takes it; times before start are over. */
-static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, unsigned lane)
+static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, int &used, unsigned lane)
 {
   if (t < start) t = start;
   for (;;) {
@@ -120,6 +120,7 @@ static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int 
 
     trsv_warp_sync();
     if (inside && rank == 0) {
+      used += load == 0;
       s.load[(unsigned)t % WINDOW] = (unsigned char)all;
       if (all == W) s.next[(unsigned)t % WINDOW] = t + 1;
     }
@@ -195,7 +196,7 @@ template <int N> static __device__ __forceinline__ void place_sort(const PlaceVi
 static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s, unsigned base, int from, int count, unsigned lane)
 {
   enum { QUICK = 4 }; /* dependencies that are looked up at once */
-  int start = 0, most = -1, turns = 0;
+  int start = 0, most = -1, turns = 0, used = 0;
 
   for (int x = (int)lane; x < WINDOW; x += 32) s.next[x] = x, s.load[x] = 0;
   trsv_warp_sync();
@@ -243,7 +244,7 @@ static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared
           needs              = PlaceMost();
           for (int x = last ? n - a + sums - b : v.K; x > 0; x--) needs.add(b == sums || (a < n && s.item[slot][a][lane] <= s.sum[b][lane]) ? s.item[slot][a++][lane] : s.sum[b++][lane]);
         }
-        const int t = place_room(s, r < records, needs.time(), v.W, start, lane);
+        const int t = place_room(s, r < records, needs.time(), v.W, start, used, lane);
         if (r < records) {
           v.time[first + r] = t;
           if (t > most) most = t;
@@ -260,6 +261,7 @@ static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared
     trsv_barrier_arrive_if(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, lane == 0);
   }
   most = (int)trsv_warp_max((unsigned)(most + 1));
+  if (used) atomicAdd(v.words + CHUNK_USED, (unsigned)used);
   if (lane == 0) {
     atomicMax(v.words + CHUNK_LAST, (unsigned)most);
     atomicMax(v.words + CHUNK_TURNS, (unsigned)turns);
@@ -354,6 +356,7 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
   TrsvCall(ChunkWordsRead(words, now));
   t->times   = (int)now[CHUNK_LAST];
   t->turns   = (int)now[CHUNK_TURNS];
+  t->used    = (int)now[CHUNK_USED];
   if (t->times > LAST) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times);
   t->outside = 0;
   TrsvCall(TrsvAlloc(sizeof(unsigned) * (size_t)chunks, &counts));

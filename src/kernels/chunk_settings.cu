@@ -7,6 +7,7 @@
    best by measurement (geometric mean; 1.3 times it at worst).
 */
 #include <stdio.h>
+#include <string.h>
 #include "chunk_graph.cuh"
 
 static TrsvChunkSettings chosen_for_all;
@@ -144,13 +145,33 @@ static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const 
   return TRSV_SUCCESS;
 }
 
+/* Steps of fewer records, where as many steps are enough: what a plan holds for lanes without a record is memory for nothing. */
+static TrsvError Narrow(const ChunkOrder *order, ChunkTimes *times, TrsvChunkSettings *s)
+{
+  if (memcmp(&times->settings, s, sizeof(*s))) TrsvCall(TrsvChunkPlace(order, s, times));
+  const int enough = times->times + times->times / 100;
+
+  for (int width = s->width / 2; width >= (s->length <= 3 ? 8 : s->length <= 5 ? 16 : 32) && times->nodes <= 0.98 * width * times->used; width /= 2) {
+    TrsvChunkSettings narrow = *s;
+
+    narrow.width = width;
+    TrsvCall(TrsvChunkPlace(order, &narrow, times));
+    if (times->times > enough) break;
+    *s = narrow;
+  }
+  return TRSV_SUCCESS;
+}
+
 TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, TrsvPrecision precision, int multiprocessors, int rank, ChunkTimes *times, TrsvChunkSettings *s)
 {
   double seconds;
 
-  if (!overridden) return Choose(order, t, costs, precision, multiprocessors, rank, times, s, &seconds);
-  *s = chosen_for_all;
-  return TRSV_SUCCESS;
+  if (overridden) {
+    *s = chosen_for_all;
+    return TRSV_SUCCESS;
+  }
+  TrsvCall(Choose(order, t, costs, precision, multiprocessors, rank, times, s, &seconds));
+  return Narrow(order, times, s);
 }
 
 extern "C" TrsvError TrsvChunkPredict(const TrsvMatrix *A, const TrsvAnalysis *analysis, double *seconds)
