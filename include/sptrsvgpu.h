@@ -27,12 +27,22 @@ typedef enum {
 } SpTRSVGPUSelect;
 PETSC_EXTERN const char *const SpTRSVGPUSelects[];
 
+/* Where ILU(0) and ICC(0) of a matrix on a GPU are computed. */
+typedef enum {
+  SPTRSVGPU_FACTORIZATION_AUTO,   /* where it is expected to take less time */
+  SPTRSVGPU_FACTORIZATION_DEVICE, /* there, where it can be done there */
+  SPTRSVGPU_FACTORIZATION_HOST    /* on the host, by PETSc */
+} SpTRSVGPUFactorization;
+PETSC_EXTERN const char *const SpTRSVGPUFactorizations[];
+
 PETSC_EXTERN PetscErrorCode SpTRSVGPURegister(void);
 
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat, SpTRSVGPUFactor, const char[]);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat, SpTRSVGPUFactor, const char *[]);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSelect(Mat, SpTRSVGPUSelect);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetSelect(Mat, SpTRSVGPUSelect *);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetFactorization(Mat, SpTRSVGPUFactorization);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetFactorization(Mat, SpTRSVGPUFactorization *);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetTuneSeconds(Mat, PetscReal);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat, PetscReal *);
 

@@ -9,6 +9,7 @@ static char help[] = "ILU(0) of a matrix from a Matrix Market file, by PETSc on 
 #include "mtx.h"
 
 static PetscBool failed = PETSC_FALSE;
+static PetscBool loose  = PETSC_FALSE; /* rounding decides about the factor */
 
 /* For what must be equal */
 static PetscErrorCode Different(const char format[], ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
@@ -44,10 +45,41 @@ static PetscErrorCode Factor(Mat A, const char solver[], KSP *ksp, Mat *F, MatFa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Equal to 1e-10, or neither finite */
-static PetscErrorCode CompareVecs(const char what[], Vec x, Vec y)
+/* By how much does PETSc's own solve change where only the last digits of A do? What a factor of other roundings may differ by. */
+static PetscErrorCode Rounding(Mat A, PetscBool transposed, Vec b, Vec y, PetscReal *difference)
 {
-  PetscReal norm, difference, own;
+  Mat            plain, R;
+  KSP            ksp;
+  Vec            x;
+  PetscScalar   *a;
+  MatInfo        info;
+  MatFactorError error;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatConvert(A, MATSEQAIJ, MAT_INITIAL_MATRIX, &plain));
+  PetscCall(MatGetInfo(plain, MAT_LOCAL, &info));
+  PetscCall(MatSeqAIJGetArray(plain, &a));
+  for (PetscInt k = 0; k < (PetscInt)info.nz_used; k++) a[k] *= 1 + (k % 5 - 2) * PETSC_MACHINE_EPSILON;
+  PetscCall(MatSeqAIJRestoreArray(plain, &a));
+  PetscCall(Factor(plain, "petsc", &ksp, &R, &error));
+  *difference = PETSC_INFINITY;
+  if (!error) {
+    PetscCall(VecDuplicate(y, &x));
+    if (transposed) PetscCall(MatSolveTranspose(R, b, x));
+    else PetscCall(MatSolve(R, b, x));
+    PetscCall(VecAXPY(x, -1, y));
+    PetscCall(VecNorm(x, NORM_INFINITY, difference));
+    PetscCall(VecDestroy(&x));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Equal to 1e-10, or neither finite, or within what rounding does to it */
+static PetscErrorCode CompareVecs(const char what[], Mat A, PetscBool transposed, Vec b, Vec x, Vec y)
+{
+  PetscReal norm, difference, own, rounding;
 
   PetscFunctionBeginUser;
   PetscCall(VecNorm(x, NORM_INFINITY, &own));
@@ -58,7 +90,12 @@ static PetscErrorCode CompareVecs(const char what[], Vec x, Vec y)
   }
   PetscCall(VecAXPY(x, -1, y));
   PetscCall(VecNorm(x, NORM_INFINITY, &difference));
-  if (!(difference <= 1e-10 * norm)) PetscCall(Different("%s by %.1e of %.1e,", what, (double)difference, (double)norm));
+  if (difference <= 1e-10 * norm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Rounding(A, transposed, b, y, &rounding));
+  if (difference <= 20 * rounding || rounding > 1e-3 * norm) {
+    loose = PETSC_TRUE;
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %s by %.1e of %.1e, as rounding does,", what, (double)difference, (double)norm));
+  } else PetscCall(Different("%s by %.1e of %.1e,", what, (double)difference, (double)norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,6 +160,7 @@ static PetscErrorCode Compare(Mat A)
   PetscBool          same, sensitive = PETSC_FALSE;
 
   PetscFunctionBeginUser;
+  loose = PETSC_FALSE;
   PetscCall(Factor(A, "sptrsvgpu", &ksp[0], &F, &ours));
   PetscCall(Factor(A, "petsc", &ksp[1], &R, &petscs));
   if (ours != petscs) PetscCall(Different("factor error %d, should be %d", (int)ours, (int)petscs));
@@ -133,10 +171,10 @@ static PetscErrorCode Compare(Mat A)
     PetscCall(FillVec(b, 1));
     PetscCall(MatSolve(F, b, x));
     PetscCall(MatSolve(R, b, y));
-    PetscCall(CompareVecs("MatSolve", x, y));
+    PetscCall(CompareVecs("MatSolve", A, PETSC_FALSE, b, x, y));
     PetscCall(MatSolveTranspose(F, b, x));
     PetscCall(MatSolveTranspose(R, b, y));
-    PetscCall(CompareVecs("MatSolveTranspose", x, y));
+    PetscCall(CompareVecs("MatSolveTranspose", A, PETSC_TRUE, b, x, y));
     for (int i = 0; i < 2; i++) {
       PetscCall(KSPSetResidualHistory(ksp[i], NULL, 100, PETSC_TRUE));
       PetscCall(KSPSolve(ksp[i], b, x));
@@ -144,7 +182,8 @@ static PetscErrorCode Compare(Mat A)
       PetscCall(KSPGetConvergedReason(ksp[i], &reason[i]));
     }
     PetscCall(SameHistory(ksp[0], ksp[1], &same));
-    if (!same) PetscCall(Sensitive(ksp[1], b, x, &sensitive));
+    if (!same && loose) sensitive = PETSC_TRUE;
+    else if (!same) PetscCall(Sensitive(ksp[1], b, x, &sensitive));
     if (sensitive) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " and %" PetscInt_FMT " iterations, by rounding", iterations[0], iterations[1]));
     else if (!same || reason[0] != reason[1]) PetscCall(Different("%" PetscInt_FMT " iterations %s, should be %" PetscInt_FMT " %s, or another history", iterations[0], KSPConvergedReasons[reason[0]], iterations[1], KSPConvergedReasons[reason[1]]));
     else PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT " iterations %s", iterations[0], KSPConvergedReasons[reason[0]]));

@@ -2,7 +2,7 @@
    The device functions of a build without CUDA. Nothing there calls them: the table has no algorithm of the device.
 */
 #include <stdlib.h>
-#include "impl.h"
+#include "factor.h"
 
 static TrsvError None(void) { return TrsvFail(TRSV_ERR_UNSUPPORTED, "built without CUDA"); }
 
@@ -91,6 +91,35 @@ TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision 
   (void)scatter;
   (void)precision;
   return TrsvDeviceUpload(to, from, (size_t)n, stream);
+}
+
+TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, int *row)
+{
+  (void)f;
+  (void)offsets;
+  (void)columns;
+  (void)row;
+  return None();
+}
+
+TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, NULL); }
+TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream) { return TrsvFactorSums(f, NULL, stream); }
+
+TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, TrsvShift shift, double amount, double zero, double added, TrsvStream stream)
+{
+  (void)shift;
+  (void)amount;
+  (void)zero;
+  (void)added;
+  return TrsvFactorSums(f, values, stream);
+}
+
+TrsvError TrsvFactorSums(TrsvFactor *f, const void *values, TrsvStream stream)
+{
+  (void)f;
+  (void)values;
+  (void)stream;
+  return None();
 }
 
 TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *analysis)

@@ -35,7 +35,8 @@ struct TrsvPlan {
   const TrsvAlgorithm *algorithm;
   TrsvPrecision        precision;
   int                  rows, values; /* values: how many the caller hands to TrsvPlanSetValues */
-  int                  fresh; /* no solve since the values were set: they may still be on their way in the stream, so it is no early launch */
+  int                  fresh; /* no solve since the values were set: they may still be on their way in the stream */
+  int                  early; /* may the solve now asked for be an early launch? */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
   size_t               bytes;
   void                *data; /* the algorithm's own */
@@ -46,6 +47,10 @@ extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCus
 
 /* TrsvPlanCreate with other settings than those that are predicted to be the best; TRSV_ERR_UNSUPPORTED where there are not so many. */
 TrsvError TrsvPlanCreateRanked(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
+
+/* TrsvPlanSolve right behind another solve of this library in the same stream, beside whose end it starts. (An early launch behind anything else
+   gains nothing and costs a microsecond.) */
+TrsvError TrsvPlanSolveNext(TrsvPlan *, const void *b, void *x, TrsvStream);
 
 static inline size_t TrsvValueSize(TrsvPrecision p) { return p == TRSV_FLOAT ? sizeof(float) : sizeof(double); }
 

@@ -200,9 +200,9 @@ static TrsvError InverseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream
 {
   Inverse *v = (Inverse *)plan->data;
 
-  if (v->use_plain) return TrsvPlanSolve(v->plain, b, x, stream);
-  TrsvCall(plan->precision == TRSV_FLOAT ? Multiply<float>(v, !plan->fresh, b, stream) : Multiply<double>(v, !plan->fresh, b, stream));
-  return TrsvPlanSolve(v->product, v->right, x, stream);
+  if (v->use_plain) return (plan->early ? TrsvPlanSolveNext : TrsvPlanSolve)(v->plain, b, x, stream);
+  TrsvCall(plan->precision == TRSV_FLOAT ? Multiply<float>(v, plan->early, b, stream) : Multiply<double>(v, plan->early, b, stream));
+  return TrsvPlanSolveNext(v->product, v->right, x, stream);
 }
 
 static void InverseDestroy(TrsvPlan *plan)

@@ -149,10 +149,12 @@ static double Chain(const TrsvStatistics *s)
   return s->levels * (s->row_mean < 3.4 ? 58. : s->row_mean < 4.4 ? 75. : s->row_mean < 6.4 ? 92. : 130.);
 }
 
-/* The block size whose product is solved fastest, if any is faster than T itself by more than what a launch costs. */
+/* The block size whose product is solved fastest, if any is faster than T itself by more than what a launch costs. Where a smaller block is
+   slower than the one before, smaller ones yet would be, too. */
 static TrsvError ChooseBlock(Inverse *v, const TrsvMatrix *A, const TrsvAnalysis *plain, int *counts, int *best)
 {
-  double least, chain = Chain(&plain->statistics);
+  const double chain = Chain(&plain->statistics);
+  double       least, before = 1;
 
   *best = 1;
   TrsvCall(TrsvChunkPredict(A, plain, &least));
@@ -166,10 +168,12 @@ static TrsvError ChooseBlock(Inverse *v, const TrsvMatrix *A, const TrsvAnalysis
     error = Product(v, block, counts, &P);
     if (!error) error = TrsvAnalyse(&P, &analysis);
     if (!error && Chain(&analysis->statistics) < 0.8 * chain) error = TrsvChunkPredict(&P, analysis, &seconds);
-    if (!error && seconds > 0 && seconds < least) least = seconds, *best = block;
+    if (!error && seconds < least) least = seconds, *best = block;
     TrsvAnalysisDestroy(&analysis);
     TrsvDeviceFree((void *)P.columns);
     TrsvCall(error);
+    if (seconds > before) break;
+    before = seconds;
   }
   return TRSV_SUCCESS;
 }

@@ -20,7 +20,8 @@ enum {
   QUAD  = 4,
   LONG  = 64,     /* entries of a row that a thread takes on alone */
   TAIL  = 32,     /* what it takes on alone of a longer row, for the neighbours are here */
-  SHARE = 4,      /* entries of a long row that each thread of the warp looks at in a turn */
+  SHARE = 8,      /* entries of a long row that each thread of the warp looks at in a turn */
+  REST  = 32, REST_MOST = 256, /* ns between two looks of a warp that waits, at first and at most */
   ALL   = ~0
 };
 
@@ -31,8 +32,14 @@ static __global__ void levels_clear(int rows, unsigned *word)
   if (i < rows) word[i] = 0;
 }
 
+/* The word of the row that is solved as the d-th, from where it is soonest. */
+static __device__ __forceinline__ unsigned find(const Pattern &A, const unsigned *word, unsigned near, int first, int d)
+{
+  return d < first ? trsv_load(word + A.turn(d)) : trsv_shared_load<unsigned>(near + 4 * (unsigned)(d - first));
+}
+
 /* word[i] = 1 + the level of row i; *most: the largest of them */
-static __global__ void __launch_bounds__(BLOCK) levels_find(const Pattern A, unsigned *word, unsigned *most, TrsvSync sync)
+static __global__ void __launch_bounds__(BLOCK, 6) levels_find(const Pattern A, unsigned *word, unsigned *most, TrsvSync sync)
 {
   TRSV_SHARED(unsigned, start, 2);
   const unsigned near = trsv_shared_address(), own = near + 4 * threadIdx.x, lane = threadIdx.x % 32;
@@ -45,7 +52,7 @@ static __global__ void __launch_bounds__(BLOCK) levels_find(const Pattern A, uns
   const int    row   = done ? 0 : A.turn(r);
   int          left = done ? 0 : A.entries(row), next = done ? 0 : A.entry(row, 0); /* entries that nobody has looked at */
   int          wanted[QUAD] = {-1, -1, -1, -1};                                     /* rows that this one waits for, as they are solved */
-  unsigned     level = 0, begin = 0;
+  unsigned     level = 0, begin = 0, rest = REST;
   TrsvPatience patience;
 
   do {
@@ -64,7 +71,7 @@ static __global__ void __launch_bounds__(BLOCK) levels_find(const Pattern A, uns
       for (int s = 0; s < SHARE; s++) {
         const int e = 32 * s + (int)lane, d = e < n ? A.turn(A.columns[from + step * e]) : -1;
 
-        found[s] = d < 0 ? 1 : d < first ? trsv_load(word + A.turn(d)) : trsv_shared_load<unsigned>(near + 4 * (unsigned)(d - first));
+        found[s] = d < 0 ? 1 : find(A, word, near, first, d);
       }
 #pragma unroll
       for (int s = 0; s < SHARE; s++) {
@@ -127,10 +134,26 @@ static __global__ void __launch_bounds__(BLOCK) levels_find(const Pattern A, uns
       moved = moved || again;
     } while (__any_sync((unsigned)ALL, again));
 
-    bool outside = left > LONG; /* does it wait for another warp? */
+    if (__any_sync((unsigned)ALL, moved)) {
+      rest = REST;
+      continue;
+    }
+    /* Nothing has changed: each looks at one word of another warp, less and less often, until one is there. A warp far from ready
+       leaves the multiprocessor to those that are near. */
+    const bool asks = __any_sync((unsigned)ALL, left > LONG); /* for what the next turn looks at */
+    int        d    = -1;
+    bool       more = true, there;
+
 #pragma unroll
-    for (int n = 0; n < QUAD; n++) outside = outside || (wanted[n] >= 0 && wanted[n] < r - (int)lane);
-    if (!done && !moved && outside && !patience.more(sync)) {
+    for (int n = QUAD - 1; n >= 0; n--)
+      if (wanted[n] >= 0 && wanted[n] < r - (int)lane) d = wanted[n];
+    do {
+      trsv_sleep(rest);
+      rest  = min(2 * rest, (unsigned)REST_MOST);
+      there = asks || (d >= 0 && find(A, word, near, first, d));
+      if (left > LONG || (d >= 0 && !there)) more = patience.more(sync);
+    } while (!__any_sync((unsigned)ALL, there || !more) && __any_sync((unsigned)ALL, d >= 0));
+    if (!more) { /* it goes without */
       left = 0;
 #pragma unroll
       for (int n = 0; n < QUAD; n++) wanted[n] = -1;

@@ -133,8 +133,8 @@ TrsvError TrsvPairFirst(TrsvPair *pair, const void *b, void *y, TrsvStream strea
 
 TrsvError TrsvPairSecond(TrsvPair *pair, const void *y, void *x, TrsvStream stream)
 {
-  if (!pair->column) return TrsvPlanSolve(pair->second.plan, y, x, stream);
-  TrsvCall(TrsvPlanSolve(pair->second.plan, y, pair->permuted, stream));
+  if (!pair->column) return TrsvPlanSolveNext(pair->second.plan, y, x, stream);
+  TrsvCall(TrsvPlanSolveNext(pair->second.plan, y, pair->permuted, stream));
   return Permute(pair, pair->column, 1, pair->permuted, x, stream);
 }
 

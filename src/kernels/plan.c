@@ -101,6 +101,16 @@ TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memor
 TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
   if (!plan->rows) return TRSV_SUCCESS;
+  plan->early = 0;
+  TrsvCall(plan->algorithm->solve(plan, b, x, stream));
+  plan->fresh = 0;
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvPlanSolveNext(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  if (!plan->rows) return TRSV_SUCCESS;
+  plan->early = !plan->fresh;
   TrsvCall(plan->algorithm->solve(plan, b, x, stream));
   plan->fresh = 0;
   return TRSV_SUCCESS;

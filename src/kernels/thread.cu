@@ -104,7 +104,7 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
   TrsvOrdered *o = (TrsvOrdered *)plan->data;
 
   TrsvCall(TrsvSyncStart(&o->sync, stream));
-  return plan->precision == TRSV_FLOAT ? Launch<float>(o, !plan->fresh, b, x, stream) : Launch<double>(o, !plan->fresh, b, x, stream);
+  return plan->precision == TRSV_FLOAT ? Launch<float>(o, plan->early, b, x, stream) : Launch<double>(o, plan->early, b, x, stream);
 }
 
 /* A launch; a hop through L2 for each level set, dearer where many rows poll; what crosses the memory. The constants fit the solves of

@@ -8,6 +8,7 @@
      TrsvAnalyse -> TrsvSelect -> TrsvPlanCreate -> TrsvPlanSetValues -> TrsvPlanSolve ... -> TrsvPlanDestroy
 
    A pair holds the plans of the two factors L and U of one matrix, and of their transposes once they are asked for.
+   A factor makes L and U: ILU(0) or IC(0) of a matrix on the device.
 
    Every function returns a TrsvError; TrsvErrorMessage() says in words what the last failure of this thread was.
    Nothing here prints, exits or aborts. Indices are 32 bits, 0-based.
@@ -205,6 +206,56 @@ TrsvError TrsvPairSecond(TrsvPair *, const void *y, void *x, TrsvStream);
 
 size_t TrsvPairBytes(const TrsvPair *); /* memory that the pair holds */
 void   TrsvPairDestroy(TrsvPair **);
+
+/* ILU(0) or IC(0) of a matrix A on the device, in its natural order: the patterns once, the values as often as they change. */
+typedef enum {
+  TRSV_ILU, /* A = L U on the pattern of A */
+  TRSV_ICC  /* of A's upper triangle alone: A = U^T D U, given as L = U^T and D U */
+} TrsvFactorKind;
+
+/* What happens to a pivot that counts as zero; PETSc's MatFactorShiftType in all that follows from it. */
+typedef enum {
+  TRSV_SHIFT_NONE,              /* it is told */
+  TRSV_SHIFT_NONZERO,           /* A + s I is factored, s doubled until no pivot is zero against its row */
+  TRSV_SHIFT_POSITIVE_DEFINITE, /* the same until all pivots are positive, s by bisection */
+  TRSV_SHIFT_INBLOCKS           /* it gets the amount added to it */
+} TrsvShift;
+
+typedef struct {
+  TrsvShift shift;
+  double    amount, zero; /* of the shift; a pivot up to this is zero (times its row's sum, for the two shifts of A) */
+} TrsvPivots;
+
+typedef struct {
+  int    row;      /* of the first zero pivot, or -1 */
+  double pivot;    /* its magnitude */
+  int    attempts; /* how often A was factored */
+  double shift;    /* what was added to its diagonal in the end */
+} TrsvOutcome;
+
+typedef struct TrsvFactor TrsvFactor;
+
+/* Splits a square pattern, compressed sparse rows on the device, into those of L and U, and sorts the rows by level set. A row without a
+   diagonal, with columns that do not rise or lie outside, is TRSV_ERR_STRUCTURE; the message names it, and *row is that row, else -1.
+   Works in the default stream. Nothing of the caller's is kept. */
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
+
+/* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small read, and so for the
+   stream. What a zero pivot leaves in L and U is of no use. */
+TrsvError TrsvFactorNumeric(TrsvFactor *, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
+
+/* L with a unit diagonal and U with a stored one; they and their values belong to the factor. */
+void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
+
+/* The same on the host: patterns and, where there are any, values. All is in *memory, which the caller gives to TrsvFree(TRSV_HOST). */
+TrsvError TrsvFactorDownload(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, void **memory, TrsvStream);
+
+const TrsvStatistics *TrsvFactorStatistics(const TrsvFactor *); /* of L */
+void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
+int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row */
+size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
+double                TrsvFactorPredict(const TrsvFactor *);    /* seconds that values are expected to take */
+void                  TrsvFactorDestroy(TrsvFactor **);
 
 /* How long a thread of a device kernel waits for one value before it gives up; 10 s unless set. For all plans, from the next
    solve on. */

@@ -72,7 +72,7 @@ static __device__ __forceinline__ float              trsv_from_bits(unsigned b) 
 
 /* A poll that found nothing; the executor runs somebody else here. */
 static __device__ __forceinline__ void trsv_pause() { }
-static __device__ __forceinline__ void trsv_sleep() { __nanosleep(100); } /* the same, in no hurry */
+static __device__ __forceinline__ void trsv_sleep(unsigned nanoseconds = 100) { __nanosleep(nanoseconds); } /* the same, in no hurry */
 
   /* Instructions that start with compute capability 9.0. What is compiled for less traps; TrsvDeviceHasClusters keeps it from being run. */
   #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900

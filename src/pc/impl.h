@@ -11,13 +11,17 @@
 typedef struct {
   const TrsvAlgorithm *algorithm[2]; /* by SpTRSVGPUFactor; NULL is auto */
   SpTRSVGPUSelect      select;
+  SpTRSVGPUFactorization factorization;
   PetscReal            tune; /* seconds */
   PetscBool            thread; /* auto means thread-level kernels where there is a GPU (capellini) */
 } SpTRSVGPUSettings;
 
 typedef struct {
-  MatFactorType     kind;     /* MAT_FACTOR_ILU or MAT_FACTOR_ICC: what host holds */
-  Mat               host;     /* PETSc's own factor of this rank's diagonal block: where values come from */
+  MatFactorType     kind;     /* MAT_FACTOR_ILU or MAT_FACTOR_ICC */
+  Mat               host;     /* PETSc's own factor of this rank's diagonal block: where values come from, unless there is */
+  TrsvFactor       *factor;   /* the one that was made on the device */
+  char              why[96];  /* it is the host's, though the matrix lives on the device */
+  TrsvOutcome       outcome;  /* of the last factorisation on the device */
   SpTRSVGPUSettings settings;
   PetscBool         nonzero;  /* the shift is MAT_SHIFT_NONZERO, though PCILU says INBLOCKS for matrices of the device */
   TrsvMemory        home;     /* where the matrix lives */
@@ -28,15 +32,17 @@ typedef struct {
   Vec               root;     /* ICC: square roots of the pivots, for the symmetric halves of an apply; made when needed */
 } SpTRSVGPU;
 
-/* The triangles of PETSc's host factor: ILU gives L with a unit diagonal and U, ICC = U^T D U gives L = U^T and D U. */
+/* The triangles of the factor: ILU gives L with a unit diagonal and U, ICC = U^T D U gives L = U^T and D U. */
 typedef struct {
   TrsvMatrix         L, U;
-  const PetscScalar *l, *u; /* their values */
-  PetscInt          *index; /* what this owns */
+  const PetscScalar *l, *u;  /* their values */
+  TrsvMemory         memory; /* where all of it lives */
+  PetscInt          *index;  /* what this owns */
   PetscScalar       *value;
+  void              *copy;
 } SpTRSVGPUTriangles;
 
-PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(Mat, MatFactorType, SpTRSVGPUTriangles *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *, TrsvMemory, SpTRSVGPUTriangles *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUSetFromOptions(Mat);
@@ -48,7 +54,10 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
 PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);
 PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);
 
-PETSC_INTERN PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU;
+PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat, Mat, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceNumeric(Mat, Mat, const MatFactorInfo *);
+
+PETSC_INTERN PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
 
 /* An error of src/kernels as PETSc's. */
 PETSC_INTERN PetscErrorCode SpTRSVGPUErrorCode(TrsvError);

@@ -1,12 +1,13 @@
 /*
    The MatSolverType sptrsvgpu: a factor Mat in the order of its life.
 
-   Values come from PETSc's own host factorisation of this rank's diagonal block, kept as an inner Mat; the triangular solves are
-   src/kernels', on pairs of plans that are made when a solve first needs them and get new values at each numeric phase.
+   Values come from the factorisation of src/kernels on the device (device.c), or from PETSc's own of the host, kept as an inner Mat, of this
+   rank's diagonal block; the triangular solves are src/kernels', on pairs of plans that are made when a solve first needs them and get
+   new values at each numeric phase.
 */
 #include "impl.h"
 
-PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU;
+PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
 
 /* The part of a matrix that this rank factors. */
 static PetscErrorCode GetLocal(Mat A, Mat *local)
@@ -62,6 +63,8 @@ static PetscErrorCode Reset(Mat F)
   for (int m = 0; m < 2; m++)
     for (int t = 0; t < 2; t++) TrsvPairDestroy(&s->pair[m][t]);
   PetscCall(MatDestroy(&s->host));
+  TrsvFactorDestroy(&s->factor);
+  s->why[0] = 0;
   PetscCall(PetscFree2(s->row, s->column));
   PetscCall(VecDestroy(&s->b));
   PetscCall(VecDestroy(&s->x));
@@ -97,6 +100,14 @@ static PetscErrorCode MatGetInfo_SpTRSVGPU(Mat F, MatInfoType flag, MatInfo *inf
     info->fill_ratio_given  = s->host->info.fill_ratio_given;
     info->fill_ratio_needed = s->host->info.fill_ratio_needed;
     info->factor_mallocs    = s->host->info.factor_mallocs;
+  } else if (s->factor) {
+    int lower, upper;
+
+    TrsvFactorEntries(s->factor, &lower, &upper);
+    info->nz_used = info->nz_allocated = s->kind == MAT_FACTOR_ICC ? upper : (PetscLogDouble)lower + upper; /* as PETSc counts its own */
+    info->memory                       = (PetscLogDouble)TrsvFactorBytes(s->factor);
+    info->fill_ratio_given             = F->info.fill_ratio_given;
+    info->fill_ratio_needed            = 1;
   }
   if (flag == MAT_LOCAL) PetscFunctionReturn(PETSC_SUCCESS);
   in[0] = info->nz_used;
@@ -129,7 +140,6 @@ static PetscErrorCode CheckPattern(Mat A, Mat local)
   PetscBool       done;
 
   PetscFunctionBegin;
-  PetscCheck(local->rmap->n == local->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, local->rmap->n, local->cmap->n);
   if (!local->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
@@ -171,12 +181,19 @@ static PetscErrorCode IsIdentity(IS is, PetscBool *identity)
 {
   const PetscInt *indices;
   PetscLayout     layout;
-  PetscInt        start, end;
+  PetscInt        start, end, first, step;
+  PetscBool       stride;
 
   PetscFunctionBegin;
   *identity = PETSC_TRUE;
   PetscCall(ISGetLayout(is, &layout));
   PetscCall(PetscLayoutGetRange(layout, &start, &end));
+  PetscCall(PetscObjectTypeCompare((PetscObject)is, ISSTRIDE, &stride));
+  if (stride) { /* has no indices to change */
+    PetscCall(ISStrideGetInfo(is, &first, &step));
+    *identity = (PetscBool)(start == end || (first == start && step == 1));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(ISGetIndices(is, &indices));
   for (PetscInt i = start; i < end && *identity; i++) *identity = (PetscBool)(indices[i - start] == i);
   PetscCall(ISRestoreIndices(is, &indices));
@@ -234,10 +251,24 @@ static PetscErrorCode CheckSettings(Mat F)
 
 static PetscErrorCode Numeric(Mat, Mat, const MatFactorInfo *);
 
+static PetscErrorCode SymbolicOnHost(SpTRSVGPU *s, Mat local, IS row, IS column, const MatFactorInfo *info)
+{
+  Mat onhost;
+
+  PetscFunctionBegin;
+  PetscCall(GetOnHost(local, &onhost));
+  PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &s->host));
+  PetscCheck(s->host, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorisation for this matrix", MatFactorTypes[s->kind]);
+  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, iccfactorsymbolic, onhost, row, info);
+  else PetscUseTypeMethod(s->host, ilufactorsymbolic, onhost, row, column, info);
+  PetscCall(MatDestroy(&onhost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
-  Mat        local, onhost;
+  Mat        local;
   IS         r, c;
 
   PetscFunctionBegin;
@@ -245,17 +276,17 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCall(SpTRSVGPUSetFromOptions(F));
   PetscCall(Reset(F));
   PetscCall(GetLocal(A, &local));
-  PetscCall(CheckPattern(A, local));
+  PetscCheck(local->rmap->n == local->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, local->rmap->n, local->cmap->n);
   PetscCall(FindHome(local, info, &s->home));
   PetscCall(CheckSettings(F));
   PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SetOrdering(F, local, row, column, &r, &c));
-  PetscCall(GetOnHost(local, &onhost));
-  PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &s->host));
-  PetscCheck(s->host, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorisation for this matrix", MatFactorTypes[s->kind]);
-  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, iccfactorsymbolic, onhost, r, info);
-  else PetscUseTypeMethod(s->host, ilufactorsymbolic, onhost, r, c, info);
-  PetscCall(MatDestroy(&onhost));
+  F->info.fill_ratio_given = info->fill;
+  PetscCall(SpTRSVGPUDeviceSymbolic(F, local, info));
+  if (!s->factor) {
+    PetscCall(CheckPattern(A, local));
+    PetscCall(SymbolicOnHost(s, local, r, c, info));
+  }
   PetscCall(ISDestroy(&r));
   PetscCall(ISDestroy(&c));
   F->factortype                 = s->kind;
@@ -272,22 +303,40 @@ static PetscErrorCode MatICCFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS perm, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Notes the first pivot that counts as zero, of all ranks. PETSc's own note names the last one, and for ICC not always its row. */
-static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const SpTRSVGPUTriangles *t, const MatFactorInfo *info)
+/* The first pivot of the host factor that counts as zero. PETSc's own note names the last one, and for ICC not always its row. */
+static PetscErrorCode FindZeroPivot(const SpTRSVGPU *s, const MatFactorInfo *info, PetscInt *row, PetscReal *value)
 {
-  SpTRSVGPU *s     = (SpTRSVGPU *)F->data;
-  PetscInt   row   = s->host->factorerrortype ? A->rmap->rstart + s->host->factorerror_zeropivot_row : PETSC_INT_MAX, first;
-  PetscReal  value = s->host->factorerror_zeropivot_value;
+  SpTRSVGPUTriangles t;
 
   PetscFunctionBegin;
-  for (PetscInt r = 0; r < t->U.rows; r++) {
-    const PetscReal pivot = PetscAbsScalar(t->u[t->U.offsets[r]]);
+  *row   = s->host->factorerrortype ? s->host->factorerror_zeropivot_row : -1;
+  *value = s->host->factorerror_zeropivot_value;
+  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
+  for (PetscInt r = 0; r < t.U.rows; r++) {
+    const PetscReal pivot = PetscAbsScalar(t.u[t.U.offsets[r]]);
 
     if (pivot > info->zeropivot || PetscIsNanReal(pivot)) continue;
-    row   = A->rmap->rstart + (s->natural ? r : s->row[r]);
-    value = pivot;
+    *row   = s->natural ? r : s->row[r];
+    *value = pivot;
     break;
   }
+  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Notes the first pivot that counts as zero, of all ranks. */
+static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+  PetscInt   row, first;
+  PetscReal  value;
+
+  PetscFunctionBegin;
+  if (s->factor) {
+    row   = s->outcome.row;
+    value = s->outcome.pivot;
+  } else PetscCall(FindZeroPivot(s, info, &row, &value));
+  row = row < 0 ? PETSC_INT_MAX : row + A->rmap->rstart;
   PetscCallMPI(MPIU_Allreduce(&row, &first, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)F)));
   if (row != first) value = 0;
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &value, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)F)));
@@ -298,28 +347,42 @@ static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const SpTRSVGPUTriangles *t, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FactorOnHost(Mat F, Mat A, const MatFactorInfo *given)
+static PetscErrorCode FactorOnHost(Mat F, Mat A, Mat local, const MatFactorInfo *info)
 {
-  SpTRSVGPU    *s    = (SpTRSVGPU *)F->data;
-  MatFactorInfo info = *given;
-  Mat           local, onhost;
-  PetscBool     keep;
-  PetscMPIInt   error;
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+  Mat        onhost;
+  PetscBool  keep;
 
   PetscFunctionBegin;
-  PetscCall(GetLocal(A, &local));
-  if (s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
+  PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorHost, F, A, 0, 0));
   /* a zero pivot is reported here, with its row */
   PetscCall(GetOnHost(local, &onhost));
   keep                     = onhost->erroriffailure;
   onhost->erroriffailure   = PETSC_FALSE;
   s->host->factorerrortype = MAT_FACTOR_NOERROR;
-  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, choleskyfactornumeric, onhost, &info);
-  else PetscUseTypeMethod(s->host, lufactornumeric, onhost, &info);
+  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, choleskyfactornumeric, onhost, info);
+  else PetscUseTypeMethod(s->host, lufactornumeric, onhost, info);
   onhost->erroriffailure = keep;
   PetscCall(MatDestroy(&onhost));
+  F->factorerrortype = s->host->factorerrortype;
+  PetscCall(PetscLogEventEnd(SpTRSVGPU_FactorHost, F, A, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
+{
+  SpTRSVGPU    *s    = (SpTRSVGPU *)F->data;
+  MatFactorInfo info = *given;
+  Mat           local;
+  PetscMPIInt   error;
+
+  PetscFunctionBegin;
+  PetscCall(GetLocal(A, &local));
+  if (s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
+  if (s->factor) PetscCall(SpTRSVGPUDeviceNumeric(F, local, &info));
+  else PetscCall(FactorOnHost(F, A, local, &info));
   /* one rank's failure is everybody's: MatSolve() and the log take for granted that all ranks go the same way */
-  error = (PetscMPIInt)s->host->factorerrortype;
+  error = (PetscMPIInt)F->factorerrortype;
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)F)));
   F->factorerrortype = (MatFactorError)error;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -349,29 +412,24 @@ static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Numeric, F, A, 0, 0));
-  PetscCall(FactorOnHost(F, A, info));
+  PetscCall(Factor(F, A, info));
   PetscCall(VecDestroy(&s->root));
-  if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) {
-    PetscCall(SpTRSVGPUTrianglesCreate(s->host, s->kind, &t));
-    PetscCall(NoteZeroPivot(F, A, &t, info));
-    PetscCall(SpTRSVGPUTrianglesDestroy(&t));
-  }
+  if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) PetscCall(NoteZeroPivot(F, A, info));
   F->assembled    = PETSC_TRUE;
   F->preallocated = PETSC_TRUE;
   PetscCall(MatSetSolves_SpTRSVGPU(F));
   if (!F->factorerrortype) {
-    PetscCall(SpTRSVGPUTrianglesCreate(s->host, s->kind, &t));
     for (int m = 0; m < 2; m++) {
       TrsvStream stream;
 
-      for (int transposed = 0; transposed < 2; transposed++) {
-        if (!s->pair[m][transposed]) continue;
-        fresh = PETSC_FALSE;
-        PetscCall(SpTRSVGPUGetStream((TrsvMemory)m, &stream));
-        PetscCallTrsv(TrsvPairSetValues(s->pair[m][transposed], t.l, t.u, TRSV_HOST, stream));
-      }
+      if (!s->pair[m][0] && !s->pair[m][1]) continue;
+      fresh = PETSC_FALSE;
+      PetscCall(SpTRSVGPUTrianglesCreate(s, (TrsvMemory)m, &t));
+      PetscCall(SpTRSVGPUGetStream((TrsvMemory)m, &stream));
+      for (int transposed = 0; transposed < 2; transposed++)
+        if (s->pair[m][transposed]) PetscCallTrsv(TrsvPairSetValues(s->pair[m][transposed], t.l, t.u, t.memory, stream));
+      PetscCall(SpTRSVGPUTrianglesDestroy(&t));
     }
-    PetscCall(SpTRSVGPUTrianglesDestroy(&t));
     if (fresh) {
       TrsvPair *pair;
 
@@ -401,11 +459,11 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
     ask[f] = memory == s->home ? s->settings.algorithm[f] : NULL;
     if (!ask[f] && s->settings.thread && memory == TRSV_DEVICE) ask[f] = TrsvAlgorithmFind("thread");
   }
-  PetscCall(SpTRSVGPUTrianglesCreate(s->host, s->kind, &t));
+  PetscCall(SpTRSVGPUTrianglesCreate(s, memory, &t));
   PetscCallTrsv(TrsvPairCreate(&t.L, &t.U, s->row, s->column, transposed, memory, (TrsvSelection)s->settings.select, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], p));
   PetscCall(SpTRSVGPUGetStream(memory, &stream));
-  PetscCallTrsv(TrsvPairSetValues(*p, t.l, t.u, TRSV_HOST, stream));
-  if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, t.l, t.u, TRSV_HOST, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
+  PetscCallTrsv(TrsvPairSetValues(*p, t.l, t.u, t.memory, stream));
+  if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, t.l, t.u, t.memory, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   *pair = *p;

@@ -3,7 +3,8 @@
 */
 #include "impl.h"
 
-const char *const SpTRSVGPUSelects[] = {"model", "granularity", "tune", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
+const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "SpTRSVGPUFactorization", "SPTRSVGPU_FACTORIZATION_", NULL};
+const char *const SpTRSVGPUSelects[]        = {"model", "granularity", "tune", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
 
 PetscErrorCode SpTRSVGPUErrorCode(TrsvError error)
 {
@@ -241,6 +242,66 @@ PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat F, PetscReal *seconds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*@
+   MatSpTRSVGPUSetFactorization - sets where the factorisation of a matrix on a GPU is computed
+
+   Logically Collective
+
+   Input Parameters:
++  F             - the factor, of solver type `MATSOLVERSPTRSVGPU`
+-  factorization - `SPTRSVGPU_FACTORIZATION_AUTO`, the default: on the GPU unless one processor is expected to be faster;
+                   `SPTRSVGPU_FACTORIZATION_DEVICE`: on the GPU; or `SPTRSVGPU_FACTORIZATION_HOST`: on the host, by PETSc
+
+   Options Database Key:
+.  -mat_sptrsvgpu_factorization <auto,device,host> - the same
+
+   Level: intermediate
+
+   Notes:
+   The GPU factors ILU(0) and ICC(0) in the natural order, with every shift that PETSc has. Levels of fill and other orderings are the host's
+   whatever is asked for; the view says which it was, and why.
+
+   PETSc's factorisation by cuSPARSE is no choice here: PETSc does not show what it makes. It is what `PCILU` does for `MATSEQAIJCUSPARSE`.
+
+.seealso: `MatSpTRSVGPUGetFactorization()`, `MatSpTRSVGPUSetAlgorithm()`
+@*/
+PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorization factorization)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscCheck(factorization >= SPTRSVGPU_FACTORIZATION_AUTO && factorization <= SPTRSVGPU_FACTORIZATION_HOST, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d", (int)factorization);
+  s->settings.factorization = factorization;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   MatSpTRSVGPUGetFactorization - tells where the factorisation is computed
+
+   Not Collective
+
+   Input Parameter:
+.  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
+
+   Output Parameter:
+.  factorization - where it was, once there is a symbolic factor; before that what was asked for
+
+   Level: intermediate
+
+.seealso: `MatSpTRSVGPUSetFactorization()`
+@*/
+PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorization *factorization)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscAssertPointer(factorization, 2);
+  *factorization = s->host ? SPTRSVGPU_FACTORIZATION_HOST : s->factor ? SPTRSVGPU_FACTORIZATION_DEVICE : s->settings.factorization;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Read in the symbolic phase, as PETSc does with the options of a solver type. */
 PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
 {
@@ -256,7 +317,7 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   const char *now;
   char        names[256], text[320], name[64];
   PetscBool   set;
-  PetscEnum   select;
+  PetscEnum   select, factorization;
   PetscReal   seconds = s->settings.tune;
 
   PetscFunctionBegin;
@@ -275,6 +336,8 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   if (set) PetscCall(MatSpTRSVGPUSetSelect(F, (SpTRSVGPUSelect)select));
   PetscCall(PetscOptionsReal("-mat_sptrsvgpu_tune_seconds", "How long -mat_sptrsvgpu_select tune may measure", "MatSpTRSVGPUSetTuneSeconds", seconds, &seconds, &set));
   if (set) PetscCall(MatSpTRSVGPUSetTuneSeconds(F, seconds));
+  PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_factorization", "Where ILU(0) and ICC(0) of a matrix on a GPU are computed", "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorizations, (PetscEnum)s->settings.factorization, &factorization, &set));
+  if (set) PetscCall(MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)factorization));
   PetscCall(PetscOptionsName("-mat_sptrsvgpu_view", "Show statistics, choice and memory once the factor is analysed", "MatView", &set));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

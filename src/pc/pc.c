@@ -77,7 +77,7 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   PetscUseTypeMethod(pc, getfactoredmatrix, &F); /* PCFactorGetMatrix() itself would come back here */
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   /* views and PCFactorGetMatrix() come here too: a factor in use stays what it is, whatever the matrix is known to be by now */
-  if (ours && ((SpTRSVGPU *)F->data)->host) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ours && (((SpTRSVGPU *)F->data)->host || ((SpTRSVGPU *)F->data)->factor)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ChooseKind(pc, p));
   if (!ours) {
     PetscCheck(p->kind != MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ICC by -pc_type %s needs its own solver type; for another one use -pc_type icc", ((PetscObject)pc)->type_name);
@@ -272,6 +272,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
 .  -mat_sptrsvgpu_select <model,granularity> - what chooses for auto
+.  -mat_sptrsvgpu_factorization <auto,device,host> - where the matrix is factored if it lives on a GPU
 .  -mat_sptrsvgpu_view                - show statistics, choice and memory
 -  -pc_factor_...                     - all options of PCILU and PCICC but -pc_factor_in_place
 

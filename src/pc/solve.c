@@ -185,7 +185,7 @@ static PetscErrorCode GetRoot(Mat F, Vec like)
 
   PetscFunctionBegin;
   if (s->root) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpTRSVGPUTrianglesCreate(s->host, s->kind, &t));
+  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
   PetscCall(VecDuplicate(like, &s->root));
   PetscCall(VecGetArrayWrite(s->root, &root));
   for (PetscInt r = 0; r < t.U.rows; r++) {

@@ -1,5 +1,5 @@
 /*
-   PETSc's own host factors, read as two triangles in compressed sparse rows.
+   A factor, read as two triangles in compressed sparse rows: PETSc's own of the host, or that of the device, there or copied to the host.
 */
 #include "impl.h"
 
@@ -38,8 +38,8 @@ static PetscErrorCode Triangles_ILU(Mat host, SpTRSVGPUTriangles *t)
     PetscCall(PetscArraycpy(value + to + 1, a + from, off));
     from += off + 1;
   }
-  t->L     = (TrsvMatrix){n, i, j, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE};
-  t->U     = (TrsvMatrix){n, t->index, columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE};
+  t->L     = (TrsvMatrix){n, i, j, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST};
+  t->U     = (TrsvMatrix){n, t->index, columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST};
   t->l     = a;
   t->value = value;
   t->u     = value;
@@ -91,20 +91,32 @@ static PetscErrorCode Triangles_ICC(Mat host, SpTRSVGPUTriangles *t)
   }
   PetscCall(MatSeqSBAIJRestoreArray(host, &a));
   PetscCall(MatRestoreRowIJ(host, 0, PETSC_FALSE, PETSC_FALSE, &m, &ui, &uj, &done));
-  t->L = (TrsvMatrix){n, loffsets, lcolumns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE};
-  t->U = (TrsvMatrix){n, uoffsets, ucolumns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE};
+  t->L = (TrsvMatrix){n, loffsets, lcolumns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST};
+  t->U = (TrsvMatrix){n, uoffsets, ucolumns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST};
   t->l = l;
   t->u = u;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Good as long as the host factor is; to be destroyed by SpTRSVGPUTrianglesDestroy(). */
-PetscErrorCode SpTRSVGPUTrianglesCreate(Mat host, MatFactorType kind, SpTRSVGPUTriangles *t)
+/* Good as long as the factor is, in the given memory where it has it there, else on the host; to be destroyed by SpTRSVGPUTrianglesDestroy(). */
+PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, TrsvMemory memory, SpTRSVGPUTriangles *t)
 {
+  const void *l, *u;
+  TrsvStream  stream;
+
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(t, 1));
-  if (kind == MAT_FACTOR_ICC) PetscCall(Triangles_ICC(host, t));
-  else PetscCall(Triangles_ILU(host, t));
+  if (!s->factor) {
+    if (s->kind == MAT_FACTOR_ICC) PetscCall(Triangles_ICC(s->host, t));
+    else PetscCall(Triangles_ILU(s->host, t));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SpTRSVGPUGetStream(TRSV_DEVICE, &stream));
+  if (memory == TRSV_DEVICE) TrsvFactorTriangles(s->factor, &t->L, &t->U, &l, &u);
+  else PetscCallTrsv(TrsvFactorDownload(s->factor, &t->L, &t->U, &l, &u, &t->copy, stream));
+  t->l      = (const PetscScalar *)l;
+  t->u      = (const PetscScalar *)u;
+  t->memory = memory;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,5 +125,6 @@ PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *t)
   PetscFunctionBegin;
   PetscCall(PetscFree(t->index));
   PetscCall(PetscFree(t->value));
+  TrsvFree(TRSV_HOST, t->copy);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

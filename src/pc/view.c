@@ -25,11 +25,17 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
 {
   SpTRSVGPU      *s  = (SpTRSVGPU *)F->data;
   const char     *on = s->home == TRSV_DEVICE ? "the GPU" : "the host";
+  const char     *kind = F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU";
   const TrsvPair *pair;
   PetscLogDouble  bytes = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the host by PETSc, solves on %s\n", F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU", on));
+  if (s->factor) {
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the GPU, solves on %s\n", kind, on));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %d lanes a row, factor %.3g MB", TrsvFactorLanes(s->factor), 1e-6 * (double)TrsvFactorBytes(s->factor)));
+    if (s->outcome.attempts > 1) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, ", %d attempts, diagonal shifted by %g", s->outcome.attempts, s->outcome.shift));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "\n"));
+  } else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the host by PETSc%s%s, solves on %s\n", kind, s->why[0] ? ": " : "", s->why, on));
   if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) {
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: zero pivot %g in row %" PetscInt_FMT "\n", (double)F->factorerror_zeropivot_value, F->factorerror_zeropivot_row));
   } else if (F->factorerrortype) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: MatFactorError %d\n", (int)F->factorerrortype));

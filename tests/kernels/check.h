@@ -26,7 +26,7 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestOnDevice(void), TestInverse(void), TestTune(void);
+void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestOnDevice(void), TestInverse(void), TestFactor(void), TestTune(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -87,6 +87,9 @@ int ExpectClose(TrsvPrecision, int n, const void *x, const void *reference, cons
 
 /* Solves of one plan in a row under different schedules; then with new values. All must be close to serial, and the same to the bit. */
 void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTriangle, TrsvDiagonal, TrsvPrecision, int solves);
+
+/* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host */
+void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);
 
 /* A device algorithm of the table, from the i-th on; NULL past its end. */
 const TrsvAlgorithm *DeviceAlgorithm(int *i);

@@ -19,6 +19,7 @@ static const struct {
   {"tune",      TestTune     },
   {"numbers",   TestNumbers  },
   {"waits",     TestWaits    },
+  {"factor",    TestFactor   },
   {"memory",    TestMemory   },
   {"matrices",  TestMatrices },
 };

@@ -123,6 +123,7 @@ static void One(const Pattern *p, const Entry *e, unsigned seed)
     }
     FreeTriangle(&T);
   }
+  if (p->rows <= MOST_ROWS && p->offsets[p->rows] <= MOST_NNZ) CheckFactors(p->rows, p->offsets, p->columns, seed);
 }
 
 void TestMatrices(void)

@@ -77,6 +77,6 @@ template <class T> static inline void trsv_store_if(T *p, T v, bool condition)
   if (condition) trsv_store(p, v);
 }
 template <class T> static inline void trsv_keep(T &) { }
-static inline void                    trsv_sleep() { simt::pause(); }
+static inline void                    trsv_sleep(unsigned = 100) { simt::pause(); }
 
 #endif

@@ -1,0 +1,240 @@
+/*
+   ILU(0) and IC(0) on the device: patterns once, values again and again, with PETSc's ways of dealing with zero pivots.
+*/
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "factor.h"
+
+int TrsvFactorForcedLanes;
+
+void TrsvFactorSetLanes(int lanes) { TrsvFactorForcedLanes = lanes; }
+
+static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, int *row)
+{
+  const size_t  rows = (size_t)f->rows, size = TrsvValueSize(f->precision);
+  TrsvMatrix    L, U;
+  TrsvAnalysis *analysis;
+  TrsvError     error;
+
+  TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
+  TrsvCall(TrsvFactorSplit(f, offsets, columns, row));
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+  TrsvCall(TrsvAnalyse(&L, &analysis));
+  f->statistics = analysis->statistics;
+  error         = TrsvFactorSlots(f, analysis->order);
+  TrsvAnalysisDestroy(&analysis);
+  TrsvCall(error);
+  TrsvCall(TrsvDeviceAlloc(size * (size_t)f->lower, &f->l));
+  TrsvCall(TrsvDeviceAlloc(size * (size_t)f->upper, &f->u));
+  TrsvCall(TrsvDeviceAlloc(size * rows, &f->inverse));
+  TrsvCall(TrsvSyncCreate(&f->sync));
+  f->bytes += sizeof(int) * (2 * (rows + 1) + (size_t)f->lower + (size_t)f->upper) + (f->kind == TRSV_ICC ? sizeof(int) * (rows + (size_t)f->lower) : 0) + size * ((size_t)f->lower + (size_t)f->upper + rows);
+  return TrsvDeviceFinish();
+}
+
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
+{
+  TrsvFactor *f;
+  TrsvError   error;
+
+  *factor = NULL;
+  *row    = -1;
+  if (rows < 1) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
+  f = calloc(1, sizeof(*f));
+  if (!f) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factor");
+  f->kind      = kind;
+  f->precision = precision;
+  f->rows      = rows;
+  error        = Make(f, offsets, columns, row);
+  if (error) TrsvFactorDestroy(&f);
+  *factor = f;
+  return error;
+}
+
+/* One factorisation of A + shift I: the first row of a zero pivot, or UINT_MAX */
+static TrsvError Attempt(TrsvFactor *f, const void *values, const TrsvPivots *p, double shift, unsigned *row, TrsvStream stream)
+{
+  FactorStatus status;
+
+  TrsvCall(TrsvSyncStart(&f->sync, stream));
+  TrsvCall(TrsvFactorFill(f, stream));
+  TrsvCall(TrsvFactorRows(f, values, p->shift, p->amount, p->zero, shift, stream));
+  TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
+  *row = status.row;
+  return TrsvSyncStart(&f->sync, stream); /* has a wait been given up? */
+}
+
+/* The bisection of PETSc's MatPivotCheck_pd() and MatPivotRefine(): shifts are fractions of what makes A dominant. */
+typedef struct {
+  int    tries;
+  double top, low, high, fraction;
+} Bisection;
+
+enum {
+  MOST_TRIES = 5 /* before the bisection settles for what is known to do */
+};
+
+static TrsvError FindTop(TrsvFactor *f, const void *values, double least, double *top, TrsvStream stream)
+{
+  FactorStatus status;
+  double       largest;
+
+  TrsvCall(TrsvFactorFill(f, stream));
+  TrsvCall(TrsvFactorSums(f, values, stream));
+  TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
+  memcpy(&largest, &status.largest, sizeof(largest));
+  *top = 1.1 * (largest > least ? largest : least);
+  return TRSV_SUCCESS;
+}
+
+static void Fail(Bisection *b)
+{
+  if (b->tries == MOST_TRIES) b->fraction = b->high;
+  else {
+    b->low      = b->fraction;
+    b->fraction = (b->high + b->low) / 2;
+  }
+  b->tries++;
+}
+
+/* Is a smaller shift worth a try? PETSc's ICC never does. */
+static int Refine(Bisection *b)
+{
+  if (!(b->fraction > 0 && b->tries < MOST_TRIES)) return 0;
+  b->high     = b->fraction;
+  b->fraction = (b->high + b->low) / 2;
+  b->tries++;
+  return 1;
+}
+
+/* The next shift of A after one that failed, or that did and may be more than is needed; *again says whether there is one. */
+static TrsvError NextShift(TrsvFactor *f, const void *values, const TrsvPivots *p, int failed, Bisection *b, double *shift, int *again, TrsvStream stream)
+{
+  const double now = *shift;
+
+  *again = 0;
+  if (p->shift == TRSV_SHIFT_NONZERO && failed) {
+    *shift = b->tries++ ? 2 * now : p->amount;
+    *again = *shift != now;
+  } else if (p->shift == TRSV_SHIFT_POSITIVE_DEFINITE) {
+    if (failed && !b->tries) TrsvCall(FindTop(f, values, p->zero, &b->top, stream));
+    if (failed) Fail(b);
+    else if (f->kind == TRSV_ICC || !Refine(b)) return TRSV_SUCCESS;
+    *shift = b->fraction * b->top;
+    *again = *shift != now; /* where the largest does not do, none will */
+  }
+  return TRSV_SUCCESS;
+}
+
+static TrsvError Magnitude(const TrsvFactor *f, int row, double *pivot, TrsvStream stream)
+{
+  const size_t size = TrsvValueSize(f->precision);
+  int          at;
+  double       d;
+  float        s;
+
+  TrsvCall(TrsvDeviceDownload(&at, f->u_offsets + row, sizeof(at), stream));
+  TrsvCall(TrsvDeviceDownload(f->precision == TRSV_FLOAT ? (void *)&s : (void *)&d, (const char *)f->u + size * (size_t)at, size, stream));
+  *pivot = f->precision == TRSV_FLOAT ? (double)s : d;
+  if (*pivot < 0) *pivot = -*pivot;
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvFactorNumeric(TrsvFactor *f, const void *values, const TrsvPivots *p, TrsvOutcome *outcome, TrsvStream stream)
+{
+  Bisection b = {0, 0, 0, 1, 0};
+  unsigned  row;
+  int       again;
+
+  *outcome = (TrsvOutcome){-1, 0, 0, 0};
+  do {
+    TrsvCall(Attempt(f, values, p, outcome->shift, &row, stream));
+    outcome->attempts++;
+    TrsvCall(NextShift(f, values, p, row != UINT_MAX, &b, &outcome->shift, &again, stream));
+  } while (again);
+  if (row == UINT_MAX) return TRSV_SUCCESS;
+  outcome->row = (int)row;
+  return Magnitude(f, outcome->row, &outcome->pivot, stream);
+}
+
+void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues)
+{
+  *L = (TrsvMatrix){f->rows, f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, f->precision, TRSV_DEVICE};
+  *U = (TrsvMatrix){f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE};
+  if (lvalues) *lvalues = f->l;
+  if (uvalues) *uvalues = f->u;
+}
+
+TrsvError TrsvFactorDownload(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, void **memory, TrsvStream stream)
+{
+  const size_t size = TrsvValueSize(f->precision), rows = (size_t)f->rows + 1, lower = (size_t)f->lower, upper = (size_t)f->upper;
+  char        *values;
+  int         *index;
+  TrsvError    error;
+
+  TrsvCall(TrsvAlloc(size * (lower + upper) + sizeof(int) * (2 * rows + lower + upper), memory));
+  values = *memory;
+  index  = (int *)(values + size * (lower + upper));
+  TrsvFactorTriangles(f, L, U, NULL, NULL);
+  L->memory = U->memory = TRSV_HOST;
+  L->offsets  = index;
+  U->offsets  = index + rows;
+  L->columns  = index + 2 * rows;
+  U->columns  = index + 2 * rows + lower;
+  *lvalues    = values;
+  *uvalues    = values + size * lower;
+  error       = TrsvDeviceDownload(values, f->l, size * lower, stream);
+  if (!error) error = TrsvDeviceDownload(values + size * lower, f->u, size * upper, stream);
+  if (!error) error = TrsvDeviceDownload(index, f->l_offsets, sizeof(int) * rows, stream);
+  if (!error) error = TrsvDeviceDownload(index + rows, f->u_offsets, sizeof(int) * rows, stream);
+  if (!error) error = TrsvDeviceDownload(index + 2 * rows, f->l_columns, sizeof(int) * lower, stream);
+  if (!error) error = TrsvDeviceDownload(index + 2 * rows + lower, f->u_columns, sizeof(int) * upper, stream);
+  if (!error) return TRSV_SUCCESS;
+  TrsvFree(TRSV_HOST, *memory);
+  *memory = NULL;
+  return error;
+}
+
+const TrsvStatistics *TrsvFactorStatistics(const TrsvFactor *f) { return &f->statistics; }
+
+void TrsvFactorEntries(const TrsvFactor *f, int *L, int *U)
+{
+  *L = f->lower;
+  *U = f->upper;
+}
+
+/* A launch and a read; a hop for each level set, in which a row is made; what crosses the memory; the dependencies of the longest row. */
+double TrsvFactorPredict(const TrsvFactor *f)
+{
+  const double launch = 20e-6, hop = 0.6e-6, entry = 3e-11, step = 0.15e-6;
+
+  return launch + hop * f->statistics.levels + entry * ((double)f->lower + f->upper) + step * f->longest;
+}
+
+int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes; }
+
+size_t TrsvFactorBytes(const TrsvFactor *f) { return f->bytes; }
+
+void TrsvFactorDestroy(TrsvFactor **factor)
+{
+  TrsvFactor *f = *factor;
+
+  if (!f) return;
+  TrsvDeviceFree(f->l_offsets);
+  TrsvDeviceFree(f->l_columns);
+  TrsvDeviceFree(f->u_offsets);
+  TrsvDeviceFree(f->u_columns);
+  TrsvDeviceFree(f->l_source);
+  TrsvDeviceFree(f->start);
+  TrsvDeviceFree(f->slot);
+  TrsvDeviceFree(f->working);
+  TrsvDeviceFree(f->l);
+  TrsvDeviceFree(f->u);
+  TrsvDeviceFree(f->inverse);
+  TrsvDeviceFree(f->work);
+  TrsvDeviceFree(f->status);
+  TrsvSyncDestroy(&f->sync);
+  free(f);
+  *factor = NULL;
+}

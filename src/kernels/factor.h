@@ -1,0 +1,63 @@
+/*
+   factor.h: what the files of the factorisation share: factor.c runs it, factor_split.cu makes the patterns, factor_rows.cu the values.
+*/
+#ifndef TRSV_FACTOR_H
+#define TRSV_FACTOR_H
+
+#include <limits.h>
+#include "impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  FACTOR_BLOCK = 128,     /* threads of a block */
+  FACTOR_OWN   = 2,       /* entries of a row that a lane keeps */
+  FACTOR_EMPTY = INT_MIN, /* a slot without a row */
+  FACTOR_SIZES = 4        /* rows of more than 2, 4, 8, 16 entries for each of the lanes are counted */
+};
+
+/* What a launch tells the host. */
+typedef struct {
+  unsigned           row;     /* the first with a zero pivot, UINT_MAX where there is none */
+  unsigned           shifted; /* pivots that had something added */
+  unsigned long long largest; /* bits of the largest row sum, for TRSV_SHIFT_POSITIVE_DEFINITE */
+} FactorStatus;
+
+struct TrsvFactor {
+  TrsvFactorKind kind;
+  TrsvPrecision  precision;
+  int            rows, lower, upper;   /* entries of L and U */
+  int           *l_offsets, *l_columns; /* L off its unit diagonal */
+  int           *u_offsets, *u_columns; /* U, each row's diagonal first */
+  int           *l_source;              /* ICC: where in U each entry of L stands, else NULL */
+  int           *start;                 /* ICC: where in A each row of U starts, else NULL: where L's and U's together do */
+  int            lanes, slots;          /* lanes for a row; groups of lanes */
+  int           *slot;                  /* [slots] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY */
+  int           *working;               /* [slots] where in work a row that takes a warp stands; NULL where there is none */
+  void          *l, *u, *inverse, *work; /* values; reciprocals of the pivots; long rows while they are made */
+  FactorStatus  *status;
+  TrsvSync       sync;
+  TrsvStatistics statistics; /* of L */
+  int            longest;    /* entries of the longest row that takes a warp */
+  size_t         bytes;
+};
+
+/* factor_split.cu, in the default stream; device_none.c in builds without CUDA */
+TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, int *row); /* patterns of L and U */
+TrsvError TrsvFactorSlots(TrsvFactor *, const int *order);                                 /* who makes which row */
+
+/* factor_rows.cu */
+TrsvError TrsvFactorFill(TrsvFactor *, TrsvStream);
+TrsvError TrsvFactorRows(TrsvFactor *, const void *values, TrsvShift, double amount, double zero, double shift, TrsvStream);
+TrsvError TrsvFactorSums(TrsvFactor *, const void *values, TrsvStream); /* status->largest */
+
+/* For tests and measurements: how many lanes a row gets, 4, 8, 16 or 32; 0: as its length says. For factors made from now on. */
+void TrsvFactorSetLanes(int lanes);
+extern int TrsvFactorForcedLanes;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

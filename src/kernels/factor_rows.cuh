@@ -1,0 +1,321 @@
+/*
+   factor_rows.cuh: how one row of ILU(0) or IC(0) is made; see factor_rows.cu.
+*/
+#ifndef TRSV_FACTOR_ROWS_CUH
+#define TRSV_FACTOR_ROWS_CUH
+
+#include <math.h>
+#include "vocabulary.cuh"
+#include "factor.h"
+
+enum {
+  OWN   = FACTOR_OWN,
+  AHEAD = 4, /* dependencies that a short row waits for at once */
+  FEW   = 4  /* entries of a row of U that a lane of a long row applies by itself */
+};
+
+/* What a launch gets. */
+template <class T> struct FactorView {
+  int           slots;
+  const int    *slot, *working, *l_offsets, *l_columns, *u_offsets, *u_columns, *l_source, *start;
+  const T      *a;
+  T            *l, *u, *inverse, *work;
+  FactorStatus *status;
+  TrsvShift     shift;
+  double        amount, zero; /* of a pivot: what INBLOCKS adds, and what counts as zero */
+  T             diagonal;     /* added to the diagonal of A */
+  TrsvSync      sync;
+};
+
+/* A row: its entries in L and in U, and those that it makes: all of them, or with ICC those in U. Its diagonal is number `diagonal` of these. */
+struct FactorRow {
+  int row, l, u, dependencies, diagonal, length;
+};
+
+template <class T, bool ICC> static __device__ __forceinline__ FactorRow factor_row(const FactorView<T> &F, int row)
+{
+  FactorRow r;
+
+  r.row          = row;
+  r.l            = F.l_offsets[row];
+  r.u            = F.u_offsets[row];
+  r.dependencies = F.l_offsets[row + 1] - r.l;
+  r.diagonal     = ICC ? 0 : r.dependencies;
+  r.length       = r.diagonal + F.u_offsets[row + 1] - r.u;
+  return r;
+}
+
+template <class T, bool ICC> static __device__ __forceinline__ T factor_value(const FactorView<T> &F, const FactorRow &r, int entry)
+{
+  const T v = F.a[(ICC ? F.start[r.row] : r.l + r.u) + entry];
+
+  return entry == r.diagonal ? v + F.diagonal : v;
+}
+
+template <class T> static __device__ __forceinline__ int factor_column(const FactorView<T> &F, const FactorRow &r, int entry)
+{
+  return entry < r.diagonal ? F.l_columns[r.l + entry] : F.u_columns[r.u + entry - r.diagonal];
+}
+
+/* The row's pivot, as PETSc's MatPivotCheck() has it, given the sum of the magnitudes of its other entries. Hands over its reciprocal. */
+template <class T> static __device__ __forceinline__ void factor_pivot(const FactorView<T> &F, const FactorRow &r, T pivot, T sum)
+{
+  const bool   relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
+  const double zero = relative ? F.zero * (double)sum : F.zero, size = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? (double)pivot : fabs((double)pivot);
+
+  if (size <= zero) { /* never so where one is NaN */
+    if (F.shift == TRSV_SHIFT_INBLOCKS) {
+      pivot += (T)F.amount;
+      atomicAdd(&F.status->shifted, 1u);
+    } else atomicMin(&F.status->row, (unsigned)r.row);
+  }
+  F.u[r.u] = pivot; /* others take the reciprocal */
+  trsv_publish(F.inverse + r.row, 1 / pivot);
+}
+
+/* Waits for a word. */
+template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, TrsvPatience &patience)
+{
+  T v;
+
+  while (!trsv_is_ready(v = trsv_load(word)))
+    if (!patience.more(F.sync)) return trsv_nan<T>();
+  return v;
+}
+
+/* Element e of an array that stays in registers. */
+template <class V> static __device__ __forceinline__ V factor_pick(const V (&array)[OWN], int e)
+{
+  V v = array[0];
+
+#pragma unroll
+  for (int n = 1; n < OWN; n++) v = e == n ? array[n] : v;
+  return v;
+}
+
+/* A row of at most S * OWN entries and dependencies, by the S lanes of `mask`: lane n has entries n, n + S, ... */
+template <class T, int S, bool ICC> struct ShortRow {
+  FactorRow r;
+  unsigned  mask;
+  int       lane, base; /* the next dependency; those before are done */
+  bool      waiting;    /* for the dependencies from base on */
+  int       column[OWN], from[OWN], to[OWN], source[OWN]; /* of the entries; of the dependencies: the rows of U, and where they are needed */
+  int       where[AHEAD][OWN], owner[AHEAD];              /* in U: what entries need of dependencies base, ...; the rows they are */
+  T         value[OWN], got[AHEAD][OWN], inverse[AHEAD];
+
+  __device__ __forceinline__ void start(const FactorView<T> &F, int row)
+  {
+    r       = factor_row<T, ICC>(F, row);
+    base    = 0;
+    waiting = false;
+#pragma unroll
+    for (int e = 0; e < OWN; e++) {
+      const int n = e * S + lane;
+
+      column[e] = n < r.length ? factor_column(F, r, n) : -2;
+      value[e]  = n < r.length ? factor_value<T, ICC>(F, r, n) : 0;
+      source[e] = n < r.dependencies ? ICC ? F.l_columns[r.l + n] : column[e] : 0;
+      to[e]     = n < r.dependencies ? F.u_offsets[source[e] + 1] : 0;
+      from[e]   = n < r.dependencies ? ICC ? F.l_source[r.l + n] : F.u_offsets[source[e]] + 1 : 0;
+    }
+  }
+
+  /* Which entries do S columns of U that stand at `at` belong to? */
+  __device__ __forceinline__ void match(int w, int at, int mine)
+  {
+#pragma unroll
+    for (int n = 0; n < S; n++) {
+      const int c = __shfl_sync(mask, mine, n, S);
+
+#pragma unroll
+      for (int e = 0; e < OWN; e++)
+        if (c == column[e]) where[w][e] = at + n;
+    }
+  }
+
+  /* Finds out what the next dependencies have for this row, all of it before any is waited for. */
+  __device__ __forceinline__ void look(const FactorView<T> &F)
+  {
+    int begin[AHEAD], end[AHEAD], first[AHEAD];
+
+#pragma unroll
+    for (int w = 0; w < AHEAD; w++) {
+      const int d = base + w, e = d / S;
+
+      owner[w] = __shfl_sync(mask, factor_pick(source, e), d % S, S);
+      begin[w] = __shfl_sync(mask, factor_pick(from, e), d % S, S);
+      end[w]   = __shfl_sync(mask, factor_pick(to, e), d % S, S);
+      if (d >= r.dependencies) owner[w] = -1, begin[w] = end[w] = 0;
+      first[w] = begin[w] + lane < end[w] ? F.u_columns[begin[w] + lane] : -1;
+    }
+#pragma unroll
+    for (int w = 0; w < AHEAD; w++) {
+#pragma unroll
+      for (int e = 0; e < OWN; e++) where[w][e] = -1;
+      match(w, begin[w], first[w]);
+      for (int at = begin[w] + S; at < end[w]; at += S) match(w, at, at + lane < end[w] ? F.u_columns[at + lane] : -1);
+      inverse[w] = owner[w] < 0 ? 0 : trsv_not_ready<T>();
+#pragma unroll
+      for (int e = 0; e < OWN; e++) got[w][e] = where[w][e] < 0 ? 0 : trsv_not_ready<T>();
+    }
+    waiting = true;
+  }
+
+  /* Polls once for all that is not there yet; is it now? */
+  __device__ __forceinline__ bool poll(const FactorView<T> &F, TrsvPatience &patience)
+  {
+    bool ready = true;
+
+#pragma unroll
+    for (int w = 0; w < AHEAD; w++) {
+      if (!trsv_is_ready(inverse[w])) inverse[w] = trsv_load(F.inverse + owner[w]);
+#pragma unroll
+      for (int e = 0; e < OWN; e++)
+        if (!trsv_is_ready(got[w][e])) got[w][e] = trsv_load(F.u + where[w][e]);
+    }
+#pragma unroll
+    for (int w = 0; w < AHEAD; w++) {
+      ready = ready && trsv_is_ready(inverse[w]);
+#pragma unroll
+      for (int e = 0; e < OWN; e++) ready = ready && trsv_is_ready(got[w][e]);
+    }
+    if (ready || patience.more(F.sync)) return ready;
+#pragma unroll
+    for (int w = 0; w < AHEAD; w++) {
+      if (!trsv_is_ready(inverse[w])) inverse[w] = trsv_nan<T>();
+#pragma unroll
+      for (int e = 0; e < OWN; e++)
+        if (!trsv_is_ready(got[w][e])) got[w][e] = trsv_nan<T>();
+    }
+    return true;
+  }
+
+  /* Takes the dependencies that are there off the row, one after the other. */
+  __device__ __forceinline__ void eliminate(const FactorView<T> &F)
+  {
+#pragma unroll
+    for (int w = 0; w < AHEAD; w++) {
+      const int d = base + w, e = d / S;
+      const T   factor     = __shfl_sync(mask, ICC ? got[w][0] : factor_pick(value, e), ICC ? 0 : d % S, S);
+      const T   multiplier = factor * inverse[w];
+
+      if (d < r.dependencies) {
+#pragma unroll
+        for (int n = 0; n < OWN; n++) {
+          if (where[w][n] >= 0 && (ICC || factor != 0)) value[n] = fma(-multiplier, got[w][n], value[n]);
+          if (!ICC && d == n * S + lane && factor != 0) value[n] = multiplier;
+        }
+        if (ICC && lane == 0) F.l[r.l + d] = multiplier;
+      }
+    }
+    base += AHEAD;
+    waiting = false;
+  }
+
+  __device__ __forceinline__ void finish(const FactorView<T> &F)
+  {
+    T sum = 0;
+
+#pragma unroll
+    for (int e = 0; e < OWN; e++) {
+      const int n = e * S + lane;
+
+      if (n < r.diagonal) F.l[r.l + n] = value[e];
+      if (n > r.diagonal && n < r.length) trsv_publish(F.u + r.u + n - r.diagonal, value[e]);
+      if (n != r.diagonal && n < r.length) sum += fabs(value[e]);
+    }
+#pragma unroll
+    for (int other = S / 2; other; other /= 2) sum += __shfl_xor_sync(mask, sum, other, S);
+    if (lane == r.diagonal % S) factor_pivot(F, r, factor_pick(value, r.diagonal / S), sum);
+  }
+};
+
+/* Where among the entries of a long row a column stands, -1 where it does not. */
+template <class T> static __device__ __forceinline__ int factor_find(const FactorView<T> &F, const FactorRow &r, int column)
+{
+  int low = column < r.row ? 0 : r.diagonal, high = column < r.row ? r.diagonal : r.length;
+
+  while (low < high) {
+    const int middle = (low + high) / 2, c = factor_column(F, r, middle);
+
+    if (c == column) return middle;
+    if (c < column) low = middle + 1;
+    else high = middle;
+  }
+  return -1;
+}
+
+/* Takes one dependency off a long row by the whole warp, for rows of U of many entries. */
+template <class T> static __device__ __forceinline__ void long_many(const FactorView<T> &F, const FactorRow &r, T *work, int lane, T multiplier, int from, int to, TrsvPatience &patience)
+{
+  for (int at = from + lane; at < to; at += 32) {
+    const int n = factor_find(F, r, F.u_columns[at]);
+
+    if (n >= 0) work[n] = fma(-multiplier, factor_wait(F, F.u + at, patience), work[n]);
+  }
+}
+
+/* A row of any length by a warp. The row under work is in device memory, for this warp alone; __syncwarp orders its lanes. 32
+   dependencies at a time are looked up and waited for, a lane each, and then taken off in turn: by that lane where there is little to do,
+   else by all. */
+template <class T, bool ICC> static __device__ void long_row(const FactorView<T> &F, int row, T *work)
+{
+  const FactorRow r    = factor_row<T, ICC>(F, row);
+  const int       lane = (int)(threadIdx.x % 32);
+  TrsvPatience    patience;
+  T               sum = 0;
+
+  for (int n = lane; n < r.length; n += 32) work[n] = factor_value<T, ICC>(F, r, n);
+  __syncwarp();
+  for (int base = 0; base < r.dependencies; base += 32) {
+    const int  d = base + lane, count = min(32, r.dependencies - base);
+    const bool mine  = d < r.dependencies;
+    const int  owner = mine ? F.l_columns[r.l + d] : 0, to = mine ? F.u_offsets[owner + 1] : 0;
+    const int  from = !mine ? 0 : ICC ? F.l_source[r.l + d] : F.u_offsets[owner] + 1;
+    int        target[FEW];
+    T          got[FEW], inverse = 0, source = 0;
+
+#pragma unroll
+    for (int n = 0; n < FEW; n++) {
+      target[n] = to - from <= FEW && from + n < to ? factor_find(F, r, F.u_columns[from + n]) : -1;
+      got[n]    = target[n] < 0 ? 0 : factor_wait(F, F.u + from + n, patience);
+    }
+    if (mine) inverse = factor_wait(F, F.inverse + owner, patience);
+    if (mine && ICC) source = factor_wait(F, F.u + from, patience);
+    const unsigned many = __ballot_sync(0xffffffffu, to - from > FEW);
+    for (int n = 0; n < count; n++) {
+      if (many >> n & 1) {
+        const T factor = ICC ? __shfl_sync(0xffffffffu, source, n) : work[base + n], multiplier = factor * __shfl_sync(0xffffffffu, inverse, n);
+        const int begin = __shfl_sync(0xffffffffu, from, n), end = __shfl_sync(0xffffffffu, to, n);
+
+        if (ICC || factor != 0) long_many(F, r, work, lane, multiplier, begin, end, patience);
+        __syncwarp();
+        if (lane == n && ICC) F.l[r.l + d] = multiplier;
+        if (lane == n && !ICC && factor != 0) work[d] = multiplier;
+      } else if (lane == n) {
+        const T factor = ICC ? source : work[d], multiplier = factor * inverse;
+
+        if (ICC || factor != 0) {
+#pragma unroll
+          for (int m = 0; m < FEW; m++)
+            if (target[m] >= 0) work[target[m]] = fma(-multiplier, got[m], work[target[m]]);
+          if (ICC) F.l[r.l + d] = multiplier;
+          else work[d] = multiplier;
+        }
+      }
+      __syncwarp();
+    }
+  }
+  for (int n = lane; n < r.length; n += 32) {
+    const T v = work[n];
+
+    if (n < r.diagonal) F.l[r.l + n] = v;
+    if (n > r.diagonal) trsv_publish(F.u + r.u + n - r.diagonal, v);
+    if (n != r.diagonal) sum += fabs(v);
+  }
+#pragma unroll
+  for (int other = 16; other; other /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, other);
+  if (lane == r.diagonal % 32) factor_pivot(F, r, work[r.diagonal], sum);
+}
+
+#endif

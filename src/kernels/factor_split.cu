@@ -1,0 +1,293 @@
+/*
+   The patterns of a factorisation, made on the device: A is split into L and U, and groups of lanes get their rows.
+
+   One thread for each row, position or slot; none waits for another. Works in the default stream.
+*/
+#include "vocabulary.cuh"
+#include "factor.h"
+
+static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
+
+static __device__ __forceinline__ int Index() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
+
+/* How many entries row i has left of its diagonal. The first row that is none of a matrix that can be factored is noted. */
+static __global__ void split_count(int n, const int *offsets, const int *columns, int *left, unsigned *bad)
+{
+  const int i = Index();
+
+  if (i >= n) return;
+  const int begin = offsets[i], end = offsets[i + 1];
+  int       diagonal = -1, before = -1;
+  bool      good = end >= begin;
+
+  for (int k = begin; k < end; k++) {
+    const int j = columns[k];
+
+    good   = good && j > before && j < n;
+    before = j;
+    if (j == i) diagonal = k;
+  }
+  left[i] = diagonal - begin;
+  if (!good || diagonal < 0) atomicMin(bad, (unsigned)i);
+}
+
+/* U starts where L and the rows before leave off. */
+static __global__ void split_upper(int n, const int *offsets, const int *l_offsets, int *u_offsets)
+{
+  const int i = Index();
+
+  if (i <= n) u_offsets[i] = offsets[i] - l_offsets[i];
+}
+
+/* ICC: lengths of U's rows and where in A they start. */
+static __global__ void split_lengths(int n, const int *offsets, const int *left, int *lengths, int *start)
+{
+  const int i = Index();
+
+  if (i >= n) return;
+  start[i]   = offsets[i] + left[i];
+  lengths[i] = offsets[i + 1] - start[i];
+}
+
+/* Copies row i from where its part starts in A. */
+static __global__ void split_copy(int n, const int *columns, const int *offsets, const int *l_offsets, const int *u_offsets, const int *start, int *l_columns, int *u_columns)
+{
+  const int i = Index();
+
+  if (i >= n) return;
+  int from = start ? start[i] : offsets[i];
+
+  for (int k = start ? 0 : l_offsets[i], end = start ? 0 : l_offsets[i + 1]; k < end; k++) l_columns[k] = columns[from++];
+  for (int k = u_offsets[i], end = u_offsets[i + 1]; k < end; k++) u_columns[k] = columns[from++];
+}
+
+/* ICC: L is the transpose of U without its diagonal, which comes last in each row. */
+static __global__ void split_strip(int n, const int *offsets, const int *columns, const int *source, int *l_offsets, int *l_columns, int *l_source)
+{
+  const int i = Index();
+
+  if (i > n) return;
+  l_offsets[i] = offsets[i] - i;
+  if (i == n) return;
+  for (int k = offsets[i]; k < offsets[i + 1] - 1; k++) {
+    l_columns[k - i] = columns[k];
+    l_source[k - i]  = source[k];
+  }
+}
+
+/* What decides about a row's lanes: its own entries, or what it depends on where that is more. */
+static __device__ __forceinline__ int Size(bool icc, const int *l_offsets, const int *u_offsets, int i)
+{
+  const int l = l_offsets[i + 1] - l_offsets[i], u = u_offsets[i + 1] - u_offsets[i];
+
+  return icc ? max(l, u) : l + u;
+}
+
+/* counts[c]: rows of more than 8, 16, 32, 64 entries */
+static __global__ void slot_sizes(int n, bool icc, const int *l_offsets, const int *u_offsets, unsigned *counts, unsigned *longest)
+{
+  const int i = Index();
+
+  if (i >= n) return;
+  const int size = Size(icc, l_offsets, u_offsets, i);
+
+  for (int c = 0; c < FACTOR_SIZES && size > 4 * FACTOR_OWN << c; c++) atomicAdd(&counts[c], 1u);
+  if (size > 32 * FACTOR_OWN) atomicMax(longest, (unsigned)size);
+}
+
+/* A row that takes a warp gets enough slots to have an aligned warp among them. */
+static __global__ void slot_weights(int n, bool icc, int lanes, const int *order, const int *l_offsets, const int *u_offsets, int *weights, int *lengths)
+{
+  const int p = Index();
+
+  if (p >= n) return;
+  const int  i    = order[p], groups = 32 / lanes;
+  const bool whole = Size(icc, l_offsets, u_offsets, i) > lanes * FACTOR_OWN;
+
+  weights[p] = whole ? 2 * groups - 1 : 1;
+  lengths[p] = whole ? (icc ? 0 : l_offsets[i + 1] - l_offsets[i]) + u_offsets[i + 1] - u_offsets[i] : 0;
+}
+
+static __global__ void slot_clear(int slots, int *slot)
+{
+  const int s = Index();
+
+  if (s < slots) slot[s] = FACTOR_EMPTY;
+}
+
+static __global__ void slot_assign(int n, int lanes, const int *order, const int *first, const int *at, int *slot, int *working)
+{
+  const int p = Index();
+
+  if (p >= n) return;
+  const int groups = 32 / lanes, i = order[p];
+
+  if (!first) slot[p] = i;
+  else if (at[p + 1] == at[p]) slot[first[p]] = i;
+  else
+    for (int s = (first[p] + groups - 1) / groups * groups, end = s + groups; s < end; s++) {
+      slot[s]    = ~i;
+      working[s] = at[p];
+    }
+}
+
+/* Is there anything wrong with that row, and what? */
+static TrsvError Explain(int i, int n, const int *offsets, const int *columns)
+{
+  int       range[2], before = -1;
+  int      *row;
+  TrsvError error;
+
+  TrsvCall(TrsvDeviceDownload(range, offsets + i, sizeof(range), NULL));
+  if (range[1] < range[0]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, range[0], range[1]);
+  TrsvCall(TrsvAlloc(sizeof(int) * (size_t)(range[1] - range[0]), &row));
+  error = TrsvDeviceDownload(row, columns + range[0], sizeof(int) * (size_t)(range[1] - range[0]), NULL);
+  for (int k = 0; !error && k < range[1] - range[0]; k++) {
+    if (row[k] < 0 || row[k] >= n) error = TrsvFail(TRSV_ERR_STRUCTURE, "row %d has column %d of %d", i, row[k], n);
+    else if (row[k] <= before) error = TrsvFail(TRSV_ERR_STRUCTURE, "row %d has column %d after column %d; columns must rise", i, row[k], before);
+    before = row[k];
+  }
+  TrsvFree(TRSV_HOST, row);
+  return error ? error : TrsvFail(TRSV_ERR_STRUCTURE, "row %d has no diagonal entry", i);
+}
+
+static TrsvError SplitLU(TrsvFactor *f, const int *offsets, const int *columns, const int *left, size_t rows)
+{
+  const int n = f->rows;
+
+  TrsvCall(TrsvDeviceScan(n, left, f->l_offsets));
+  TRSV_LAUNCH(split_upper, Blocks((long)n + 1), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)f->l_offsets, f->u_offsets);
+  TrsvCall(TrsvDeviceLaunched("split_upper"));
+  TrsvCall(TrsvDeviceDownload(&f->lower, f->l_offsets + rows, sizeof(int), NULL));
+  TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
+  TRSV_LAUNCH(split_copy, Blocks(n), 256, 0, (TrsvStream)NULL, n, columns, offsets, (const int *)f->l_offsets, (const int *)f->u_offsets, (const int *)NULL, f->l_columns, f->u_columns);
+  return TrsvDeviceLaunched("split_copy");
+}
+
+static TrsvError SplitTranspose(TrsvFactor *f)
+{
+  const TrsvMatrix U = {f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE};
+  TrsvMatrix       T;
+  int             *made;
+  const int       *source;
+  TrsvError        error;
+
+  f->lower = f->upper - f->rows;
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_source));
+  TrsvCall(TrsvTranspose(&U, &T, &made, &source));
+  TRSV_LAUNCH(split_strip, Blocks((long)f->rows + 1), 256, 0, (TrsvStream)NULL, f->rows, T.offsets, T.columns, source, f->l_offsets, f->l_columns, f->l_source);
+  error = TrsvDeviceLaunched("split_strip");
+  TrsvFree(TRSV_DEVICE, made);
+  return error;
+}
+
+/* left, once used, holds the lengths. */
+static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns, int *left, size_t rows)
+{
+  const int n = f->rows;
+
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->start));
+  TRSV_LAUNCH(split_lengths, Blocks(n), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)left, left, f->start);
+  TrsvCall(TrsvDeviceLaunched("split_lengths"));
+  TrsvCall(TrsvDeviceScan(n, left, f->u_offsets));
+  TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
+  TRSV_LAUNCH(split_copy, Blocks(n), 256, 0, (TrsvStream)NULL, n, columns, offsets, (const int *)NULL, (const int *)f->u_offsets, (const int *)f->start, (int *)NULL, f->u_columns);
+  TrsvCall(TrsvDeviceLaunched("split_copy"));
+  return SplitTranspose(f);
+}
+
+static TrsvError Split(TrsvFactor *f, const int *offsets, const int *columns, int *left, int *row)
+{
+  const size_t   rows = (size_t)f->rows;
+  const unsigned none = UINT_MAX;
+  unsigned       bad;
+
+  TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
+  TRSV_LAUNCH(split_count, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, offsets, columns, left, &f->status->row);
+  TrsvCall(TrsvDeviceLaunched("split_count"));
+  TrsvCall(TrsvDeviceDownload(&bad, &f->status->row, sizeof(bad), NULL));
+  if (bad != none) {
+    *row = (int)bad;
+    return Explain((int)bad, f->rows, offsets, columns);
+  }
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &f->l_offsets));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &f->u_offsets));
+  return f->kind == TRSV_ICC ? SplitICC(f, offsets, columns, left, rows) : SplitLU(f, offsets, columns, left, rows);
+}
+
+extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, int *row)
+{
+  int      *left;
+  TrsvError error;
+
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->rows, &left));
+  error = Split(f, offsets, columns, left, row);
+  TrsvDeviceFree(left);
+  return error;
+}
+
+/* The fewest lanes that all but a few rows are short for. A long row costs its warp much time, lanes without an entry cost little. */
+static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
+{
+  unsigned  counts[FACTOR_SIZES + 1] = {0}, *device;
+  TrsvError error;
+  int       c = 0;
+
+  TrsvCall(TrsvDeviceStage(counts, sizeof(counts), &device, NULL));
+  TRSV_LAUNCH(slot_sizes, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->u_offsets, device, device + FACTOR_SIZES);
+  error = TrsvDeviceLaunched("slot_sizes");
+  if (!error) error = TrsvDeviceDownload(counts, device, sizeof(counts), NULL);
+  TrsvDeviceUnstage(device, NULL);
+  if (error) return error;
+  while (c < FACTOR_SIZES - 1 && (TrsvFactorForcedLanes ? 4 << c < TrsvFactorForcedLanes : counts[c] > (unsigned)(f->rows / 500))) c++;
+  f->lanes   = 4 << c;
+  f->longest = (int)counts[FACTOR_SIZES];
+  *any_long  = counts[c] > 0;
+  return TRSV_SUCCESS;
+}
+
+/* Where long rows are: room[0]: weights and first slots, room[1]: lengths and where they stand in work. */
+static TrsvError Spread(TrsvFactor *f, const int *order, int *room, int *work)
+{
+  const size_t n = (size_t)f->rows;
+  int *const   weights = room, *const first = room + n, *const lengths = first + n + 1, *const at = lengths + n;
+
+  TRSV_LAUNCH(slot_weights, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, f->lanes, order, (const int *)f->l_offsets, (const int *)f->u_offsets, weights, lengths);
+  TrsvCall(TrsvDeviceLaunched("slot_weights"));
+  TrsvCall(TrsvDeviceScan(f->rows, weights, first));
+  TrsvCall(TrsvDeviceScan(f->rows, lengths, at));
+  TrsvCall(TrsvDeviceDownload(&f->slots, first + n, sizeof(int), NULL));
+  TrsvCall(TrsvDeviceDownload(work, at + n, sizeof(int), NULL));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->slots, &f->slot));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->slots, &f->working));
+  TrsvCall(TrsvDeviceAlloc(TrsvValueSize(f->precision) * (size_t)*work, &f->work));
+  TRSV_LAUNCH(slot_clear, Blocks(f->slots), 256, 0, (TrsvStream)NULL, f->slots, f->slot);
+  TRSV_LAUNCH(slot_assign, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, f->lanes, order, (const int *)first, (const int *)at, f->slot, f->working);
+  return TrsvDeviceLaunched("slot_assign");
+}
+
+extern "C" TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order)
+{
+  const size_t n = (size_t)f->rows;
+  int          any_long, work = 0, *room;
+  TrsvError    error;
+
+  TrsvCall(ChooseLanes(f, &any_long));
+  if (any_long) {
+    TrsvCall(TrsvDeviceAlloc(sizeof(int) * (4 * n + 2), &room));
+    error = Spread(f, order, room, &work);
+    TrsvDeviceFree(room);
+    if (error) return error;
+  } else {
+    f->slots = f->rows;
+    TrsvCall(TrsvDeviceAlloc(sizeof(int) * n, &f->slot));
+    TRSV_LAUNCH(slot_assign, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, f->lanes, order, (const int *)NULL, (const int *)NULL, f->slot, (int *)NULL);
+    TrsvCall(TrsvDeviceLaunched("slot_assign"));
+  }
+  f->bytes += sizeof(int) * (f->working ? 2 : 1) * (size_t)f->slots + TrsvValueSize(f->precision) * (size_t)work;
+  return TRSV_SUCCESS;
+}

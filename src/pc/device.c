@@ -1,0 +1,113 @@
+/*
+   The factorisation on the device: where it can be done, the pattern and the values it is given, and its outcome as PETSc's.
+*/
+#include "impl.h"
+#include <petscdevice.h>
+
+#if PetscDefined(HAVE_CUDA)
+/* Seconds that PETSc's host factorisation is expected to take, its values' ways to the host and back among them: from 60 ms and 1.5e7
+   entries. */
+static const double host_entry = 12e-9;
+
+/* Why the host has to factor; an empty string where the device can. */
+static void WhyHost(const SpTRSVGPU *s, Mat local, const MatFactorInfo *info, char why[], size_t size)
+{
+  const char *reason = "";
+
+  if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_HOST || info->factoronhost) reason = "asked for";
+  else if (info->levels > 0) reason = "there are levels of fill";
+  else if (!s->natural) reason = "the ordering is not the natural one";
+  else if (!local->rmap->n) reason = "there are no rows";
+  (void)PetscStrncpy(why, reason, size);
+}
+
+/* The pattern on the device; not every storage format shows it. */
+static PetscErrorCode GetPattern(Mat local, const PetscInt **i, const PetscInt **j, PetscBool *there)
+{
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, i, j);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(!ierr || ierr == PETSC_ERR_SUP, PETSC_COMM_SELF, ierr, "MatSeqAIJCUSPARSEGetIJ()");
+  *there = (PetscBool)!ierr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/* Leaves s->factor NULL where the host is to factor. A pattern that cannot be factored is also left to it, and to what it says. */
+PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *info)
+{
+#if PetscDefined(HAVE_CUDA)
+  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
+  const PetscInt    *i, *j;
+  PetscBool          there = PETSC_FALSE;
+  PetscDeviceContext context;
+  TrsvError          error;
+  int                row, lower, upper;
+  double             device, host;
+
+  PetscFunctionBegin;
+  if (s->home != TRSV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  WhyHost(s, local, info, s->why, sizeof(s->why));
+  if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetPattern(local, &i, &j, &there));
+  if (!there) {
+    PetscCall(PetscStrncpy(s->why, "the matrix is not stored in compressed sparse rows", sizeof(s->why)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextSynchronize(context)); /* the symbolic phase works in the default stream */
+  error = TrsvFactorCreate(local->rmap->n, i, j, s->kind == MAT_FACTOR_ICC ? TRSV_ICC : TRSV_ILU, TRSV_DOUBLE, &s->factor, &row);
+  PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &i, &j));
+  if (error == TRSV_ERR_STRUCTURE) {
+    PetscCall(PetscStrncpy(s->why, TrsvErrorMessage(), sizeof(s->why)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallTrsv(error);
+  TrsvFactorEntries(s->factor, &lower, &upper);
+  device = TrsvFactorPredict(s->factor);
+  host   = host_entry * ((double)lower + upper);
+  if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_AUTO && device > host) {
+    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "predicted %.3g ms, device %.3g ms", 1e3 * host, 1e3 * device));
+    TrsvFactorDestroy(&s->factor);
+  }
+#else
+  PetscFunctionBegin;
+  (void)F;
+  (void)local;
+  (void)info;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpTRSVGPUDeviceNumeric(Mat F, Mat local, const MatFactorInfo *info)
+{
+#if PetscDefined(HAVE_CUDA)
+  SpTRSVGPU         *s      = (SpTRSVGPU *)F->data;
+  const TrsvPivots   pivots = {(TrsvShift)(int)info->shifttype, info->shiftamount, info->zeropivot};
+  const PetscScalar *a;
+  TrsvStream         stream;
+  TrsvError          error;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorDevice, F, local, 0, 0));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, &a));
+  PetscCall(SpTRSVGPUGetStream(TRSV_DEVICE, &stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  error = TrsvFactorNumeric(s->factor, a, &pivots, &s->outcome, stream);
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
+  PetscCallTrsv(error);
+  F->factorerrortype = s->outcome.row < 0 ? MAT_FACTOR_NOERROR : MAT_FACTOR_NUMERIC_ZEROPIVOT;
+  if (s->outcome.attempts > 1) PetscCall(PetscInfo(F, "Factored %d times, diagonal shifted by %g\n", s->outcome.attempts, s->outcome.shift));
+  PetscCall(PetscLogEventEnd(SpTRSVGPU_FactorDevice, F, local, 0, 0));
+#else
+  PetscFunctionBegin;
+  (void)F;
+  (void)local;
+  (void)info;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,265 @@
+static char help[] = "What a set-up takes: the first, those with new values, and the solve that follows; ours on the GPU and on the host, PETSc's with cuSPARSE and\n\
+on the host, and Jacobi.\n\
+  -f <file> : a matrix in Matrix Market's format; or\n\
+  -dim <2,3> -n <n> : the Laplacian of 5 or 7 points on n^dim points\n\
+  -o <file> : a JSON object a line is added to it\n\n";
+
+/*
+   Each way of setting up is run twice in the process and the second time is told, so that the loading of the GPU's code is not
+   in it (but in "cold_ms"). Times are the host's, from an idle GPU to an idle GPU.
+*/
+#include <petscdevice.h>
+#include <petscksp.h>
+#include "mtx.h"
+
+static const struct {
+  const char *name, *pc, *factorization;
+  PetscBool   host; /* the matrix too */
+} ways[] = {
+  {"jacobi",               PCJACOBI,     NULL,     PETSC_FALSE},
+  {"ilu, cuSPARSE",        PCILU,        NULL,     PETSC_FALSE},
+  {"ilu, host",            PCILU,        NULL,     PETSC_TRUE },
+  {"sptrsvgpu, by host",   "sptrsvgpu",  "host",   PETSC_FALSE},
+  {"sptrsvgpu, by device", "sptrsvgpu",  "device", PETSC_FALSE},
+};
+
+static const char *const phases[] = {"SpTRSVSymbolic", "SpTRSVFactorGPU", "SpTRSVFactorCPU", "SpTRSVAnalysis", "SpTRSVNumeric"};
+enum {
+  PHASES = 5,
+  REPEAT = 7
+};
+
+typedef struct {
+  double             cold, first, first_phase[PHASES], same, same_phase[PHASES], solve; /* ms */
+  PetscInt           iterations;
+  KSPConvergedReason reason;
+} Result;
+
+/* Milliseconds; waits for the GPU. */
+static PetscErrorCode Now(double *ms)
+{
+  PetscDeviceContext context;
+  PetscLogDouble     t;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextSynchronize(context));
+  PetscCall(PetscTime(&t));
+  *ms = 1e3 * t;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the log has counted so far for each phase, ms */
+static PetscErrorCode Phases(double ms[])
+{
+  PetscFunctionBeginUser;
+  for (int p = 0; p < PHASES; p++) {
+    PetscLogEvent      event;
+    PetscEventPerfInfo info;
+
+    ms[p] = 0;
+    PetscCall(PetscLogEventGetId(phases[p], &event));
+    if (event < 0) continue;
+    PetscCall(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &info));
+    ms[p] = 1e3 * info.time;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Matrix(PetscBool host, Mat *A)
+{
+  char      file[PETSC_MAX_PATH_LEN];
+  PetscBool set;
+  PetscInt  dim = 2, n = 100, rows = 1;
+  MtxReport report;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetType(*A, MATSEQAIJ));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), &set));
+  if (set) PetscCall(MtxLoad(*A, file, MTX_VALUES_DOMINANT, PETSC_TRUE, &report));
+  else {
+    PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+    PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+    for (int d = 0; d < dim; d++) rows *= n;
+    PetscCall(MatSetSizes(*A, rows, rows, rows, rows));
+    PetscCall(MatSeqAIJSetPreallocation(*A, 2 * dim + 1, NULL));
+    for (PetscInt i = 0; i < rows; i++) {
+      PetscInt    cols[7], count = 0, stride = 1;
+      PetscScalar values[7];
+
+      for (PetscInt d = 0, at = i; d < dim; d++, at /= n, stride *= n) {
+        if (at % n > 0) cols[count] = i - stride, values[count++] = -1;
+        if (at % n < n - 1) cols[count] = i + stride, values[count++] = -1;
+      }
+      cols[count]     = i;
+      values[count++] = 2 * dim;
+      PetscCall(MatSetValues(*A, 1, &i, count, cols, values, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
+  }
+#if PetscDefined(HAVE_CUDA)
+  if (!host) PetscCall(MatConvert(*A, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, A));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Ksp(Mat A, int way, KSP *ksp)
+{
+  PC        pc;
+  PetscBool set, symmetric;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsClearValue(NULL, "-mat_sptrsvgpu_factorization"));
+  if (ways[way].factorization) PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_factorization", ways[way].factorization));
+  PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, set && symmetric ? KSPCG : KSPGMRES));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 3000));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, ways[way].pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode First(Mat A, int way, KSP *ksp, double *ms, double phase[])
+{
+  double start, end, before[PHASES];
+
+  PetscFunctionBeginUser;
+  PetscCall(Ksp(A, way, ksp));
+  PetscCall(Phases(before));
+  PetscCall(Now(&start));
+  PetscCall(KSPSetUp(*ksp));
+  PetscCall(Now(&end));
+  PetscCall(Phases(phase));
+  for (int p = 0; p < PHASES; p++) phase[p] -= before[p];
+  *ms = end - start;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values in the same pattern, made where the matrix lives. The median, and the phases of the last. */
+static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
+{
+  double    start, end, before[PHASES];
+  PetscReal times[REPEAT];
+
+  PetscFunctionBeginUser;
+  for (int r = 0; r < REPEAT; r++) {
+    PetscCall(MatScale(A, r % 2 ? 0.5 : 2));
+    PetscCall(Phases(before));
+    PetscCall(Now(&start));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(Now(&end));
+    PetscCall(Phases(phase));
+    for (int p = 0; p < PHASES; p++) phase[p] -= before[p];
+    times[r] = end - start;
+  }
+  PetscCall(PetscSortReal(REPEAT, times));
+  *ms = times[REPEAT / 2];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(KSP ksp, Mat A, Result *r)
+{
+  Vec    b, x;
+  double start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(KSPSetTolerances(ksp, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, 5));
+  PetscCall(KSPSolve(ksp, b, x)); /* whatever is done once */
+  PetscCall(KSPSetTolerances(ksp, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, 3000));
+  PetscCall(Now(&start));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(Now(&end));
+  r->solve = end - start;
+  PetscCall(KSPGetIterationNumber(ksp, &r->iterations));
+  PetscCall(KSPGetConvergedReason(ksp, &r->reason));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Way(int way, Result *r)
+{
+  Mat    A;
+  KSP    ksp;
+  double phase[PHASES];
+
+  PetscFunctionBeginUser;
+  PetscCall(Matrix(ways[way].host, &A));
+  PetscCall(First(A, way, &ksp, &r->cold, phase));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(First(A, way, &ksp, &r->first, r->first_phase));
+  PetscCall(Same(ksp, A, &r->same, r->same_phase));
+  PetscCall(Solve(ksp, A, r));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The iterations of Jacobi from which on a set-up and the fewer iterations after it are quicker; 0 where they never are. */
+static double BreakEven(const Result *r, const Result *jacobi, double setup)
+{
+  const double each = jacobi->solve / (double)jacobi->iterations, gain = each - r->solve / (double)jacobi->iterations;
+
+  return gain > 0 ? setup / gain : 0;
+}
+
+static PetscErrorCode Tell(FILE *f, const char matrix[], PetscInt rows, double nnz, int way, const Result *r, const Result *jacobi)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT ", \"nnz\": %.0f, \"preconditioner\": \"%s\", \"cold_ms\": %.4g, \"first_ms\": %.4g, \"same_pattern_ms\": %.4g", matrix, rows, nnz, ways[way].name, r->cold, r->first, r->same));
+  for (int p = 0; p < PHASES; p++) {
+    if (r->first_phase[p] > 0) PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"first_%s_ms\": %.4g", phases[p], r->first_phase[p]));
+    if (r->same_phase[p] > 0) PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"same_%s_ms\": %.4g", phases[p], r->same_phase[p]));
+  }
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"iterations\": %" PetscInt_FMT ", \"reason\": \"%s\", \"solve_ms\": %.4g", r->iterations, KSPConvergedReasons[r->reason], r->solve));
+  if (way) {
+    const double first = BreakEven(r, jacobi, r->first), same = BreakEven(r, jacobi, r->same);
+
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, first > 0 ? ", \"break_even_first\": %.0f, \"break_even_same\": %.0f" : ", \"break_even_first\": null, \"break_even_same\": null", first, same));
+  }
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, "}\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  char        out[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN] = "", matrix[64];
+  FILE       *f = NULL;
+  PetscBool   set;
+  PetscInt    dim = 2, n = 100, rows;
+  const char *slash;
+  Result      r[PETSC_STATIC_ARRAY_LENGTH(ways)];
+  MatInfo     info;
+  Mat         A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscLogDefaultBegin());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), &set));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  slash = strrchr(file, '/');
+  if (set) PetscCall(PetscStrncpy(matrix, slash ? slash + 1 : file, sizeof(matrix)));
+  else PetscCall(PetscSNPrintf(matrix, sizeof(matrix), "%" PetscInt_FMT "D %" PetscInt_FMT "^%" PetscInt_FMT, dim, n, dim));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-o", out, sizeof(out), &set));
+  if (set) PetscCall(PetscFOpen(PETSC_COMM_SELF, out, "a", &f));
+  PetscCall(Matrix(PETSC_TRUE, &A));
+  PetscCall(MatGetSize(A, &rows, NULL));
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  PetscCall(MatDestroy(&A));
+  for (size_t w = 0; w < PETSC_STATIC_ARRAY_LENGTH(ways); w++) {
+    PetscCall(Way((int)w, &r[w]));
+    PetscCall(Tell(stdout, matrix, rows, info.nz_used, (int)w, &r[w], &r[0]));
+    if (f) PetscCall(Tell(f, matrix, rows, info.nz_used, (int)w, &r[w], &r[0]));
+  }
+  if (f) PetscCall(PetscFClose(PETSC_COMM_SELF, f));
+  PetscCall(PetscFinalize());
+  return 0;
+}
