@@ -210,7 +210,7 @@ int main(int argc, char **args)
       test:
          suffix: ordering_ranks
          nsize: 2
-         args: -pc_factor_mat_ordering_type rcm
+         args: -n 100 -pc_factor_mat_ordering_type {{rcm bmc}}
          filter: Error: grep -o "On several ranks only the natural ordering"
       test:
          suffix: type

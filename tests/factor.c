@@ -161,7 +161,7 @@ int main(int argc, char **args)
       output_file: output/empty.out
       test:
          suffix: ilu
-         args: -problem {{convection random chain diagonal arrow}} -ordering {{natural rcm nd}}
+         args: -problem {{convection random chain diagonal arrow}} -ordering {{natural rcm nd bmc}}
       test:
          suffix: ilu_levels
          args: -problem {{convection random}} -ordering {{natural rcm}} -levels 2
@@ -170,7 +170,7 @@ int main(int argc, char **args)
          args: -problem {{convection random}} -n {{1 2 31 32 33 64 65}}
       test:
          suffix: icc
-         args: -icc -problem {{poisson diagonal}} -ordering {{natural rcm nd}} -levels {{0 2}}
+         args: -icc -problem {{poisson diagonal}} -ordering {{natural rcm nd bmc}} -levels {{0 2}}
       test:
          suffix: icc_sizes
          args: -icc -problem poisson -n {{1 4 9 1024}}

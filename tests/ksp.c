@@ -99,10 +99,16 @@ int main(int argc, char **args)
          args: -pc_factor_levels 2 -pc_factor_fill {{1 5}}
       test:
          suffix: ordering
-         args: -problem {{convection random arrow}} -pc_factor_mat_ordering_type {{natural nd 1wd rcm qmd rowlength}}
+         args: -problem {{convection random arrow}} -pc_factor_mat_ordering_type {{natural nd 1wd rcm qmd rowlength bmc}}
       test:
          suffix: ordering_levels
-         args: -problem convection -pc_factor_mat_ordering_type {{nd rcm}} -pc_factor_levels 2
+         args: -problem convection -pc_factor_mat_ordering_type {{nd rcm bmc}} -pc_factor_levels 2
+      test:
+         suffix: ordering_bmc
+         args: -problem {{convection random chain arrow}} -n {{1 2 33 900 4099}} -pc_factor_mat_ordering_type bmc -mat_ordering_bmc_block_size {{1 8 50}}
+      test:
+         suffix: ordering_bmc_reuse
+         args: -problem convection -pc_factor_mat_ordering_type bmc -pc_factor_reuse_ordering
       test:
          suffix: nonzeros_along_diagonal
          args: -problem saddle -pc_factor_nonzeros_along_diagonal
@@ -134,7 +140,7 @@ int main(int argc, char **args)
          args: -pc_factor_mat_factor_on_host {{0 1}} -pc_factor_mat_solve_on_host {{0 1}}
       test:
          suffix: transpose
-         args: -problem {{convection random}} -ksp_type bicg -pc_factor_mat_ordering_type {{natural rcm}}
+         args: -problem {{convection random}} -ksp_type bicg -pc_factor_mat_ordering_type {{natural rcm bmc}}
       test:
          suffix: serial
          args: -mat_type aij -mat_sptrsvgpu_algorithm serial
@@ -159,7 +165,7 @@ int main(int argc, char **args)
          args: -pc_factor_levels {{1 2 5}}
       test:
          suffix: icc_ordering
-         args: -pc_factor_mat_ordering_type {{natural nd rcm}} -pc_factor_levels {{0 1}}
+         args: -pc_factor_mat_ordering_type {{natural nd rcm bmc}} -pc_factor_levels {{0 1}}
       test:
          suffix: icc_shift
          args: -problem saddle -ksp_type gmres -pc_factor_shift_type {{none nonzero positive_definite inblocks}} -pc_factor_shift_amount 0.1 -ksp_max_it 5 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
@@ -216,7 +222,7 @@ int main(int argc, char **args)
          args: -pc_type bjacobi -problem poisson -sub_pc_type {{ilu icc}} -ours " -sub_pc_factor_mat_solver_type sptrsvgpu" -reference " -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: bjacobi_ordering
-         args: -pc_type bjacobi -sub_pc_factor_mat_ordering_type rcm -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -pc_type bjacobi -sub_pc_factor_mat_ordering_type {{rcm bmc}} -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: asm
          args: -pc_type asm -pc_asm_overlap 2 -pc_asm_type {{restrict basic}} -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"

@@ -75,7 +75,7 @@ TrsvError TrsvChunkCutRows(ChunkOrder *); /* the graph, with long rows cut */
 struct ChunkTimes {
   TrsvChunkSettings settings;
   int               nodes, times;  /* records; 1 + the last time */
-  int               turns;         /* in which a chunk places its records at most: what the time of placing goes by */
+  double            seconds;       /* that finding them took, by what is counted: the longest chain of rounds, and what is in one */
   int               used;          /* times at which chunks have records, of all chunks */
   int               outside;       /* dependencies on other chunks that a chunk has at most, each counted as often as it is used */
   int              *cuts;          /* [chunks + 1] the first position of each chunk */
@@ -213,9 +213,10 @@ enum {
   CHUNK_TICKET,
   CHUNK_GAVE_UP,
   CHUNK_TOLD,
-  CHUNK_LAST, /* maxima */
-  CHUNK_TURNS,
-  CHUNK_USED, /* a sum */
+  CHUNK_LAST, /* a maximum */
+  CHUNK_USED, /* sums */
+  CHUNK_ROUNDS,
+  CHUNK_PRICE,
   CHUNK_IMPORTS,
   CHUNK_EXPORTS,
   CHUNK_WORDS

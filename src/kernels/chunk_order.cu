@@ -32,7 +32,7 @@ static __global__ void chunk_count(const ChunkGraph G, int *count, int *mail)
 
 static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkGraph G, const TrsvSync sync, const int *levels, const int *starts, const int *mail, unsigned *words, int bits, int *height, unsigned *keys, int *positions)
 {
-  enum { AHEAD = 4 };
+  enum { AHEAD = 8, MANY = 16 }; /* dependencies, dependents that are looked at together */
   TRSV_SHARED(unsigned, start, 1);
 
   if (threadIdx.x == 0) start[0] = atomicAdd(sync.ticket, 1u);
@@ -49,18 +49,18 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
   for (int u = 0; u < AHEAD; u++) to[u] = u < row.n ? starts[chunk_position(G, row.begin + u)] + mail[row.begin + u] : 0;
   do {
     if (!done) {
-      unsigned word[AHEAD];
+      unsigned word[MANY];
       bool     all = true;
 
 #pragma unroll
-      for (int u = 0; u < AHEAD; u++) word[u] = next + u < end ? trsv_load(words + next + u) : 0;
+      for (int u = 0; u < MANY; u++) word[u] = next + u < end ? trsv_load(words + next + u) : 0;
 #pragma unroll
-      for (int u = 0; u < AHEAD; u++) {
+      for (int u = 0; u < MANY; u++) {
         if (next + u >= end) continue;
         all = all && word[u] != EMPTY;
         if (word[u] != EMPTY) h = max(h, word[u] + 1);
       }
-      if (all) next += AHEAD;
+      if (all) next += MANY;
       done = next >= end;
       if (!done && !all && !patience.more(sync)) done = true;
       if (done) {

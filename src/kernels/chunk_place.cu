@@ -9,8 +9,8 @@
 
    Mapping: a block for each chunk, in order of tickets. One warp places, 32 positions at a time, lane by lane; of these, those
    of one height do not depend on each other and are placed together, height after height. The other warps fetch the positions of the
-   batches after this one, and when their dependencies in other chunks are done.
-   Memory order: the time of a position is a word that is its own flag; within the block batches change hands by barriers.
+   batches after this one, and when their dependencies in other chunks are done; a height can be placed when those of its positions are.
+   Memory order: the time of a position is a word that is its own flag; within the block batches change hands by barriers and counters.
    Why it ends: a chunk waits for smaller chunks only, whose blocks have smaller tickets and so have started; within a block the warps that fetch
    wait for other blocks, or, some batches ahead, for the warp that places, and that one for them.
    Same result: the times of other chunks do not depend on when they are seen, and lanes get what room there is by number.
@@ -34,7 +34,8 @@ enum {
 static const unsigned EMPTY = 0xffffffffu;
 
 struct PlaceShared {
-  unsigned long long full[SLOTS], empty[SLOTS]; /* barriers */
+  unsigned long long empty[SLOTS];              /* barriers */
+  unsigned           ready[SLOTS];              /* 64 times the batch, and how many rounds of it can be placed */
   unsigned           chunk;
   int                next[WINDOW];              /* the first time from this one on whose step may have room, by time modulo WINDOW */
   unsigned char      load[WINDOW];              /* records of the step */
@@ -63,40 +64,52 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
   bool         lost = false;
 
   for (int batch = me; batch * 32 < count; batch += FETCHERS) {
-    const int slot = batch % SLOTS, i = batch * 32 + (int)lane, p = i < count ? v.list[from + i] : -1, h = p < 0 ? 0 : v.height[p];
+    const int      slot = batch % SLOTS, i = batch * 32 + (int)lane, p = i < count ? v.list[from + i] : -1, h = p < 0 ? 0 : v.height[p];
     const ChunkRow row = p < 0 ? ChunkRow{0, 0} : chunk_row(v.G, p);
+    unsigned       missing = 0; /* dependencies whose position is in place of their time */
 
     if (batch >= SLOTS) trsv_barrier_wait(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, (unsigned)(batch / SLOTS - 1) & 1);
     const int      before  = __shfl_up_sync(0xffffffffu, h, 1);
     const unsigned changes = __ballot_sync(0xffffffffu, lane && p >= 0 && h != before);
+    const int      mine    = __popc(changes & ((2u << lane) - 1));
+    const auto     set     = [&](int j, int c, unsigned t) { s.item[slot][j][lane] = 2 * ((int)t + (c >= near_from ? v.near : v.far)); };
 
     s.position[slot][lane] = p;
     s.begin[slot][lane]    = row.begin;
     s.count[slot][lane]    = row.n;
-    s.round[slot][lane]    = __popc(changes & ((2u << lane) - 1));
+    s.round[slot][lane]    = mine;
     for (int j = 0; j < row.n; j += AHEAD) {
       int      c[AHEAD];
       unsigned t[AHEAD];
 
 #pragma unroll
-      for (int u = 0; u < AHEAD; u++) {
-        if (j + u >= row.n) continue;
-        c[u] = chunk_position(v.G, row.begin + j + u);
-        t[u] = c[u] < from ? trsv_load(v.finish + c[u]) : 0;
-        outside += c[u] < from;
-      }
+      for (int u = 0; u < AHEAD; u++) c[u] = j + u < row.n ? chunk_position(v.G, row.begin + j + u) : from;
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++) t[u] = c[u] < from ? trsv_load(v.finish + c[u]) : 0;
 #pragma unroll
       for (int u = 0; u < AHEAD; u++) {
         if (j + u >= row.n) continue;
-        while (t[u] == EMPTY) {
-          lost = lost || !patience.more(v.sync);
-          t[u] = lost ? 0 : trsv_load(v.finish + c[u]);
-        }
-        s.item[slot][j + u][lane] = c[u] >= from ? -1 - (c[u] - from) : 2 * ((int)t[u] + (c[u] >= near_from ? v.near : v.far));
+        outside += c[u] < from;
+        if (c[u] >= from) s.item[slot][j + u][lane] = -1 - (c[u] - from);
+        else if (t[u] != EMPTY) set(j + u, c[u], t[u]);
+        else s.item[slot][j + u][lane] = c[u], missing |= 1u << (j + u);
       }
     }
-    trsv_warp_sync();
-    trsv_barrier_arrive_if(base + offsetof(PlaceShared, full) + 8 * (unsigned)slot, lane == 0);
+    for (int round = 0; round <= __popc(changes); round++) {
+      while (trsv_warp_any(mine == round && missing)) {
+        for (unsigned left = mine == round ? missing : 0; left; left &= left - 1) {
+          const int      j = __ffs((int)left) - 1, c = s.item[slot][j][lane];
+          const unsigned t = lost ? 0 : trsv_load(v.finish + c);
+
+          if (t == EMPTY) continue;
+          set(j, c, t);
+          missing &= ~(1u << j);
+        }
+        lost = trsv_warp_any(!patience.more(v.sync)) || lost;
+      }
+      trsv_warp_sync();
+      if (lane == 0) trsv_shared_release(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot, 64 * (unsigned)batch + (unsigned)round + 1);
+    }
   }
   if (outside) atomicAdd(v.outside + q, outside);
 }
@@ -115,7 +128,7 @@ static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int 
         t = n;
       }
     const bool     inside = asks && t < start + WINDOW;
-    const unsigned same = trsv_warp_match(inside ? (unsigned)t : 0x80000000u + lane);
+    const unsigned same = trsv_warp_match(inside ? (unsigned)t : EMPTY);
     const int      rank = __popc(same & ((1u << lane) - 1)), load = inside ? s.load[(unsigned)t % WINDOW] : W, all = min(load + __popc(same), W);
 
     trsv_warp_sync();
@@ -138,12 +151,13 @@ static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int 
   }
 }
 
-/* A key: twice the time at which a dependency can be used, and one more where it is of this chunk: used a step after its own, it is late. */
-static __device__ __forceinline__ int place_key(const PlaceView &v, PlaceShared &s, int from, int item)
+/* A key: twice the time at which a dependency can be used, and one more where it is of this chunk: used a step after its own, it is late.
+   SHARED: all times of the chunk are in shared memory, where looking one up costs less than asking whether there is one. */
+template <bool SHARED> static __device__ __forceinline__ int place_key(const PlaceView &v, PlaceShared &s, int from, int item)
 {
-  if (item >= 0) return item;
-  const int i = -1 - item;
-  return 2 * (i < v.times ? s.time[i] : (int)trsv_load(v.finish + from + i)) + 3;
+  const int i = item < 0 ? -1 - item : 0, time = SHARED || i < v.times ? s.time[i] : (int)trsv_load(v.finish + from + i);
+
+  return item < 0 ? 2 * time + 3 : item;
 }
 
 /* The greatest of keys, and how often it is among them. */
@@ -178,12 +192,14 @@ template <int N> static __device__ __forceinline__ void place_network(unsigned (
 }
 
 /* A lane's dependencies, at most N, by readiness, in place of the items; notes their order. */
-template <int N> static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane)
+template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane)
 {
   unsigned key[N];
 
 #pragma unroll
-  for (int j = 0; j < N; j++) key[j] = j < n ? (unsigned)place_key(v, s, from, s.item[slot][j][lane]) * CHUNK_ITEMS + (unsigned)j : 0xffffffffu;
+  for (int j = 0; j < N; j++) key[j] = (unsigned)place_key<SHARED>(v, s, from, j < n ? s.item[slot][j][lane] : 0) * CHUNK_ITEMS + (unsigned)j;
+#pragma unroll
+  for (int j = 0; j < N; j++) key[j] = j < n ? key[j] : 0xffffffffu;
   place_network<N>(key);
 #pragma unroll
   for (int j = 0; j < N; j++)
@@ -193,49 +209,55 @@ template <int N> static __device__ __forceinline__ void place_sort(const PlaceVi
     }
 }
 
-static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s, unsigned base, int from, int count, unsigned lane)
+template <bool SHARED> static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s, unsigned base, int from, int count, unsigned lane)
 {
   enum { QUICK = 4 }; /* dependencies that are looked up at once */
-  int start = 0, most = -1, turns = 0, used = 0;
+  int start = 0, most = -1, all_rounds = 0, price = 0, used = 0;
 
   for (int x = (int)lane; x < WINDOW; x += 32) s.next[x] = x, s.load[x] = 0;
   trsv_warp_sync();
   for (int batch = 0; batch * 32 < count; batch++) {
     const int slot = batch % SLOTS;
 
-    trsv_barrier_wait(base + offsetof(PlaceShared, full) + 8 * (unsigned)slot, (unsigned)(batch / SLOTS) & 1);
-    const int p = s.position[slot][lane], n = s.count[slot][lane], mine = s.round[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
-    int       item[QUICK];
+    const auto wait = [&](int round) {
+      while (trsv_shared_acquire(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot) < 64 * (unsigned)batch + (unsigned)round + 1) trsv_pause();
+      trsv_warp_sync();
+    };
 
-#pragma unroll
-    for (int u = 0; u < QUICK; u++) item[u] = u < n ? s.item[slot][u][lane] : 0;
+    wait(0);
+    const int p = s.position[slot][lane], n = s.count[slot][lane], mine = s.round[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
     for (int round = 0; round < rounds; round++) {
+      if (round) wait(round);
       const bool now = p >= 0 && round == mine;
       const int  records = now ? chunk_records(n, v.K) : 0, first = now && v.first ? v.first[p] : p;
       PlaceMost  needs;
-      int        longest = 1;
+      int        longest = 1, widest = 0;
 
       if (v.first) {
         longest = (int)trsv_warp_max((unsigned)records);
         if (longest > 1) {
-          const int widest = (int)trsv_warp_max(records > 1 ? (unsigned)n : 0);
+          widest = (int)trsv_warp_max(records > 1 ? (unsigned)n : 0);
           if (records > 1) {
-            if (widest <= 8) place_sort<8>(v, s, from, slot, n, lane);
-            else if (widest <= 16) place_sort<16>(v, s, from, slot, n, lane);
-            else place_sort<CHUNK_ITEMS>(v, s, from, slot, n, lane);
+            if (widest <= 8) place_sort<SHARED, 8>(v, s, from, slot, n, lane);
+            else if (widest <= 16) place_sort<SHARED, 16>(v, s, from, slot, n, lane);
+            else place_sort<SHARED, CHUNK_ITEMS>(v, s, from, slot, n, lane);
           }
         }
       }
       if (records == 1) {
-        int key[QUICK];
+        for (int x = 0; x < n; x += QUICK) {
+          int item[QUICK];
 
 #pragma unroll
-        for (int u = 0; u < QUICK; u++) key[u] = place_key(v, s, from, item[u]);
+          for (int u = 0; u < QUICK; u++) item[u] = x + u < n ? s.item[slot][x + u][lane] : 0;
 #pragma unroll
-        for (int u = 0; u < QUICK; u++) needs.add(key[u]);
-        for (int x = QUICK; x < n; x++) needs.add(place_key(v, s, from, s.item[slot][x][lane]));
+          for (int u = 0; u < QUICK; u++) item[u] = place_key<SHARED>(v, s, from, item[u]);
+#pragma unroll
+          for (int u = 0; u < QUICK; u++) needs.add(item[u]);
+        }
       }
-      turns += longest;
+      all_rounds++;
+      price += 5 + 4 * longest + widest / 2; /* in 100 ns, about */
       for (int r = 0, a = 0, b = 0, sums = 0; r < longest; r++) {
         const bool last = r == records - 1;
 
@@ -264,7 +286,8 @@ static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared
   if (used) atomicAdd(v.words + CHUNK_USED, (unsigned)used);
   if (lane == 0) {
     atomicMax(v.words + CHUNK_LAST, (unsigned)most);
-    atomicMax(v.words + CHUNK_TURNS, (unsigned)turns);
+    atomicAdd(v.words + CHUNK_ROUNDS, (unsigned)all_rounds);
+    atomicAdd(v.words + CHUNK_PRICE, (unsigned)price);
   }
 }
 
@@ -277,7 +300,7 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
   if (threadIdx.x == 0) {
     s.chunk = atomicAdd(v.sync.ticket, 1u);
     for (unsigned i = 0; i < SLOTS; i++) {
-      trsv_barrier_init(base + offsetof(PlaceShared, full) + 8 * i, 1);
+      s.ready[i] = 0;
       trsv_barrier_init(base + offsetof(PlaceShared, empty) + 8 * i, 1);
     }
     trsv_bulk_fence();
@@ -285,7 +308,8 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
   trsv_block_sync();
   const int q = (int)s.chunk, from = v.cuts[q], count = v.cuts[q + 1] - from, near_from = q % v.cluster ? v.cuts[q - 1] : from;
 
-  if (warp == 0) place_all(v, s, base, from, count, lane);
+  if (warp == 0 && count <= v.times) place_all<true>(v, s, base, from, count, lane);
+  else if (warp == 0) place_all<false>(v, s, base, from, count, lane);
   else place_fetch(v, s, base, q, from, near_from, count, (int)warp - 1, lane);
 }
 
@@ -355,7 +379,7 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
   if (t->first) TrsvCall(TrsvDeviceDownload(&t->nodes, t->first + G.n, sizeof(int), NULL));
   TrsvCall(ChunkWordsRead(words, now));
   t->times   = (int)now[CHUNK_LAST];
-  t->turns   = (int)now[CHUNK_TURNS];
+  t->seconds = 2e-4 + 1e-7 * t->times * now[CHUNK_PRICE] / (now[CHUNK_ROUNDS] + 1.);
   t->used    = (int)now[CHUNK_USED];
   if (t->times > LAST) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times);
   t->outside = 0;

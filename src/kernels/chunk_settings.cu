@@ -131,7 +131,7 @@ static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const 
     if (known) continue;
     if (!choices || more + one <= budget) { /* the first is needed anyhow; the next takes about as long as the last */
       TrsvCall(Predict(&trial, costs, &c, tries[i].kind, &when));
-      one = 2e-4 + 5e-7 * times->turns + 1e-10 * (double)t->nnz;
+      one = times->seconds;
       more += choices ? one : 0;
     } else when += 1e10;
     while (at < choices && time[at] <= when) at++;
@@ -145,20 +145,21 @@ static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const 
   return TRSV_SUCCESS;
 }
 
-/* Steps of fewer records, where as many steps are enough: what a plan holds for lanes without a record is memory for nothing. */
+/* Steps of 8 records where most of 32 lanes would have none, and as many steps are enough: what a plan holds for lanes without a record is
+   memory for nothing. A step takes a little longer, as lanes do alike what one could: so only there. */
 static TrsvError Narrow(const ChunkOrder *order, ChunkTimes *times, TrsvChunkSettings *s)
 {
+  enum { WIDTH = 8, RECORDS = 6 };
+  TrsvChunkSettings narrow = *s;
+  int               enough;
+
+  if (s->length > 3) return TRSV_SUCCESS;
   if (memcmp(&times->settings, s, sizeof(*s))) TrsvCall(TrsvChunkPlace(order, s, times));
-  const int enough = times->times + times->times / 100;
-
-  for (int width = s->width / 2; width >= (s->length <= 3 ? 8 : s->length <= 5 ? 16 : 32) && times->nodes <= 0.98 * width * times->used; width /= 2) {
-    TrsvChunkSettings narrow = *s;
-
-    narrow.width = width;
-    TrsvCall(TrsvChunkPlace(order, &narrow, times));
-    if (times->times > enough) break;
-    *s = narrow;
-  }
+  if (times->nodes > (double)RECORDS * times->used) return TRSV_SUCCESS;
+  enough       = times->times + times->times / 100;
+  narrow.width = WIDTH;
+  TrsvCall(TrsvChunkPlace(order, &narrow, times));
+  if (times->times <= enough) *s = narrow;
   return TRSV_SUCCESS;
 }
 

@@ -28,8 +28,8 @@ TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvS
 
 TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(to, from, bytes, stream); }
 
-TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer) { return TrsvDeviceAlloc(bytes, pointer); }
-void      TrsvDeviceFreePinned(void *pointer) { (void)pointer; }
+TrsvError TrsvDeviceAllocWord(unsigned **word) { return TrsvDeviceAlloc(sizeof(**word), word); }
+void      TrsvDeviceFreeWord(unsigned *word) { (void)word; }
 
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream) { return TrsvDeviceUpload(pointer, host, bytes, stream); }
 

@@ -87,8 +87,8 @@ void      TrsvDeviceFree(void *);
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream); /* host may change after the return */
 TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream); /* both on the device */
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream); /* returns when it is there */
-TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer); /* zeroed host memory that the device can write */
-void      TrsvDeviceFreePinned(void *);
+TrsvError TrsvDeviceAllocWord(unsigned **); /* 0, on the host, where the device can write it */
+void      TrsvDeviceFreeWord(unsigned *);
 
 /* Device memory, and a copy of host memory on the device, until it is released in stream order. */
 TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream);

@@ -1,7 +1,6 @@
 /*
    Scans and sorts on the device: CUB's.
 */
-#include <mutex>
 #include <cub/cub.cuh>
 #include "impl.h"
 
@@ -12,32 +11,7 @@ static TrsvError Check(cudaError_t e, const char *what)
   return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
 }
 
-/* Room from a pool of its own, which keeps some of what comes back: the default pool gives all of it to the driver at each synchronisation. */
-static cudaError_t Room(size_t bytes, void **room)
-{
-  enum { DEVICES = 64 };
-  static std::mutex    one_at_a_time;
-  static cudaMemPool_t pools[DEVICES];
-  int                  device;
-  cudaError_t          e = cudaGetDevice(&device);
-
-  if (e != cudaSuccess || device >= DEVICES) return cudaMallocAsync(room, bytes, NULL);
-  std::lock_guard<std::mutex> guard(one_at_a_time);
-  if (!pools[device]) {
-    cudaMemPoolProps   properties = {};
-    unsigned long long keep = 64ull << 20;
-
-    properties.allocType     = cudaMemAllocationTypePinned;
-    properties.location.type = cudaMemLocationTypeDevice;
-    properties.location.id   = device;
-    e                        = cudaMemPoolCreate(&pools[device], &properties);
-    if (e != cudaSuccess) return e;
-    (void)cudaMemPoolSetAttribute(pools[device], cudaMemPoolAttrReleaseThreshold, &keep);
-  }
-  return cudaMallocFromPoolAsync(room, bytes, pools[device], NULL);
-}
-
-/* Calls a function of CUB twice: for how much room it needs, and with that room. */
+/* Calls a function of CUB twice: for how much room it needs, and with that room, which comes from the pool of the stream and goes back to it. */
 template <class F> static TrsvError Run(const char *what, F call)
 {
   void       *room  = NULL;
@@ -45,9 +19,9 @@ template <class F> static TrsvError Run(const char *what, F call)
   cudaError_t e;
 
   TrsvCall(Check(call(NULL, bytes), what));
-  TrsvCall(Check(Room(bytes ? bytes : 1, &room), what));
+  TrsvCall(TrsvDeviceRoom(bytes, &room, NULL));
   e = call(room, bytes);
-  (void)cudaFreeAsync(room, NULL);
+  TrsvDeviceUnstage(room, NULL);
   return Check(e, what);
 }
 

@@ -15,7 +15,7 @@ TrsvError TrsvSyncCreate(TrsvSync *sync)
 
   TrsvCall(TrsvDeviceAlloc(sizeof(zero), &sync->ticket));
   sync->gave_up = sync->ticket + 1;
-  TrsvCall(TrsvDeviceAllocPinned(sizeof(*sync->told), &sync->told));
+  TrsvCall(TrsvDeviceAllocWord(&sync->told));
   return TrsvDeviceUpload(sync->ticket, zero, sizeof(zero), NULL);
 }
 
@@ -37,5 +37,5 @@ TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
 void TrsvSyncDestroy(TrsvSync *sync)
 {
   TrsvDeviceFree(sync->ticket);
-  TrsvDeviceFreePinned(sync->told);
+  TrsvDeviceFreeWord(sync->told);
 }

@@ -15,7 +15,7 @@ static PetscErrorCode Finalize(void)
 }
 
 /*@C
-   SpTRSVGPURegister - makes the solver type `MATSOLVERSPTRSVGPU` and the `PC` types `PCSPTRSVGPU` and `PCCAPELLINI` known to PETSc
+   SpTRSVGPURegister - makes the solver type `MATSOLVERSPTRSVGPU`, the `PC` types `PCSPTRSVGPU` and `PCCAPELLINI` and the ordering `MATORDERINGBMC` known to PETSc
 
    Not Collective
 
@@ -24,7 +24,7 @@ static PetscErrorCode Finalize(void)
    Note:
    For programs that link the library; -dll_append calls it by itself. Calls after the first do nothing.
 
-.seealso: `MatSolverTypeRegister()`, `PCRegister()`
+.seealso: `MatSolverTypeRegister()`, `PCRegister()`, `MatOrderingRegister()`
 @*/
 PetscErrorCode SpTRSVGPURegister(void)
 {
@@ -42,6 +42,7 @@ PetscErrorCode SpTRSVGPURegister(void)
     PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ILU, MatGetFactor_SpTRSVGPU));
     PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ICC, MatGetFactor_SpTRSVGPU));
   }
+  PetscCall(MatOrderingRegister(MATORDERINGBMC, MatGetOrdering_BMC));
   PetscCall(PCRegister(PCSPTRSVGPU, PCCreate_SpTRSVGPU));
   PetscCall(PCRegister(PCCAPELLINI, PCCreate_Capellini));
   PetscCall(PetscLogEventRegister("SpTRSVSymbolic", MAT_CLASSID, &SpTRSVGPU_Symbolic));

@@ -21,6 +21,7 @@ static const struct {
   {"waits",     TestWaits    },
   {"factor",    TestFactor   },
   {"memory",    TestMemory   },
+  {"ordering",  TestOrdering },
   {"matrices",  TestMatrices },
 };
 

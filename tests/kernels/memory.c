@@ -89,6 +89,16 @@ static TrsvError TransposeOne(const TrsvMatrix *A)
   return error;
 }
 
+static TrsvError Order(Setting *s)
+{
+  TrsvOrdering   *ordering;
+  const TrsvError error = TrsvOrderBMC(s->L.view.rows, s->L.view.offsets, s->L.view.columns, NULL, 0, &ordering);
+
+  Expect(!error == !!ordering, "TrsvOrderBMC: error %d, ordering %p", (int)error, (void *)ordering);
+  TrsvOrderingDestroy(&ordering);
+  return error;
+}
+
 static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *analysis)
 {
   TrsvPlan       *plan;
@@ -126,6 +136,7 @@ static const struct {
 } operations[] = {
   {"TrsvAnalyse",                             Analyse,         0, 0},
   {"TrsvTranspose",                           Transpose,       0, 0},
+  {"TrsvOrderBMC",                            Order,           0, 0},
   {"TrsvAnalyse on the device",               AnalyseDevice,   0, 1},
   {"TrsvTranspose on the device",             TransposeDevice, 0, 1},
   {"TrsvPlanCreate",                          Plan,            1, 0},

@@ -111,8 +111,8 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceAllocPinned(size_t bytes, void *pointer) { return take(bytes, 0, (void **)pointer); }
-void      TrsvDeviceFreePinned(void *pointer) { TrsvDeviceFree(pointer); }
+TrsvError TrsvDeviceAllocWord(unsigned **word) { return take(sizeof(**word), 0, (void **)word); }
+void      TrsvDeviceFreeWord(unsigned *word) { TrsvDeviceFree(word); }
 
 TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream) { return take(bytes, 0xcd, (void **)pointer); }
 

@@ -1,0 +1,219 @@
+static char help[] = "What an ordering costs in iterations and saves in level sets: PETSc's own ILU(0) and ICC(0) on the host, natural and bmc.\n\
+  -f <file>      : a matrix from a Matrix Market file\n\
+  -grid <2 or 3> : or a 5-point plane of 300^2, a 7-point space of 48^3\n\
+  -o <file>      : one object a line is added to it\n\n";
+
+/*
+   The file's own values, with a diagonal of zeros where there is none; and, for symmetric patterns, a weighted Laplacian of the pattern
+   with a small shift. Symmetric ones by CG, others by GMRES(60); rtol 1e-8, b = ones. The plugin is loaded by -dll_append.
+*/
+#include <petscksp.h>
+#include <petsctime.h>
+#include "mtx.h"
+
+/* The level sets of L of the matrix in an order; without fill, L has the matrix's own pattern. */
+static PetscErrorCode CountLevels(Mat A, IS order, PetscInt *levels)
+{
+  const PetscInt *i, *j, *row;
+  PetscInt        n, *place, *level;
+  PetscBool       done;
+
+  PetscFunctionBeginUser;
+  *levels = 0;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(PetscMalloc2(n, &place, n, &level));
+  PetscCall(ISGetIndices(order, &row));
+  for (PetscInt p = 0; p < n; p++) place[row[p]] = p;
+  for (PetscInt p = 0; p < n; p++) {
+    level[p] = 0;
+    for (PetscInt k = i[row[p]]; k < i[row[p] + 1]; k++)
+      if (place[j[k]] < p) level[p] = PetscMax(level[p], level[place[j[k]]] + 1);
+    *levels = PetscMax(*levels, level[p] + 1);
+  }
+  PetscCall(ISRestoreIndices(order, &row));
+  PetscCall(PetscFree2(place, level));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Measure(FILE *out, Mat A, const char name[], const char values[], PetscBool symmetric, PCType type, const char ordering[], PetscInt *iterations)
+{
+  KSP                ksp;
+  PC                 pc;
+  Vec                b, x;
+  IS                 row, column;
+  PetscInt           levels = 0, n;
+  PetscLogDouble     start, end;
+  KSPConvergedReason reason;
+  MatInfo            info;
+  PetscBool          jacobi;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(type, PCJACOBI, &jacobi));
+  PetscCall(PetscTime(&start));
+  PetscCall(MatGetOrdering(A, ordering, &row, &column));
+  PetscCall(PetscTime(&end));
+  if (!jacobi) PetscCall(CountLevels(A, row, &levels));
+  PetscCall(ISDestroy(&row));
+  PetscCall(ISDestroy(&column));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, symmetric ? KSPCG : KSPGMRES));
+  PetscCall(KSPGMRESSetRestart(ksp, 60));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 2000));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, type));
+  if (!jacobi) PetscCall(PCFactorSetMatOrderingType(pc, ordering));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, iterations));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, out, "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT ", \"nnz\": %.0f, \"values\": \"%s\", \"ksp\": \"%s\", \"pc\": \"%s\", \"ordering\": \"%s\", \"levels\": %" PetscInt_FMT ", \"iterations\": %" PetscInt_FMT ", \"converged\": %s, \"ordering_ms\": %.2f}\n", name, n, info.nz_used, values, symmetric ? "cg" : "gmres", type, jacobi ? "none" : ordering, levels, *iterations,
+                         reason > 0 ? "true" : "false", 1e3 * (end - start)));
+  if (reason < 0) *iterations = -1;
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureAll(FILE *out, Mat A, const char name[], const char values[], PetscBool symmetric)
+{
+  PetscInt its[2];
+
+  PetscFunctionBeginUser;
+  for (int icc = 0; icc <= (int)symmetric; icc++) {
+    PetscCall(Measure(out, A, name, values, symmetric, icc ? PCICC : PCILU, MATORDERINGNATURAL, &its[0]));
+    PetscCall(Measure(out, A, name, values, symmetric, icc ? PCICC : PCILU, "bmc", &its[1]));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %s %" PetscInt_FMT " -> %" PetscInt_FMT, values, icc ? "icc" : "ilu", its[0], its[1]));
+  }
+  PetscCall(Measure(out, A, name, values, symmetric, PCJACOBI, MATORDERINGNATURAL, &its[0]));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, " (jacobi %" PetscInt_FMT ");", its[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Off the diagonal -|a|, or -1 where there are no values; on it their sum and a thousandth of the mean. */
+static PetscErrorCode MakeLaplacian(Mat A, PetscBool pattern)
+{
+  const PetscInt *i, *j;
+  PetscInt        n;
+  PetscScalar    *a;
+  PetscReal       mean = 0;
+  PetscBool       done;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(MatSeqAIJGetArray(A, &a));
+  for (PetscInt r = 0; r < n; r++)
+    for (PetscInt k = i[r]; k < i[r + 1]; k++)
+      if (j[k] != r) {
+        if (pattern) a[k] = 1;
+        mean += PetscAbsScalar(a[k]) / n;
+      }
+  for (PetscInt r = 0; r < n; r++) {
+    PetscReal sum = 0;
+
+    for (PetscInt k = i[r]; k < i[r + 1]; k++)
+      if (j[k] != r) {
+        a[k] = -PetscAbsScalar(a[k]);
+        sum -= PetscRealPart(a[k]);
+      }
+    for (PetscInt k = i[r]; k < i[r + 1]; k++)
+      if (j[k] == r) a[k] = sum + (mean ? 1e-3 * mean : 1);
+  }
+  PetscCall(MatSeqAIJRestoreArray(A, &a));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeGrid(PetscInt dim, Mat *A)
+{
+  const PetscInt m = dim == 2 ? 300 : 48, n = dim == 2 ? m * m : m * m * m;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 7, NULL, A));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscInt stride = 1, at = i;
+
+    PetscCall(MatSetValue(*A, i, i, 2 * dim, INSERT_VALUES));
+    for (PetscInt d = 0; d < dim; d++, stride *= m, at /= m) {
+      if (at % m > 0) PetscCall(MatSetValue(*A, i, i - stride, -1, INSERT_VALUES));
+      if (at % m < m - 1) PetscCall(MatSetValue(*A, i, i + stride, -1, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Load(const char file[], MtxValues values, Mat *A, MtxReport *r)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetType(*A, MATSEQAIJ));
+  PetscCall(MtxLoad(*A, file, values, PETSC_TRUE, r));
+  PetscCheck(r->rows == r->cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%s is not square", file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In the file's own values, where it has any; and as a Laplacian, where those are symmetric. */
+static PetscErrorCode MeasureFile(FILE *out, const char file[], const char name[])
+{
+  Mat       A;
+  MtxReport r;
+  PetscBool pattern, symmetric;
+
+  PetscFunctionBeginUser;
+  PetscCall(Load(file, MTX_VALUES_DOMINANT, &A, &r));
+  PetscCall(MatIsSymmetric(A, 1e-10, &symmetric));
+  pattern = (PetscBool)(r.field[0] == 'p');
+  if (!pattern) {
+    PetscCall(MatDestroy(&A));
+    PetscCall(Load(file, MTX_VALUES_FILE, &A, &r));
+    PetscCall(MatIsSymmetric(A, 1e-10, &symmetric));
+    PetscCall(MeasureAll(out, A, name, "own", symmetric));
+  }
+  if (symmetric) {
+    PetscCall(MakeLaplacian(A, pattern));
+    PetscCall(MeasureAll(out, A, name, "laplacian", PETSC_TRUE));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  char        file[PETSC_MAX_PATH_LEN] = "", name[64], output[PETSC_MAX_PATH_LEN] = "/dev/null", *end;
+  const char *slash;
+  PetscInt    dim = 0;
+  FILE       *out;
+  Mat         A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-o", output, sizeof(output), NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-grid", &dim, NULL));
+  PetscCall(PetscFOpen(PETSC_COMM_SELF, output, "a", &out));
+  if (dim) {
+    PetscCall(MakeGrid(dim, &A));
+    PetscCall(PetscSNPrintf(name, sizeof(name), dim == 2 ? "g2d5:300" : "g3d7:48"));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s:", name));
+    PetscCall(MeasureAll(out, A, name, "own", PETSC_TRUE));
+    PetscCall(MatDestroy(&A));
+  } else {
+    slash = strrchr(file, '/');
+    PetscCall(PetscStrncpy(name, slash ? slash + 1 : file, sizeof(name)));
+    end = strstr(name, ".mtx");
+    if (end) *end = 0;
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s:", name));
+    PetscCall(MeasureFile(out, file, name));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  PetscCall(PetscFClose(PETSC_COMM_SELF, out));
+  PetscCall(PetscFinalize());
+  return 0;
+}
