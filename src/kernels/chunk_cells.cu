@@ -120,7 +120,7 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSc
   unsigned    *unsorted, now[CHUNK_WORDS];
   int         *numbers, *head, *batches, bits = 1;
 
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) {
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->chunks, batches), a.take(CHUNK_WORDS, e->words);
     a.take(uses, e->user), a.take(uses, e->cell), a.take(uses, e->fresh), a.take(uses + 1, e->fresh_sum);
     if (e->cluster > 1) a.take(uses, e->through), a.take(uses + 1, e->import_);

@@ -184,17 +184,23 @@ struct ChunkArena {
   }
 };
 
-template <class F> static inline TrsvError ChunkAllocate(F layout, void **memory)
+template <class F> static inline TrsvError ChunkAllocate(TrsvError (*allocate)(size_t, void *), F layout, void **memory)
 {
   ChunkArena a = {NULL, 0};
 
   layout(a);
-  TrsvCall(TrsvDeviceAlloc(a.used, &a.base));
+  TrsvCall(allocate(a.used, &a.base));
   *memory = a.base;
   a.used  = 0;
   layout(a);
   return TRSV_SUCCESS;
 }
+
+/* The same for what is needed while a plan is made; ChunkLeave gives it back. */
+static inline TrsvError ChunkRoom(size_t bytes, void *pointer) { return TrsvDeviceRoom(bytes, pointer, NULL); }
+static inline void      ChunkLeave(void *memory) { TrsvDeviceUnstage(memory, NULL); }
+
+template <class F> static inline TrsvError ChunkBorrow(F layout, void **memory) { return ChunkAllocate(ChunkRoom, layout, memory); }
 
 static inline unsigned ChunkBlocks(size_t n) { return (unsigned)((n + CHUNK_BLOCK - 1) / CHUNK_BLOCK); }
 

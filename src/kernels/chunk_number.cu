@@ -75,7 +75,7 @@ TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmissio
   while (1 << chunk_bits < s->chunks) chunk_bits++;
   if (bits + chunk_bits > 32) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps in %d chunks is too long", t->times, s->chunks);
   e->bits = bits;
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) {
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->index), a.take(n, e->push);
     a.take(n, e->key), a.take(n, e->node), a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n, e->exported), a.take(n + 1, e->export_), a.take(n + 1, e->source);
     a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(chunks, stages);

@@ -96,8 +96,8 @@ static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
   const double blocks = level_sets_ahead * statistics->level_mean / ((double)CHUNK_BLOCK * multiprocessors);
   TrsvCall(TrsvDeviceLimitBlocks((const void *)chunk_heights, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &room));
   while (bits < 31 && 1ll << bits <= (long long)statistics->levels * (G.owner ? 8 : 1)) bits++;
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take((size_t)G.n, o->order); }, &o->memory));
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) {
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take((size_t)G.n, o->order); }, &o->memory));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     a.take((size_t)G.n, keys), a.take((size_t)G.n, sorted), a.take((size_t)G.n, positions);
     a.take((size_t)G.n, count), a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words), a.take(CHUNK_WORDS, shared);
   }, &memory));
@@ -112,7 +112,7 @@ static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
   }
   if (!error) error = ChunkWordsRead(shared, now);
   if (!error) error = TrsvDeviceSort(G.n, bits, keys, sorted, positions, o->order);
-  TrsvDeviceFree(memory);
+  ChunkLeave(memory);
   return error;
 }
 
@@ -132,7 +132,7 @@ TrsvError TrsvChunkOrder(const TrsvMatrix *A, const TrsvAnalysis *analysis, cons
 
 void TrsvChunkOrderFree(ChunkOrder *o)
 {
-  TrsvDeviceFree(o->memory);
-  TrsvDeviceFree(o->extended);
+  ChunkLeave(o->memory);
+  ChunkLeave(o->extended);
   *o = ChunkOrder();
 }

@@ -173,22 +173,18 @@ struct PlaceMost {
   __device__ __forceinline__ int time() const { return key / 2 + (key % 2 && count > CHUNK_LATE); }
 };
 
-/* Sorts a lane's N keys with numbers, in registers: Batcher's odd-even merge sort. */
-template <int N> static __device__ __forceinline__ void place_network(unsigned (&key)[N])
+/* Sorts a lane's N keys with numbers, in registers: Batcher's odd-even merge sort, whose steps are unrolled one by one. */
+template <int N, int P = 1, int K = 1> static __device__ __forceinline__ void place_network(unsigned (&key)[N])
 {
 #pragma unroll
-  for (int p = 1; p < N; p *= 2)
-#pragma unroll
-    for (int k = p; k > 0; k /= 2)
-#pragma unroll
-      for (int j = k % p; j + k < N; j += 2 * k)
-#pragma unroll
-        for (int i = 0; i < k; i++)
-          if (i + j + k < N && (i + j) / (2 * p) == (i + j + k) / (2 * p)) {
-            const unsigned a = key[i + j], b = key[i + j + k];
-            key[i + j]     = min(a, b);
-            key[i + j + k] = max(a, b);
-          }
+  for (int i = 0; i < N - K; i++)
+    if (i >= K % P && (i - K % P) % (2 * K) < K && i / (2 * P) == (i + K) / (2 * P)) {
+      const unsigned a = key[i], b = key[i + K];
+      key[i]     = min(a, b);
+      key[i + K] = max(a, b);
+    }
+  if constexpr (K > 1) place_network<N, P, K / 2>(key);
+  else if constexpr (2 * P < N) place_network<N, 2 * P, 2 * P>(key);
 }
 
 /* A lane's dependencies, at most N, by readiness, in place of the items; notes their order. */
@@ -345,7 +341,7 @@ static TrsvError Allocate(const ChunkOrder *o, ChunkTimes *t, int **records, uns
     a.take(n, *records), a.take(n, *keys), a.take(n, *sorted), a.take(n, *finish), a.take(CHUNK_WORDS, *words), a.take(n, *outside);
   };
 
-  if (!t->memory) return ChunkAllocate(layout, &t->memory);
+  if (!t->memory) return ChunkBorrow(layout, &t->memory);
   ChunkArena a = {(char *)t->memory, 0};
   layout(a);
   return TRSV_SUCCESS;
@@ -393,6 +389,6 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
 
 void TrsvChunkTimesFree(ChunkTimes *t)
 {
-  TrsvDeviceFree(t->memory);
+  ChunkLeave(t->memory);
   *t = ChunkTimes();
 }

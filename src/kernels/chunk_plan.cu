@@ -112,7 +112,7 @@ static TrsvError Emit(TrsvPlan *plan, const ChunkOrder *order, const ChunkTimes 
   size_t       bytes = 0;
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
   c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) {
+  TrsvCall(ChunkAllocate(TrsvDeviceAlloc, [&](ChunkArena &a) {
     a.take(stage * (size_t)s->stages, c->records), a.take(sources, c->sources), a.take((size_t)s->stages, c->starts), a.take(c->places, c->counts), a.take(c->places, c->rows), a.take(c->places, c->places_in);
     a.take((size_t)s->imports, c->imports), a.take(2 * (size_t)size * (size_t)s->exports, *(char **)&c->words);
     bytes = a.used;
@@ -138,7 +138,7 @@ static TrsvError Schedule(TrsvPlan *plan, const ChunkOrder *order, const TrsvChu
     if (!placed) error = TrsvChunkPlace(order, &settings, times);
     placed = 1;
     if (!error) error = Emit(plan, order, times, life, memory, &fits);
-    for (void *m : memory) TrsvDeviceFree(m);
+    for (void *m : memory) ChunkLeave(m);
     TrsvCall(error);
     if (fits) return TRSV_SUCCESS;
     Clear((Chunk *)plan->data);

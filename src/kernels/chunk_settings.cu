@@ -70,10 +70,10 @@ static TrsvError Fits(const Trial *t, int *fits)
   *fits = t->times->outside <= capacity;
   if (*fits) return TRSV_SUCCESS;
   error = TrsvChunkNumber(t->order, t->times, &e, &memory[0]);
-  if (!error) error = TrsvDeviceAlloc(sizeof(ChunkHead) * (size_t)e.chunks, &memory[1]);
+  if (!error) error = ChunkRoom(sizeof(ChunkHead) * (size_t)e.chunks, &memory[1]);
   if (!error) error = TrsvChunkCells(&e, e.chunks, (ChunkHead *)memory[1], &schedule, &memory[2]);
   *fits = schedule.cells <= capacity;
-  for (void *m : memory) TrsvDeviceFree(m);
+  for (void *m : memory) ChunkLeave(m);
   return error;
 }
 
