@@ -85,12 +85,11 @@ template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, con
   const unsigned grid = (unsigned)((o->rows + BLOCK - 1) / BLOCK);
   size_t         shared;
   int            multiprocessors;
-  auto           kernel = thread_solve<T>;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const double blocks = level_sets_ahead * o->level_mean / ((double)BLOCK * multiprocessors);
-  TrsvCall(TrsvDeviceLimitBlocks((const void *)kernel, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &shared));
-  TRSV_LAUNCH_EARLY(kernel, early, 1, grid, BLOCK, shared, stream, OrderedView<T>(o), (const T *)b, (T *)x);
+  TrsvCall(TrsvDeviceLimitBlocks((const void *)&thread_solve<T>, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &shared));
+  TRSV_LAUNCH_EARLY(thread_solve<T>, early, 1, grid, BLOCK, shared, stream, OrderedView<T>(o), (const T *)b, (T *)x);
   return TrsvDeviceLaunched("thread_solve");
 }
 
@@ -111,9 +110,9 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
    93 matrices, both triangles, on an H200 to 10% (root mean square), and are within 45% of each. */
 static double ThreadPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 4.0e-6 * c->launch, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte;
+  const double launch = 4.0e-6, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte;
 
   return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TRSV_DEVICE, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy, ThreadPredict, 0, NULL};
+const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TRSV_DEVICE, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy, ThreadPredict, 0, NULL, 0};

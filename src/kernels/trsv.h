@@ -123,6 +123,7 @@ const TrsvAlgorithm *TrsvAlgorithmGet(int i);                     /* the i-th ro
 const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
 const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper it is from */
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
+int                  TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* do equal solves give the same bits but for this one? */
 
 typedef enum {
   TRSV_SELECT_MODEL,       /* the shortest predicted time */
@@ -132,11 +133,10 @@ typedef enum {
 
 /* What things take on a device, over what they take on the H200 on which the constants of the predictions were fitted. */
 typedef struct {
-  double launch; /* of a kernel */
-  double hop;    /* of a value through L2 to another block */
-  double push;   /* of a value to another block of the cluster */
-  double step;   /* through shared memory and arithmetic, within a warp */
-  double byte;   /* of device memory */
+  double hop;      /* of a value through L2 to another block */
+  double push;     /* of a value to another block of the cluster */
+  double step;     /* through shared memory and arithmetic, within a warp */
+  double byte;     /* of device memory */
   int    measured; /* 0: nothing could be measured here, all are 1 */
 } TrsvCosts;
 
