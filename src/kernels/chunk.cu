@@ -329,7 +329,8 @@ static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
 static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }
 
 /* The start of a launch; the steps that a level set takes; what crosses the memory. The constants fit the best of 32 settings each on 51 matrices
-   on an H200 to 20% (root mean square). Where dependencies are so far, and so many, that imports have to wait for cells, each costs a poll. */
+   on an H200 to 20% (root mean square). Where a chunk has more imports than cells (as many as its dependencies that are far, but no
+   more rows than lie within reach), each costs a poll. */
 enum {
   MANY  = 120,  /* chunks of a large triangle */
   CELLS = 12000 /* for imports of each, about */
@@ -339,9 +340,9 @@ static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrec
 {
   const double start = 10e-6 * c->launch, step = 0.07e-6 * c->step, crowd = 0.01e-6 * c->step, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte;
 
-  const double far = (double)(s->nnz - s->rows) * fmin(1, s->distance * MANY / (s->rows + 1.)), poll = 5e-11 * c->hop;
+  const double far = (double)(s->nnz - s->rows) / MANY * fmin(1, s->distance * MANY / (s->rows + 1.)), imports = fmin(far, 2 * s->distance), poll = 5e-11 * c->hop;
 
-  return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz + (far > (double)MANY * CELLS ? poll * far : 0);
+  return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz + (imports > CELLS ? poll * imports * MANY : 0);
 }
 
 const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe};
