@@ -4,7 +4,7 @@
    A hop through L2 and a push inside a cluster are one word that goes back and forth between two blocks, in as many pairs as fill the
    device, since the way to L2 is not equally long for all; a step is a value that goes round in a warp: shared memory, arithmetic, shared memory.
    These three are counted in cycles of the multiprocessor and taken at its highest clock, so that they do not depend on how fast it happens
-   to run. A launch, and what a byte of a large copy takes, are timed. The least of a few goes has the least of what disturbs.
+   to run. What a byte of a large copy takes is timed. The least of a few goes has the least of what disturbs.
 
    Mapping: hops: the blocks of tickets 2p and 2p + 1 are pair p; pushes: the two blocks of a cluster; steps: one warp.
    Memory order: a word that counts the rounds is its own flag; nothing else crosses blocks.
@@ -61,7 +61,7 @@ static __global__ void calibrate_push(const TrsvSync sync, unsigned *cycles)
   trsv_cluster_sync(); /* the other's shared memory must outlast what is pushed there */
 }
 
-static __global__ void calibrate_step(unsigned rounds, unsigned *cycles)
+static __global__ void calibrate_step(unsigned *cycles)
 {
   const unsigned mine = trsv_shared_address() + 8 * threadIdx.x, next = trsv_shared_address() + 8 * ((threadIdx.x + 1) % 32);
   double         v    = 1;
@@ -69,13 +69,13 @@ static __global__ void calibrate_step(unsigned rounds, unsigned *cycles)
   trsv_shared_store(mine, v);
   trsv_warp_sync();
   const unsigned long long since = trsv_cycles();
-  for (unsigned round = 0; round < rounds; round++) {
+  for (unsigned round = 0; round < ROUNDS; round++) {
     v = fma(trsv_shared_load<double>(next), 0.5, v);
     trsv_warp_sync();
     trsv_shared_store(mine, v);
     trsv_warp_sync();
   }
-  if (!threadIdx.x && rounds) cycles[0] = (unsigned)(trsv_cycles() - since) + (v < 0); /* v is looked at */
+  if (!threadIdx.x) cycles[0] = (unsigned)(trsv_cycles() - since) + (v < 0); /* v is looked at */
 }
 
 typedef struct {
@@ -122,17 +122,10 @@ static TrsvError Once(Calibration *c, int clusters, unsigned go, TrsvMeasured *m
     TrsvCall(Mean(c, &s));
     if (go) Less(&m->push, s);
   }
-  TRSV_LAUNCH(calibrate_step, 1, 32, 256, (TrsvStream)NULL, (unsigned)ROUNDS, c->cycles);
+  TRSV_LAUNCH(calibrate_step, 1, 32, 256, (TrsvStream)NULL, c->cycles);
   TrsvCall(TrsvDeviceLaunched("calibrate_step"));
   TrsvCall(TrsvDeviceDownload(c->host, c->cycles, sizeof(unsigned), NULL));
   if (go) Less(&m->step, c->host[0] / (double)ROUNDS / c->clock);
-  for (int n = 0; n < 12; n++) {
-    TrsvCall(TrsvDeviceTimerStart(c->timer, NULL));
-    TRSV_LAUNCH(calibrate_step, 1, 32, 256, (TrsvStream)NULL, 0u, c->cycles);
-    TrsvCall(TrsvDeviceLaunched("calibrate_step"));
-    TrsvCall(TrsvDeviceTimerStop(c->timer, NULL, &s));
-    if (go) Less(&m->launch, s);
-  }
   return TRSV_SUCCESS;
 }
 

@@ -328,21 +328,14 @@ static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
 
 static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }
 
-/* The start of a launch; the steps that a level set takes; what crosses the memory. The constants fit the best of 32 settings each on 51 matrices
-   on an H200 to 20% (root mean square). Where a chunk has more imports than cells (as many as its dependencies that are far, but no
-   more rows than lie within reach), each costs a poll. */
-enum {
-  MANY  = 120,  /* chunks of a large triangle */
-  CELLS = 12000 /* for imports of each, about */
-};
-
+/* The start of a launch; the steps that a level set takes; what crosses the memory, in part by imports. Not the constants that fit times best, but
+   those by which the choice between this and `thread` costs least: over 180 triangles on an H200 1.0% (geometric mean), 22% at worst. Times
+   are within 35% of the prediction (root mean square). */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double start = 10e-6 * c->launch, step = 0.07e-6 * c->step, crowd = 0.01e-6 * c->step, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte;
+  const double start = 8.5e-6, step = 0.06e-6 * c->step, crowd = 0.01e-6 * c->step, entry = (precision == TRSV_FLOAT ? 1.7e-11 : 2.5e-11) * c->byte;
 
-  const double far = (double)(s->nnz - s->rows) / MANY * fmin(1, s->distance * MANY / (s->rows + 1.)), imports = fmin(far, 2 * s->distance), poll = 5e-11 * c->hop;
-
-  return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz + (imports > CELLS ? poll * imports * MANY : 0);
+  return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
 const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe};

@@ -84,7 +84,7 @@ static TrsvError Predict(const Trial *t, const TrsvCosts *c, const TrsvChunkSett
   TrsvCall(TrsvChunkPlace(t->order, s, t->times));
   TrsvCall(Fits(t, &fits));
   const double steps = (double)t->times->times * (fits ? 1 : SQUEEZED); /* no clusters, and imports wait for cells */
-  *time              = 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) * c->launch + steps * records[kind].step * c->step);
+  *time              = 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) + steps * records[kind].step * c->step);
   return TRSV_SUCCESS;
 }
 

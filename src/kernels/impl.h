@@ -151,7 +151,7 @@ TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made su
 
 /* What TrsvGetCosts rests on: seconds, whose ratios to another device's matter; <= 0 for what could not be measured. */
 typedef struct {
-  double launch, hop, push, step, byte;
+  double hop, push, step, byte;
 } TrsvMeasured;
 
 TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *); /* calibrate.cu; copied: bytes of a copy, many times what caches hold */

@@ -223,7 +223,7 @@ static void InverseDestroy(TrsvPlan *plan)
 /* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that is chunk's. Never for wide factors. */
 static double InversePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 2e-6 * c->launch, start = 10e-6 * c->launch;
+  const double launch = 2e-6, start = 8.5e-6; /* chunk's */
 
   return s->level_mean <= inverse_narrow ? launch + start + (TrsvChunk.predict(c, s, precision) - start) / (1 + 11 * pow(s->level_mean, -0.9)) : 1;
 }

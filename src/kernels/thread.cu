@@ -114,7 +114,7 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
    93 matrices, both triangles, on an H200 to 10% (root mean square), and are within 45% of each. */
 static double ThreadPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 4.0e-6 * c->launch, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte;
+  const double launch = 4.0e-6, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte;
 
   return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }

@@ -132,11 +132,10 @@ typedef enum {
 
 /* What things take on a device, over what they take on the H200 on which the constants of the predictions were fitted. */
 typedef struct {
-  double launch; /* of a kernel */
-  double hop;    /* of a value through L2 to another block */
-  double push;   /* of a value to another block of the cluster */
-  double step;   /* through shared memory and arithmetic, within a warp */
-  double byte;   /* of device memory */
+  double hop;      /* of a value through L2 to another block */
+  double push;     /* of a value to another block of the cluster */
+  double step;     /* through shared memory and arithmetic, within a warp */
+  double byte;     /* of device memory */
   int    measured; /* 0: nothing could be measured here, all are 1 */
 } TrsvCosts;
 

@@ -44,7 +44,7 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
   if (pair->first.predicted > 0 || pair->second.predicted > 0) {
     const TrsvCosts c = TrsvGetCosts(); /* known by now */
 
-    if (c.measured) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions calibrated; times of an H200's: launch %.2f, hop %.2f, push %.2f, step %.2f, byte %.2f\n", c.launch, c.hop, c.push, c.step, c.byte));
+    if (c.measured) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions calibrated; times of an H200's: hop %.2f, push %.2f, step %.2f, byte %.2f\n", c.hop, c.push, c.step, c.byte));
     else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions not calibrated, as for an H200\n"));
   }
   PetscCall(ViewMember(viewer, "L", &pair->first));

@@ -32,7 +32,7 @@ struct Subject {
   bool        real;
   int         rows, levels;
   long        nnz;
-  double      granularity;
+  double      granularity, distance;
   size_t      csr_bytes;
   double      cpu_ms, floor_ms, cusparse_ms, cusparse_analysis_ms, bound;
   bool        finite; /* where the solution overflows on the host too, only an end is asked for */
@@ -62,7 +62,7 @@ static void Tell(const Subject &s, const char *algorithm, const char *setting, i
            r.same_bits ? "" : " BITS DIFFER", ok ? "" : " WRONG ", r.failure);
   fflush(stdout);
   if (!o.json) return;
-  fprintf(o.json, "{\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ", s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity,
+  fprintf(o.json, "{\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"distance\": %.4g, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ", s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity, s.distance,
           s.triangle, o.precision == TRSV_FLOAT ? "float" : "double", s.values, algorithm, setting, rank, selected ? "true" : "false");
   fprintf(o.json, "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"ok\": %s}\n", r.ms, r.solves, r.graph_ms,
           predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms, s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", ok ? "true" : "false");
@@ -124,7 +124,7 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   const TrsvAlgorithm *selected = o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL, why, sizeof(why)) : nullptr, *cusparse = TrsvAlgorithmFind("cusparse");
   const double         budget = own ? 0 : o.budget, cpu = c.Serial(b, x);
   Result               base;
-  Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+  Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, s.distance, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
 
   if (budget > 0) (void)Solves(c, b, cusparse, 0, budget, o, &base, setting, sizeof(setting));
   subject.cusparse_ms          = base.ms;
@@ -206,7 +206,7 @@ template <class T> static void Pairs(const char *name, bool real, const Triangle
   TrsvAnalysisDestroy(&analysis[0]);
   TrsvAnalysisDestroy(&analysis[1]);
   const double cpu = L.Serial(b, y) + U.Serial(y, x);
-  Subject      subject = {name, "pair", "seeded", real, s[0].rows, s[0].levels + s[1].levels, s[0].nnz + s[1].nnz, s[0].granularity, CsrBytes(s[0], o) + CsrBytes(s[1], o), cpu, Floor(s[0], o) + Floor(s[1], o), -1, -1, std::max(Bound(s[0], o), Bound(s[1], o)), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+  Subject      subject = {name, "pair", "seeded", real, s[0].rows, s[0].levels + s[1].levels, s[0].nnz + s[1].nnz, s[0].granularity, s[0].distance, CsrBytes(s[0], o) + CsrBytes(s[1], o), cpu, Floor(s[0], o) + Floor(s[1], o), -1, -1, std::max(Bound(s[0], o), Bound(s[1], o)), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
   Result       base = Pair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
 
   subject.cusparse_ms          = base.ms;
@@ -293,7 +293,7 @@ static void PrintCosts()
     return;
   }
   const TrsvCosts c = TrsvGetCosts();
-  printf("calibration, %.1f ms: launch %.3g us, hop %.4g ns, push %.4g ns, step %.4g ns, byte %.4g ps; of an H200's %.2f %.2f %.2f %.2f %.2f\n", ms, 1e6 * m.launch, 1e9 * m.hop, 1e9 * m.push, 1e9 * m.step, 1e12 * m.byte, c.launch, c.hop, c.push, c.step, c.byte);
+  printf("calibration, %.1f ms: hop %.4g ns, push %.4g ns, step %.4g ns, byte %.4g ps; of an H200's %.2f %.2f %.2f %.2f\n", ms, 1e9 * m.hop, 1e9 * m.push, 1e9 * m.step, 1e12 * m.byte, c.hop, c.push, c.step, c.byte);
 }
 
 static void Usage(const char *what)

@@ -102,6 +102,7 @@ extern Thread               *running; /* NULL in the scheduler */
 extern std::vector<Block *>  resident;
 extern uint64_t              events; /* how often something changed that a waiting thread might see */
 extern uint64_t              clock_ns;
+extern const char           *kernel_name;
 extern bool                  failed, quiet; /* quiet: all poll once more, nobody is pre-empted */
 extern size_t                dynamic_bytes; /* of shared memory that the launch asked for */
 

@@ -45,6 +45,7 @@ typedef struct {
   int        bounded;         /* where nobody can go on, let time pass until waits give up, in place of a report */
   int        cluster;         /* blocks of the largest cluster that the device claims to hold; 0: any */
   long       lose;            /* the store of a launch, to other than the block's own shared memory, that never arrives, from 1; 0: all do */
+  const char *loser;          /* and in whose launches: those of kernels whose name has this in it; NULL: of any */
 } SimtOptions;
 
 extern SimtOptions SimtSettings;

@@ -122,7 +122,7 @@ void release() { commit_of(running, nullptr); }
 void store(void *p, uint64_t bits, unsigned size)
 {
   may_yield();
-  if (SimtSettings.lose && !own_shared(p) && ++stores == SimtSettings.lose) return;
+  if (SimtSettings.lose && (!SimtSettings.loser || strstr(kernel_name, SimtSettings.loser)) && !own_shared(p) && ++stores == SimtSettings.lose) return;
   if (!SimtSettings.weak) {
     write(p, bits, size);
     return;

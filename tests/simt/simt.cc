@@ -12,7 +12,7 @@
 #include <utility>
 #include "engine.h"
 
-SimtOptions SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0};
+SimtOptions SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, nullptr};
 
 namespace simt {
 
@@ -30,7 +30,7 @@ static uint64_t    random_state, switches;
 static unsigned    launches;
 static int64_t     serial;
 static char        report[1024], kept[1024];
-static const char *kernel_name;
+const char *kernel_name;
 static void      (*kernel_run)(void *);
 static void       *kernel_arguments;
 
@@ -307,7 +307,7 @@ bool take_failure() { return std::exchange(failed, false); }
 
 extern "C" {
 
-void SimtDefaults(void) { SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0}; }
+void SimtDefaults(void) { SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, nullptr}; }
 
 void SimtSchedule(unsigned k)
 {
