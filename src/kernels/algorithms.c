@@ -10,7 +10,7 @@
 static const TrsvAlgorithm *const table[] = {
   &TrsvSerial,
 #if defined(TRSV_CUDA) || defined(TRSV_SIMT)
-  &TrsvThread, &TrsvWarp, &TrsvChunk, &TrsvInverse,
+  &TrsvThread, &TrsvWarp, &TrsvChunk, &TrsvInverse, &TrsvLevel, &TrsvCsc, &TrsvTwoPhase, &TrsvFusion,
 #endif
 #if defined(TRSV_CUDA)
   &TrsvCusparse,
@@ -31,6 +31,7 @@ const TrsvAlgorithm *TrsvAlgorithmFind(const char *name)
 const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
 const char *TrsvAlgorithmSource(const TrsvAlgorithm *a) { return a->source; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
+int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & TRSV_BITS_VARY) != 0; }
 
 double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision)
 {

@@ -276,4 +276,58 @@ extern "C" TrsvError TrsvDeviceAllow(const void *kernel)
   return Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "cudaFuncSetAttribute");
 }
 
+struct TrsvRecording {
+  TrsvError (*launch)(void *, TrsvStream);
+  void           *data;
+  cudaGraphExec_t exec;
+};
+
+/* Captured in a stream that nobody else knows, so that other streams of the process may do what they like meanwhile. */
+static TrsvError Capture(TrsvError (*launch)(void *, TrsvStream), void *data, cudaStream_t stream, cudaGraph_t *graph)
+{
+  TrsvCall(Check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture"));
+  const TrsvError   error = launch(data, stream);
+  const cudaError_t end   = cudaStreamEndCapture(stream, graph);
+
+  return error ? error : Check(end, "cudaStreamEndCapture");
+}
+
+extern "C" TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvRecording **graph)
+{
+  cudaStream_t stream;
+  cudaGraph_t  recorded = NULL;
+  TrsvError    error;
+
+  *graph = (TrsvRecording *)calloc(1, sizeof(**graph));
+  if (!*graph) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a graph");
+  (*graph)->launch = launch;
+  (*graph)->data   = data;
+  error            = Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  if (!error) {
+    error = Capture(launch, data, stream, &recorded);
+    (void)cudaStreamDestroy(stream);
+  }
+  if (!error) error = Check(cudaGraphInstantiate(&(*graph)->exec, recorded, 0), "cudaGraphInstantiate");
+  if (recorded) (void)cudaGraphDestroy(recorded);
+  if (error) TrsvDeviceForget(graph);
+  return error;
+}
+
+extern "C" TrsvError TrsvDeviceReplay(TrsvRecording *graph, TrsvStream stream)
+{
+  cudaStreamCaptureStatus status;
+
+  TrsvCall(Check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing"));
+  if (status != cudaStreamCaptureStatusNone) return graph->launch(graph->data, stream); /* into somebody else's graph */
+  return Check(cudaGraphLaunch(graph->exec, stream), "cudaGraphLaunch");
+}
+
+extern "C" void TrsvDeviceForget(TrsvRecording **graph)
+{
+  if (!*graph) return;
+  if ((*graph)->exec) (void)cudaGraphExecDestroy((*graph)->exec);
+  free(*graph);
+  *graph = NULL;
+}
+
 extern "C" TrsvError TrsvDeviceLaunched(const char *kernel) { return Check(cudaGetLastError(), kernel); }

@@ -29,6 +29,13 @@ struct TrsvAlgorithm {
   /* Where there are settings to choose from: how many analyse ranks, at most, and those of a plan in words; 0 and NULL where there are none. */
   int  settings;
   void (*describe)(const TrsvPlan *, char *line, size_t size);
+
+  unsigned traits; /* what it does not have in common with the others */
+};
+
+enum {
+  TRSV_BITS_VARY   = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
+  TRSV_NEVER_WAITS = 2  /* no thread waits for another, so no wait can be given up */
 };
 
 struct TrsvPlan {
@@ -44,6 +51,7 @@ struct TrsvPlan {
 
 extern const TrsvAlgorithm TrsvSerial;
 extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
+extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion; /* there, too */
 
 /* TrsvPlanCreate with other settings than those that are predicted to be the best; TRSV_ERR_UNSUPPORTED where there are not so many. */
 TrsvError TrsvPlanCreateRanked(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
@@ -148,6 +156,12 @@ TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into share
 /* Allows a kernel all the shared memory there is, as plans of the same kernel differ in what they need, and clusters of any size. */
 TrsvError TrsvDeviceAllow(const void *kernel);
 TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made succeed? */
+
+/* Launches that are recorded once, by a function that makes them in the stream it is given, and replayed as one. data must stay as it is. */
+typedef struct TrsvRecording TrsvRecording;
+TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *data, TrsvStream), void *data, TrsvRecording **);
+TrsvError TrsvDeviceReplay(TrsvRecording *, TrsvStream);
+void      TrsvDeviceForget(TrsvRecording **);
 
 /* What TrsvGetCosts rests on: seconds, whose ratios to another device's matter; <= 0 for what could not be measured. */
 typedef struct {

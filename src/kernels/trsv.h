@@ -123,6 +123,7 @@ const TrsvAlgorithm *TrsvAlgorithmGet(int i);                     /* the i-th ro
 const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
 const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper it is from */
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
+int                  TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* do equal solves give the same bits but for this one? */
 
 typedef enum {
   TRSV_SELECT_MODEL,       /* the shortest predicted time */

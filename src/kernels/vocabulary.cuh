@@ -47,6 +47,19 @@ static __device__ __forceinline__ void trsv_store(float *p, float v) { asm volat
 
 static __device__ __forceinline__ void trsv_store(unsigned *p, unsigned v) { asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 
+/* Sums and counters with many writers: a count-down is seen after what its thread did before it, and after all that earlier count-downs of the
+   same counter were seen after; who finds the counter so, acquires all of that. */
+static __device__ __forceinline__ void trsv_add(double *p, double v) { asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory"); }
+static __device__ __forceinline__ void trsv_add(float *p, float v) { asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory"); }
+static __device__ __forceinline__ void trsv_count_down(unsigned *p) { asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(p), "r"(~0u) : "memory"); }
+
+static __device__ __forceinline__ unsigned trsv_load_acquire(const unsigned *p)
+{
+  unsigned v;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+
 /* What the host reads while the device runs. */
 static __device__ __forceinline__ void trsv_store_host(unsigned *p, unsigned v) { asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
 
@@ -329,6 +342,13 @@ static __device__ __forceinline__ unsigned trsv_cluster_ticket(const TrsvSync &s
   return *turn ? t - clusters : t;
 }
 
+/* Makes all waits of the plan's launch end, and tells the host. */
+static __device__ __forceinline__ void trsv_give_up(const TrsvSync &sync)
+{
+  trsv_store(sync.gave_up, 1u);
+  trsv_store_host(sync.told, 1u);
+}
+
 /* Bounds a wait. more() is asked after each poll that found nothing; it is false once the wait is over its limit, here or in any
    other thread of the plan: who hears that publishes NaN in place of what it waited for, and so ends all waits behind it. */
 struct TrsvPatience {
@@ -343,8 +363,7 @@ struct TrsvPatience {
     const unsigned long long now = trsv_nanoseconds();
     if (!since) since = now;
     if (now - since <= sync.patience) return true;
-    trsv_store(sync.gave_up, 1u);
-    trsv_store_host(sync.told, 1u);
+    trsv_give_up(sync);
     return false;
   }
 };

@@ -50,6 +50,7 @@ PETSC_INTERN PetscErrorCode MatGetFactor_SpTRSVGPU(Mat, MatFactorType, Mat *);
 PETSC_INTERN PetscErrorCode MatSetSolves_SpTRSVGPU(Mat);
 PETSC_INTERN PetscErrorCode MatView_SpTRSVGPU(Mat, PetscViewer);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetPair(Mat, TrsvMemory, PetscBool, TrsvPair **);
+PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const TrsvPair *, PetscBool);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
 PETSC_INTERN PetscErrorCode MatGetOrdering_BMC(Mat, MatOrderingType, IS *, IS *);
 PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);

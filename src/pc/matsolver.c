@@ -466,6 +466,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, t.l, t.u, t.memory, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
+  PetscCall(SpTRSVGPUCite(*p, s->settings.thread));
   *pair = *p;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -52,20 +52,22 @@ static double Bound(const TrsvStatistics &s, const Options &o) { return (o.preci
 
 static void Tell(const Subject &s, const char *algorithm, const char *setting, int rank, bool selected, double predicted_ms, const Result &r, Options &o)
 {
-  const bool ok = !r.failure[0] && (r.error <= s.bound || !s.finite) && (r.same_bits || !s.finite);
+  const TrsvAlgorithm *a    = TrsvAlgorithmFind(algorithm);
+  const bool           vary = a && TrsvAlgorithmBitsVary(a);
+  const bool           ok   = r.refused || (!r.failure[0] && (r.error <= s.bound || !s.finite) && (r.same_bits || vary || !s.finite));
 
   if (!ok && strcmp(algorithm, "cusparse")) o.bad++;
   printf("%-28s %-5s%-4s %8d %9ld %7d %-9s%c", s.matrix, s.triangle, strcmp(s.values, "own") ? "" : " own", s.rows, s.nnz, s.levels, algorithm, selected ? '*' : ' ');
   if (r.ms < 0) printf(" %s error %.0e%s%s\n", r.failure, r.error, s.finite ? "" : " (the solution overflows)", ok ? "" : " WRONG");
   else
     printf(" %9.4f ms (graph %.4f) %6.2fx cuSPARSE %6.2fx CPU %6.1fx floor, analysis %7.2f ms (%.2fx cuSPARSE's), plan %.2fx CSR, error %.0e %s%s%s%s\n", r.ms, r.graph_ms, s.cusparse_ms / r.ms, s.cpu_ms / r.ms, r.ms / s.floor_ms, r.analysis_ms, r.analysis_ms / s.cusparse_analysis_ms, (double)r.bytes / (double)s.csr_bytes, r.error, setting,
-           r.same_bits ? "" : " BITS DIFFER", ok ? "" : " WRONG ", r.failure);
+           r.same_bits ? "" : vary ? " (bits vary)" : " BITS DIFFER", ok ? "" : " WRONG ", r.failure);
   fflush(stdout);
   if (!o.json) return;
   fprintf(o.json, "{\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"distance\": %.4g, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ", s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity, s.distance,
           s.triangle, o.precision == TRSV_FLOAT ? "float" : "double", s.values, algorithm, setting, rank, selected ? "true" : "false");
-  fprintf(o.json, "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"ok\": %s}\n", r.ms, r.solves, r.graph_ms,
-          predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms, s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", ok ? "true" : "false");
+  fprintf(o.json, "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"failure\": \"%s\", \"ok\": %s}\n", r.ms, r.solves, r.graph_ms,
+          predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms, s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", r.failure, ok && !r.refused ? "true" : "false");
   fflush(o.json);
 }
 
@@ -93,6 +95,7 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
     },
     unmake);
   if (cusparse) r->analysis_ms -= o.handle;
+  r->refused = e == TRSV_ERR_UNSUPPORTED;
   if (e) snprintf(r->failure, sizeof(r->failure), "%s", TrsvErrorMessage());
   else {
     r->bytes = TrsvPlanBytes(plan);

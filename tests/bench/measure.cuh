@@ -124,6 +124,7 @@ struct Result {
   size_t bytes     = 0;
   int    solves    = 0; /* timed */
   bool   same_bits = true;
+  bool   refused   = false; /* the algorithm does not do this matrix; failure says why */
   char   failure[256] = "";
 };
 

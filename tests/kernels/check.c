@@ -171,9 +171,10 @@ int ExpectClose(TrsvPrecision p, int n, const void *x, const void *reference, co
 
 const TrsvAlgorithm *DeviceAlgorithm(int *i)
 {
+  const char          *only = getenv("TRSV_TEST_ALGORITHM");
   const TrsvAlgorithm *a;
 
   while ((a = TrsvAlgorithmGet((*i)++)))
-    if (TrsvAlgorithmMemory(a) == TRSV_DEVICE) return a;
+    if (TrsvAlgorithmMemory(a) == TRSV_DEVICE && (!only || !strcmp(only, TrsvAlgorithmName(a)))) return a;
   return NULL;
 }

@@ -26,7 +26,7 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestOnDevice(void), TestInverse(void), TestFactor(void), TestTune(void), TestOrdering(void);
+void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestOnDevice(void), TestInverse(void), TestFactor(void), TestTune(void), TestOrdering(void), TestPapers(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -91,7 +91,7 @@ void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTri
 /* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host */
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);
 
-/* A device algorithm of the table, from the i-th on; NULL past its end. */
+/* A device algorithm of the table, from the i-th on; NULL past its end. All but one are left out where TRSV_TEST_ALGORITHM names it. */
 const TrsvAlgorithm *DeviceAlgorithm(int *i);
 
 #ifdef __cplusplus

@@ -15,6 +15,7 @@ static const struct {
   {"schedules", TestSchedules},
   {"chunk",     TestChunk    },
   {"inverse",   TestInverse  },
+  {"papers",    TestPapers   },
   {"pairs",     TestPairs    },
   {"tune",      TestTune     },
   {"numbers",   TestNumbers  },

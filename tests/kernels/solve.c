@@ -6,7 +6,8 @@
 
 static unsigned schedule; /* runs on from test to test, so that all of them are met by all */
 
-/* Solves of one plan in a row under different schedules; then new values. All must be close to serial, and the same to the bit. */
+/* Solves of one plan in a row under different schedules; then new values. All must be close to serial, and the same to the bit where the
+   algorithm promises that. */
 static void Solves(const TrsvMatrix *A, const int *source, int nvalues, const TrsvAlgorithm *algorithm, const void *first, const void *b, int solves, const char *where)
 {
   const size_t bytes = TrsvValueSize(A->precision) * (size_t)A->rows;
@@ -24,7 +25,7 @@ static void Solves(const TrsvMatrix *A, const int *source, int nvalues, const Tr
       memset(x, 0xcd, bytes);
       if (!ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, where)) pass = 2;
       else if (!ExpectClose(A->precision, A->rows, x, reference, where)) pass = 2;
-      else if (s && !Expect(!memcmp(x, kept, bytes), "%s: other bits under schedule %u than under %u", where, schedule - 1, schedule - 2)) pass = 2;
+      else if (s && !TrsvAlgorithmBitsVary(algorithm) && !Expect(!memcmp(x, kept, bytes), "%s: other bits under schedule %u than under %u", where, schedule - 1, schedule - 2)) pass = 2;
       memcpy(kept, x, bytes);
     }
     free(reference);

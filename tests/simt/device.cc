@@ -199,6 +199,28 @@ TrsvError TrsvDeviceAllow(const void *kernel)
   return !kernel || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaFuncSetAttribute: invalid argument") : TRSV_SUCCESS;
 }
 
+/* Nothing is recorded: the launches are made again. */
+struct TrsvRecording {
+  TrsvError (*launch)(void *, TrsvStream);
+  void *data;
+};
+
+TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvRecording **graph)
+{
+  *graph = (TrsvRecording *)(fails() ? nullptr : malloc(sizeof(**graph)));
+  if (!*graph) return TrsvFail(TRSV_ERR_MEMORY, "cudaGraphInstantiate: made to fail");
+  **graph = {launch, data};
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvDeviceReplay(TrsvRecording *graph, TrsvStream stream) { return graph->launch(graph->data, stream); }
+
+void TrsvDeviceForget(TrsvRecording **graph)
+{
+  free(*graph);
+  *graph = nullptr;
+}
+
 TrsvError TrsvDeviceLaunched(const char *kernel)
 {
   if (simt::take_failure()) return TrsvFail(TRSV_ERR_DEVICE, "%s: %s", kernel, SimtReport());

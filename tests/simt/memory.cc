@@ -119,10 +119,13 @@ static bool own_shared(const void *p)
 /* All that the thread has stored is seen before what it stores next. */
 void release() { commit_of(running, nullptr); }
 
+/* Is this the store that never arrives? */
+bool lost(const void *p) { return SimtSettings.lose && (!SimtSettings.loser || strstr(kernel_name, SimtSettings.loser)) && !own_shared(p) && ++stores == SimtSettings.lose; }
+
 void store(void *p, uint64_t bits, unsigned size)
 {
   may_yield();
-  if (SimtSettings.lose && (!SimtSettings.loser || strstr(kernel_name, SimtSettings.loser)) && !own_shared(p) && ++stores == SimtSettings.lose) return;
+  if (lost(p)) return;
   if (!SimtSettings.weak) {
     write(p, bits, size);
     return;

@@ -43,6 +43,7 @@ enum Atomic { COMBINE, INCREMENT, EXCHANGE, COMPARE };
 uint64_t load(const void *, unsigned size);
 void     store(void *, uint64_t bits, unsigned size);
 void     release();
+bool     lost(const void *);
 uint64_t atomic(Atomic, void *, uint64_t (*combine)(uint64_t old, uint64_t operand), uint64_t operand, uint64_t compare, unsigned size);
 void     pause();
 uint64_t nanoseconds();
@@ -172,6 +173,18 @@ static inline int                     __clz(int v) { return v ? __builtin_clz((u
 template <class T> static inline T    __ldg(const T *p) { return *p; }
 template <class T> static inline T    min(T a, T b) { return b < a ? b : a; }
 template <class T> static inline T    max(T a, T b) { return a < b ? b : a; }
+
+/* Additions whose result nobody asks for; they may be lost as stores may. A count-down comes behind all its thread has stored or added. */
+template <class T> static inline void trsv_add(T *p, std::type_identity_t<T> v)
+{
+  if (!simt::lost(p)) (void)atomicAdd(p, v);
+}
+static inline unsigned                trsv_load_acquire(const unsigned *p) { return trsv_load(p); }
+static inline void                    trsv_count_down(unsigned *p)
+{
+  simt::release();
+  trsv_add(p, ~0u);
+}
 
 #include "async.h"
 #include "chunks.h"

@@ -1,0 +1,78 @@
+/*
+   What -citations prints: the papers of the algorithms that solve. What this project made up itself cites nobody.
+*/
+#include "impl.h"
+
+static const char capellini[] = "@inproceedings{CapelliniSpTRSV,\n"
+                                "  author    = {Jiya Su and Feng Zhang and Weifeng Liu and Bingsheng He and Ruofan Wu and Xiaoyong Du and Rujia Wang},\n"
+                                "  title     = {{CapelliniSpTRSV}: A Thread-Level Synchronization-Free Sparse Triangular Solve on {GPU}s},\n"
+                                "  booktitle = {49th International Conference on Parallel Processing (ICPP)},\n"
+                                "  year      = {2020}\n"
+                                "}\n";
+
+static const char syncfree[] = "@inproceedings{SyncFreeSpTRSV,\n"
+                               "  author    = {Weifeng Liu and Ang Li and Jonathan Hogg and Iain S. Duff and Brian Vinter},\n"
+                               "  title     = {A Synchronization-Free Algorithm for Parallel Sparse Triangular Solves},\n"
+                               "  booktitle = {Euro-Par 2016: Parallel Processing},\n"
+                               "  series    = {LNCS},\n"
+                               "  volume    = {9833},\n"
+                               "  year      = {2016}\n"
+                               "}\n";
+
+static const char syncfree_csr[] = "@inproceedings{DufrechouEzzatti2018,\n"
+                                   "  author    = {Ernesto Dufrechou and Pablo Ezzatti},\n"
+                                   "  title     = {Solving Sparse Triangular Linear Systems in Modern {GPU}s: A Synchronization-Free Algorithm},\n"
+                                   "  booktitle = {26th Euromicro International Conference on Parallel, Distributed and Network-based Processing (PDP)},\n"
+                                   "  year      = {2018}\n"
+                                   "}\n";
+
+static const char level_sets[] = "@article{AndersonSaad1989,\n"
+                                 "  author  = {Edward Anderson and Yousef Saad},\n"
+                                 "  title   = {Solving Sparse Triangular Linear Systems on Parallel Computers},\n"
+                                 "  journal = {International Journal of High Speed Computing},\n"
+                                 "  year    = {1989}\n"
+                                 "}\n";
+
+static const char yuenyeung[] = "@article{YuenyeungSpTRSV,\n"
+                                "  author  = {Feng Zhang and Jiya Su and Weifeng Liu and Bingsheng He and Ruofan Wu and Xiaoyong Du and Rujia Wang},\n"
+                                "  title   = {{YuenyeungSpTRSV}: A Thread-Level and Warp-Level Fusion Synchronization-Free Sparse Triangular Solve},\n"
+                                "  journal = {IEEE Transactions on Parallel and Distributed Systems},\n"
+                                "  year    = {2021}\n"
+                                "}\n";
+
+static struct {
+  const char *algorithm, *cite;
+  PetscBool   set;
+} papers[] = {
+  {"thread",   capellini,    PETSC_FALSE},
+  {"twophase", capellini,    PETSC_FALSE},
+  {"fusion",   yuenyeung,    PETSC_FALSE},
+  {"warp",     syncfree_csr, PETSC_FALSE},
+  {"csc",      syncfree,     PETSC_FALSE},
+  {"level",    level_sets,   PETSC_FALSE},
+};
+
+static PetscErrorCode Cite(const char *algorithm)
+{
+  PetscFunctionBegin;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(papers); i++) {
+    PetscBool is;
+
+    PetscCall(PetscStrcmp(algorithm, papers[i].algorithm, &is));
+    if (!is || papers[i].set) continue;
+    PetscCall(PetscCitationsRegister(papers[i].cite, NULL));
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(papers); k++)
+      if (papers[k].cite == papers[i].cite) papers[k].set = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For the plans of a pair; for the PC type that is named after a paper, also where it solves on the host. */
+PetscErrorCode SpTRSVGPUCite(const TrsvPair *pair, PetscBool thread)
+{
+  PetscFunctionBegin;
+  PetscCall(Cite(TrsvAlgorithmName(pair->first.algorithm)));
+  PetscCall(Cite(TrsvAlgorithmName(pair->second.algorithm)));
+  if (thread) PetscCall(Cite("thread"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

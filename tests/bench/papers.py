@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""What docs/papers.md shows of measurements: its tables, between markers, and its plot, from results of the benchmark.
+
+  papers.py [--from FILE] --write docs/papers.md   puts the tables there, and docs/capellini.png beside it where there is matplotlib
+  papers.py [--from FILE] --check docs/papers.md   exit status 1 where it holds others than FILE gives
+
+FILE is results/solve.jsonl unless named. A table stands between a line <!-- papers.py NAME --> and a line <!-- end -->.
+"""
+import json
+import os
+import re
+import sys
+
+from results import LEAST_ROWS, ROOT, SOLVES, mean
+
+PAPER = ["level", "csc", "warp", "twophase", "thread", "fusion"]  # of papers 000 and 001, in the order of the table
+OURS = ["chunk", "inverse"]
+BINS = [-9, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 9]
+DUELS = [("thread", "warp"), ("fusion", "csc"), ("twophase", "csc")]  # at thread level, at warp level
+
+
+class Case:
+    """A triangle: ms by algorithm, the reason where one has none, and what is known of it."""
+
+    def __init__(self, line):
+        self.matrix, self.rows, self.levels, self.nnz, self.granularity = (line[k] for k in ("matrix", "rows", "levels", "nnz", "granularity"))
+        self.triangle, self.real, self.ms, self.failure, self.chosen = line["triangle"], line.get("real", ":" not in line["matrix"]), {}, {}, None
+
+    def add(self, line):
+        if line.get("rank", 0):
+            return
+        a = line["algorithm"]
+        if line["ms"] > 0 and line["ok"]:
+            self.ms[a] = line["ms"]
+        elif line.get("failure"):
+            self.failure[a] = line["failure"]
+        if line["selected"]:
+            self.chosen = a
+
+    def speedup(self, a):
+        return self.ms["cusparse"] / self.ms[a]
+
+    counts = property(lambda self: self.real and self.rows >= LEAST_ROWS)
+    gflops = staticmethod(lambda c, a: 2e-6 * c.nnz / c.ms[a])
+    best = property(lambda self: min((a for a in self.ms if a != "cusparse"), key=self.ms.get))
+
+
+def read(path):
+    cases = {}
+    with open(path) as f:
+        for text in f:
+            line = json.loads(text)
+            if line["values"] == "seeded" and line["precision"] == "double" and line["triangle"] != "pair":
+                cases.setdefault((line["matrix"], line["triangle"]), Case(line)).add(line)
+    return [c for c in cases.values() if "cusparse" in c.ms]
+
+
+def known(cases):
+    found = {a for c in cases for a in [*c.ms, *c.failure]} - {"cusparse"}
+    return [a for a in PAPER + OURS if a in found] + sorted(found - set(PAPER + OURS))
+
+
+def number(v):
+    return f"{v:.0f}" if v >= 99.5 else f"{v:.1f}" if v >= 9.95 else f"{v:.2f}" if v >= 0.0995 else f"{v:.3f}"
+
+
+def algorithms(cases):
+    """Speed-ups over cuSPARSE, by side of the paper's threshold, and GFLOPS/s."""
+    some = [c for c in cases if c.counts]
+    sides = [("all", some), ("granularity <= 0.7", [c for c in some if c.granularity <= 0.7]), ("> 0.7", [c for c in some if c.granularity > 0.7])]
+    out = [f"Times as fast as cuSPARSE SpSV, geometric means over both triangles of the {len({c.matrix for c in some})} real matrices of {LEAST_ROWS:,} rows or more, double precision; in the last columns the",
+           "share of them in which an algorithm is the fastest of the paper's (cuSPARSE among them), and the mean GFLOPS/s where the granularity is above 0.7.\n",
+           "| algorithm | " + " | ".join(f"{name} ({len(list(s))})" for name, s in sides) + " | least | most | fastest of the paper's | GFLOPS/s, > 0.7 |", "|---" * (len(sides) + 5) + "|"]
+    for a in known(cases) + ["cusparse"]:
+        have = [c for c in some if a in c.ms]
+        rivals = [c for c in some if a == min((b for b in PAPER + ["cusparse"] if b in c.ms), key=c.ms.get)]
+        high = [c.gflops(c, a) for c in sides[2][1] if a in c.ms]
+        if have:
+            means = " | ".join(number(mean(c.speedup(a) for c in s if a in c.ms)) for _, s in sides)
+            out.append(f"| `{a}` | {means} | {number(min(c.speedup(a) for c in have))} | {number(max(c.speedup(a) for c in have))} | {f'{100 * len(rivals) / len(some):.0f}%' if a in PAPER + ['cusparse'] else ''} | {number(sum(high) / len(high)) if high else ''} |")
+    chosen = [c for c in some if c.chosen in c.ms]
+    if chosen:
+        out.append(f"\nWhat `auto` chose: {number(mean(c.speedup(c.chosen) for c in chosen))} times as fast as cuSPARSE.")
+    for a in known(cases):
+        missing = [c for c in cases if a not in c.ms and a in c.failure]
+        for reason in sorted({c.failure[a] for c in missing}):
+            out.append(f"\nNo `{a}` for " + ", ".join(f"{c.matrix} ({c.triangle})" for c in missing if c.failure[a] == reason) + f": {reason}.")
+    return "\n".join(out) + "\n"
+
+
+def regret(duel, cases, threshold):
+    high, low = duel
+    return mean(c.ms[high if c.granularity > threshold else low] / min(c.ms[high], c.ms[low]) for c in cases)
+
+
+def granularity(cases):
+    """Thread level against warp level by Equation 1."""
+    some = [c for c in cases if c.counts]
+    duels = [d for d in DUELS if any(all(a in c.ms for a in d) for c in some)]
+    out = ["How many times as fast the thread-level solve is as the warp-level one (geometric mean), and in how many of the triangles it is faster:\n",
+           "| parallel granularity | triangles | " + " | ".join(f"`{h}` over `{l}` | faster" for h, l in duels) + " |", "|---" * (2 + 2 * len(duels)) + "|"]
+    for low, high in zip(BINS, BINS[1:]):
+        inside = [c for c in some if low < c.granularity <= high]
+        name = f"up to {high}" if low == BINS[0] else f"over {low}" if high == BINS[-1] else f"{low} to {high}"
+        cells = []
+        for h, l in duels:
+            both = [c.ms[l] / c.ms[h] for c in inside if h in c.ms and l in c.ms]
+            cells.append(f"{number(mean(both))} | {sum(r > 1 for r in both)}" if both else " | ")
+        if inside:
+            out.append(f"| {name} | {len(inside)} | " + " | ".join(cells) + " |")
+    out.append("\nWhat a threshold costs against choosing the faster of the two every time (geometric mean of the time over the better one's):\n")
+    out.append("| choice | at 0.7 | best threshold | at that | always thread level | always warp level |")
+    out.append("|---|---|---|---|---|---|")
+    for duel in duels:
+        both = [c for c in some if all(a in c.ms for a in duel)]
+        steps = [t / 100 for t in range(-60, 151)]
+        best = min(steps, key=lambda t: (regret(duel, both, t), abs(t - 0.7)))
+        at = f"none: `{duel[0]}` always" if best < min(c.granularity for c in both) else f"none: `{duel[1]}` always" if best >= max(c.granularity for c in both) else f"{best:.2f}"
+        out.append(f"| `{duel[0]}` or `{duel[1]}` | {regret(duel, both, 0.7):.2f} | {at} | {regret(duel, both, best):.2f} | {regret(duel, both, -9):.2f} | {regret(duel, both, 9):.2f} |")
+    return "\n".join(out) + "\n"
+
+
+def matrices(cases):
+    """All of them, lower / upper."""
+    names = known(cases)
+    shown = [a for a in names if a in PAPER]
+    out = ["Times as fast as cuSPARSE SpSV, lower / upper triangle; **bold** where the paper's algorithms, all together, have their fastest. Ours: the fastest measured of all algorithms here.\n",
+           "| matrix | rows | level sets | granularity | cuSPARSE, ms | " + " | ".join(f"`{a}`" for a in shown) + " | ours |", "|---" * (6 + len(shown)) + "|"]
+    groups = {}
+    for c in cases:
+        groups.setdefault(c.matrix, {})[c.triangle] = c
+    for matrix in sorted((m for m in groups if groups[m].keys() >= {"lower", "upper"}), key=lambda m: (not groups[m]["lower"].real, -groups[m]["lower"].rows, m)):
+        both = [groups[matrix][t] for t in ("lower", "upper")]
+        cells = []
+        for a in shown:
+            parts = []
+            for c in both:
+                text = number(c.speedup(a)) if a in c.ms else "refused" if a in c.failure else "-"
+                parts.append(f"**{text}**" if a in c.ms and a == min((b for b in shown if b in c.ms), key=c.ms.get) else text)
+            cells.append(" / ".join(parts))
+        best = [f"{number(c.speedup(c.best))} `{c.best}`" for c in both]
+        out.append(f"| {matrix} | {both[0].rows:,} | " + " / ".join(f"{c.levels:,}" for c in both) + " | " + " / ".join(f"{c.granularity:.2f}" for c in both) + " | " + " / ".join(f"{c.ms['cusparse']:.3f}" for c in both) + " | " + " | ".join(cells) + " | " + " / ".join(best) + " |")
+    return "\n".join(out) + "\n"
+
+
+TABLES = {"capellini algorithms": algorithms, "capellini granularity": granularity, "capellini matrices": matrices}
+
+
+def plot(cases):
+    try:
+        import matplotlib
+    except ImportError:
+        print("no matplotlib: docs/capellini.png stays as it is")
+        return
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import FuncFormatter
+
+    plt.rcParams.update({"font.size": 10, "axes.grid": True, "grid.color": "#dddddd", "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 120, "legend.frameon": False})
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2))
+    for (h, l), colour, marker in zip(DUELS, ("#E69F00", "#0072B2", "#CC79A7"), "^os"):
+        some = [c for c in cases if c.counts and h in c.ms and l in c.ms]
+        left.scatter([c.granularity for c in some], [c.ms[l] / c.ms[h] for c in some], s=20, marker=marker, c=colour, alpha=0.75, label=f"{h} over {l}")
+    for a, colour, marker in (("level", "#666666", "X"), ("csc", "#0072B2", "o"), ("fusion", "#009E73", "D"), ("thread", "#E69F00", "^")):
+        some = [c for c in cases if c.counts and a in c.ms]
+        right.scatter([c.granularity for c in some], [c.gflops(c, a) for c in some], s=20, marker=marker, c=colour, alpha=0.75, label=a)
+    left.set_ylabel("times as fast: thread level over warp level")
+    right.set_ylabel("GFLOPS/s (2 nnz / time)")
+    left.axhline(1, color="#444444", linewidth=0.9)
+    for axis in (left, right):
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+        axis.set_xlabel("parallel granularity (Equation 1)")
+        axis.axvline(0.7, color="#444444", linewidth=0.9, linestyle=":")
+        axis.legend(fontsize=8, handletextpad=0.2)
+    figure.suptitle(f"CapelliniSpTRSV's Figures 3 and 5 on one H200: real matrices of {LEAST_ROWS:,} rows or more, double precision", fontsize=10.5)
+    figure.tight_layout()
+    figure.savefig(os.path.join(ROOT, "docs", "capellini.png"), metadata={"Software": None})
+
+
+def main(args):
+    path = SOLVES
+    if args[:1] == ["--from"]:
+        path, args = args[1], args[2:]
+    if len(args) != 2 or args[0] not in ("--write", "--check"):
+        print(__doc__)
+        return 2
+    cases = read(path)
+    with open(args[1]) as f:
+        text = f.read()
+    places = re.findall(r"<!-- papers\.py (.*?) -->", text)
+    for name in places:
+        if name not in TABLES:
+            print(f"{args[1]}: there is no table '{name}'")
+            return 1
+    made = re.sub(r"(<!-- papers\.py (.*?) -->\n).*?(<!-- end -->)", lambda m: m[1] + TABLES[m[2]](cases) + m[3], text, flags=re.S)
+    if args[0] == "--check":
+        if made != text:
+            print(f"the tables in {args[1]} are not what {path} gives: run tests/bench/papers.py --write {args[1]}")
+        return made != text
+    with open(args[1], "w") as f:
+        f.write(made)
+    plot(cases)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
