@@ -40,7 +40,7 @@ static const struct {
 enum {
   KINDS = sizeof(records) / sizeof(records[0])
 };
-static const double budget = 3e-3; /* seconds that trying more than one may take */
+static const double budget = 2e-3; /* seconds that trying more than one may take */
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
@@ -129,7 +129,8 @@ static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const 
     if (c.cluster > c.chunks) c.cluster = 1;
     for (int k = 0; k < choices; k++) known = known || (c.chunks == choice[k].chunks && c.length == choice[k].length && c.cluster == choice[k].cluster);
     if (known) continue;
-    if (!choices || more + one <= budget) { /* the first is needed anyhow; the next takes about as long as the last */
+    /* the first is needed anyhow; the next takes about as long as the last, or, if it is the first to need partial sums, far longer */
+    if (!choices || more + one * (order->longest > c.length && !times->first ? 4 : 1) <= budget) {
       TrsvCall(Predict(&trial, costs, &c, tries[i].kind, &when));
       one = times->seconds;
       more += choices ? one : 0;
