@@ -228,7 +228,7 @@ extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_
   if (blocks >= 32) return TRSV_SUCCESS; /* what the hardware allows anyhow */
   int bytes = all / (blocks + 1) - reserved + 1024; /* too much for one block more */
   if (bytes > most - 1024) bytes = most - 1024;     /* the kernel's own static shared memory */
-  TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "cudaFuncSetAttribute"));
+  TrsvCall(TrsvDeviceAllow(kernel)); /* not these alone: the kernel has other launches */
   *shared_bytes = (size_t)bytes;
   return TRSV_SUCCESS;
 }

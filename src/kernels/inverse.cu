@@ -27,7 +27,7 @@ enum {
 };
 
 static const float  growth_limit   = 100;
-static const double inverse_narrow = 100; /* rows of a level set: wider ones leave no lanes idle */
+static const double inverse_narrow = 300; /* rows of a level set: wider ones leave no lanes idle */
 
 /* A warp for each group: D, its inverse, the growth of both, the product. */
 template <class T> static __global__ void inverse_values(const InverseView A, const T *from, float limit, T *inverse, T *values, unsigned *beyond)

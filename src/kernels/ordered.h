@@ -20,6 +20,7 @@ extern "C" {
 typedef struct {
   int      rows, off;         /* rows with partial sums; entries off the diagonal, with padding */
   double   level_mean;        /* rows in a level set */
+  size_t   shared_bytes;      /* of a launch, where the algorithm asks for any */
   void    *memory;            /* holds all that follows but sync */
   int     *offsets, *columns; /* [rows + 1], [off], -1 for padding; offsets is NULL where rows are padded */
   int     *order;             /* [rows] the row of the matrix that stands at a position, -1 for a partial sum */

@@ -83,19 +83,23 @@ static const int    blocks_at_most   = 4;
 template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid = (unsigned)((o->rows + BLOCK - 1) / BLOCK);
-  size_t         shared;
-  int            multiprocessors;
 
-  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const double blocks = level_sets_ahead * o->level_mean / ((double)BLOCK * multiprocessors);
-  TrsvCall(TrsvDeviceLimitBlocks((const void *)&thread_solve<T>, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &shared));
-  TRSV_LAUNCH_EARLY(thread_solve<T>, early, 1, grid, BLOCK, shared, stream, OrderedView<T>(o), (const T *)b, (T *)x);
+  TRSV_LAUNCH_EARLY(thread_solve<T>, early, 1, grid, BLOCK, o->shared_bytes, stream, OrderedView<T>(o), (const T *)b, (T *)x);
   return TrsvDeviceLaunched("thread_solve");
 }
 
 static TrsvError ThreadAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  return TrsvOrderedAnalyse(plan, A, analysis, source, WIDTH, 1);
+  auto         single = thread_solve<float>;
+  auto         twice = thread_solve<double>;
+  TrsvOrdered *o;
+  int          multiprocessors;
+
+  TrsvCall(TrsvOrderedAnalyse(plan, A, analysis, source, WIDTH, 1));
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  o                   = (TrsvOrdered *)plan->data;
+  const double blocks = level_sets_ahead * o->level_mean / ((double)BLOCK * multiprocessors);
+  return TrsvDeviceLimitBlocks(plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &o->shared_bytes);
 }
 
 static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
