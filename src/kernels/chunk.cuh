@@ -13,9 +13,13 @@ struct Chunk {
   size_t         places;
   unsigned       blocks;
   size_t         shared_bytes;
+  void          *memory;       /* holds records to words */
   unsigned char *records;
   ChunkHead     *heads;
-  int           *sources, *rows, *batch_of, *after;
+  int           *sources;      /* where the values of records come from, without gaps: diagonal, dependencies */
+  int           *starts;       /* [stages] the first of each stage */
+  unsigned char *counts;       /* [places] of each record, 0 where there is none */
+  int           *rows, *batch_of, *after;
   unsigned char *places_in;
   ChunkImport   *imports;
   void          *words;

@@ -79,7 +79,7 @@ enum {
   CHUNK_CHOICES = 10 /* settings that are considered for a triangle */
 };
 
-/* Seconds that a solve with the best of them is expected to take, for a triangle on the device; 0 where it is too large to tell. */
+/* Seconds that a solve with the best of them is expected to take, for a triangle on the device. */
 TrsvError TrsvChunkPredict(const TrsvMatrix *, const TrsvAnalysis *, double *seconds);
 
 /* As a line of text. */

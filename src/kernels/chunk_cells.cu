@@ -88,7 +88,7 @@ static __global__ void cells_spread(const ChunkEmission e)
   if (e.life >= 0 && (j + 1 == e.uses || cells_head(e, j + 1))) e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
 }
 
-static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead *heads, int *batches, unsigned *most)
+static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead *heads, int *batches)
 {
   const int q = chunk_thread();
 
@@ -107,20 +107,24 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
   h.cells   = e.life >= 0 && cells > e.capacity ? e.capacity : cells;
   heads[q]   = h;
   batches[q] = e.life < 0 ? 0 : (h.imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
-  atomicMax(most, (unsigned)h.cells);
+  atomicMax(e.words + CHUNK_LAST, (unsigned)h.cells);
+  if (q == 0) {
+    e.words[CHUNK_IMPORTS] = (unsigned)e.import_[e.uses];
+    e.words[CHUNK_EXPORTS] = (unsigned)e.export_[e.nodes];
+  }
 }
 
 TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSchedule *schedule, void **memory)
 {
   const size_t uses = (size_t)e->uses;
-  unsigned    *unsorted, most = 0;
+  unsigned    *unsorted, now[CHUNK_WORDS];
   int         *numbers, *head, *batches, bits = 1;
 
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) {
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->chunks, batches), a.take(CHUNK_WORDS, e->words);
-    a.take(uses, e->user), a.take(uses, e->cell), a.take(uses, e->fresh), a.take(uses + 1, e->fresh_sum), a.take(uses + 1, e->import_);
-    if (e->cluster > 1) a.take(uses, e->through);
-    else e->through = e->fresh;
+    a.take(uses, e->user), a.take(uses, e->cell), a.take(uses, e->fresh), a.take(uses + 1, e->fresh_sum);
+    if (e->cluster > 1) a.take(uses, e->through), a.take(uses + 1, e->import_);
+    else e->through = e->fresh, e->import_ = e->fresh_sum;
     a.take(uses, e->used), a.take(uses, e->sorted_use), a.take(uses + 1, e->group), a.take(uses, e->group_cell), a.take(uses, e->group_import);
     a.take(uses, e->import_head), a.take(e->life < 0 ? 0 : uses, e->import_last);
     a.take(uses, unsorted), a.take(uses, numbers), a.take(uses, head);
@@ -132,17 +136,19 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSc
   TrsvCall(ChunkLaunch("cells_groups", cells_groups, (size_t)e->uses, *e, head));
   TrsvCall(TrsvDeviceScan(e->uses, head, e->group));
   TrsvCall(TrsvDeviceScan(e->uses, e->fresh, e->fresh_sum));
-  TrsvCall(TrsvDeviceScan(e->uses, e->through, e->import_));
+  if (e->cluster > 1) TrsvCall(TrsvDeviceScan(e->uses, e->through, e->import_));
   TrsvCall(ChunkLaunch("cells_imports", cells_imports, (size_t)e->uses, *e));
   TrsvCall(ChunkLaunch("cells_spread", cells_spread, (size_t)e->uses, *e));
   TrsvCall(TrsvDeviceScan(e->nodes, e->exported, e->export_));
-  TrsvCall(ChunkLaunch("cells_heads", cells_heads, (size_t)blocks, *e, blocks, heads, batches, e->words + CHUNK_LAST));
-  TrsvCall(TrsvDeviceScan(e->chunks, batches, e->batch));
-  TrsvCall(TrsvDeviceDownload(&schedule->batches, e->batch + e->chunks, sizeof(int), NULL));
-  TrsvCall(TrsvDeviceDownload(&schedule->imports, e->import_ + e->uses, sizeof(int), NULL));
-  TrsvCall(TrsvDeviceDownload(&schedule->exports, e->export_ + e->nodes, sizeof(int), NULL));
-  TrsvCall(ChunkWordsRead(e->words, &most));
+  TrsvCall(ChunkLaunch("cells_heads", cells_heads, (size_t)blocks, *e, blocks, heads, batches));
+  if (e->life >= 0) {
+    TrsvCall(TrsvDeviceScan(e->chunks, batches, e->batch));
+    TrsvCall(TrsvDeviceDownload(&schedule->batches, e->batch + e->chunks, sizeof(int), NULL));
+  }
+  TrsvCall(ChunkWordsRead(e->words, now));
+  schedule->imports = (int)now[CHUNK_IMPORTS];
+  schedule->exports = (int)now[CHUNK_EXPORTS];
   schedule->stages = e->stages;
-  schedule->cells  = ((int)most + 15) / 16 * 16; /* records behind them start at a multiple of 16 bytes */
+  schedule->cells  = ((int)now[CHUNK_LAST] + 15) / 16 * 16; /* records behind them start at a multiple of 16 bytes */
   return TRSV_SUCCESS;
 }

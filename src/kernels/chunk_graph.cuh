@@ -67,7 +67,7 @@ struct ChunkOrder {
   void      *extended;    /* that holds the graph, where rows were cut */
 };
 
-TrsvError TrsvChunkOrder(const TrsvMatrix *, const TrsvStatistics *, const int *source, ChunkOrder *);
+TrsvError TrsvChunkOrder(const TrsvMatrix *, const TrsvAnalysis *, const int *source, ChunkOrder *);
 void      TrsvChunkOrderFree(ChunkOrder *);
 TrsvError TrsvChunkCutRows(ChunkOrder *); /* the graph, with long rows cut */
 
@@ -75,6 +75,8 @@ TrsvError TrsvChunkCutRows(ChunkOrder *); /* the graph, with long rows cut */
 struct ChunkTimes {
   TrsvChunkSettings settings;
   int               nodes, times;  /* records; 1 + the last time */
+  double            seconds;       /* that finding them took, by what is counted: the longest chain of rounds, and what is in one */
+  int               used;          /* times at which chunks have records, of all chunks */
   int               outside;       /* dependencies on other chunks that a chunk has at most, each counted as often as it is used */
   int              *cuts;          /* [chunks + 1] the first position of each chunk */
   int              *list;          /* [n] positions by chunk, falling height */
@@ -105,6 +107,7 @@ struct ChunkEmission {
   /* in order of chunk and time: chunk and time, record, new steps and their sums, uses and their sums, is it exported, and the sums */
   unsigned *key;
   int      *node, *step, *use, *exported, *export_;
+  int      *source; /* [nodes + 1] sums of how many values each needs, the diagonal's among them */
   /* by chunk: its first record in order of time, its first stage, its first batch */
   int *begin, *stage, *batch;
   int *stage_first; /* [stages + 1] the first record of each, in order of time */
@@ -158,7 +161,7 @@ TrsvError TrsvChunkBatches(const ChunkEmission *, const ChunkSchedule *, ChunkHe
 TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSchedule *, TrsvPrecision, Chunk *);
 
 /* Settings for a triangle on a device of so many multiprocessors: the best but rank by predicted time, TRSV_ERR_UNSUPPORTED where there are not
-   so many. Times are memory for trials. */
+   so many. Times are those of the last that was tried. */
 TrsvError TrsvChunkSettingsChoose(const ChunkOrder *, const TrsvStatistics *, const TrsvCosts *, TrsvPrecision, int multiprocessors, int rank, ChunkTimes *, TrsvChunkSettings *);
 
 /* Cells for imports that fit beside the ring and so many stages. */
@@ -181,17 +184,23 @@ struct ChunkArena {
   }
 };
 
-template <class F> static inline TrsvError ChunkAllocate(F layout, void **memory)
+template <class F> static inline TrsvError ChunkAllocate(TrsvError (*allocate)(size_t, void *), F layout, void **memory)
 {
   ChunkArena a = {NULL, 0};
 
   layout(a);
-  TrsvCall(TrsvDeviceAlloc(a.used, &a.base));
+  TrsvCall(allocate(a.used, &a.base));
   *memory = a.base;
   a.used  = 0;
   layout(a);
   return TRSV_SUCCESS;
 }
+
+/* The same for what is needed while a plan is made; ChunkLeave gives it back. */
+static inline TrsvError ChunkRoom(size_t bytes, void *pointer) { return TrsvDeviceRoom(bytes, pointer, NULL); }
+static inline void      ChunkLeave(void *memory) { TrsvDeviceUnstage(memory, NULL); }
+
+template <class F> static inline TrsvError ChunkBorrow(F layout, void **memory) { return ChunkAllocate(ChunkRoom, layout, memory); }
 
 static inline unsigned ChunkBlocks(size_t n) { return (unsigned)((n + CHUNK_BLOCK - 1) / CHUNK_BLOCK); }
 
@@ -211,6 +220,11 @@ enum {
   CHUNK_GAVE_UP,
   CHUNK_TOLD,
   CHUNK_LAST, /* a maximum */
+  CHUNK_USED, /* sums */
+  CHUNK_ROUNDS,
+  CHUNK_PRICE,
+  CHUNK_IMPORTS,
+  CHUNK_EXPORTS,
   CHUNK_WORDS
 };
 
@@ -225,14 +239,10 @@ static inline TrsvError ChunkWords(unsigned *words)
 }
 
 /* What a launch has left in the words; an error if a wait was given up. */
-static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned *last)
+static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned now[CHUNK_WORDS])
 {
-  unsigned now[CHUNK_WORDS];
-
-  TrsvCall(TrsvDeviceDownload(now, words, sizeof(now), NULL));
-  if (now[CHUNK_GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a wait of the schedule was given up");
-  *last = now[CHUNK_LAST];
-  return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceDownload(now, words, sizeof(unsigned) * CHUNK_WORDS, NULL));
+  return now[CHUNK_GAVE_UP] ? TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a wait of the schedule was given up") : TRSV_SUCCESS;
 }
 
 #endif

@@ -176,14 +176,14 @@ static TrsvError Cut(ChunkOrder *o, void *memory[])
   int         *count, *behind, *numbers, *order, *offsets, *columns, *source, *owner, *diagonal, bits = 1, entries;
 
   v.G = o->graph;
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); }, &memory[0]));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); }, &memory[0]));
   TrsvCall(ChunkLaunch("long_count", long_count, n, v.G, count, behind));
   TrsvCall(TrsvDeviceScan(v.G.n, count, v.first));
   TrsvCall(TrsvDeviceDownload(&v.sums, v.first + n, sizeof(int), NULL));
 
   const size_t sums = (size_t)v.sums, all = n + sums;
   while (bits < 31 && 1 << bits < v.G.n) bits++;
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) { a.take(sums, keys), a.take(sums, sorted), a.take(sums, numbers), a.take(sums, order), a.take(sums, v.place), a.take(all, v.lengths); }, &memory[1]));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(sums, keys), a.take(sums, sorted), a.take(sums, numbers), a.take(sums, order), a.take(sums, v.place), a.take(all, v.lengths); }, &memory[1]));
   TrsvCall(ChunkLaunch("long_follow", long_follow, sums, v, behind, keys, numbers));
   TrsvCall(TrsvDeviceScan(v.G.n, behind, v.shift));
   TrsvCall(TrsvDeviceSort(v.sums, bits, keys, sorted, numbers, order));
@@ -191,7 +191,7 @@ static TrsvError Cut(ChunkOrder *o, void *memory[])
   TrsvCall(ChunkLaunch("long_lengths", long_lengths, n > sums ? n : sums, v));
   /* each sum takes the place of what it sums */
   entries = o->entries - (v.G.stored ? v.G.n : 0) + v.sums;
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) { a.take(all + 1, offsets), a.take((size_t)entries, columns), a.take((size_t)entries, source), a.take(all, owner), a.take(all, diagonal); }, &o->extended));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(all + 1, offsets), a.take((size_t)entries, columns), a.take((size_t)entries, source), a.take(all, owner), a.take(all, diagonal); }, &o->extended));
   v.offsets = offsets, v.columns = columns, v.source = source, v.owner = owner, v.diagonal = diagonal;
   TrsvCall(TrsvDeviceScan((int)all, v.lengths, v.offsets));
   TrsvCall(ChunkLaunch("long_rows", long_rows, n, v));
@@ -207,6 +207,6 @@ TrsvError TrsvChunkCutRows(ChunkOrder *o)
   void           *memory[2] = {NULL, NULL};
   const TrsvError error     = Cut(o, memory);
 
-  for (void *m : memory) TrsvDeviceFree(m);
+  for (void *m : memory) ChunkLeave(m);
   return error;
 }

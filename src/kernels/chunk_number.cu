@@ -49,14 +49,16 @@ static __global__ void emit_places(const ChunkEmission e, int *stages)
   if (i + 1 == e.begin[q + 1]) stages[q] = step * e.W / emit_rows(e) + 1;
 }
 
-static __global__ void emit_count(const ChunkEmission e, int *uses)
+static __global__ void emit_count(const ChunkEmission e, int *uses, int *values)
 {
   const int i = chunk_thread();
-  int       n = 0;
+  int       n = 0, all = 1;
 
   if (i >= e.nodes) return;
   emit_uses(e, i, [&](int) { n++; });
-  uses[i] = n;
+  emit_dependencies(e, e.node[i], [&](int, int) { all++; });
+  uses[i]   = n;
+  values[i] = all;
 }
 
 TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmission *e, void **memory)
@@ -73,9 +75,9 @@ TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmissio
   while (1 << chunk_bits < s->chunks) chunk_bits++;
   if (bits + chunk_bits > 32) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps in %d chunks is too long", t->times, s->chunks);
   e->bits = bits;
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) {
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->index), a.take(n, e->push);
-    a.take(n, e->key), a.take(n, e->node), a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n, e->exported), a.take(n + 1, e->export_);
+    a.take(n, e->key), a.take(n, e->node), a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n, e->exported), a.take(n + 1, e->export_), a.take(n + 1, e->source);
     a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(chunks, stages);
     a.take(n, keys), a.take(n, nodes);
   }, memory));
@@ -86,8 +88,9 @@ TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmissio
   TrsvCall(TrsvDeviceScan(t->nodes, nodes, e->step));
   TrsvCall(ChunkLaunch("emit_places", emit_places, n > chunks ? n : chunks, *e, stages));
   TrsvCall(TrsvDeviceScan(e->chunks, stages, e->stage));
-  TrsvCall(ChunkLaunch("emit_count", emit_count, n, *e, nodes));
+  TrsvCall(ChunkLaunch("emit_count", emit_count, n, *e, nodes, (int *)keys));
   TrsvCall(TrsvDeviceScan(t->nodes, nodes, e->use));
+  TrsvCall(TrsvDeviceScan(t->nodes, (int *)keys, e->source));
   TrsvCall(TrsvDeviceDownload(&e->stages, e->stage + e->chunks, sizeof(int), NULL));
   return TrsvDeviceDownload(&e->uses, e->use + e->nodes, sizeof(int), NULL);
 }

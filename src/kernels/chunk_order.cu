@@ -3,10 +3,10 @@
    dependents behind each. Heights know nothing of chunks, so one order serves every setting that is tried; on 47 real matrices
    crossings counted in heights would have gained less than 2%, and lost as often.
 
-   Mapping: a thread for each position, from the last one on; blocks in order of their tickets. Each entry has a word of its own, in which
+   Mapping: a thread for each position, from the last level set to the first; blocks in order of their tickets. Each entry has a word of its own, in which
    the dependent leaves its height; the words of a position's dependents are next to each other.
    Memory order: such a word is its own flag.
-   Why it ends: a position waits for later ones, whose blocks have started; those of its own warp take turns with it (thread.cu).
+   Why it ends: a position waits for those of later level sets, whose blocks have started; those of its own warp take turns with it (thread.cu).
    Same result: the order of a position's words depends on the run, their maximum does not.
 */
 #include "chunk_graph.cuh"
@@ -30,15 +30,15 @@ static __global__ void chunk_count(const ChunkGraph G, int *count, int *mail)
   for (int k = row.begin; k < row.begin + row.n; k++) mail[k] = atomicAdd(count + chunk_position(G, k), 1);
 }
 
-static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkGraph G, const TrsvSync sync, const int *starts, const int *mail, unsigned *words, int bits, int *height, unsigned *keys, int *positions)
+static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkGraph G, const TrsvSync sync, const int *levels, const int *starts, const int *mail, unsigned *words, int bits, int *height, unsigned *keys, int *positions)
 {
-  enum { AHEAD = 4 };
+  enum { AHEAD = 8, MANY = 16 }; /* dependencies, dependents that are looked at together */
   TRSV_SHARED(unsigned, start, 1);
 
   if (threadIdx.x == 0) start[0] = atomicAdd(sync.ticket, 1u);
   __syncthreads();
-  const int p    = G.n - 1 - (int)(start[0] * CHUNK_BLOCK + threadIdx.x);
-  bool      done = p < 0;
+  const int i    = G.n - 1 - (int)(start[0] * CHUNK_BLOCK + threadIdx.x), p = i < 0 || !levels ? i : G.lower ? levels[i] : G.n - 1 - levels[i];
+  bool      done = i < 0;
   const ChunkRow row = done ? ChunkRow{0, 0} : chunk_row(G, p);
   int            next = done ? 0 : starts[p], to[AHEAD];
   const int      end  = done ? 0 : starts[p + 1];
@@ -49,18 +49,18 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
   for (int u = 0; u < AHEAD; u++) to[u] = u < row.n ? starts[chunk_position(G, row.begin + u)] + mail[row.begin + u] : 0;
   do {
     if (!done) {
-      unsigned word[AHEAD];
+      unsigned word[MANY];
       bool     all = true;
 
 #pragma unroll
-      for (int u = 0; u < AHEAD; u++) word[u] = next + u < end ? trsv_load(words + next + u) : 0;
+      for (int u = 0; u < MANY; u++) word[u] = next + u < end ? trsv_load(words + next + u) : 0;
 #pragma unroll
-      for (int u = 0; u < AHEAD; u++) {
+      for (int u = 0; u < MANY; u++) {
         if (next + u >= end) continue;
         all = all && word[u] != EMPTY;
         if (word[u] != EMPTY) h = max(h, word[u] + 1);
       }
-      if (all) next += AHEAD;
+      if (all) next += MANY;
       done = next >= end;
       if (!done && !all && !patience.more(sync)) done = true;
       if (done) {
@@ -76,18 +76,28 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
   } while (!__all_sync(0xffffffffu, done));
 }
 
-static TrsvError Make(const TrsvStatistics *statistics, ChunkOrder *o)
+/* How many positions are in flight: as in thread.cu. */
+static const double level_sets_ahead = 16;
+static const int    blocks_at_most   = 2;
+
+static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
 {
-  const ChunkGraph &G = o->graph;
-  unsigned         *keys, *sorted, *shared, *words, last = 0;
-  int              *count, *starts, *mail, *positions, bits = 1;
+  const TrsvStatistics *statistics = &analysis->statistics;
+  const ChunkGraph     &G = o->graph;
+  const int            *levels = G.owner ? NULL : analysis->order; /* where rows were cut: from the last position to the first */
+  unsigned         *keys, *sorted, *shared, *words, now[CHUNK_WORDS];
+  int              *count, *starts, *mail, *positions, bits = 1, multiprocessors;
+  size_t            room;
   void             *memory;
   TrsvError         error;
 
   /* cutting rows makes chains longer, by as many partial sums as follow each other */
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  const double blocks = level_sets_ahead * statistics->level_mean / ((double)CHUNK_BLOCK * multiprocessors);
+  TrsvCall(TrsvDeviceLimitBlocks((const void *)chunk_heights, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &room));
   while (bits < 31 && 1ll << bits <= (long long)statistics->levels * (G.owner ? 8 : 1)) bits++;
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take((size_t)G.n, o->order); }, &o->memory));
-  TrsvCall(ChunkAllocate([&](ChunkArena &a) {
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take((size_t)G.n, o->order); }, &o->memory));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     a.take((size_t)G.n, keys), a.take((size_t)G.n, sorted), a.take((size_t)G.n, positions);
     a.take((size_t)G.n, count), a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words), a.take(CHUNK_WORDS, shared);
   }, &memory));
@@ -96,30 +106,33 @@ static TrsvError Make(const TrsvStatistics *statistics, ChunkOrder *o)
   if (!error) error = ChunkWords(shared);
   if (!error) error = ChunkLaunch("chunk_count", chunk_count, (size_t)G.n, G, count, mail);
   if (!error) error = TrsvDeviceScan(G.n, count, starts);
-  if (!error) error = ChunkLaunch("chunk_heights", chunk_heights, (size_t)G.n, G, ChunkSync(shared), starts, mail, words, bits, o->height, keys, positions);
-  if (!error) error = ChunkWordsRead(shared, &last);
+  if (!error) {
+    TRSV_LAUNCH(chunk_heights, ChunkBlocks((size_t)G.n), CHUNK_BLOCK, room, (TrsvStream)NULL, G, ChunkSync(shared), levels, starts, mail, words, bits, o->height, keys, positions);
+    error = TrsvDeviceLaunched("chunk_heights");
+  }
+  if (!error) error = ChunkWordsRead(shared, now);
   if (!error) error = TrsvDeviceSort(G.n, bits, keys, sorted, positions, o->order);
-  TrsvDeviceFree(memory);
+  ChunkLeave(memory);
   return error;
 }
 
-TrsvError TrsvChunkOrder(const TrsvMatrix *A, const TrsvStatistics *statistics, const int *source, ChunkOrder *o)
+TrsvError TrsvChunkOrder(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, ChunkOrder *o)
 {
   TrsvError error;
 
   *o         = ChunkOrder();
-  o->longest = statistics->row_max - 1;
+  o->longest = analysis->statistics.row_max - 1;
   o->graph   = {A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL, NULL};
   error      = TrsvEntries(A, &o->entries);
   if (!error && o->longest > CHUNK_ITEMS) error = TrsvChunkCutRows(o);
-  if (!error) error = Make(statistics, o);
+  if (!error) error = Make(analysis, o);
   if (error) TrsvChunkOrderFree(o);
   return error;
 }
 
 void TrsvChunkOrderFree(ChunkOrder *o)
 {
-  TrsvDeviceFree(o->memory);
-  TrsvDeviceFree(o->extended);
+  ChunkLeave(o->memory);
+  ChunkLeave(o->extended);
   *o = ChunkOrder();
 }

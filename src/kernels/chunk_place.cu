@@ -9,8 +9,8 @@
 
    Mapping: a block for each chunk, in order of tickets. One warp places, 32 positions at a time, lane by lane; of these, those
    of one height do not depend on each other and are placed together, height after height. The other warps fetch the positions of the
-   batches after this one, and when their dependencies in other chunks are done.
-   Memory order: the time of a position is a word that is its own flag; within the block batches change hands by barriers.
+   batches after this one, and when their dependencies in other chunks are done; a height can be placed when those of its positions are.
+   Memory order: the time of a position is a word that is its own flag; within the block batches change hands by barriers and counters.
    Why it ends: a chunk waits for smaller chunks only, whose blocks have smaller tickets and so have started; within a block the warps that fetch
    wait for other blocks, or, some batches ahead, for the warp that places, and that one for them.
    Same result: the times of other chunks do not depend on when they are seen, and lanes get what room there is by number.
@@ -22,6 +22,7 @@
 enum {
   SLOTS    = 8, /* batches that are fetched ahead */
   FETCHERS = 7, /* warps that fetch them */
+  LAST     = 0x7fffffff / (2 * CHUNK_ITEMS) - 1000, /* time: keys and numbers share a word */
 #ifdef TRSV_SIMT
   WINDOW = 64, TIMES = 24 /* so small that tests see what happens beyond */
 #else
@@ -33,14 +34,14 @@ enum {
 static const unsigned EMPTY = 0xffffffffu;
 
 struct PlaceShared {
-  unsigned long long full[SLOTS], empty[SLOTS]; /* barriers */
+  unsigned long long empty[SLOTS];              /* barriers */
+  unsigned           ready[SLOTS];              /* 64 times the batch, and how many rounds of it can be placed */
   unsigned           chunk;
   int                next[WINDOW];              /* the first time from this one on whose step may have room, by time modulo WINDOW */
   unsigned char      load[WINDOW];              /* records of the step */
   int                position[SLOTS][32], begin[SLOTS][32], count[SLOTS][32], round[SLOTS][32];
-  int                item[SLOTS][CHUNK_ITEMS][32]; /* when it is ready, or -1 - its place in the chunk */
+  int                item[SLOTS][CHUNK_ITEMS][32]; /* twice the time at which it is ready, or -1 - its place in the chunk */
   int                sum[CHUNK_ITEMS][32];
-  unsigned char      index[CHUNK_ITEMS][32];
   int                time[1];                   /* and more of them */
 };
 
@@ -52,155 +53,220 @@ struct PlaceView {
   unsigned      *finish;
   int           *time, *taken;
   unsigned char *sorted;
-  unsigned      *last, *outside; /* outside: by chunk */
+  unsigned      *words, *outside; /* outside: by chunk */
 };
 
 static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int q, int from, int near_from, int count, int me, unsigned lane)
 {
-  enum { AHEAD = 4 };
+  enum { AHEAD = 8 };
   TrsvPatience patience;
   unsigned     outside = 0;
   bool         lost = false;
 
   for (int batch = me; batch * 32 < count; batch += FETCHERS) {
-    const int slot = batch % SLOTS, i = batch * 32 + (int)lane, p = i < count ? v.list[from + i] : -1, h = p < 0 ? 0 : v.height[p];
+    const int      slot = batch % SLOTS, i = batch * 32 + (int)lane, p = i < count ? v.list[from + i] : -1, h = p < 0 ? 0 : v.height[p];
     const ChunkRow row = p < 0 ? ChunkRow{0, 0} : chunk_row(v.G, p);
+    unsigned       missing = 0; /* dependencies whose position is in place of their time */
 
     if (batch >= SLOTS) trsv_barrier_wait(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, (unsigned)(batch / SLOTS - 1) & 1);
     const int      before  = __shfl_up_sync(0xffffffffu, h, 1);
     const unsigned changes = __ballot_sync(0xffffffffu, lane && p >= 0 && h != before);
+    const int      mine    = __popc(changes & ((2u << lane) - 1));
+    const auto     set     = [&](int j, int c, unsigned t) { s.item[slot][j][lane] = 2 * ((int)t + (c >= near_from ? v.near : v.far)); };
 
     s.position[slot][lane] = p;
     s.begin[slot][lane]    = row.begin;
     s.count[slot][lane]    = row.n;
-    s.round[slot][lane]    = __popc(changes & ((2u << lane) - 1));
+    s.round[slot][lane]    = mine;
     for (int j = 0; j < row.n; j += AHEAD) {
       int      c[AHEAD];
       unsigned t[AHEAD];
 
 #pragma unroll
-      for (int u = 0; u < AHEAD; u++) {
-        if (j + u >= row.n) continue;
-        c[u] = chunk_position(v.G, row.begin + j + u);
-        t[u] = c[u] < from ? trsv_load(v.finish + c[u]) : 0;
-        outside += c[u] < from;
-      }
+      for (int u = 0; u < AHEAD; u++) c[u] = j + u < row.n ? chunk_position(v.G, row.begin + j + u) : from;
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++) t[u] = c[u] < from ? trsv_load(v.finish + c[u]) : 0;
 #pragma unroll
       for (int u = 0; u < AHEAD; u++) {
         if (j + u >= row.n) continue;
-        while (t[u] == EMPTY) {
-          lost = lost || !patience.more(v.sync);
-          t[u] = lost ? 0 : trsv_load(v.finish + c[u]);
-        }
-        s.item[slot][j + u][lane] = c[u] >= from ? -1 - (c[u] - from) : (int)t[u] + (c[u] >= near_from ? v.near : v.far);
+        outside += c[u] < from;
+        if (c[u] >= from) s.item[slot][j + u][lane] = -1 - (c[u] - from);
+        else if (t[u] != EMPTY) set(j + u, c[u], t[u]);
+        else s.item[slot][j + u][lane] = c[u], missing |= 1u << (j + u);
       }
     }
-    trsv_warp_sync();
-    trsv_barrier_arrive_if(base + offsetof(PlaceShared, full) + 8 * (unsigned)slot, lane == 0);
+    for (int round = 0; round <= __popc(changes); round++) {
+      while (trsv_warp_any(mine == round && missing)) {
+        for (unsigned left = mine == round ? missing : 0; left; left &= left - 1) {
+          const int      j = __ffs((int)left) - 1, c = s.item[slot][j][lane];
+          const unsigned t = lost ? 0 : trsv_load(v.finish + c);
+
+          if (t == EMPTY) continue;
+          set(j, c, t);
+          missing &= ~(1u << j);
+        }
+        lost = trsv_warp_any(!patience.more(v.sync)) || lost;
+      }
+      trsv_warp_sync();
+      if (lane == 0) trsv_shared_release(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot, 64 * (unsigned)batch + (unsigned)round + 1);
+    }
   }
   if (outside) atomicAdd(v.outside + q, outside);
 }
 
 /* The first time from t on, of those lanes that ask, whose step has room, and takes it; times before start are over. */
-static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, unsigned lane)
+static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, int &used, unsigned lane)
 {
   if (t < start) t = start;
-  while (trsv_warp_any(asks)) {
+  for (;;) {
     if (asks)
       while (t < start + WINDOW) {
-        const int n = s.next[t % WINDOW];
+        const int n = s.next[(unsigned)t % WINDOW];
 
         if (n == t) break;
-        if (n < start + WINDOW && s.next[n % WINDOW] != n) s.next[t % WINDOW] = s.next[n % WINDOW];
+        if (n < start + WINDOW && s.next[(unsigned)n % WINDOW] != n) s.next[(unsigned)t % WINDOW] = s.next[(unsigned)n % WINDOW];
         t = n;
       }
+    const bool     inside = asks && t < start + WINDOW;
+    const unsigned same = trsv_warp_match(inside ? (unsigned)t : EMPTY);
+    const int      rank = __popc(same & ((1u << lane) - 1)), load = inside ? s.load[(unsigned)t % WINDOW] : W, all = min(load + __popc(same), W);
+
+    trsv_warp_sync();
+    if (inside && rank == 0) {
+      used += load == 0;
+      s.load[(unsigned)t % WINDOW] = (unsigned char)all;
+      if (all == W) s.next[(unsigned)t % WINDOW] = t + 1;
+    }
+    if (load + rank < W) asks = false;
+    if (!trsv_warp_any(asks)) return t;
     trsv_warp_sync();
     if (trsv_warp_any(asks && t >= start + WINDOW)) {
       const int from = start + WINDOW;
 
       start = (int)trsv_warp_max(asks ? (unsigned)t : 0) - WINDOW / 2;
-      for (int x = max(from, start) + (int)lane; x < start + WINDOW; x += 32) s.next[x % WINDOW] = x, s.load[x % WINDOW] = 0;
-      if (t < start) t = start;
+      for (int x = max(from, start) + (int)lane; x < start + WINDOW; x += 32) s.next[(unsigned)x % WINDOW] = x, s.load[(unsigned)x % WINDOW] = 0;
+      if (asks && t < start) t = start;
       trsv_warp_sync();
-      continue;
     }
-    const unsigned same = trsv_warp_match(asks ? (unsigned)t : 0x80000000u + lane);
-    const int      rank = __popc(same & ((1u << lane) - 1)), load = asks ? s.load[t % WINDOW] : 0, all = min(load + __popc(same), W);
+  }
+}
 
-    trsv_warp_sync();
-    if (asks && rank == 0) {
-      s.load[t % WINDOW] = (unsigned char)all;
-      if (all == W) s.next[t % WINDOW] = t + 1;
+/* A key: twice the time at which a dependency can be used, and one more where it is of this chunk: used a step after its own, it is late.
+   SHARED: all times of the chunk are in shared memory, where looking one up costs less than asking whether there is one. */
+template <bool SHARED> static __device__ __forceinline__ int place_key(const PlaceView &v, PlaceShared &s, int from, int item)
+{
+  const int i = item < 0 ? -1 - item : 0, time = SHARED || i < v.times ? s.time[i] : (int)trsv_load(v.finish + from + i);
+
+  return item < 0 ? 2 * time + 3 : item;
+}
+
+/* The greatest of keys, and how often it is among them. */
+struct PlaceMost {
+  int key = 0, count = 0;
+
+  __device__ __forceinline__ void add(int k)
+  {
+    count = k > key ? 1 : count + (k == key);
+    key   = k > key ? k : key;
+  }
+  /* when whoever needs them can be placed: one step later, if too many were late */
+  __device__ __forceinline__ int time() const { return key / 2 + (key % 2 && count > CHUNK_LATE); }
+};
+
+/* Sorts a lane's N keys with numbers, in registers: Batcher's odd-even merge sort, whose steps are unrolled one by one. */
+template <int N, int P = 1, int K = 1> static __device__ __forceinline__ void place_network(unsigned (&key)[N])
+{
+#pragma unroll
+  for (int i = 0; i < N - K; i++)
+    if (i >= K % P && (i - K % P) % (2 * K) < K && i / (2 * P) == (i + K) / (2 * P)) {
+      const unsigned a = key[i], b = key[i + K];
+      key[i]     = min(a, b);
+      key[i + K] = max(a, b);
     }
-    if (load + rank < W) asks = false;
-    trsv_warp_sync();
-  }
-  return t;
+  if constexpr (K > 1) place_network<N, P, K / 2>(key);
+  else if constexpr (2 * P < N) place_network<N, 2 * P, 2 * P>(key);
 }
 
-/* Twice the time at which a dependency can be used, and one more where it is of this chunk: used a step after its own, it is late. */
-static __device__ __forceinline__ int place_ready(const PlaceView &v, PlaceShared &s, int from, int item)
+/* A lane's dependencies, at most N, by readiness, in place of the items; notes their order. */
+template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane)
 {
-  if (item >= 0) return 2 * item;
-  const int i = -1 - item;
-  return 2 * ((i < v.times ? s.time[i] : (int)trsv_load(v.finish + from + i)) + 1) + 1;
+  unsigned key[N];
+
+#pragma unroll
+  for (int j = 0; j < N; j++) key[j] = (unsigned)place_key<SHARED>(v, s, from, j < n ? s.item[slot][j][lane] : 0) * CHUNK_ITEMS + (unsigned)j;
+#pragma unroll
+  for (int j = 0; j < N; j++) key[j] = j < n ? key[j] : 0xffffffffu;
+  place_network<N>(key);
+#pragma unroll
+  for (int j = 0; j < N; j++)
+    if (j < n) {
+      s.item[slot][j][lane] = (int)(key[j] / CHUNK_ITEMS);
+      v.sorted[s.begin[slot][lane] + j] = (unsigned char)(key[j] % CHUNK_ITEMS);
+    }
 }
 
-/* Sorts a lane's dependencies by readiness, in place, and notes their order. */
-static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane)
+template <bool SHARED> static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s, unsigned base, int from, int count, unsigned lane)
 {
-  for (int j = 0; j < n; j++) {
-    const int key = place_ready(v, s, from, s.item[slot][j][lane]);
-    int       at  = j;
-
-    for (; at > 0 && s.item[slot][at - 1][lane] > key; at--) s.item[slot][at][lane] = s.item[slot][at - 1][lane], s.index[at][lane] = s.index[at - 1][lane];
-    s.item[slot][at][lane] = key;
-    s.index[at][lane]      = (unsigned char)j;
-  }
-  for (int j = 0; j < n; j++) v.sorted[s.begin[slot][lane] + j] = s.index[j][lane];
-}
-
-static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s, unsigned base, int from, int count, unsigned lane)
-{
-  int start = 0, most = -1;
+  enum { QUICK = 4 }; /* dependencies that are looked up at once */
+  int start = 0, most = -1, all_rounds = 0, price = 0, used = 0;
 
   for (int x = (int)lane; x < WINDOW; x += 32) s.next[x] = x, s.load[x] = 0;
   trsv_warp_sync();
   for (int batch = 0; batch * 32 < count; batch++) {
     const int slot = batch % SLOTS;
 
-    trsv_barrier_wait(base + offsetof(PlaceShared, full) + 8 * (unsigned)slot, (unsigned)(batch / SLOTS) & 1);
+    const auto wait = [&](int round) {
+      while (trsv_shared_acquire(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot) < 64 * (unsigned)batch + (unsigned)round + 1) trsv_pause();
+      trsv_warp_sync();
+    };
+
+    wait(0);
     const int p = s.position[slot][lane], n = s.count[slot][lane], mine = s.round[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
-
     for (int round = 0; round < rounds; round++) {
-      const int records = p < 0 || round != mine ? 0 : chunk_records(n, v.K), first = records && v.first ? v.first[p] : p;
-      const int longest = v.first ? (int)trsv_warp_max((unsigned)records) : 1;
+      if (round) wait(round);
+      const bool now = p >= 0 && round == mine;
+      const int  records = now ? chunk_records(n, v.K) : 0, first = now && v.first ? v.first[p] : p;
+      PlaceMost  needs;
+      int        longest = 1, widest = 0;
 
-      if (records > 1) place_sort(v, s, from, slot, n, lane);
+      if (v.first) {
+        longest = (int)trsv_warp_max((unsigned)records);
+        if (longest > 1) {
+          widest = (int)trsv_warp_max(records > 1 ? (unsigned)n : 0);
+          if (records > 1) {
+            if (widest <= 8) place_sort<SHARED, 8>(v, s, from, slot, n, lane);
+            else if (widest <= 16) place_sort<SHARED, 16>(v, s, from, slot, n, lane);
+            else place_sort<SHARED, CHUNK_ITEMS>(v, s, from, slot, n, lane);
+          }
+        }
+      }
+      if (records == 1) {
+        for (int x = 0; x < n; x += QUICK) {
+          int item[QUICK];
+
+#pragma unroll
+          for (int u = 0; u < QUICK; u++) item[u] = x + u < n ? s.item[slot][x + u][lane] : 0;
+#pragma unroll
+          for (int u = 0; u < QUICK; u++) item[u] = place_key<SHARED>(v, s, from, item[u]);
+#pragma unroll
+          for (int u = 0; u < QUICK; u++) needs.add(item[u]);
+        }
+      }
+      all_rounds++;
+      price += 5 + 4 * longest + widest / 2; /* in 100 ns, about */
       for (int r = 0, a = 0, b = 0, sums = 0; r < longest; r++) {
         const bool last = r == records - 1;
-        int        t = 0, late = 0;
 
-        if (r < records) {
-          const int take = last ? n - a + sums - b : v.K;
-
-          if (records > 1) v.taken[first + r] = a;
-          for (int x = 0; x < take; x++) {
-            int key;
-
-            if (records == 1) key = place_ready(v, s, from, s.item[slot][x][lane]);
-            else if (b == sums || (a < n && s.item[slot][a][lane] <= s.sum[b][lane])) key = s.item[slot][a++][lane];
-            else key = s.sum[b++][lane];
-            if (key / 2 > t) t = key / 2, late = 0;
-            late += key == 2 * t + 1;
-          }
-          t += late > CHUNK_LATE;
+        if (records > 1 && r < records) {
+          v.taken[first + r] = a;
+          needs              = PlaceMost();
+          for (int x = last ? n - a + sums - b : v.K; x > 0; x--) needs.add(b == sums || (a < n && s.item[slot][a][lane] <= s.sum[b][lane]) ? s.item[slot][a++][lane] : s.sum[b++][lane]);
         }
-        t = place_room(s, r < records, t, v.W, start, lane);
+        const int t = place_room(s, r < records, needs.time(), v.W, start, used, lane);
         if (r < records) {
           v.time[first + r] = t;
           if (t > most) most = t;
-          if (!last) s.sum[sums++][lane] = 2 * (t + 1) + 1;
+          if (!last) s.sum[sums++][lane] = 2 * t + 3;
           else {
             const int i = p - from;
             if (i < v.times) s.time[i] = t;
@@ -213,7 +279,12 @@ static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared
     trsv_barrier_arrive_if(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, lane == 0);
   }
   most = (int)trsv_warp_max((unsigned)(most + 1));
-  if (lane == 0) atomicMax(v.last, (unsigned)most);
+  if (used) atomicAdd(v.words + CHUNK_USED, (unsigned)used);
+  if (lane == 0) {
+    atomicMax(v.words + CHUNK_LAST, (unsigned)most);
+    atomicAdd(v.words + CHUNK_ROUNDS, (unsigned)all_rounds);
+    atomicAdd(v.words + CHUNK_PRICE, (unsigned)price);
+  }
 }
 
 static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const PlaceView v)
@@ -225,7 +296,7 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
   if (threadIdx.x == 0) {
     s.chunk = atomicAdd(v.sync.ticket, 1u);
     for (unsigned i = 0; i < SLOTS; i++) {
-      trsv_barrier_init(base + offsetof(PlaceShared, full) + 8 * i, 1);
+      s.ready[i] = 0;
       trsv_barrier_init(base + offsetof(PlaceShared, empty) + 8 * i, 1);
     }
     trsv_bulk_fence();
@@ -233,7 +304,8 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
   trsv_block_sync();
   const int q = (int)s.chunk, from = v.cuts[q], count = v.cuts[q + 1] - from, near_from = q % v.cluster ? v.cuts[q - 1] : from;
 
-  if (warp == 0) place_all(v, s, base, from, count, lane);
+  if (warp == 0 && count <= v.times) place_all<true>(v, s, base, from, count, lane);
+  else if (warp == 0) place_all<false>(v, s, base, from, count, lane);
   else place_fetch(v, s, base, q, from, near_from, count, (int)warp - 1, lane);
 }
 
@@ -269,7 +341,7 @@ static TrsvError Allocate(const ChunkOrder *o, ChunkTimes *t, int **records, uns
     a.take(n, *records), a.take(n, *keys), a.take(n, *sorted), a.take(n, *finish), a.take(CHUNK_WORDS, *words), a.take(n, *outside);
   };
 
-  if (!t->memory) return ChunkAllocate(layout, &t->memory);
+  if (!t->memory) return ChunkBorrow(layout, &t->memory);
   ChunkArena a = {(char *)t->memory, 0};
   layout(a);
   return TRSV_SUCCESS;
@@ -278,7 +350,7 @@ static TrsvError Allocate(const ChunkOrder *o, ChunkTimes *t, int **records, uns
 TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings, ChunkTimes *t)
 {
   const ChunkGraph &G = o->graph;
-  unsigned         *keys, *sorted, *finish, *words, *outside, *counts, last = 0;
+  unsigned         *keys, *sorted, *finish, *words, *outside, *counts, now[CHUNK_WORDS];
   int              *records, bits = 1;
 
   TrsvCall(Allocate(o, t, &records, &keys, &sorted, &finish, &words, &outside));
@@ -296,13 +368,16 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, o->order, t->list));
   TrsvCall(ChunkWords(words));
 
-  PlaceView v = {G, ChunkSync(words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, t->list, o->height, t->first, finish, t->time, t->taken, t->sorted, words + CHUNK_LAST, outside};
+  PlaceView v = {G, ChunkSync(words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, t->list, o->height, t->first, finish, t->time, t->taken, t->sorted, words, outside};
   TrsvCall(TrsvDeviceAllow((const void *)chunk_place));
   TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * (size_t)v.times, (TrsvStream)NULL, v);
   TrsvCall(TrsvDeviceLaunched("chunk_place"));
   if (t->first) TrsvCall(TrsvDeviceDownload(&t->nodes, t->first + G.n, sizeof(int), NULL));
-  TrsvCall(ChunkWordsRead(words, &last));
-  t->times   = (int)last;
+  TrsvCall(ChunkWordsRead(words, now));
+  t->times   = (int)now[CHUNK_LAST];
+  t->seconds = 2e-4 + 1e-7 * t->times * now[CHUNK_PRICE] / (now[CHUNK_ROUNDS] + 1.);
+  t->used    = (int)now[CHUNK_USED];
+  if (t->times > LAST) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times);
   t->outside = 0;
   TrsvCall(TrsvAlloc(sizeof(unsigned) * (size_t)chunks, &counts));
   const TrsvError error = TrsvDeviceDownload(counts, outside, sizeof(unsigned) * (size_t)chunks, NULL);
@@ -314,6 +389,6 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
 
 void TrsvChunkTimesFree(ChunkTimes *t)
 {
-  TrsvDeviceFree(t->memory);
+  ChunkLeave(t->memory);
   *t = ChunkTimes();
 }

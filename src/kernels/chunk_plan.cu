@@ -6,31 +6,42 @@
 #include "chunk.cuh"
 #include "chunk_graph.cuh"
 
-/* One thread for each place: its values, each divided by the row's diagonal, and the diagonal's reciprocal. */
-template <class T, int K, int W> static __global__ void chunk_gather(size_t places, const int *sources, const T *from, unsigned char *records)
+/* A block for each stage, a thread for each place: its values, each divided by the row's diagonal, and the diagonal's reciprocal. A source is
+   1 for one, 2 + where else, of a diagonal negative where the record is a partial sum. */
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K)) chunk_gather(const int *starts, const unsigned char *counts, const int *sources, const T *from, unsigned char *records)
 {
   typedef ChunkLayout<T, K, W> Layout;
-  const size_t                 p = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  TRSV_SHARED(int, sums, Layout::rows / 32);
+  const unsigned       place = threadIdx.x, lane = place % 32;
+  unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
+  const int            count = counts[(size_t)blockIdx.x * Layout::rows + place], begin = starts[blockIdx.x];
+  int                  sum = count;
 
-  if (p >= places) return;
-  unsigned char *const stage = records + p / Layout::rows * Layout::stage;
-  const unsigned       place = (unsigned)(p % Layout::rows);
-  const int           *source = sources + p * (1 + K);
-  const int            diagonal = source[0] < 0 ? -source[0] : source[0];
-  const T              inverse = diagonal >= 2 ? trsv_canonical(1 / from[diagonal - 2]) : 1;
-
-  for (unsigned k = 0; k < K; k++) {
-    const int s = source[1 + k];
-    *(T *)(stage + Layout::at(place, k * (unsigned)sizeof(T))) = s >= 2 ? trsv_canonical(-from[s - 2] * inverse) : (T)s;
+  for (unsigned d = 1; d < 32; d *= 2) {
+    const int before = __shfl_up_sync(0xffffffffu, sum, d);
+    if (lane >= d) sum += before;
   }
-  *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = source[0] > 0 ? inverse : 0;
+  if (lane == 31) sums[place / 32] = sum;
+  __syncthreads();
+  for (unsigned w = 0; w < place / 32; w++) sum += sums[w];
+
+  const int *const source = sources + begin + sum - count;
+  const int        first = count ? source[0] : 0, diagonal = first < 0 ? -first : first;
+  const T          inverse = diagonal >= 2 ? trsv_canonical(1 / from[diagonal - 2]) : 1;
+
+#pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int j = k - K + count, s = j >= 1 ? source[j] : 0; /* the last dependencies of a record are its own */
+    *(T *)(stage + Layout::at(place, (unsigned)k * (unsigned)sizeof(T))) = s >= 2 ? trsv_canonical(-from[s - 2] * inverse) : (T)s;
+  }
+  *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = first > 0 ? inverse : 0;
 }
 
 /* --- one table of kernels for each precision --- */
 
 template <class T> struct ChunkKernels {
   int length, width;
-  void (*gather)(size_t, const int *, const T *, unsigned char *);
+  void (*gather)(const int *, const unsigned char *, const int *, const T *, unsigned char *);
 };
 
 #define CHUNK_KERNELS(K, W) {K, W, chunk_gather<T, K, W>}
@@ -44,25 +55,16 @@ template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings
   return NULL;
 }
 
-static unsigned Blocks(size_t n, size_t size) { return (unsigned)((n + size - 1) / size); }
-
 /* What of a plan belongs to one attempt. */
 static void Clear(Chunk *c)
 {
-  TrsvDeviceFree(c->records);
+  TrsvDeviceFree(c->memory);
   TrsvDeviceFree(c->heads);
-  TrsvDeviceFree(c->sources);
-  TrsvDeviceFree(c->rows);
-  TrsvDeviceFree(c->places_in);
   TrsvDeviceFree(c->batch_of);
   TrsvDeviceFree(c->after);
-  TrsvDeviceFree(c->imports);
-  TrsvDeviceFree(c->words);
-  c->records = c->places_in = NULL;
-  c->heads   = NULL;
-  c->sources = c->rows = c->batch_of = c->after = NULL;
-  c->imports = NULL;
-  c->words   = NULL;
+  c->memory   = NULL;
+  c->heads    = NULL;
+  c->batch_of = c->after = NULL;
 }
 
 /* Device memory, counted. */
@@ -104,15 +106,18 @@ static TrsvError Emit(TrsvPlan *plan, const ChunkOrder *order, const ChunkTimes 
   }
   while (s->settings.stages > CHUNK_LEAST && ChunkCapacity(settings, s->settings.stages, size) < s->cells) s->settings.stages--;
 
-  const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size), K = (size_t)settings->length;
+  const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size);
+  /* each record has a diagonal; each entry is a dependency of one, and so is each partial sum */
+  const size_t sources = (size_t)times->nodes + (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) + (size_t)(times->nodes - order->graph.n);
+  size_t       bytes = 0;
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
   c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
-  TrsvCall(Keep(plan, stage * (size_t)s->stages, &c->records));
-  TrsvCall(Keep(plan, sizeof(int) * (1 + K) * c->places, &c->sources));
-  TrsvCall(Keep(plan, sizeof(int) * c->places, &c->rows));
-  TrsvCall(Keep(plan, c->places, &c->places_in));
-  TrsvCall(Keep(plan, sizeof(ChunkImport) * (size_t)s->imports, &c->imports));
-  TrsvCall(Keep(plan, 2 * (size_t)size * (size_t)s->exports, &c->words));
+  TrsvCall(ChunkAllocate(TrsvDeviceAlloc, [&](ChunkArena &a) {
+    a.take(stage * (size_t)s->stages, c->records), a.take(sources, c->sources), a.take((size_t)s->stages, c->starts), a.take(c->places, c->counts), a.take(c->places, c->rows), a.take(c->places, c->places_in);
+    a.take((size_t)s->imports, c->imports), a.take(2 * (size_t)size * (size_t)s->exports, *(char **)&c->words);
+    bytes = a.used;
+  }, &c->memory));
+  plan->bytes += bytes;
   return TrsvChunkWrite(&e, s, plan->precision, c);
 }
 
@@ -122,7 +127,7 @@ static TrsvError Schedule(TrsvPlan *plan, const ChunkOrder *order, const TrsvChu
 {
   static const int  lives[] = {-1, 16, 4, 1, 0};
   TrsvChunkSettings settings = *wanted;
-  int               fits = 0, placed = 0;
+  int               fits = 0, placed = !memcmp(&times->settings, wanted, sizeof(*wanted)); /* the last that was tried */
 
   for (int life : lives) {
     void     *memory[2] = {NULL, NULL};
@@ -133,7 +138,7 @@ static TrsvError Schedule(TrsvPlan *plan, const ChunkOrder *order, const TrsvChu
     if (!placed) error = TrsvChunkPlace(order, &settings, times);
     placed = 1;
     if (!error) error = Emit(plan, order, times, life, memory, &fits);
-    for (void *m : memory) TrsvDeviceFree(m);
+    for (void *m : memory) ChunkLeave(m);
     TrsvCall(error);
     if (fits) return TRSV_SUCCESS;
     Clear((Chunk *)plan->data);
@@ -157,7 +162,7 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   if (!clusters) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more");
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvSyncCreate(&((Chunk *)plan->data)->sync));
-  TrsvCall(TrsvChunkOrder(A, &analysis->statistics, source, &order));
+  TrsvCall(TrsvChunkOrder(A, analysis, source, &order));
   costs = TrsvGetCosts();
   error = TrsvChunkSettingsChoose(&order, &analysis->statistics, &costs, A->precision, multiprocessors, plan->rank, &times, &settings);
   if (!error) error = TrsvChunkReady(A->precision, &settings);
@@ -169,7 +174,7 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
 
 template <class T> static TrsvError SetValues(Chunk *c, const void *values, TrsvStream stream)
 {
-  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), Blocks(c->places, 256), 256, 0, stream, c->places, c->sources, (const T *)values, c->records);
+  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->starts, c->counts, c->sources, (const T *)values, c->records);
   return TrsvDeviceLaunched("chunk_gather");
 }
 

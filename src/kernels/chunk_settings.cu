@@ -7,6 +7,7 @@
    best by measurement (geometric mean; 1.3 times it at worst).
 */
 #include <stdio.h>
+#include <string.h>
 #include "chunk_graph.cuh"
 
 static TrsvChunkSettings chosen_for_all;
@@ -39,7 +40,7 @@ static const struct {
 enum {
   KINDS = sizeof(records) / sizeof(records[0])
 };
-static const double budget = 4e-3; /* seconds that choosing may take */
+static const double budget = 2e-3; /* seconds that trying more than one may take */
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
@@ -69,10 +70,10 @@ static TrsvError Fits(const Trial *t, int *fits)
   *fits = t->times->outside <= capacity;
   if (*fits) return TRSV_SUCCESS;
   error = TrsvChunkNumber(t->order, t->times, &e, &memory[0]);
-  if (!error) error = TrsvDeviceAlloc(sizeof(ChunkHead) * (size_t)e.chunks, &memory[1]);
+  if (!error) error = ChunkRoom(sizeof(ChunkHead) * (size_t)e.chunks, &memory[1]);
   if (!error) error = TrsvChunkCells(&e, e.chunks, (ChunkHead *)memory[1], &schedule, &memory[2]);
   *fits = schedule.cells <= capacity;
-  for (void *m : memory) TrsvDeviceFree(m);
+  for (void *m : memory) ChunkLeave(m);
   return error;
 }
 
@@ -91,7 +92,7 @@ static TrsvError Predict(const Trial *t, const TrsvCosts *c, const TrsvChunkSett
 static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, TrsvPrecision precision, int multiprocessors, int rank, ChunkTimes *times, TrsvChunkSettings *s, double *seconds)
 {
   const int             deep = t->levels > 40, most = multiprocessors < 9 ? 1 : multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
-  const double          one = 3e-4 + 6e-7 * t->levels + 1e-10 * (double)t->nnz; /* seconds that a trial takes */
+  double                one = 0, more = 0; /* seconds of a trial, of all but the first, by what is counted and not by the clock: the choice does not depend on chance */
   const Trial           trial = {order, (int)TrsvValueSize(precision), times};
   TrsvChunkSettings     choice[CHUNK_CHOICES];
   double                time[CHUNK_CHOICES];
@@ -121,17 +122,19 @@ static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const 
 
   for (int i = 0; i < (int)(sizeof(tries) / sizeof(tries[0])); i++) {
     TrsvChunkSettings c    = Settings(costs, tries[i].chunks, tries[i].kind, tries[i].cluster);
-    double            when = i; /* in this order, where there is no time for a schedule of each */
+    double            when = i; /* in this order, behind all others, where there is no time for a schedule of each */
     int               at   = 0, known = 0;
 
     if (c.cluster > c.chunks && i) continue;
     if (c.cluster > c.chunks) c.cluster = 1;
     for (int k = 0; k < choices; k++) known = known || (c.chunks == choice[k].chunks && c.length == choice[k].length && c.cluster == choice[k].cluster);
     if (known) continue;
-    if (2 * one <= budget) {
-      if (i && (i + 1) * one > budget) break;
+    /* the first is needed anyhow; the next takes about as long as the last, or, if it is the first to need partial sums, far longer */
+    if (!choices || more + one * (order->longest > c.length && !times->first ? 4 : 1) <= budget) {
       TrsvCall(Predict(&trial, costs, &c, tries[i].kind, &when));
-    }
+      one = times->seconds;
+      more += choices ? one : 0;
+    } else when += 1e10;
     while (at < choices && time[at] <= when) at++;
     for (int k = choices++; k > at; k--) choice[k] = choice[k - 1], time[k] = time[k - 1];
     choice[at] = c;
@@ -139,7 +142,25 @@ static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const 
   }
   if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
   *s       = choice[rank];
-  *seconds = 2 * one <= budget ? time[rank] : 0;
+  *seconds = time[rank];
+  return TRSV_SUCCESS;
+}
+
+/* Steps of 8 records where most of 32 lanes would have none, and as many steps are enough: what a plan holds for lanes without a record is
+   memory for nothing. A step takes a little longer, as lanes do alike what one could: so only there. */
+static TrsvError Narrow(const ChunkOrder *order, ChunkTimes *times, TrsvChunkSettings *s)
+{
+  enum { WIDTH = 8, RECORDS = 6 };
+  TrsvChunkSettings narrow = *s;
+  int               enough;
+
+  if (s->length > 3) return TRSV_SUCCESS;
+  if (memcmp(&times->settings, s, sizeof(*s))) TrsvCall(TrsvChunkPlace(order, s, times));
+  if (times->nodes > (double)RECORDS * times->used) return TRSV_SUCCESS;
+  enough       = times->times + times->times / 100;
+  narrow.width = WIDTH;
+  TrsvCall(TrsvChunkPlace(order, &narrow, times));
+  if (times->times <= enough) *s = narrow;
   return TRSV_SUCCESS;
 }
 
@@ -147,9 +168,12 @@ TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics 
 {
   double seconds;
 
-  if (!overridden) return Choose(order, t, costs, precision, multiprocessors, rank, times, s, &seconds);
-  *s = chosen_for_all;
-  return TRSV_SUCCESS;
+  if (overridden) {
+    *s = chosen_for_all;
+    return TRSV_SUCCESS;
+  }
+  TrsvCall(Choose(order, t, costs, precision, multiprocessors, rank, times, s, &seconds));
+  return Narrow(order, times, s);
 }
 
 extern "C" TrsvError TrsvChunkPredict(const TrsvMatrix *A, const TrsvAnalysis *analysis, double *seconds)
@@ -164,7 +188,7 @@ extern "C" TrsvError TrsvChunkPredict(const TrsvMatrix *A, const TrsvAnalysis *a
   *seconds = 0;
   if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  TrsvCall(TrsvChunkOrder(A, &analysis->statistics, NULL, &order));
+  TrsvCall(TrsvChunkOrder(A, analysis, NULL, &order));
   error = Choose(&order, &analysis->statistics, &costs, A->precision, multiprocessors, 0, &times, &s, seconds);
   TrsvChunkTimesFree(&times);
   TrsvChunkOrderFree(&order);

@@ -69,8 +69,11 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   const int own = whole ? chunk_own_row(e.G, p) : -1;
   row[t] = own < 0 ? 0 : 1 + own;
   for (int i = 0; i < CHUNK_TAIL(e.K); i++) *word(t, i) = 0;
-  for (int k = 0; k <= e.K; k++) w.sources[((size_t)stage * (size_t)rows + (size_t)t) * (size_t)(1 + e.K) + (size_t)k] = 0;
-  if (t == 0) *(int *)record = e.export_[first];
+  w.counts[(size_t)stage * (size_t)rows + (size_t)t] = 0;
+  if (t == 0) {
+    *(int *)record  = e.export_[first];
+    w.starts[stage] = e.source[first];
+  }
   __syncthreads();
 
   /* rows, rising: b is read and x written in this order */
@@ -97,11 +100,12 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
     for (; j > 0 && when[j - 1] > before; j--) when[j] = when[j - 1], cell[j] = cell[j - 1], source[j] = source[j - 1];
     when[j] = before, cell[j] = c, source[j] = s;
   });
-  int *const sources = w.sources + ((size_t)stage * (size_t)rows + (size_t)place) * (size_t)(1 + e.K);
+  int *const sources = w.sources + e.source[first + t]; /* in order of time, records of a stage are in that of their places */
   const int  diagonal = chunk_diagonal(e.G, p);
 
   sources[0] = diagonal > 0 && !whole ? -diagonal : diagonal;
-  for (int i = 0; i < n; i++) sources[1 + e.K - n + i] = source[i];
+  for (int i = 0; i < n; i++) sources[1 + i] = source[i];
+  w.counts[(size_t)stage * (size_t)rows + (size_t)place] = (unsigned char)(1 + n);
   *word(place, 0) = (unsigned)e.push[node] | (e.exported[first + t] ? (unsigned)(1 + e.export_[first + t] - e.export_[first]) << 16 : 0u);
   for (int i = 1; i < CHUNK_TAIL(e.K); i++) {
     unsigned v = 0;
@@ -129,15 +133,15 @@ static __global__ void write_zeros(int n, int *array)
 
 TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSchedule *s, ChunkHead *heads, int *batch_of, int *after, int *fits)
 {
-  unsigned late = 0;
+  unsigned now[CHUNK_WORDS];
 
   TrsvCall(ChunkWords(e->words));
   TrsvCall(ChunkLaunch("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e, heads, batch_of));
   TrsvCall(ChunkLaunch("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
   TrsvCall(ChunkLaunch("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
   TrsvCall(ChunkLaunch("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports, e->words + CHUNK_LAST));
-  TrsvCall(ChunkWordsRead(e->words, &late));
-  *fits = !late;
+  TrsvCall(ChunkWordsRead(e->words, now));
+  *fits = !now[CHUNK_LAST];
   return TRSV_SUCCESS;
 }
 

@@ -105,12 +105,11 @@ TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns,
 TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, NULL); }
 TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream) { return TrsvFactorSums(f, NULL, stream); }
 
-TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, TrsvShift shift, double amount, double zero, double added, TrsvStream stream)
+TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, NULL); }
+
+TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 {
   (void)shift;
-  (void)amount;
-  (void)zero;
-  (void)added;
   return TrsvFactorSums(f, values, stream);
 }
 

@@ -22,7 +22,8 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, int
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvAnalyse(&L, &analysis));
   f->statistics = analysis->statistics;
-  error         = TrsvFactorSlots(f, analysis->order);
+  error         = TrsvFactorPivotsPlan(f, analysis->order);
+  if (!error && !f->records) error = TrsvFactorSlots(f, analysis->order);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   TrsvCall(TrsvDeviceAlloc(size * (size_t)f->lower, &f->l));
@@ -55,11 +56,12 @@ TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, Trs
 /* One factorisation of A + shift I: the first row of a zero pivot, or UINT_MAX */
 static TrsvError Attempt(TrsvFactor *f, const void *values, const TrsvPivots *p, double shift, unsigned *row, TrsvStream stream)
 {
-  FactorStatus status;
+  const FactorShift s = {p->shift, p->amount, p->zero, shift};
+  FactorStatus      status;
 
   TrsvCall(TrsvSyncStart(&f->sync, stream));
   TrsvCall(TrsvFactorFill(f, stream));
-  TrsvCall(TrsvFactorRows(f, values, p->shift, p->amount, p->zero, shift, stream));
+  TrsvCall(TrsvFactorRows(f, values, &s, stream));
   TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
   *row = status.row;
   return TrsvSyncStart(&f->sync, stream); /* has a wait been given up? */
@@ -204,12 +206,13 @@ void TrsvFactorEntries(const TrsvFactor *f, int *L, int *U)
   *U = f->upper;
 }
 
-/* A launch and a read; a hop for each level set, in which a row is made; what crosses the memory; the dependencies of the longest row. */
+/* A launch and a read; a hop for each level set, dearer where a row is made than where it is a pivot; what crosses the memory; the dependencies of
+   the longest row, one after the other. From an H200. */
 double TrsvFactorPredict(const TrsvFactor *f)
 {
-  const double launch = 20e-6, hop = 0.6e-6, entry = 3e-11, step = 0.15e-6;
+  const double launch = 20e-6, pivot = 0.6e-6, row = 2.4e-6, entry = 3e-11, step = 2.5e-6;
 
-  return launch + hop * f->statistics.levels + entry * ((double)f->lower + f->upper) + step * f->longest;
+  return launch + (f->records ? pivot : row) * f->statistics.levels + entry * ((double)f->lower + f->upper) + step * f->longest;
 }
 
 int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes; }
@@ -227,6 +230,7 @@ void TrsvFactorDestroy(TrsvFactor **factor)
   TrsvDeviceFree(f->u_columns);
   TrsvDeviceFree(f->l_source);
   TrsvDeviceFree(f->start);
+  TrsvDeviceFree(f->records);
   TrsvDeviceFree(f->slot);
   TrsvDeviceFree(f->working);
   TrsvDeviceFree(f->l);

@@ -1,5 +1,6 @@
 /*
-   factor.h: what the files of the factorisation share: factor.c runs it, factor_split.cu makes the patterns, factor_rows.cu the values.
+   factor.h: what the files of the factorisation share: factor.c runs it, factor_split.cu makes the patterns, factor_rows.cu the values, and
+   factor_pivots.cu where they are those of A but for the pivots.
 */
 #ifndef TRSV_FACTOR_H
 #define TRSV_FACTOR_H
@@ -14,6 +15,7 @@ extern "C" {
 enum {
   FACTOR_BLOCK = 128,     /* threads of a block */
   FACTOR_OWN   = 2,       /* entries of a row that a lane keeps */
+  FACTOR_TERMS = 4,       /* dependencies of a row that one thread takes */
   FACTOR_EMPTY = INT_MIN, /* a slot without a row */
   FACTOR_SIZES = 4        /* rows of more than 2, 4, 8, 16 entries for each of the lanes are counted */
 };
@@ -34,9 +36,10 @@ struct TrsvFactor {
   int           *l_source;              /* ICC: where in U each entry of L stands, else NULL */
   int           *start;                 /* ICC: where in A each row of U starts, else NULL: where L's and U's together do */
   int            lanes, slots;          /* lanes for a row; groups of lanes */
+  void          *records;               /* [rows] by position: for factor_pivots.cu, else NULL */
   int           *slot;                  /* [slots] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY */
   int           *working;               /* [slots] where in work a row that takes a warp stands; NULL where there is none */
-  void          *l, *u, *inverse, *work; /* values; reciprocals of the pivots; long rows while they are made */
+  void          *l, *u, *inverse, *work; /* values; reciprocals of the pivots; long rows while they are made, or, with records, the reciprocals by position */
   FactorStatus  *status;
   TrsvSync       sync;
   TrsvStatistics statistics; /* of L */
@@ -48,9 +51,19 @@ struct TrsvFactor {
 TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, int *row); /* patterns of L and U */
 TrsvError TrsvFactorSlots(TrsvFactor *, const int *order);                                 /* who makes which row */
 
+/* What is done about pivots, and what is added to the diagonal of A. */
+typedef struct {
+  TrsvShift shift;
+  double    amount, zero, diagonal;
+} FactorShift;
+
+/* factor_pivots.cu: f->records, where that will do */
+TrsvError TrsvFactorPivotsPlan(TrsvFactor *, const int *order);
+TrsvError TrsvFactorPivots(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
+
 /* factor_rows.cu */
 TrsvError TrsvFactorFill(TrsvFactor *, TrsvStream);
-TrsvError TrsvFactorRows(TrsvFactor *, const void *values, TrsvShift, double amount, double zero, double shift, TrsvStream);
+TrsvError TrsvFactorRows(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
 TrsvError TrsvFactorSums(TrsvFactor *, const void *values, TrsvStream); /* status->largest */
 
 /* For tests and measurements: how many lanes a row gets, 4, 8, 16 or 32; 0: as its length says. For factors made from now on. */

@@ -17,6 +17,10 @@
 */
 #include "factor_rows.cuh"
 
+enum {
+  TOGETHER = 2 /* polls */
+};
+
 template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK) factor_rows(const FactorView<T> F)
 {
   TRSV_SHARED(unsigned, start, 2);
@@ -36,16 +40,21 @@ template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FAC
   row.lane = (int)(threadIdx.x % S);
   row.mask = S == 32 ? 0xffffffffu : ((1u << (S % 32)) - 1) << (threadIdx.x % 32 / S * S);
   if (!done) row.start(F, mine);
-  do {
-    if (!done) {
-      if (!row.waiting && row.base < row.r.dependencies) row.look(F);
-      if (row.waiting && __all_sync(row.mask, row.poll(F, patience))) row.eliminate(F);
-      if (!row.waiting && row.base >= row.r.dependencies) {
-        row.finish(F);
-        done = true;
-      }
+  for (int tries = 0; !__all_sync(0xffffffffu, done);) {
+    if (!done && !row.waiting && row.base < row.r.dependencies) row.look(F);
+    const bool     can  = !done && (!row.waiting || __all_sync(row.mask, row.poll(F, patience)));
+    const unsigned some = __ballot_sync(0xffffffffu, can);
+
+    /* groups that go on together share their instructions: who can waits a little for who may be about to */
+    if (some != __ballot_sync(0xffffffffu, !done) && (!some || tries++ < TOGETHER)) continue;
+    tries = 0;
+    if (!can) continue;
+    if (row.waiting) row.eliminate(F);
+    if (row.base >= row.r.dependencies) {
+      row.finish(F);
+      done = true;
     }
-  } while (!__all_sync(0xffffffffu, done));
+  }
 }
 
 template <class T> static __global__ void factor_fill(long upper, int rows, T *u, T *inverse, FactorStatus *status)
@@ -75,17 +84,25 @@ template <class T> static __global__ void factor_sums(int n, bool icc, const int
   if (sum > 0) atomicMax(&status->largest, trsv_bits(sum));
 }
 
-template <class T> static TrsvError Rows(const TrsvFactor *f, const void *values, TrsvShift shift, double amount, double zero, double added, TrsvStream stream)
+/* How many blocks of so many rows may be on a multiprocessor: enough level sets in flight to hide the loads before a wait; rows that
+   are far from ready do not poll. */
+static TrsvError Blocks(const TrsvFactor *f, int *limit)
 {
-  static const double level_sets_ahead = 16, blocks_at_most = 8; /* rows far from ready do not poll; see thread.cu */
-  const FactorView<T> F = {f->slots, f->slot, f->working, f->l_offsets, f->l_columns, f->u_offsets, f->u_columns, f->l_source, f->start, (const T *)values, (T *)f->l, (T *)f->u, (T *)f->inverse, (T *)f->work, f->status, shift, amount, zero, (T)added, f->sync};
-  const unsigned      grid = (unsigned)(((long)f->slots * f->lanes + FACTOR_BLOCK - 1) / FACTOR_BLOCK);
-  size_t              shared;
+  static const double level_sets_ahead = 24, blocks_at_most = 8;
   int                 multiprocessors;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const double blocks = level_sets_ahead * f->statistics.level_mean * f->lanes / ((double)FACTOR_BLOCK * multiprocessors);
-  const int    limit  = blocks < 1 ? 1 : blocks > blocks_at_most ? (int)blocks_at_most : (int)blocks;
+  *limit              = blocks < 1 ? 1 : blocks > blocks_at_most ? (int)blocks_at_most : (int)ceil(blocks);
+  return TRSV_SUCCESS;
+}
+
+template <class T> static TrsvError Rows(const TrsvFactor *f, const void *values, const FactorShift *shift, int limit, TrsvStream stream)
+{
+  const FactorView<T> F(f, values, shift);
+  const unsigned      grid = (unsigned)(((long)f->slots * f->lanes + FACTOR_BLOCK - 1) / FACTOR_BLOCK);
+  size_t              shared;
+
 #define LAUNCH(S, ICC) \
   do { \
     auto kernel = factor_rows<T, S, ICC>; \
@@ -106,17 +123,22 @@ template <class T> static TrsvError Rows(const TrsvFactor *f, const void *values
 
 extern "C" TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream)
 {
-  const long     n    = (long)f->upper + f->rows;
-  const unsigned grid = (unsigned)((n + 255) / 256);
+  const long     upper   = f->records ? 0 : f->upper; /* nobody polls U there */
+  void *const    inverse = f->records ? f->work : f->inverse;
+  const unsigned grid    = (unsigned)((upper + f->rows + 255) / 256);
 
-  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_fill<float>), grid, 256, 0, stream, (long)f->upper, f->rows, (float *)f->u, (float *)f->inverse, f->status);
-  else TRSV_LAUNCH((factor_fill<double>), grid, 256, 0, stream, (long)f->upper, f->rows, (double *)f->u, (double *)f->inverse, f->status);
+  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_fill<float>), grid, 256, 0, stream, upper, f->rows, (float *)f->u, (float *)inverse, f->status);
+  else TRSV_LAUNCH((factor_fill<double>), grid, 256, 0, stream, upper, f->rows, (double *)f->u, (double *)inverse, f->status);
   return TrsvDeviceLaunched("factor_fill");
 }
 
-extern "C" TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, TrsvShift shift, double amount, double zero, double added, TrsvStream stream)
+extern "C" TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 {
-  return f->precision == TRSV_FLOAT ? Rows<float>(f, values, shift, amount, zero, added, stream) : Rows<double>(f, values, shift, amount, zero, added, stream);
+  int limit;
+
+  if (f->records) return TrsvFactorPivots(f, values, shift, stream);
+  TrsvCall(Blocks(f, &limit));
+  return f->precision == TRSV_FLOAT ? Rows<float>(f, values, shift, limit, stream) : Rows<double>(f, values, shift, limit, stream);
 }
 
 extern "C" TrsvError TrsvFactorSums(TrsvFactor *f, const void *values, TrsvStream stream)

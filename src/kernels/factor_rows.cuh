@@ -25,6 +25,8 @@ template <class T> struct FactorView {
   double        amount, zero; /* of a pivot: what INBLOCKS adds, and what counts as zero */
   T             diagonal;     /* added to the diagonal of A */
   TrsvSync      sync;
+
+  FactorView(const TrsvFactor *f, const void *values, const FactorShift *p) : slots(f->slots), slot(f->slot), working(f->working), l_offsets(f->l_offsets), l_columns(f->l_columns), u_offsets(f->u_offsets), u_columns(f->u_columns), l_source(f->l_source), start(f->start), a((const T *)values), l((T *)f->l), u((T *)f->u), inverse((T *)f->inverse), work((T *)f->work), status(f->status), shift(p->shift), amount(p->amount), zero(p->zero), diagonal((T)p->diagonal), sync(f->sync) { }
 };
 
 /* A row: its entries in L and in U, and those that it makes: all of them, or with ICC those in U. Its diagonal is number `diagonal` of these. */
@@ -57,8 +59,9 @@ template <class T> static __device__ __forceinline__ int factor_column(const Fac
   return entry < r.diagonal ? F.l_columns[r.l + entry] : F.u_columns[r.u + entry - r.diagonal];
 }
 
-/* The row's pivot, as PETSc's MatPivotCheck() has it, given the sum of the magnitudes of its other entries. Hands over its reciprocal. */
-template <class T> static __device__ __forceinline__ void factor_pivot(const FactorView<T> &F, const FactorRow &r, T pivot, T sum)
+/* The row's pivot, which goes to a place in U, as PETSc's MatPivotCheck() has it, given the sum of the magnitudes of its other entries. Hands
+   over its reciprocal in a word, and returns it. */
+template <class T> static __device__ __forceinline__ T factor_pivot(const FactorView<T> &F, int row, int at, T *word, T pivot, T sum)
 {
   const bool   relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
   const double zero = relative ? F.zero * (double)sum : F.zero, size = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? (double)pivot : fabs((double)pivot);
@@ -67,10 +70,10 @@ template <class T> static __device__ __forceinline__ void factor_pivot(const Fac
     if (F.shift == TRSV_SHIFT_INBLOCKS) {
       pivot += (T)F.amount;
       atomicAdd(&F.status->shifted, 1u);
-    } else atomicMin(&F.status->row, (unsigned)r.row);
+    } else atomicMin(&F.status->row, (unsigned)row);
   }
-  F.u[r.u] = pivot; /* others take the reciprocal */
-  trsv_publish(F.inverse + r.row, 1 / pivot);
+  F.u[at] = pivot; /* others take the reciprocal */
+  return trsv_publish(word, 1 / pivot);
 }
 
 /* Waits for a word. */
@@ -194,19 +197,17 @@ template <class T, int S, bool ICC> struct ShortRow {
   __device__ __forceinline__ void eliminate(const FactorView<T> &F)
   {
 #pragma unroll
-    for (int w = 0; w < AHEAD; w++) {
+    for (int w = 0; w < AHEAD && base + w < r.dependencies; w++) {
       const int d = base + w, e = d / S;
       const T   factor     = __shfl_sync(mask, ICC ? got[w][0] : factor_pick(value, e), ICC ? 0 : d % S, S);
       const T   multiplier = factor * inverse[w];
 
-      if (d < r.dependencies) {
 #pragma unroll
-        for (int n = 0; n < OWN; n++) {
-          if (where[w][n] >= 0 && (ICC || factor != 0)) value[n] = fma(-multiplier, got[w][n], value[n]);
-          if (!ICC && d == n * S + lane && factor != 0) value[n] = multiplier;
-        }
-        if (ICC && lane == 0) F.l[r.l + d] = multiplier;
+      for (int n = 0; n < OWN; n++) {
+        if (where[w][n] >= 0 && (ICC || factor != 0)) value[n] = fma(-multiplier, got[w][n], value[n]);
+        if (!ICC && d == n * S + lane && factor != 0) value[n] = multiplier;
       }
+      if (ICC && lane == 0) F.l[r.l + d] = multiplier;
     }
     base += AHEAD;
     waiting = false;
@@ -224,9 +225,10 @@ template <class T, int S, bool ICC> struct ShortRow {
       if (n > r.diagonal && n < r.length) trsv_publish(F.u + r.u + n - r.diagonal, value[e]);
       if (n != r.diagonal && n < r.length) sum += fabs(value[e]);
     }
+    if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE) /* nobody else asks for it */
 #pragma unroll
-    for (int other = S / 2; other; other /= 2) sum += __shfl_xor_sync(mask, sum, other, S);
-    if (lane == r.diagonal % S) factor_pivot(F, r, factor_pick(value, r.diagonal / S), sum);
+      for (int other = S / 2; other; other /= 2) sum += __shfl_xor_sync(mask, sum, other, S);
+    if (lane == r.diagonal % S) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, factor_pick(value, r.diagonal / S), sum);
   }
 };
 
@@ -315,7 +317,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
   }
 #pragma unroll
   for (int other = 16; other; other /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, other);
-  if (lane == r.diagonal % 32) factor_pivot(F, r, work[r.diagonal], sum);
+  if (lane == r.diagonal % 32) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, work[r.diagonal], sum);
 }
 
 #endif

@@ -270,7 +270,7 @@ TrsvError TrsvFactorDownload(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, c
 
 const TrsvStatistics *TrsvFactorStatistics(const TrsvFactor *); /* of L */
 void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
-int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row */
+int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row; 1 where only the pivots depend on each other */
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
 double                TrsvFactorPredict(const TrsvFactor *);    /* seconds that values are expected to take */
 void                  TrsvFactorDestroy(TrsvFactor **);

@@ -5,9 +5,8 @@
 #include <petscdevice.h>
 
 #if PetscDefined(HAVE_CUDA)
-/* Seconds that PETSc's host factorisation is expected to take, its values' ways to the host and back among them: from 60 ms and 1.5e7
-   entries. */
-static const double host_entry = 12e-9;
+/* Seconds for an entry that PETSc's host factorisation is expected to take, with the values' ways to the host and back: from 150 ms for 1.5e7. */
+static const double host_entry = 10e-9;
 
 /* Why the host has to factor; an empty string where the device can. */
 static void WhyHost(const SpTRSVGPU *s, Mat local, const MatFactorInfo *info, char why[], size_t size)

@@ -2,13 +2,13 @@
 # Everything that needs a GPU, in one go: the tests with matrices on the device, every algorithm on every matrix against the host, the
 # sanitizers on a small set, times against cuSPARSE, and two unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
 #
-#   PARTS      which of: harness matrices solve sanitizer petsc (default: all)
+#   PARTS      which of: harness matrices solve sanitizer setup petsc (default: all)
 #   RESULTS    where the results go (default: results)
 #
 # Writes RESULTS/gpu.txt (what ran, on what, with which outcome), RESULTS/solve.jsonl (a line for each algorithm and triangle)
-# and RESULTS/petsc.jsonl (a line for each PETSc solve). Exit status 1 where something failed.
+# and RESULTS/petsc.jsonl (a line for each PETSc solve), RESULTS/setup.jsonl (a line for each matrix and way to set up). Exit status 1 where something failed.
 set -u
-parts=${PARTS:-harness matrices solve sanitizer petsc}
+parts=${PARTS:-harness matrices solve sanitizer setup petsc}
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -use_gpu_aware_mpi 0"
@@ -41,7 +41,7 @@ fi
 if has matrices; then
   say ""
   say "== ILU(0) of the real matrices, against PETSc's own: $device"
-  timeout 600 $make -s check-matrices TEST_OPTIONS="$device" >"$results/matrices.log" 2>&1
+  timeout 600 $make -s check-matrices TEST_OPTIONS="$device -mat_sptrsvgpu_factorization device" >"$results/matrices.log" 2>&1
   status=$?
   grep -E "^not ok|passed, " "$results/matrices.log" | head -40 | tee -a "$out"
   verdict matrices $status
@@ -76,6 +76,19 @@ if has sanitizer; then
       verdict "$tool, $precision: $(grep SUMMARY "$results/sanitizer.log" | tail -1 | sed 's/=* *//')" $status
       [ $status = 0 ] || grep -E "WRONG|DIFFER|: [A-Za-z]*rror|hazard|gave up| at .*\(" "$results/sanitizer.log" | sed 's/0x[0-9a-f]*/0x/g; s/block ([^)]*)/block/g; s/thread ([^)]*)/thread/g' | sort | uniq -c | sort -rn | head -12 | tee -a "$out"
     done
+  done
+fi
+
+if has setup; then
+  say ""
+  say "== set-ups, ms"
+  rm -f "$results/setup.jsonl"
+  for m in "-dim 2 -n 1000" "-dim 3 -n 128" G3_circuit wave Dubcova1 ct2010 cage10 web-NotreDame Pd; do
+    case $m in -*) ;; *) m="-f $(ls "$SPTRSV_MATRICES/$m".mtx* | head -1)" ;; esac
+    timeout 120 "$SETUP" $m -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/setup.jsonl" >"$results/setup.log" 2>&1
+    status=$?
+    sed -n 's/.*"matrix": "\([^"]*\)".*"preconditioner": "\([^"]*\)".*"first_ms": \([0-9.e+-]*\), "same_pattern_ms": \([0-9.e+-]*\).*/\1, \2: \3, new values \4/p' "$results/setup.log" | tee -a "$out"
+    [ $status = 0 ] || verdict "setup $m" $status
   done
 fi
 

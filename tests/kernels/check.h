@@ -88,6 +88,9 @@ int ExpectClose(TrsvPrecision, int n, const void *x, const void *reference, cons
 /* Solves of one plan in a row under different schedules; then with new values. All must be close to serial, and the same to the bit. */
 void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTriangle, TrsvDiagonal, TrsvPrecision, int solves);
 
+/* bmc of a pattern: see ordering.c; returns its level sets */
+int CheckOrdering(int rows, const int *offsets, const int *columns, int size, int grid[3]);
+
 /* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host */
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);
 

@@ -5,6 +5,47 @@
 #include "check.h"
 #include "chunk.h"
 
+static TrsvChunkSettings Settings(int chunks, int length, int cluster)
+{
+  return (TrsvChunkSettings){.chunks = chunks, .length = length, .width = 32, .cluster = cluster, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+}
+
+/* Rows that are cut into sums of sums. */
+static void LongRows(const TrsvAlgorithm *a)
+{
+  const TrsvChunkSettings settings = Settings(4, 2, 2);
+
+  TrsvChunkSettingsOverride(&settings);
+  for (int variant = 0; variant < (Reduced() ? 2 : 8); variant++)
+    CheckSolves(variant & 1 ? ARROW : DENSE_ROW, Reduced() ? 300 : 1500, a, variant >> 2, variant & 2 ? TRSV_UPPER : TRSV_LOWER, variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
+  TrsvChunkSettingsOverride(NULL);
+}
+
+/* As many steps as the longest chain has, crossings included, or as it takes to place all rows. */
+static void Lengths(const TrsvAlgorithm *a)
+{
+  static const struct {
+    Shape shape;
+    int   rows, chunks, length, cluster, steps;
+  } cases[] = {
+    {CHAIN,    500, 1, 2, 1, 500        }, {CHAIN,   500, 5, 2, 1, 500 + 4 * 7}, {CHAIN,   500, 4, 3, 4, 500 + 3 * 3},
+    {DIAGONAL, 500, 1, 2, 1, 16         }, {DIAGONAL, 500, 4, 2, 1, 4         }, {GRID_2D, 400, 1, 2, 1, 39         },
+  };
+
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+    const TrsvChunkSettings settings = Settings(cases[c].chunks, cases[c].length, cases[c].cluster);
+    Triangle                T        = MakeTriangle(cases[c].shape, cases[c].rows, c % 2 ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    TrsvPlan               *plan;
+
+    TrsvChunkSettingsOverride(&settings);
+    plan = MakePlan(&T.view, NULL, T.offsets[cases[c].rows], a);
+    if (plan) Expect(TrsvChunkPlanSchedule(plan)->steps == cases[c].steps, "%s %d in %d chunks: %d steps in place of %d", ShapeName[cases[c].shape], cases[c].rows, cases[c].chunks, TrsvChunkPlanSchedule(plan)->steps, cases[c].steps);
+    TrsvPlanDestroy(&plan);
+    TrsvChunkSettingsOverride(NULL);
+    FreeTriangle(&T);
+  }
+}
+
 void TestChunk(void)
 {
   static const TrsvChunkSettings all[] = {
@@ -32,6 +73,14 @@ void TestChunk(void)
     TrsvChunkSettingsOverride(NULL);
     End();
   }
+
+  Begin("chunk with long rows");
+  if (a) LongRows(a);
+  End();
+
+  Begin("chunk's schedules are as short as they can be");
+  if (a) Lengths(a);
+  End();
 
   Begin("chunk on a device that holds no such clusters");
   for (int most = 1; a && most <= 8; most += 7) {

@@ -294,6 +294,7 @@ static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
       char        where[40];
 
       (void)snprintf(where, sizeof(where), "%d rows", sizes[i]);
+      if (f && !lanes && sizes[i] > 2 && (shape == CHAIN || shape == GRID_2D || shape == GRID_3D || shape == DENSE)) Expect((TrsvFactorLanes(f) == 1) == (shape != DENSE), "%d lanes", TrsvFactorLanes(f));
       if (f) Numeric(f, &A, kind, &plain, Reduced() ? 2 : 3, where);
       Fill(&A, symmetric, 1, 55);
       if (f) Numeric(f, &A, kind, &plain, 1, "new values");
@@ -317,7 +318,7 @@ static void Shifts(TrsvFactorKind kind, TrsvPrecision precision)
 
       Begin("factor %s, %s, shift %s, %s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double", names[shift], spoil == 0 ? "sound" : spoil == 1 ? "zero pivots" : "small pivots");
       for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-        for (int lanes = 4; lanes <= 16; lanes *= 4) {
+        for (int lanes = 0; lanes <= 16; lanes = lanes ? 4 * lanes : 4) {
           const Shape shape = shapes[i];
           Square      A = MakeSquare(shape, 40, kind == TRSV_ICC, precision, (unsigned)(shape + lanes));
           TrsvFactor *f = Make(&A, kind, lanes);
@@ -400,7 +401,7 @@ static void Lost(void)
   Begin("factor: a lost store is told");
   for (int lose = 1; lose < 200; lose += 7) {
     Square      A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3);
-    TrsvFactor *f = Make(&A, TRSV_ILU, 4);
+    TrsvFactor *f = Make(&A, TRSV_ILU, lose % 2 ? 4 : 0);
     TrsvOutcome o;
     TrsvError   error;
 
@@ -478,7 +479,7 @@ void CheckFactors(int rows, const int *offsets, const int *columns, unsigned see
 void TestFactor(void)
 {
   for (int kind = 0; kind < 2; kind++) {
-    for (int lanes = 4; lanes <= 32; lanes *= 2) Shapes((TrsvFactorKind)kind, lanes == 8 ? TRSV_FLOAT : TRSV_DOUBLE, lanes);
+    for (int lanes = 0; lanes <= 32; lanes = lanes ? 2 * lanes : 4) Shapes((TrsvFactorKind)kind, lanes == 8 ? TRSV_FLOAT : TRSV_DOUBLE, lanes);
     Shifts((TrsvFactorKind)kind, TRSV_DOUBLE);
   }
   Shifts(TRSV_ILU, TRSV_FLOAT);

@@ -147,10 +147,10 @@ static const struct {
   {"TrsvPlanSolve",                           Solve,           1, 0},
 };
 
-/* Returns at how many places it could fail. */
+/* Returns at how many places it could fail. Of the later ones of a long way, only some are tried. */
 static long Try(Setting *s, TrsvError (*run)(Setting *), int on_device, int all_after)
 {
-  for (long k = 1;; k++) {
+  for (long k = 1;; k += k < (Reduced() ? 20 : 100) ? 1 : 31) {
     const long   before = held;
     const size_t live   = SimtLive();
     TrsvError    error;
