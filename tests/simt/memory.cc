@@ -16,6 +16,7 @@ struct Pending {
   void    *address;
   uint64_t bits;
   unsigned size;
+  uint64_t (*combine)(uint64_t, uint64_t); /* with what is there by then; NULL for a store */
 };
 
 static std::deque<Pending> pending;
@@ -57,7 +58,7 @@ static void commit(size_t i)
 
   pending.erase(pending.begin() + (long)i);
   if (p.thread) p.thread->pending--;
-  write(p.address, p.bits, p.size);
+  write(p.address, p.combine ? p.combine(read(p.address, p.size), p.bits) : p.bits, p.size);
 }
 
 bool commit_one()
@@ -102,7 +103,11 @@ uint64_t load(const void *p, unsigned size)
   Thread *t = running;
 
   for (size_t i = pending.size(); t->pending && i-- > 0;)
-    if (pending[i].thread == t && pending[i].address == p) return pending[i].bits;
+    if (pending[i].thread == t && pending[i].address == p) {
+      if (!pending[i].combine) return pending[i].bits;
+      commit_of(t, p);
+      break;
+    }
   const uint64_t bits = read(p, size);
   watch(t, p, bits, size);
   return bits;
@@ -120,7 +125,7 @@ static bool own_shared(const void *p)
 void release() { commit_of(running, nullptr); }
 
 /* Is this the store that never arrives? */
-bool lost(const void *p) { return SimtSettings.lose && (!SimtSettings.loser || strstr(kernel_name, SimtSettings.loser)) && !own_shared(p) && ++stores == SimtSettings.lose; }
+static bool lost(const void *p) { return SimtSettings.lose && (!SimtSettings.loser || strstr(kernel_name, SimtSettings.loser)) && !own_shared(p) && ++stores == SimtSettings.lose; }
 
 void store(void *p, uint64_t bits, unsigned size)
 {
@@ -131,9 +136,24 @@ void store(void *p, uint64_t bits, unsigned size)
     return;
   }
   if (pending.size() >= 64) commit_one();
-  pending.push_back({running, p, bits, size});
+  pending.push_back({running, p, bits, size, nullptr});
   running->pending++;
   if (read(p, size) != bits) running->idle = 0;
+}
+
+/* An atomic operation whose result nobody asks for may be as late as a store. */
+void reduce(void *p, uint64_t (*combine)(uint64_t, uint64_t), uint64_t operand, unsigned size)
+{
+  may_yield();
+  if (lost(p)) return;
+  if (!SimtSettings.weak) {
+    write(p, combine(read(p, size), operand), size);
+    return;
+  }
+  if (pending.size() >= 64) commit_one();
+  pending.push_back({running, p, operand, size, combine});
+  running->pending++;
+  running->idle = 0;
 }
 
 uint64_t atomic(Atomic what, void *p, uint64_t (*combine)(uint64_t, uint64_t), uint64_t operand, uint64_t compare, unsigned size)

@@ -43,7 +43,7 @@ enum Atomic { COMBINE, INCREMENT, EXCHANGE, COMPARE };
 uint64_t load(const void *, unsigned size);
 void     store(void *, uint64_t bits, unsigned size);
 void     release();
-bool     lost(const void *);
+void     reduce(void *, uint64_t (*combine)(uint64_t old, uint64_t operand), uint64_t operand, unsigned size);
 uint64_t atomic(Atomic, void *, uint64_t (*combine)(uint64_t old, uint64_t operand), uint64_t operand, uint64_t compare, unsigned size);
 void     pause();
 uint64_t nanoseconds();
@@ -174,10 +174,10 @@ template <class T> static inline T    __ldg(const T *p) { return *p; }
 template <class T> static inline T    min(T a, T b) { return b < a ? b : a; }
 template <class T> static inline T    max(T a, T b) { return a < b ? b : a; }
 
-/* Additions whose result nobody asks for; they may be lost as stores may. A count-down comes behind all its thread has stored or added. */
+/* Additions whose result nobody asks for; they may be late, or lost, as stores may. A count-down comes behind all its thread has stored or added. */
 template <class T> static inline void trsv_add(T *p, std::type_identity_t<T> v)
 {
-  if (!simt::lost(p)) (void)atomicAdd(p, v);
+  simt::reduce(p, [](uint64_t old, uint64_t operand) { return simt::to_bits<T>(simt::of_bits<T>(old) + simt::of_bits<T>(operand)); }, simt::to_bits(v), sizeof(T));
 }
 static inline unsigned                trsv_load_acquire(const unsigned *p) { return trsv_load(p); }
 static inline void                    trsv_count_down(unsigned *p)
