@@ -229,7 +229,9 @@ static void Algorithm(const TrsvAlgorithm *a)
 
 void TestMemory(void)
 {
+  const char          *only = getenv("TRSV_TEST_ALGORITHM");
   const TrsvAlgorithm *a;
 
-  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) Algorithm(a);
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
+    if (!only || !strcmp(only, TrsvAlgorithmName(a))) Algorithm(a);
 }
