@@ -89,7 +89,7 @@ int main(int argc, char **args)
          args: -pc_type {{sptrsvgpu capellini}} -ksp_type gmres -ksp_rtol 1e-6
       test:
          suffix: petsc
-         args: -dm_mat_type aij -pc_type ilu -pc_factor_mat_solver_type petsc -ksp_type gmres -ksp_rtol 1e-6
+         args: -mat_type aij -dm_mat_type aij -pc_type ilu -pc_factor_mat_solver_type petsc -ksp_type gmres -ksp_rtol 1e-6
 
    test:
       suffix: icc

@@ -369,16 +369,34 @@ static PetscErrorCode FactorOnHost(Mat F, Mat A, Mat local, const MatFactorInfo 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The factorisation goes on on the host: the matrix has been bound to it since the symbolic phase, and shows the device no values. Its pattern
+   is the same, and so are the plans. */
+static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *info)
+{
+  IS natural;
+
+  PetscFunctionBegin;
+  TrsvFactorDestroy(&s->factor);
+  PetscCall(PetscStrncpy(s->why, "the matrix is bound to the host", sizeof(s->why)));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &natural));
+  PetscCall(SymbolicOnHost(s, local, natural, natural, info));
+  PetscCall(ISDestroy(&natural));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
 {
   SpTRSVGPU    *s    = (SpTRSVGPU *)F->data;
   MatFactorInfo info = *given;
   Mat           local;
+  PetscBool     bound;
   PetscMPIInt   error;
 
   PetscFunctionBegin;
   PetscCall(GetLocal(A, &local));
   if (s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
+  PetscCall(MatBoundToCPU(local, &bound));
+  if (s->factor && bound) PetscCall(LeaveDevice(s, local, &info));
   if (s->factor) PetscCall(SpTRSVGPUDeviceNumeric(F, local, &info));
   else PetscCall(FactorOnHost(F, A, local, &info));
   /* one rank's failure is everybody's: MatSolve() and the log take for granted that all ranks go the same way */
