@@ -7,8 +7,8 @@
 #include "market.h"
 
 enum {
-  MOST_ROWS = 4000,
-  MOST_NNZ  = 40000 /* in a triangle */
+  MOST_ROWS = 1300,
+  MOST_NNZ  = 6000 /* in a triangle */
 };
 
 typedef struct {

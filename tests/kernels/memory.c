@@ -150,7 +150,7 @@ static const struct {
 /* Returns at how many places it could fail. Of the later ones of a long way, only some are tried. */
 static long Try(Setting *s, TrsvError (*run)(Setting *), int on_device, int all_after)
 {
-  for (long k = 1;; k += k < (Reduced() ? 20 : 100) ? 1 : 31) {
+  for (long k = 1;; k += k < (Reduced() ? 8 : 24) ? 1 : 23) {
     const long   before = held;
     const size_t live   = SimtLive();
     TrsvError    error;
