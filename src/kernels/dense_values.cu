@@ -133,11 +133,12 @@ template <class T> static __global__ void dense_invert(const DenseView<T> D)
   for (int r = 0; r < DENSE_TILE; r++) D.tile(s, s)[lane * DENSE_TILE + r] = X[r * DENSE_TILE + lane];
 }
 
-/* Products of tiles: lane l has row l, warp w columns w * EACH onwards. All threads of the block together. */
+/* Products of tiles: lane l has row l, warp w columns w * EACH onwards; last: the last column of a row of a, as what lies beyond is no zero to be
+   multiplied by a NaN. All threads of the block together. */
 template <class T> struct DenseProduct {
   T sum[EACH] = {};
 
-  __device__ __forceinline__ void add(T *A, T *B, const T *a, const T *b)
+  __device__ __forceinline__ void add(T *A, T *B, const T *a, const T *b, int last = DENSE_TILE)
   {
     const int lane = (int)threadIdx.x % 32, first = (int)threadIdx.x / 32 * EACH;
 
@@ -152,7 +153,8 @@ template <class T> struct DenseProduct {
       const T left = A[k * DENSE_TILE + lane];
 
 #pragma unroll
-      for (int j = 0; j < EACH; j++) sum[j] = fma(left, B[(first + j) * DENSE_TILE + k], sum[j]);
+      for (int j = 0; j < EACH; j++)
+        if (k <= last) sum[j] = fma(left, B[(first + j) * DENSE_TILE + k], sum[j]);
     }
   }
 
@@ -170,7 +172,7 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_s
 
   dense_tile_at((int)blockIdx.x, &s, &t);
   s++; /* the tiles off the diagonal are counted as a triangle of their own */
-  product.add(A, B, D.tile(s, s), D.tile(s, t));
+  product.add(A, B, D.tile(s, s), D.tile(s, t), (int)threadIdx.x % 32);
   for (int j = 0; j < EACH; j++) D.tile(s, t)[product.place(j)] = product.sum[j];
 }
 

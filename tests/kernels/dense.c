@@ -152,7 +152,7 @@ static int There(Layout layout, int rows, int i, int j)
 {
   if (j == i - 3 || (j == 0 && i % 7 == 0)) return 1;
   switch (layout) {
-  case TRAILING: return i >= rows - 150 && (j >= rows - 150 ? (i * j) % 3 != 0 : (i + j) % 40 == 0);
+  case TRAILING: return i >= rows - 150 && (j >= rows - 150 ? (i + j) % 3 != 0 : (i + j) % 40 == 0);
   case INNER: return (i >= 50 && i < 190 && j >= 50) || (i >= 260 && i < 400 && j >= 260) || (i + j) % 60 == 0;
   default: return i >= rows - 3;
   }
