@@ -345,6 +345,7 @@ int main(int count, char **args)
   if (o.budget > 0) PrintCosts();
   if (o.precision == TRSV_FLOAT) WarmUp<float>(o);
   else WarmUp<double>(o);
+  profiled = true;
   for (; i < count; i++) {
     const char *slash = strrchr(args[i], '/');
     char        name[256];
