@@ -90,7 +90,7 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
     &r->analysis_ms, budget > 0,
     [&] {
       if (!cusparse) TrsvCall(TrsvAnalyse(&c.device, &analysis));
-      TrsvCall(TrsvPlanCreateRanked(&c.device, analysis, nullptr, (int)c.values.size(), a, rank, &plan));
+      TrsvCall(TrsvPlanCreateRanked(&c.device, analysis, nullptr, (int)c.values.size(), nullptr, a, rank, &plan));
       return TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, nullptr);
     },
     unmake);
@@ -156,7 +156,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
     [&] {
       TrsvCall(TrsvPairCreate(&L.device, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, &pair));
       TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
-      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &L.device, &U.device, L.device_values.p, U.device_values.p, TRSV_DEVICE, how, how, tune, nullptr);
+      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &L.device, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, how, how, tune, nullptr);
     },
     [&] { TrsvPairDestroy(&pair); });
   *setting = 0;
