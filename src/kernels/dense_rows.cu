@@ -184,9 +184,54 @@ static TrsvError MakeRest(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const
   return TRSV_SUCCESS;
 }
 
+static const char *const forms[] = {"blocks", "doubling", "simple", "pairs"};
+
+static int ParseForm(const char *value, void *to)
+{
+  int form = 0;
+
+  while (form < 4 && strcmp(value, forms[form])) form++;
+  if (to) *(int *)to = form;
+  return form < 4;
+}
+
+static int ParseBlock(const char *value, void *to)
+{
+  char      *end;
+  const long rows = strtol(value, &end, 10);
+
+  if (to) *(int *)to = (int)rows;
+  return end != value && !*end && rows > 0 && rows <= 1 << 20;
+}
+
+static int ParseSteps(const char *value, void *to)
+{
+  const int launches = !strcmp(value, "launches");
+
+  if (to) *(int *)to = launches;
+  return launches || !strcmp(value, "values");
+}
+
+static const TrsvSetting words[] = {
+  {"form",  "blocks, doubling, simple or pairs",                                     ParseForm },
+  {"block", "rows of an inverted diagonal block",                                    ParseBlock},
+  {"steps", "values, which wait for values in one launch, or launches, one each step", ParseSteps},
+  {NULL,    NULL,                                                                    NULL      }
+};
+
+static TrsvDenseSettings Settings(const TrsvPlan *plan)
+{
+  int form = plan->rank, block = 0, launches = 0;
+
+  (void)TrsvSettingGet(plan->algorithm, plan->settings, "form", &form);
+  (void)TrsvSettingGet(plan->algorithm, plan->settings, "block", &block);
+  (void)TrsvSettingGet(plan->algorithm, plan->settings, "steps", &launches);
+  return TrsvDenseSettings{(TrsvDenseForm)form, block, launches};
+}
+
 static TrsvError MakeDense(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
 {
-  const TrsvDenseSettings settings = {(TrsvDenseForm)plan->rank, 0, 0};
+  const TrsvDenseSettings settings = Settings(plan);
   const size_t            entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
   int *const              place = room, *const from = room + entries;
 
@@ -226,7 +271,7 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   M.columns = columns;
   TrsvCall(TrsvAnalyse(&M, &analysis));
   const TrsvAlgorithm *best = TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL, why, sizeof(why));
-  error = TrsvPlanCreate(&M, analysis, from, plan->values, best, &g->plan);
+  error = TrsvPlanCreate(&M, analysis, from, plan->values, best, NULL, &g->plan);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(g->plan);
@@ -353,24 +398,27 @@ static void DenseDestroy(TrsvPlan *plan)
   free(d);
 }
 
+/* What of it is dense, and settings that can be given: as the values at hand are solved. */
 static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
 {
-  static const char *const forms[] = {"blocks", "doubling", "simple", "pairs"};
-  const Dense             *d       = (const Dense *)plan->data;
-  const TrsvDense         *dense   = NULL;
-  const TrsvPlan          *rest    = NULL;
-  int                      n, longest = 0;
+  const Dense     *d     = (const Dense *)plan->data;
+  const TrsvDense *dense = NULL;
+  const TrsvPlan  *rest  = NULL;
+  int              n, most = 0;
 
   for (int k = 0; k < d->segments; k++) {
     const Segment *g = &d->segment[k];
 
     if (g->dense && (!dense || g->end - g->begin > dense->rows)) dense = g->dense;
-    if (g->plan && g->end - g->begin > longest) longest = g->end - g->begin, rest = g->plan;
+    if (g->plan && g->end - g->begin > most) most = g->end - g->begin, rest = g->plan;
   }
-  if (!dense) n = snprintf(line, size, "no dense block");
-  else n = snprintf(line, size, "%d dense, %d rows, %s", d->blocks, d->covered, forms[TrsvDenseSolves(dense)]);
-  if (n > 0 && (size_t)n < size && dense && TrsvDenseBlock(dense) > 2) n += snprintf(line + n, size - (size_t)n, " of %d", TrsvDenseBlock(dense));
-  if (n > 0 && (size_t)n < size && rest) n += snprintf(line + n, size - (size_t)n, ", %s%s", dense ? "rest " : "", TrsvAlgorithmName(TrsvPlanAlgorithm(rest)));
+  if (!dense) {
+    (void)snprintf(line, size, "no dense block, all by %s", TrsvAlgorithmName(TrsvPlanAlgorithm(rest)));
+    return;
+  }
+  n = snprintf(line, size, "%d rows dense in %d, rest %s, form=%s", d->covered, d->blocks, rest ? TrsvAlgorithmName(TrsvPlanAlgorithm(rest)) : "none", forms[TrsvDenseSolves(dense)]);
+  if (n > 0 && (size_t)n < size && TrsvDenseSolves(dense) == TRSV_DENSE_BLOCKS) n += snprintf(line + n, size - (size_t)n, " block=%d", TrsvDenseBlock(dense));
+  if (n > 0 && (size_t)n < size && dense->settings.launches) (void)snprintf(line + n, size - (size_t)n, " steps=launches");
 }
 
-const TrsvAlgorithm TrsvDenseRows = {"dense", "Dense Lower Triangular Solver (document 004): dense blocks of a sparse triangle", TRSV_DEVICE, TRSV_HOST, DenseAnalyse, DenseRowsSetValues, DenseSolve, DenseDestroy, NULL, 4, DenseDescribe, 0};
+const TrsvAlgorithm TrsvDenseRows = {"dense", "Dense Lower Triangular Solver (document 004): dense blocks of a sparse triangle", TRSV_DEVICE, TRSV_HOST, DenseAnalyse, DenseRowsSetValues, DenseSolve, DenseDestroy, NULL, 4, DenseDescribe, 0, words};

@@ -17,6 +17,7 @@ static const struct {
   {"inverse",   TestInverse  },
   {"papers",    TestPapers   },
   {"dense",     TestDense    },
+  {"settings",  TestSettings },
   {"pairs",     TestPairs    },
   {"tune",      TestTune     },
   {"numbers",   TestNumbers  },
