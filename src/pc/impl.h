@@ -7,12 +7,17 @@
 #include <sptrsvgpu.h>
 #include <trsv.h>
 
+enum {
+  SPTRSVGPU_WORDS = 32 /* algorithms that can have settings: rows of the table */
+};
+
 /* What a user asks of a factor; kept by the PC where a changed pattern makes it a new one. */
 typedef struct {
   const TrsvAlgorithm *algorithm[2]; /* by SpTRSVGPUFactor; NULL is auto */
   SpTRSVGPUSelect      select;
   SpTRSVGPUFactorization factorization;
   PetscReal            tune; /* seconds */
+  char                 words[SPTRSVGPU_WORDS][TRSV_SETTINGS]; /* settings of each algorithm of the table, for where it is named */
   PetscBool            thread; /* auto means thread-level kernels where there is a GPU (capellini) */
 } SpTRSVGPUSettings;
 
@@ -46,6 +51,7 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *, TrsvMemo
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUSetFromOptions(Mat);
+PETSC_INTERN const char    *SpTRSVGPUWords(const SpTRSVGPUSettings *, const TrsvAlgorithm *); /* NULL where there are none */
 PETSC_INTERN PetscErrorCode MatGetFactor_SpTRSVGPU(Mat, MatFactorType, Mat *);
 PETSC_INTERN PetscErrorCode MatSetSolves_SpTRSVGPU(Mat);
 PETSC_INTERN PetscErrorCode MatView_SpTRSVGPU(Mat, PetscViewer);
@@ -58,6 +64,10 @@ PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceNumeric(Mat, Mat, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUHostCheck(Mat, Mat);
+PETSC_INTERN PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *, Mat, IS, IS, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUHostNumeric(Mat, Mat, Mat, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *, const MatFactorInfo *, PetscInt *, PetscReal *);
 
 PETSC_INTERN PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
 
