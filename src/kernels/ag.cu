@@ -159,8 +159,7 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
     if (whole && !done) {
       if (!together || !me) {
         sum = sum * inverse;
-        if (row >= 0) sum = trsv_publish(now + r.row, sum);
-        x[row < 0 ? ~row : row] = sum;
+        x[row < 0 ? ~row : row] = row < 0 ? trsv_is_ready(sum) ? sum : trsv_nan<T>() : trsv_publish(now + r.row, sum);
       }
       patience = TrsvPatience();
       r.row += together ? 1 : size;

@@ -133,7 +133,7 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   subject.cusparse_ms          = base.ms;
   subject.cusparse_analysis_ms = base.analysis_ms;
   for (const TrsvAlgorithm *a : o.algorithms)
-    for (int rank = 0; rank < (budget > 0 ? o.ranks : 1); rank++) {
+    for (int rank = 0; rank < (budget > 0 && a->predict ? o.ranks : 1); rank++) { /* of what auto may choose */
       Result r;
 
       if (a == cusparse && budget > 0) r = base;
