@@ -182,6 +182,7 @@ int main(int argc, char **args)
          filter: Error: grep -o "No triangular solve is named foo here; there are"
       test:
          suffix: setting
+         requires: cuda
          args: -mat_sptrsvgpu_ag_scheme nw:3
          filter: Error: grep -o "ag: scheme cannot be .nw:3.; it is words joined by commas"
       test:
