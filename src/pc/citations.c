@@ -49,6 +49,11 @@ static const char ag[] = "@article{AGSpTRSV,\n"
                          "  year    = {2024}\n"
                          "}\n";
 
+static const char dense_triangles[] = "@misc{DenseLowerTriangularSolver,\n"
+                                      "  title = {Dense Lower Triangular Solver: {GPU} Simple, {GPU} Complex 1 and {GPU} Complex 2},\n"
+                                      "  note  = {Course report; its authors are not named}\n"
+                                      "}\n";
+
 static struct {
   const char *algorithm, *cite;
   PetscBool   set;
@@ -60,6 +65,7 @@ static struct {
   {"csc",      syncfree,     PETSC_FALSE},
   {"level",    level_sets,   PETSC_FALSE},
   {"ag",       ag,           PETSC_FALSE},
+  {"dense",    dense_triangles, PETSC_FALSE},
 };
 
 static PetscErrorCode Cite(const char *algorithm)
