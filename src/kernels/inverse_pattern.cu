@@ -190,7 +190,7 @@ static TrsvError MakeProduct(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, in
   error = Product(v, v->block, counts, &P);
   if (!error) error = TrsvAnalyse(&P, &analysis);
   if (!error) error = TrsvEntries(&P, &entries);
-  if (!error) error = TrsvPlanCreate(&P, analysis, NULL, entries, &TrsvChunk, &v->product);
+  if (!error) error = TrsvPlanCreate(&P, analysis, NULL, entries, &TrsvChunk, NULL, &v->product);
   TrsvAnalysisDestroy(&analysis);
   TrsvDeviceFree((void *)P.columns);
   TrsvCall(error);

@@ -55,17 +55,15 @@ static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   return error;
 }
 
-TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, TrsvPlan **plan)
-{
-  return TrsvPlanCreateRanked(A, analysis, source, values, algorithm, 0, plan);
-}
-
-TrsvError TrsvPlanCreateRanked(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
+TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, const char *settings, TrsvPlan **plan)
 {
   TrsvPlan *p;
   TrsvError error;
+  int       rank = 0;
 
   *plan = NULL;
+  TrsvCall(TrsvAlgorithmCheck(algorithm, settings));
+  (void)TrsvSettingGet(algorithm, settings, "rank", &rank);
   if (rank && rank >= algorithm->settings) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s: there are no settings of rank %d", algorithm->name, rank);
   p = calloc(1, sizeof(*p));
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a plan");
@@ -74,7 +72,9 @@ TrsvError TrsvPlanCreateRanked(const TrsvMatrix *A, const TrsvAnalysis *analysis
   p->rows      = A->rows;
   p->values    = values;
   p->rank      = rank;
+  p->settings  = settings;
   error        = (A->memory == algorithm->pattern ? algorithm->analyse : AnalyseMoved)(p, A, analysis, source);
+  p->settings = NULL;
   /* what analyse asked of the default stream must be done before another stream solves */
   if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceFinish();
   if (error) TrsvPlanDestroy(&p);

@@ -89,10 +89,10 @@ static TrsvError TransposeOne(const TrsvMatrix *A)
   return error;
 }
 
-static TrsvError Order(Setting *s)
+static TrsvError OrderOne(const TrsvMatrix *A)
 {
   TrsvOrdering   *ordering;
-  const TrsvError error = TrsvOrderBMC(s->L.view.rows, s->L.view.offsets, s->L.view.columns, NULL, 0, &ordering);
+  const TrsvError error = TrsvOrderBMC(A->rows, A->offsets, A->columns, NULL, A->memory, 0, &ordering);
 
   Expect(!error == !!ordering, "TrsvOrderBMC: error %d, ordering %p", (int)error, (void *)ordering);
   TrsvOrderingDestroy(&ordering);
@@ -102,7 +102,7 @@ static TrsvError Order(Setting *s)
 static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *analysis)
 {
   TrsvPlan       *plan;
-  const TrsvError error = TrsvPlanCreate(A, analysis, NULL, s->L.offsets[s->L.view.rows], s->algorithm, &plan);
+  const TrsvError error = TrsvPlanCreate(A, analysis, NULL, s->L.offsets[s->L.view.rows], s->algorithm, NULL, &plan);
 
   Expect(!error == !!plan, "TrsvPlanCreate: error %d, plan %p", (int)error, (void *)plan);
   TrsvPlanDestroy(&plan);
@@ -111,8 +111,9 @@ static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *an
 
 static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, const int *order, int transposed)
 {
+  const TrsvAsked asked = {s->algorithm, NULL};
   TrsvPair       *pair;
-  const TrsvError error = TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, s->algorithm, s->algorithm, &pair);
+  const TrsvError error = TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, &asked, &asked, &pair);
   Expect(!error == !!pair, "TrsvPairCreate: error %d, pair %p", (int)error, (void *)pair);
   TrsvPairDestroy(&pair);
   return error;
@@ -120,6 +121,8 @@ static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, 
 
 static TrsvError Analyse(Setting *s) { return AnalyseOne(&s->L.view); }
 static TrsvError Transpose(Setting *s) { return TransposeOne(&s->L.view); }
+static TrsvError Order(Setting *s) { return OrderOne(&s->L.view); }
+static TrsvError OrderDevice(Setting *s) { return OrderOne(&s->on_device[0]); }
 static TrsvError AnalyseDevice(Setting *s) { return AnalyseOne(&s->on_device[0]); }
 static TrsvError TransposeDevice(Setting *s) { return TransposeOne(&s->on_device[0]); }
 static TrsvError Plan(Setting *s) { return PlanOne(s, &s->L.view, s->analysis); }
@@ -139,6 +142,7 @@ static const struct {
   {"TrsvOrderBMC",                            Order,           0, 0},
   {"TrsvAnalyse on the device",               AnalyseDevice,   0, 1},
   {"TrsvTranspose on the device",             TransposeDevice, 0, 1},
+  {"TrsvOrderBMC on the device",              OrderDevice,     0, 1},
   {"TrsvPlanCreate",                          Plan,            1, 0},
   {"TrsvPairCreate",                          Pair,            1, 0},
   {"TrsvPairCreate, transposed",              PairTransposed,  1, 0},
@@ -202,7 +206,7 @@ static void Algorithm(const TrsvAlgorithm *a)
     Begin("fails anywhere: %s%s%s", operations[o].name, own ? ", " : "", own ? TrsvAlgorithmName(a) : "");
     if (!s.analysis) ExpectError(TrsvAnalyse(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyse");
     if (!s.plan && s.analysis) {
-      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], a, &s.plan), TRSV_SUCCESS, "TrsvPlanCreate");
+      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], a, NULL, &s.plan), TRSV_SUCCESS, "TrsvPlanCreate");
       if (s.plan) ExpectError(SetValues(&s), TRSV_SUCCESS, "TrsvPlanSetValues");
     }
     for (int on_device = 0; s.plan && on_device <= device; on_device++)
