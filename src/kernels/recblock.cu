@@ -31,7 +31,7 @@ typedef struct {
 } Recblock;
 
 /* Of a block; of the whole where b is NULL. */
-template <class T> static RecblockView<T> View(const Recblock *r, const TrsvRecblock *b)
+template <class T> static RecblockView<T> View(const Recblock *r, const TrsvRecblockPart *b)
 {
   RecblockView<T> A = {};
 
@@ -64,7 +64,7 @@ template <class T> static TrsvError SyncFree(const RecblockView<T> &A, int lanes
   return TrsvDeviceLaunched("recblock_syncfree");
 }
 
-template <class T> static TrsvError LevelSets(const Recblock *r, const TrsvRecblock *b, const RecblockView<T> &A, bool early, TrsvStream stream)
+template <class T> static TrsvError LevelSets(const Recblock *r, const TrsvRecblockPart *b, const RecblockView<T> &A, bool early, TrsvStream stream)
 {
   auto       kernel = recblock_level<T>;
   const int *start  = r->blocks.level + b->level;
@@ -76,7 +76,7 @@ template <class T> static TrsvError LevelSets(const Recblock *r, const TrsvRecbl
   return TRSV_SUCCESS;
 }
 
-template <class T> static TrsvError Multiply(const TrsvRecblock *b, const RecblockView<T> &A, bool early, TrsvStream stream)
+template <class T> static TrsvError Multiply(const TrsvRecblockPart *b, const RecblockView<T> &A, bool early, TrsvStream stream)
 {
   const bool     scalar = b->kernel == RECBLOCK_SCALAR_CSR || b->kernel == RECBLOCK_SCALAR_DCSR;
   auto           kernel = scalar ? recblock_scalar<T> : recblock_vector<T>;
@@ -95,7 +95,7 @@ template <class T> static TrsvError Parallel(const RecblockView<T> &A, bool earl
 }
 
 #if defined(TRSV_CUDA)
-template <class T> static TrsvError ByCusparse(const Recblock *r, const TrsvRecblock *b, const RecblockView<T> &A, TrsvStream stream)
+template <class T> static TrsvError ByCusparse(const Recblock *r, const TrsvRecblockPart *b, const RecblockView<T> &A, TrsvStream stream)
 {
   auto kernel = recblock_finish<T>;
 
@@ -108,7 +108,7 @@ template <class T> static TrsvError ByCusparse(const Recblock *r, const TrsvRecb
 template <class T> static TrsvError LaunchBlocks(const Recblock *r, TrsvStream stream)
 {
   for (int i = 0; i < r->blocks.blocks; i++) {
-    const TrsvRecblock   *b     = r->blocks.block + i;
+    const TrsvRecblockPart   *b     = r->blocks.block + i;
     const RecblockView<T> A     = View<T>(r, b);
     const bool            early = i && !r->spsv[i - 1]; /* the first comes behind a launch that does not let it start early */
 
@@ -181,7 +181,7 @@ static TrsvError MakeSpsv(Recblock *r)
   TrsvRecblockSpsv *shares = NULL;
 
   for (int i = 0; i < r->blocks.blocks; i++) {
-    const TrsvRecblock *b = r->blocks.block + i;
+    const TrsvRecblockPart *b = r->blocks.block + i;
 
     if (b->square || b->kernel != RECBLOCK_CUSPARSE) continue;
     const TrsvRecblockSystem system = {b->rows, b->entries, r->inverse != NULL, r->precision, r->offsets + b->offset, r->columns + b->entry, (char *)r->values + size * (size_t)b->entry, (char *)r->right + size * (size_t)b->first, (char *)r->y + size * (size_t)b->first};
@@ -293,4 +293,4 @@ static void RecblockDestroy(TrsvPlan *plan)
 
 static void RecblockDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvRecblockSettingsPrint(&((const Recblock *)plan->data)->blocks, line, size); }
 
-const TrsvAlgorithm TrsvRecblockAlgorithm = {"recblock", "recursive blocks (Lu, Niu and Liu, ICPP 2020)", TRSV_DEVICE, TRSV_HOST, RecblockAnalyse, RecblockSetValues, RecblockSolve, RecblockDestroy, NULL, 0, RecblockDescribe, 0, TrsvRecblockWords};
+const TrsvAlgorithm TrsvRecblock = {"recblock", "recursive blocks (Lu, Niu and Liu, ICPP 2020)", TRSV_DEVICE, TRSV_HOST, RecblockAnalyse, RecblockSetValues, RecblockSolve, RecblockDestroy, NULL, 0, RecblockDescribe, 0, TrsvRecblockWords};

@@ -57,13 +57,13 @@ typedef struct {
   int index;           /* DCSR: where its list of rows starts */
   int level, levels;   /* of a triangle: where its level sets start, in places, [levels + 1], and how many there are */
   int lanes;           /* sync-free: threads for a row */
-} TrsvRecblock;
+} TrsvRecblockPart;
 
 typedef struct {
   TrsvRecblockSettings settings; /* without anything left open */
   int                  rows, entries, launches, has_cusparse; /* has_cusparse: where it would be chosen */
   int                  blocks, offset_count, index_count, level_count;
-  TrsvRecblock        *block;    /* [blocks] in the order in which they are worked off */
+  TrsvRecblockPart        *block;    /* [blocks] in the order in which they are worked off */
   int                 *order;    /* [rows] the row in each place */
   int                 *diagonal; /* [rows] where the diagonal of each place stands in the caller's values, NULL where it is unit */
   int                 *offsets, *index, *level;
@@ -88,10 +88,10 @@ void TrsvRecblockSettingsPrint(const TrsvRecblocks *, char *line, size_t size);
 /* What the settings leave open: the depth; the kernel of a block whose entries and level sets have been counted, and what follows from it.
    filled: rows that are not empty. */
 int  TrsvRecblockDepth(const TrsvRecblockSettings *, int rows, int multiprocessors);
-void TrsvRecblockChooseTriangle(const TrsvRecblockSettings *, int stored, int has_cusparse, TrsvRecblock *);
-void TrsvRecblockChooseSquare(const TrsvRecblockSettings *, int filled, TrsvRecblock *);
+void TrsvRecblockChooseTriangle(const TrsvRecblockSettings *, int stored, int has_cusparse, TrsvRecblockPart *);
+void TrsvRecblockChooseSquare(const TrsvRecblockSettings *, int filled, TrsvRecblockPart *);
 
-static inline int TrsvRecblockIsDcsr(const TrsvRecblock *b) { return b->square && (b->kernel == RECBLOCK_SCALAR_DCSR || b->kernel == RECBLOCK_VECTOR_DCSR); }
+static inline int TrsvRecblockIsDcsr(const TrsvRecblockPart *b) { return b->square && (b->kernel == RECBLOCK_SCALAR_DCSR || b->kernel == RECBLOCK_VECTOR_DCSR); }
 
 /* A triangular block that cuSPARSE SpSV solves: recblock_cusparse.cu, in builds that have it. All solves of a plan share a handle. */
 typedef struct TrsvRecblockSpsv TrsvRecblockSpsv;

@@ -163,7 +163,7 @@ static TrsvError Count(Maker *m)
   /* in the order in which they are worked off */
   for (int i = 0, level = 0; i < total; i++) {
     const int     number = type == RECBLOCK_ROW ? i ^ 1 : i, s = number / 2;
-    TrsvRecblock *b = r->block + i;
+    TrsvRecblockPart *b = r->block + i;
     int           first = s, last = s + 1;
 
     m->number[number] = i;
@@ -201,7 +201,7 @@ static TrsvError Choose(Maker *m, int has_cusparse)
 
   for (int i = 0; i < 2 * m->segments; i++) {
     const int    number = r->settings.type == RECBLOCK_ROW ? i ^ 1 : i;
-    TrsvRecblock b      = r->block[i];
+    TrsvRecblockPart b      = r->block[i];
 
     if (b.square ? !b.entries : !b.rows) continue;
     if (b.square) TrsvRecblockChooseSquare(&r->settings, m->filled[number], &b);
@@ -216,7 +216,7 @@ static TrsvError Choose(Maker *m, int has_cusparse)
     offsets += b.count + 1;
     index += TrsvRecblockIsDcsr(&b) ? b.count : 0;
     launches += !b.square && b.kernel == RECBLOCK_LEVEL ? b.levels : 1;
-    if (offsets > MOST_OFFSETS || entries > 0x7fffffff) return TrsvFail(TRSV_ERR_UNSUPPORTED, "recblock: the blocks have more than %d row offsets; a smaller depth or a square kernel in DCSR has fewer", MOST_OFFSETS);
+    if (offsets > MOST_OFFSETS || entries > 0x7fffffff) return TrsvFail(TRSV_ERR_UNSUPPORTED, "recblock: the blocks have more than %d row offsets; a smaller depth, depth=4 say, or a square kernel in DCSR has fewer", MOST_OFFSETS);
     if (!b.square && b.kernel == RECBLOCK_CUSPARSE) r->has_cusparse = 1;
     m->number[number]     = r->blocks;
     r->block[r->blocks++] = b;
@@ -232,7 +232,7 @@ static TrsvError Choose(Maker *m, int has_cusparse)
 static void Put(Maker *m, int number, int p, int column, int at)
 {
   TrsvRecblocks *r = m->r;
-  TrsvRecblock  *b = r->block + m->number[number];
+  TrsvRecblockPart  *b = r->block + m->number[number];
   const int      k = b->entry + m->next[number]++;
   int            row = p - b->first;
 

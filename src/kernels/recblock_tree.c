@@ -95,7 +95,7 @@ int TrsvRecblockDepth(const TrsvRecblockSettings *s, int rows, int multiprocesso
   return depth;
 }
 
-void TrsvRecblockChooseTriangle(const TrsvRecblockSettings *s, int stored, int has_cusparse, TrsvRecblock *b)
+void TrsvRecblockChooseTriangle(const TrsvRecblockSettings *s, int stored, int has_cusparse, TrsvRecblockPart *b)
 {
   const Thresholds *t       = &values[s->thresholds];
   const int         per_row = b->rows ? (int)(((long)b->entries + b->rows) / b->rows) : 0;
@@ -113,14 +113,14 @@ void TrsvRecblockChooseTriangle(const TrsvRecblockSettings *s, int stored, int h
   b->lanes = t->lanes ? t->lanes : lanes;
 }
 
-void TrsvRecblockChooseSquare(const TrsvRecblockSettings *s, int filled, TrsvRecblock *b)
+void TrsvRecblockChooseSquare(const TrsvRecblockSettings *s, int filled, TrsvRecblockPart *b)
 {
   const Thresholds *t       = &values[s->thresholds];
   const int         per_row = b->rows ? b->entries / b->rows : 0;
-  const double      empty   = b->rows ? 1 - (double)filled / b->rows : 0;
+  const int         empty   = b->rows - filled;
 
   b->kernel = s->square;
-  if (!s->square && per_row <= t->scalar_entries) b->kernel = empty <= t->scalar_empty ? RECBLOCK_SCALAR_CSR : RECBLOCK_SCALAR_DCSR;
-  if (!s->square && per_row > t->scalar_entries) b->kernel = empty <= t->vector_empty ? RECBLOCK_VECTOR_CSR : RECBLOCK_VECTOR_DCSR;
+  if (!s->square && per_row <= t->scalar_entries) b->kernel = empty <= t->scalar_empty * b->rows ? RECBLOCK_SCALAR_CSR : RECBLOCK_SCALAR_DCSR;
+  if (!s->square && per_row > t->scalar_entries) b->kernel = empty <= t->vector_empty * b->rows ? RECBLOCK_VECTOR_CSR : RECBLOCK_VECTOR_DCSR;
   b->count = TrsvRecblockIsDcsr(b) ? filled : b->rows;
 }
