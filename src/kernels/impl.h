@@ -43,7 +43,8 @@ struct TrsvAlgorithm {
 
 enum {
   TRSV_BITS_VARY   = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
-  TRSV_NEVER_WAITS = 2  /* no thread waits for another, so no wait can be given up */
+  TRSV_NEVER_WAITS = 2, /* no thread waits for another, so no wait can be given up */
+  TRSV_TAKES_PLACES = 4 /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
 };
 
 struct TrsvPlan {
@@ -54,6 +55,8 @@ struct TrsvPlan {
   int                  early; /* may the solve now asked for be an early launch? */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
   const char          *settings;     /* while it is analysed: what was given, checked; or NULL */
+  TrsvPlaces           places;       /* where analyse takes the pattern; after it only where the algorithm does not take them: copies in its memory */
+  void                *permuted[2];  /* [rows] b and x in the order of the rows, where there are such copies */
   size_t               bytes;
   void                *data; /* the algorithm's own */
 };
@@ -64,6 +67,9 @@ extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvRec
 
 /* Was a setting given? Then *to gets what its value means. */
 int TrsvSettingGet(const TrsvAlgorithm *, const char *settings, const char *name, void *to);
+
+/* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none). */
+TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPlaces *, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
 
 /* TrsvPlanSolve right behind another solve of this library in the same stream, beside whose end it starts. (An early launch behind anything else
    gains nothing and costs a microsecond.) */

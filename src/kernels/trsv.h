@@ -158,6 +158,12 @@ double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision)
 
 typedef struct TrsvPlan TrsvPlan;
 
+/* Where the values of b and x stand, if not as the rows do: row i of a triangle takes b[from[i]], and its solution goes to x[to[i]]. Each is [rows],
+   no place twice, or NULL for where b or x are in the order of the rows. */
+typedef struct {
+  const int *from, *to;
+} TrsvPlaces;
+
 /* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept; all three live in one memory, and what the
    algorithm wants in another is copied there. source [nnz], where not NULL, says where in the caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values.
    settings: as TrsvAlgorithmCheck takes them; TRSV_ERR_UNSUPPORTED where there are not so many ranks. */
@@ -216,9 +222,7 @@ typedef struct {
   TrsvPrecision  precision;
   int            rows, transposed;
   TrsvPairMember first, second;
-  int           *row, *column; /* [rows] orderings of b and of x, in that memory; NULL where natural */
-  void          *permuted;     /* [rows] where there is an ordering */
-  void          *between;      /* [rows] for the solution of the first solve */
+  void          *between; /* [rows] for the solution of the first solve */
 } TrsvPair;
 
 /* Makes the pair of L and U, or of their transposes. lower and upper say what is asked for L and for U (transposed or not); NULL
@@ -233,7 +237,7 @@ TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory
    algorithms and settings that are predicted to be the next best; keeps the fastest of those that are right. What TrsvPairCreate and
    TrsvPairSetValues were given is given again, values in memory of the given kind; where lower or upper ask for an algorithm, only its settings
    are tried, and where they ask for settings, nothing else. A host has nothing to choose from. */
-TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const void *l, const void *u, TrsvMemory, const TrsvAsked *lower, const TrsvAsked *upper, double seconds, TrsvStream);
+TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory, const TrsvAsked *lower, const TrsvAsked *upper, double seconds, TrsvStream);
 
 /* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->between, not b or x. */
 TrsvError TrsvPairFirst(TrsvPair *, const void *b, void *y, TrsvStream);

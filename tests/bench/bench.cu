@@ -157,7 +157,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
     [&] {
       TrsvCall(TrsvPairCreate(&L.device, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, &asked, &asked, &pair));
       TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
-      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &L.device, &U.device, L.device_values.p, U.device_values.p, TRSV_DEVICE, &asked, &asked, tune, nullptr);
+      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &L.device, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, &asked, &asked, tune, nullptr);
     },
     [&] { TrsvPairDestroy(&pair); });
   *setting = 0;
