@@ -40,6 +40,13 @@ static const char yuenyeung[] = "@article{YuenyeungSpTRSV,\n"
                                 "  year    = {2021}\n"
                                 "}\n";
 
+static const char recblock[] = "@inproceedings{RecBlockSpTRSV,\n"
+                               "  author    = {Zhengyang Lu and Yuyao Niu and Weifeng Liu},\n"
+                               "  title     = {Efficient Block Algorithms for Parallel Sparse Triangular Solve},\n"
+                               "  booktitle = {49th International Conference on Parallel Processing (ICPP)},\n"
+                               "  year      = {2020}\n"
+                               "}\n";
+
 static struct {
   const char *algorithm, *cite;
   PetscBool   set;
@@ -50,6 +57,7 @@ static struct {
   {"warp",     syncfree_csr, PETSC_FALSE},
   {"csc",      syncfree,     PETSC_FALSE},
   {"level",    level_sets,   PETSC_FALSE},
+  {"recblock", recblock,     PETSC_FALSE},
 };
 
 static PetscErrorCode Cite(const char *algorithm)
