@@ -13,6 +13,7 @@ static const struct {
   {"twophase", "CapelliniSpTRSV"    },
   {"recblock", "RecBlockSpTRSV"     },
   {"thread",   "CapelliniSpTRSV"    },
+  {"dense",    "DenseLowerTriangularSolver"},
 };
 
 #define PAPERS ((int)PETSC_STATIC_ARRAY_LENGTH(papers))

@@ -47,6 +47,11 @@ static const char recblock[] = "@inproceedings{RecBlockSpTRSV,\n"
                                "  year      = {2020}\n"
                                "}\n";
 
+static const char dense_triangles[] = "@misc{DenseLowerTriangularSolver,\n"
+                                      "  title = {Dense Lower Triangular Solver: {GPU} Simple, {GPU} Complex 1 and {GPU} Complex 2},\n"
+                                      "  note  = {Course report; its authors are not named}\n"
+                                      "}\n";
+
 static struct {
   const char *algorithm, *cite;
   PetscBool   set;
@@ -58,6 +63,7 @@ static struct {
   {"csc",      syncfree,     PETSC_FALSE},
   {"level",    level_sets,   PETSC_FALSE},
   {"recblock", recblock,     PETSC_FALSE},
+  {"dense",    dense_triangles, PETSC_FALSE},
 };
 
 static PetscErrorCode Cite(const char *algorithm)

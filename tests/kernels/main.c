@@ -17,6 +17,7 @@ static const struct {
   {"inverse",   TestInverse  },
   {"papers",    TestPapers   },
   {"recblock",  TestRecblock },
+  {"dense",     TestDense    },
   {"settings",  TestSettings },
   {"pairs",     TestPairs    },
   {"tune",      TestTune     },
