@@ -120,7 +120,7 @@ static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
   TrsvError        error;
 
   TrsvCall(TrsvAnalyse(&A, &analysis));
-  error = TrsvPlanCreateRanked(&A, analysis, v->source, plan->values, &places, &TrsvChunk, 0, &v->plain);
+  error = TrsvPlanCreatePlaced(&A, analysis, v->source, plan->values, &places, &TrsvChunk, NULL, &v->plain);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(v->plain);
@@ -239,4 +239,4 @@ static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
   if (n > 0 && (size_t)n < size) TrsvChunk.describe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
 }
 
-const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict, 1, InverseDescribe, TRSV_TAKES_PLACES};
+const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict, 1, InverseDescribe, TRSV_TAKES_PLACES, NULL};

@@ -191,7 +191,7 @@ static TrsvError MakeProduct(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, in
   error = Product(v, v->block, counts, &P);
   if (!error) error = TrsvAnalyse(&P, &analysis);
   if (!error) error = TrsvEntries(&P, &entries);
-  if (!error) error = TrsvPlanCreateRanked(&P, analysis, NULL, entries, &places, &TrsvChunk, 0, &v->product);
+  if (!error) error = TrsvPlanCreatePlaced(&P, analysis, NULL, entries, &places, &TrsvChunk, NULL, &v->product);
   TrsvAnalysisDestroy(&analysis);
   TrsvDeviceFree((void *)P.columns);
   TrsvCall(error);
