@@ -10,7 +10,7 @@ int TrsvFactorForcedLanes;
 
 void TrsvFactorSetLanes(int lanes) { TrsvFactorForcedLanes = lanes; }
 
-static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, const int *order, int *row)
+static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
 {
   const size_t  rows = (size_t)f->rows, size = TrsvValueSize(f->precision);
   TrsvMatrix    L, U;
@@ -18,7 +18,7 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, con
   TrsvError     error;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
-  TrsvCall(TrsvFactorSplit(f, offsets, columns, order, row));
+  TrsvCall(TrsvFactorSplit(f, offsets, columns, order, there, row));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvAnalyse(&L, &analysis));
   f->statistics = analysis->statistics;
@@ -34,7 +34,7 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, con
   return TrsvDeviceFinish();
 }
 
-TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there, TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
 {
   TrsvFactor *f;
   TrsvError   error;
@@ -47,7 +47,7 @@ TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, con
   f->kind      = kind;
   f->precision = precision;
   f->rows      = rows;
-  error        = Make(f, offsets, columns, order, row);
+  error        = Make(f, offsets, columns, order, there, row);
   if (error) TrsvFactorDestroy(&f);
   *factor = f;
   return error;

@@ -41,18 +41,18 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   TrsvOrdering              *bmc;
   TrsvStatistics             s;
   TrsvError                  error;
-  double                     rest, asymmetry;
+  double                     asymmetry;
   int                        none;
 
-  *choice = (TrsvOrderChoice){0, 0, 0, ""};
-  TrsvCall(TrsvFactorCreate(rows, offsets, columns, NULL, kind, precision, &natural, row));
+  *choice = (TrsvOrderChoice){0, 0, 0, 0, ""};
+  TrsvCall(TrsvFactorCreate(rows, offsets, columns, NULL, TRSV_DEVICE, kind, precision, &natural, row));
   *factor         = natural;
   choice->natural = Apply(&natural->statistics, precision, asked);
-  rest            = Rest(natural);
+  choice->rest    = Rest(natural);
   s               = natural->statistics;
   s.levels        = s.levels < 16 ? s.levels : 16; /* what it can come to */
   s.level_mean    = (double)rows / s.levels;
-  if (choice->natural + rest < growth * (Apply(&s, precision, asked) + rest)) {
+  if (choice->natural + choice->rest < growth * (Apply(&s, precision, asked) + choice->rest)) {
     (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms: too little to gain", natural->statistics.levels, 1e3 * choice->natural);
     return TRSV_SUCCESS;
   }
@@ -63,7 +63,7 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   }
   if (!error) error = TrsvOrderBMC(rows, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, TRSV_DEVICE, size, &bmc);
   if (!error) {
-    error = TrsvFactorCreate(rows, offsets, columns, bmc->order, kind, precision, &ordered, &none);
+    error = TrsvFactorCreate(rows, offsets, columns, bmc->order, TRSV_DEVICE, kind, precision, &ordered, &none);
     TrsvOrderingDestroy(&bmc);
   }
   if (error) {
@@ -71,7 +71,7 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
     return error;
   }
   choice->ordered = Apply(&ordered->statistics, precision, asked);
-  choice->bmc     = growth * (choice->ordered + rest) < choice->natural + rest;
+  choice->bmc     = growth * (choice->ordered + choice->rest) < choice->natural + choice->rest;
   (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms; in the natural order %d, %.3g ms", ordered->statistics.levels, 1e3 * choice->ordered, natural->statistics.levels, 1e3 * choice->natural);
   if (!choice->bmc) (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms; block multicolour %d, %.3g ms", natural->statistics.levels, 1e3 * choice->natural, ordered->statistics.levels, 1e3 * choice->ordered);
   TrsvFactorDestroy(choice->bmc ? &natural : &ordered);

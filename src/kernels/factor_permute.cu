@@ -157,7 +157,7 @@ static TrsvError Pattern(TrsvFactor *f, const int *offsets, const int *columns, 
   return TrsvDeviceLaunched("permute_rows");
 }
 
-extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order, int **pattern)
+extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int **pattern)
 {
   const size_t   rows = (size_t)f->rows, size = TrsvValueSize(f->precision);
   const unsigned none[2] = {0, 0};
@@ -171,7 +171,7 @@ extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * entries, &f->source));
   TrsvCall(TrsvDeviceAlloc(size * entries, &f->a));
   f->bytes += sizeof(int) * (rows + entries) + size * entries;
-  TrsvCall(TrsvDeviceCopy(f->order, order, sizeof(int) * rows, NULL));
+  TrsvCall((there == TRSV_DEVICE ? TrsvDeviceCopy : TrsvDeviceUpload)(f->order, order, sizeof(int) * rows, NULL));
   TrsvCall(TrsvDeviceRoom(sizeof(int) * (rows + 1 + entries), pattern, NULL));
   error = TrsvDeviceRoom(2 * sizeof(int) * rows, &room, NULL);
   if (!error) {

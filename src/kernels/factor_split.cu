@@ -225,26 +225,26 @@ static TrsvError Split(TrsvFactor *f, const int *offsets, const int *columns, in
 }
 
 /* The caller's rows are looked at before they go elsewhere. */
-static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *columns, const int *order, int *left)
+static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *left)
 {
   int      *pattern, row;
   TrsvError error;
 
-  TrsvCall(TrsvFactorPermute(f, offsets, columns, order, &pattern));
+  TrsvCall(TrsvFactorPermute(f, offsets, columns, order, there, &pattern));
   error = Count(f, pattern, pattern + f->rows + 1, left, &row);
   if (!error) error = Split(f, pattern, pattern + f->rows + 1, left);
   TrsvDeviceUnstage(pattern, NULL);
   return error;
 }
 
-extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order, int *row)
+extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
 {
   int      *left;
   TrsvError error;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->rows, &left));
   error = Count(f, offsets, columns, left, row);
-  if (!error) error = order ? SplitPermuted(f, offsets, columns, order, left) : Split(f, offsets, columns, left);
+  if (!error) error = order ? SplitPermuted(f, offsets, columns, order, there, left) : Split(f, offsets, columns, left);
   TrsvDeviceFree(left);
   return error;
 }

@@ -276,14 +276,15 @@ typedef struct TrsvFactor TrsvFactor;
 
 /* Splits a square pattern, compressed sparse rows on the device, into those of L and U, and sorts the rows by level set. A row without a
    diagonal, with columns that do not rise or lie outside, is TRSV_ERR_STRUCTURE; the message names it, and *row is that row, else -1.
-   order [rows], on the device too, says which row of A, and which column, stands in each place of what is factored; NULL: A as it is.
+   order [rows], in memory of the given kind, says which row of A, and which column, stands in each place of what is factored; NULL: A as it is.
    Works in the default stream. Nothing of the caller's is kept. */
-TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
 
 /* Which order TrsvFactorCreateOrdered has chosen, and why. */
 typedef struct {
   int    bmc;
   double natural, ordered; /* seconds predicted of the solves of L and of U in either; 0 where that was not asked for */
+  double rest;             /* of an iteration but for these */
   char   why[128];
 } TrsvOrderChoice;
 

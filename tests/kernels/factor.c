@@ -312,7 +312,7 @@ static TrsvFactor *Make(const Square *A, const int *order, TrsvFactorKind kind, 
   int         row;
 
   TrsvFactorSetLanes(lanes);
-  ExpectError(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, kind, A->precision, &f, &row), TRSV_SUCCESS, "TrsvFactorCreate");
+  ExpectError(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, A->rows % 2 ? TRSV_HOST : TRSV_DEVICE, kind, A->precision, &f, &row), TRSV_SUCCESS, "TrsvFactorCreate");
   TrsvFactorSetLanes(0);
   if (f) Expect(row == -1 && (!lanes || TrsvFactorLanes(f) == lanes), "row %d, %d lanes", row, TrsvFactorLanes(f));
   return f;
@@ -417,7 +417,7 @@ static void Refused(void)
       memcpy(A.offsets, offsets, sizeof(offsets));
       memcpy(A.columns, columns, sizeof(columns));
       A.columns[spoils[s].entry] = spoils[s].column;
-      ExpectError(TrsvFactorCreate(4, A.offsets, A.columns, ordered ? order : NULL, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row), TRSV_ERR_STRUCTURE, "TrsvFactorCreate");
+      ExpectError(TrsvFactorCreate(4, A.offsets, A.columns, ordered ? order : NULL, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row), TRSV_ERR_STRUCTURE, "TrsvFactorCreate");
       Expect(!f && row == spoils[s].row && strstr(TrsvErrorMessage(), spoils[s].what), "row %d: %s", row, TrsvErrorMessage());
       TrsvFactorDestroy(&f);
       FreeSquare(&A);
@@ -496,7 +496,7 @@ static void Fails(void)
       TrsvError   error;
 
       SimtFailAt(k, 0);
-      error = TrsvFactorCreate(A.rows, A.offsets, A.columns, order, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row);
+      error = TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row);
       Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
       if (!error) error = TrsvFactorNumeric(f, A.values, &plain, &o, NULL);
       failed = SimtFailed();
@@ -535,7 +535,7 @@ static void Orders(void)
     const int kept = order[7];
 
     order[7] = wrong == 0 ? -1 : wrong == 1 ? 300 : order[8];
-    ExpectError(TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_ILU, TRSV_DOUBLE, &f, &row), TRSV_ERR_ARGUMENT, "TrsvFactorCreate");
+    ExpectError(TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, TRSV_ILU, TRSV_DOUBLE, &f, &row), TRSV_ERR_ARGUMENT, "TrsvFactorCreate");
     Expect(!f && row == -1, "row %d", row);
     order[7] = kept;
   }
