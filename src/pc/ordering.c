@@ -34,7 +34,7 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
   if (valued) PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
   PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCallTrsv(error);
-  PetscCall(PetscInfo(A, "Block multicolour ordering: %d colours, %d blocks, %g s%s\n", (*ordering)->colours, (*ordering)->blocks, (*ordering)->seconds, (*ordering)->grid[0] ? ", a regular grid" : ""));
+  PetscCall(PetscInfo(A, "Multicolour ordering: %d colours, %g s%s\n", (*ordering)->colours, (*ordering)->seconds, (*ordering)->grid[0] ? ", a regular grid" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
