@@ -2,6 +2,7 @@
    The device functions of a build without CUDA. Nothing there calls them: the table has no algorithm of the device.
 */
 #include <stdlib.h>
+#include "bmc.h"
 #include "factor.h"
 
 static TrsvError None(void) { return TrsvFail(TRSV_ERR_UNSUPPORTED, "built without CUDA"); }
@@ -147,5 +148,15 @@ TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, i
   (void)offsets;
   (void)columns;
   (void)source;
+  return None();
+}
+
+TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
+{
+  (void)rows;
+  (void)offsets;
+  (void)columns;
+  (void)values;
+  (void)ordering;
   return None();
 }

@@ -449,7 +449,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
 .  -pc_sptrsvgpu_ordering <natural,bmc,auto> - the order in which the matrix is factored, natural by default; see `PCSpTRSVGPUSetOrdering()`
 .  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, inverse, thread, warp,
-                                       level, csc, twophase, fusion, cusparse
+                                       level, csc, twophase, fusion, dense, cusparse
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
 .  -mat_sptrsvgpu_select <model,granularity> - what chooses for auto
