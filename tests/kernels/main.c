@@ -17,6 +17,7 @@ static const struct {
   {"inverse",   TestInverse  },
   {"papers",    TestPapers   },
   {"ag",        TestAg       },
+  {"recblock",  TestRecblock },
   {"dense",     TestDense    },
   {"settings",  TestSettings },
   {"pairs",     TestPairs    },
