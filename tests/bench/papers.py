@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What docs/papers.md shows of measurements: its tables, between markers, and its plot, from results of the benchmark.
 
-  papers.py [--from FILE] --write docs/papers.md   puts the tables there, and docs/capellini.png beside it where there is matplotlib
+  papers.py [--from FILE] --write docs/papers.md   puts the tables there, and docs/capellini.png and docs/dense.png beside it where there is matplotlib
   papers.py [--from FILE] --check docs/papers.md   exit status 1 where it holds others than FILE gives
 
 FILE is results/solve.jsonl unless named. A table stands between a line <!-- papers.py NAME --> and a line <!-- end -->.
@@ -11,6 +11,7 @@ import os
 import re
 import sys
 
+import papers_dense
 from results import LEAST_ROWS, ROOT, SOLVES, mean
 
 PAPER = ["level", "csc", "warp", "twophase", "thread", "fusion"]  # of papers 000 and 001, in the order of the table
@@ -163,7 +164,7 @@ def counters(cases):
     return "\n".join(out) + "\n"
 
 
-TABLES = {"capellini algorithms": algorithms, "capellini granularity": granularity, "capellini matrices": matrices, "capellini counters": counters}
+TABLES = {"capellini algorithms": algorithms, "capellini granularity": granularity, "capellini matrices": matrices, "capellini counters": counters, **papers_dense.TABLES}
 
 
 def plot(cases):
@@ -196,6 +197,7 @@ def plot(cases):
     figure.suptitle(f"CapelliniSpTRSV's Figures 3 and 5 on one H200: real matrices of {LEAST_ROWS:,} rows or more, double precision", fontsize=10.5)
     figure.tight_layout()
     figure.savefig(os.path.join(ROOT, "docs", "capellini.png"), metadata={"Software": None})
+    papers_dense.plot()
 
 
 def main(args):
