@@ -53,6 +53,7 @@ typedef struct {
   int first, rows;     /* its places */
   int count;           /* rows that are stored: of DCSR those that are not empty */
   int entry, entries;  /* its entries, among those of all blocks; without the diagonal, but for cuSPARSE */
+  int longest;         /* entries of its longest row, without the diagonal */
   int offset;          /* where its row offsets start, [count + 1], of which the first is 0 */
   int index;           /* DCSR: where its list of rows starts */
   int level, levels;   /* of a triangle: where its level sets start, in places, [levels + 1], and how many there are */

@@ -182,11 +182,16 @@ static TrsvError Count(Maker *m)
 
     TrsvRow(m->A, r->order[p], &begin, &end, &diagonal);
     for (int k = begin; k < end; k++) {
-      const int number = NumberOf(m, p, m->place[m->A->columns[k]]);
+      const int         number = NumberOf(m, p, m->place[m->A->columns[k]]);
+      TrsvRecblockPart *b      = r->block + m->number[number];
 
-      r->block[m->number[number]].entries++;
-      m->filled[number] += m->last[number] != p;
+      b->entries++;
+      if (m->last[number] != p) {
+        m->filled[number]++;
+        m->next[number] = 0;
+      }
       m->last[number] = p;
+      if (++m->next[number] > b->longest) b->longest = m->next[number];
     }
   }
   return TRSV_SUCCESS;
