@@ -319,7 +319,7 @@ TrsvError TrsvRecblocksMake(const TrsvMatrix *A, const TrsvAnalysis *analysis, c
   memset(&m, 0, sizeof(m));
   r->settings = *settings;
   r->rows     = A->rows;
-  if (r->settings.depth < 0) r->settings.depth = TrsvRecblockDepth(settings, A->rows, multiprocessors);
+  if (r->settings.depth < 0) r->settings.depth = TrsvRecblockDepth(settings, A->rows, analysis->statistics.levels, multiprocessors);
   m.A        = A;
   m.source   = source;
   m.r        = r;

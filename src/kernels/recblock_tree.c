@@ -80,24 +80,24 @@ typedef struct {
   int    scalar_entries;            /* a thread for a row: no more than these */
   int    scalar_longest, scalar_rows; /* and no longer row than this, and no fewer rows that are not empty than these */
   double scalar_empty, vector_empty; /* CSR: no more than these, else DCSR */
-  int    rows;                      /* of a segment: less than so many for each multiprocessor */
-  int    depth;                     /* at least */
+  int    cut_sets;                  /* a triangle is cut at all: more level sets than these */
+  int    rows;                      /* and then, until a segment has less than so many for each multiprocessor */
 } Thresholds;
 
 /* The paper's. Depth: the authors' code halves until half a segment has less than 20 rows a core.
-   Fitted: on an H200; see docs/papers.md. cuSPARSE is never the fastest there; a sync-free solve is, but for two level sets; a product in DCSR is at
+   Fitted: on an H200; see docs/papers.md. Cutting gains a few per cent where there are many level sets, and loses elsewhere; cuSPARSE is never the fastest there; a sync-free solve is, but for two level sets; a product in DCSR is at
    least as fast as in CSR wherever a row is empty; a warp for each row pays for a long row, or where there are no more rows than warps. */
 static const Thresholds values[] = {
-  [RECBLOCK_PAPER]  = {15, 20, 100, INT_MAX, 20000,   32, 12,      INT_MAX, 0,    0.5, 0.15, 2 * 20 * 128, 1},
-  [RECBLOCK_FITTED] = {15, 2,  2,   64,      INT_MAX, 0,  INT_MAX, 32,      8448, 0,   0,    2 * 20 * 128, 0},
+  [RECBLOCK_PAPER]  = {15, 20, 100, INT_MAX, 20000,   32, 12,      INT_MAX, 0,    0.5, 0.15, 0,   2 * 20 * 128},
+  [RECBLOCK_FITTED] = {15, 2,  2,   64,      INT_MAX, 0,  INT_MAX, 32,      8448, 0,   0,    200, INT_MAX     },
 };
 
-int TrsvRecblockDepth(const TrsvRecblockSettings *s, int rows, int multiprocessors)
+int TrsvRecblockDepth(const TrsvRecblockSettings *s, int rows, int levels, int multiprocessors)
 {
   const double most  = (double)values[s->thresholds].rows * multiprocessors;
-  int          depth = values[s->thresholds].depth;
+  int          depth = levels > values[s->thresholds].cut_sets;
 
-  while (depth < RECBLOCK_DEEPEST && rows / (double)(1 << depth) >= most) depth++;
+  while (depth && depth < RECBLOCK_DEEPEST && rows / (double)(1 << depth) >= most) depth++;
   return depth;
 }
 

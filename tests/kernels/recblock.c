@@ -201,6 +201,17 @@ static void Trees(void)
     {9000,  90000, 33,   9000,  0,     RECBLOCK_VECTOR_CSR,  0 },
     {9000,  90000, 32,   8447,  0,     RECBLOCK_VECTOR_DCSR, 0 },
   };
+  static const struct {
+    int fitted, rows, levels, multiprocessors, depth;
+  } depth[] = {
+    {0, 100,        1,   36, 1 },
+    {0, 368639,     9,   36, 1 },
+    {0, 368640,     9,   36, 2 },
+    {0, 2000000,    9,   36, 4 },
+    {0, 2000000000, 9,   1,  12},
+    {1, 2000000,    200, 1,  0 },
+    {1, 2000000,    201, 1,  1 },
+  };
   const TrsvRecblockSettings paper = {RECBLOCK_RECURSIVE, -1, RECBLOCK_PAPER, RECBLOCK_BY_TREE, RECBLOCK_BY_TREE}, own = {RECBLOCK_RECURSIVE, -1, RECBLOCK_FITTED, RECBLOCK_BY_TREE, RECBLOCK_BY_TREE};
 
   Begin("the trees of recblock have the paper's thresholds");
@@ -219,7 +230,11 @@ static void Trees(void)
     Expect(b.kernel == square[i].kernel && b.count == (TrsvRecblockIsDcsr(&b) ? square[i].filled : b.rows), "square %d: kernel %d, %d rows", (int)i, b.kernel, b.count);
   }
   /* the authors' code on a Titan RTX, whose 4,608 cores are 36 multiprocessors of 128 */
-  Expect(TrsvRecblockDepth(&paper, 100, 36) == 1 && TrsvRecblockDepth(&paper, 368639, 36) == 1 && TrsvRecblockDepth(&paper, 368640, 36) == 2 && TrsvRecblockDepth(&paper, 2000000, 36) == 4 && TrsvRecblockDepth(&paper, 2000000000, 1) == 12, "depths: %d %d %d %d %d", TrsvRecblockDepth(&paper, 100, 36), TrsvRecblockDepth(&paper, 368639, 36), TrsvRecblockDepth(&paper, 368640, 36), TrsvRecblockDepth(&paper, 2000000, 36), TrsvRecblockDepth(&paper, 2000000000, 1));
+  for (size_t i = 0; i < sizeof(depth) / sizeof(depth[0]); i++) {
+    const int got = TrsvRecblockDepth(depth[i].fitted ? &own : &paper, depth[i].rows, depth[i].levels, depth[i].multiprocessors);
+
+    Expect(got == depth[i].depth, "depth %d of %d rows, %d level sets", got, depth[i].rows, depth[i].levels);
+  }
   End();
 
   Begin("the trees of recblock have thresholds of their own");
