@@ -94,19 +94,32 @@ TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision 
   return TrsvDeviceUpload(to, from, (size_t)n, stream);
 }
 
-TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, int *row)
+TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, double *asymmetry)
+{
+  (void)rows;
+  (void)offsets;
+  (void)columns;
+  (void)precision;
+  return TrsvDeviceUpload(asymmetry, values, 0, NULL);
+}
+
+TrsvError TrsvFactorGather(TrsvFactor *f, const void *values, TrsvStream stream) { return TrsvFactorSums(f, values, stream); }
+
+TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
 {
   (void)f;
   (void)offsets;
   (void)columns;
+  (void)order;
+  (void)there;
   (void)row;
   return None();
 }
 
-TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, NULL); }
+TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, order, TRSV_DEVICE, NULL); }
 TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream) { return TrsvFactorSums(f, NULL, stream); }
 
-TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, NULL); }
+TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, order, TRSV_DEVICE, NULL); }
 
 TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 {

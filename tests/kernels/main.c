@@ -16,6 +16,7 @@ static const struct {
   {"chunk",     TestChunk    },
   {"inverse",   TestInverse  },
   {"papers",    TestPapers   },
+  {"recblock",  TestRecblock },
   {"dense",     TestDense    },
   {"settings",  TestSettings },
   {"pairs",     TestPairs    },
