@@ -34,13 +34,13 @@ TRSV_BOTH int TrsvZigzag(int t, int top)
 enum {
   TRSV_GRID_REACH   = 2, /* the largest distance along a side */
   TRSV_GRID_OFFSETS = 125,
-  TRSV_GRID_SAMPLES = 64, /* rows that are looked at for a guess */
-  TRSV_GRID_TOP     = 4   /* points along a side from where colours rise to where they fall */
+  TRSV_GRID_SAMPLES = 64 /* rows that are looked at for a guess */
 };
 
 typedef struct {
   int         side[3];                    /* points along x, y, z; z is 1 in a plane */
   int         reach[3];                   /* the largest step along each, at least 1 */
+  int         top[3];                     /* points along each from where colours rise to where they fall */
   int         star;                       /* no step goes along two sides at once */
   int         entries;                    /* of the matrix */
   int         count;                      /* of the stencil's offsets, rising */
@@ -48,18 +48,23 @@ typedef struct {
   signed char step[TRSV_GRID_OFFSETS][3]; /* the same along x, y, z */
 } TrsvGrid;
 
-/* Of the matrix how many entries it has; of some rows all over it column - row of each entry; count is -1 where they are too many. */
+/* Of the matrix how many entries it has; of some rows all over it column - row and value, 1 where there are none, of each entry; count is -1 where
+   they are too many. */
 typedef struct {
-  int entries, count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
+  int    entries, count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
+  double value[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
 } TrsvGridSamples;
 
-TRSV_BOTH void TrsvGridSample(int rows, int entries, const int *offsets, const int *columns, int s, TrsvGridSamples *samples)
+TRSV_BOTH void TrsvGridSample(int rows, int entries, const int *offsets, const int *columns, const double *values, int s, TrsvGridSamples *samples)
 {
   const int i = (int)((2 * (long long)s + 1) * rows / (2 * TRSV_GRID_SAMPLES)), begin = offsets[i], end = offsets[i + 1];
   const int sound = begin >= 0 && begin <= end && end <= entries && end - begin <= TRSV_GRID_OFFSETS;
 
   samples->count[s] = sound ? end - begin : -1;
-  for (int k = begin; sound && k < end; k++) samples->offset[s][k - begin] = columns[k] - i;
+  for (int k = begin; sound && k < end; k++) {
+    samples->offset[s][k - begin] = columns[k] - i;
+    samples->value[s][k - begin]  = values ? values[k] : 1;
+  }
 }
 
 /* Does every entry of row i belong to the stencil, and stay inside the grid? */
@@ -86,7 +91,7 @@ TRSV_BOTH int TrsvGridColour(const TrsvGrid *g, int i)
   int at[3] = {i % g->side[0], i / g->side[0] % g->side[1], i / g->side[0] / g->side[1]}, colour = 0, inside = 0, points = 1;
 
   for (int s = 0; s < 3; s++) {
-    colour += TrsvZigzag(at[s] / g->reach[s], TRSV_GRID_TOP) << (g->star ? 0 : s);
+    colour += TrsvZigzag(at[s] / g->reach[s], g->top[s]) << (g->star ? 0 : s);
     inside += at[s] % g->reach[s] * points;
     points *= g->reach[s];
   }
@@ -96,7 +101,13 @@ TRSV_BOTH int TrsvGridColour(const TrsvGrid *g, int i)
 /* More than the colours of any grid */
 TRSV_BOTH int TrsvGridColours(const TrsvGrid *g)
 {
-  return ((TRSV_GRID_TOP - 1) * (g->star ? 3 : 7) + 1) * g->reach[0] * g->reach[1] * g->reach[2];
+  int colours = 1, points = 1;
+
+  for (int s = 0; s < 3; s++) {
+    colours += (g->top[s] - 1) << (g->star ? 0 : s);
+    points *= g->reach[s];
+  }
+  return colours * points;
 }
 
 /* Is the matrix a regular grid? holds says it of a guess, where the matrix lives. */

@@ -307,6 +307,39 @@ static void Grids(void)
   }
 }
 
+/* Colours rise for longer along the side whose entries are far larger. */
+static void Anisotropic(void)
+{
+  static const int side[3] = {70, 40, 1}, rows = 70 * 40;
+  static const struct {
+    double x, y;
+    int    levels;
+  } sizes[] = {
+    {1,   2,   7 },
+    {10,  1,   19},
+    {1,   100, 35},
+    {1,   NAN, 35},
+    {0,   0,   7 },
+  };
+
+  for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+    int    *offsets, *columns, found[3], levels;
+    double *values;
+
+    Begin("bmc: entries of %g along x, %g along y", sizes[s].x, sizes[s].y);
+    Grid(side, 0, WHOLE, &offsets, &columns);
+    values = malloc(sizeof(double) * (size_t)offsets[rows]);
+    for (int i = 0; i < rows; i++)
+      for (int k = offsets[i]; k < offsets[i + 1]; k++) values[k] = columns[k] == i ? 4 : abs(columns[k] - i) == 1 ? -sizes[s].x : -sizes[s].y;
+    levels = CheckValued(rows, offsets, columns, values, 0, found);
+    Expect(found[0] == side[0] && levels == sizes[s].levels, "%d level sets, not %d", levels, sizes[s].levels);
+    free(offsets);
+    free(columns);
+    free(values);
+    End();
+  }
+}
+
 /* No pattern takes time that grows faster than its entries: many hubs with many leaves in common. */
 static void Hubs(void)
 {
@@ -345,6 +378,7 @@ void TestOrdering(void)
 {
   Shapes();
   Grids();
+  Anisotropic();
   Hubs();
   Errors();
 }
