@@ -75,7 +75,7 @@ static void Solves(Shape shape, int rows, const char *scheme, int variant)
   TrsvAnalysis       *analysis;
   TrsvPlan           *plan = NULL;
   AgScheme            s;
-  char                settings[TRSV_SETTINGS], described[TRSV_SETTINGS], where[2 * TRSV_SETTINGS];
+  char                settings[TRSV_SETTINGS + 8], described[TRSV_SETTINGS], where[96];
 
   (void)snprintf(settings, sizeof(settings), "scheme=%s", scheme);
   (void)snprintf(where, sizeof(where), "%s %d, variant %d", ShapeName[shape], rows, variant);
