@@ -370,7 +370,80 @@ static void Errors(void)
   ExpectError(TrsvOrderBMC(2, offsets, above, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "a column past the last");
   ExpectError(TrsvOrderBMC(2, offsets, below, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "a column below zero");
   ExpectError(TrsvOrderBMC(2, falling, good, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "falling offsets");
+  for (int e = 0; e < 3; e++) {
+    int *device, *d;
+
+    ExpectError(TrsvDeviceStage(e < 2 ? offsets : falling, sizeof(offsets), &device, NULL), TRSV_SUCCESS, "offsets");
+    ExpectError(TrsvDeviceStage((const int *[]){above, below, good}[e], sizeof(good), &d, NULL), TRSV_SUCCESS, "columns");
+    ExpectError(TrsvOrderBMC(2, device, d, NULL, TRSV_DEVICE, 0, &o), TRSV_ERR_STRUCTURE, (const char *[]){"a column past the last, on the device", "below zero, there", "falling offsets, there"}[e]);
+    TrsvDeviceFree(device);
+    TrsvDeviceFree(d);
+  }
   Expect(o == NULL, "an ordering comes with an error");
+  End();
+}
+
+/* The same on the device whatever its threads' order: rows with many entries, that wait for near and for far ones. */
+static void Schedules(void)
+{
+  const int n = 700;
+
+  for (unsigned k = 0; k < (Reduced() ? 3 : 12); k++) {
+    Entries e = {.rows = n};
+    Random  r = k;
+    int    *offsets, *columns;
+    double *values;
+
+    Begin("bmc: schedule %u", k);
+    for (int i = 0; i < n; i++) {
+      Put(&e, i, i);
+      if (i && i % 50) Put(&e, i, i - 1);
+      for (int d = 0; d < 3; d++) Put(&e, i, RandomBelow(&r, n));
+      for (int j = 0; j < i && i % 97 == 0; j += 2) Put(&e, i, j);
+    }
+    Rows(&e, &offsets, &columns);
+    values = malloc(sizeof(double) * (size_t)e.count);
+    Values(e.count, k, values);
+    SimtSchedule(k);
+    CheckValued(n, offsets, columns, values, 0, NULL);
+    SimtDefaults();
+    free(values);
+    free(offsets);
+    free(columns);
+    free(e.row);
+    free(e.column);
+    End();
+  }
+}
+
+/* A word that never arrives ends the search, with an error. */
+static void GivesUp(void)
+{
+  enum {
+    HALF = 256
+  };
+  int offsets[2 * HALF + 1], columns[HALF], *o, *c;
+
+  Begin("bmc: a word is lost");
+  for (int i = 0; i <= 2 * HALF; i++) offsets[i] = i < HALF ? 0 : i - HALF;
+  for (int i = 0; i < HALF; i++) columns[i] = i;
+  ExpectError(TrsvDeviceStage(offsets, sizeof(offsets), &o, NULL), TRSV_SUCCESS, "offsets");
+  ExpectError(TrsvDeviceStage(columns, sizeof(columns), &c, NULL), TRSV_SUCCESS, "columns");
+  SimtSettings.resident = 1; /* the first block ends before the second starts */
+  SimtSettings.bounded  = 1;
+  SimtSettings.loser    = "bmc_words";
+  for (long k = 1; k <= HALF; k += Reduced() ? 100 : 11) {
+    TrsvOrdering *ordering;
+
+    SimtSettings.lose = k;
+    ExpectError(TrsvOrderBMC(2 * HALF, o, c, NULL, TRSV_DEVICE, 0, &ordering), TRSV_ERR_TIMEOUT, "TrsvOrderBMC");
+    Expect(!ordering, "an ordering in spite of the error");
+    TrsvOrderingDestroy(&ordering);
+  }
+  SimtDefaults();
+  TrsvDeviceFree(o);
+  TrsvDeviceFree(c);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
 }
 
@@ -380,5 +453,7 @@ void TestOrdering(void)
   Grids();
   Anisotropic();
   Hubs();
+  Schedules();
+  GivesUp();
   Errors();
 }
