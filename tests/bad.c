@@ -245,6 +245,10 @@ int main(int argc, char **args)
          suffix: zero
          args: -case zero -pc_sptrsvgpu_factor {{ilu icc}} -pc_factor_shift_type none
       test:
+         # in place 132 of the order
+         suffix: zero_bmc
+         args: -case zero -n 1000 -pc_sptrsvgpu_ordering bmc -pc_sptrsvgpu_factor {{ilu icc}} -pc_factor_shift_type none
+      test:
          suffix: zero_first
          args: -case last -n 1
       test:

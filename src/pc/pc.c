@@ -387,7 +387,8 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    all that belongs to it, is predicted to be at least 1.2 times as fast as one in the natural order; never where the values are far from symmetric: there a
    flow, or an elimination order, is often written into the natural order, and iterations rise several times. After a `KSP` that did not converge in block
    multicolour, set-ups with new values in the same pattern take the natural order, and keep to it; and so they do if solves in both have been seen,
-   and iterations times their predicted seconds speak for it. The view says what was chosen, and why.
+   and iterations times their predicted seconds speak for it. The view of the factor says what was chosen, and why; "matrix ordering" in that of PETSc's
+   part is what `PCFactorSetMatOrderingType()` has set.
 
 .seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGBMC`
 @*/
