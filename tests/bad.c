@@ -277,7 +277,7 @@ int main(int argc, char **args)
    test:
       suffix: small
       nsize: {{1 2 3}}
-      args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}}
+      args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}} -pc_sptrsvgpu_ordering {{natural bmc}}
       output_file: output/bad_sound.out
 
 TEST*/
