@@ -1,4 +1,4 @@
-static char help[] = "Which order -pc_sptrsvgpu_ordering auto keeps to, set-up after set-up: on a GPU block multicolour, until a KSP does not converge in it.\n\n";
+static char help[] = "Which order -pc_sptrsvgpu_ordering auto keeps to, set-up after set-up: on a GPU multicolour, until a KSP does not converge in it.\n\n";
 
 #include "common.h"
 #include <sptrsvgpu.h>
