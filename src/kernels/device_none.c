@@ -15,6 +15,10 @@ TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
 
 void TrsvDeviceFree(void *pointer) { (void)pointer; }
 
+size_t TrsvDeviceHeld(void) { return 0; }
+size_t TrsvDevicePeak(void) { return 0; }
+void   TrsvDeviceMark(void) { }
+
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
   (void)device;

@@ -43,6 +43,7 @@ struct TrsvFactor {
   FactorStatus  *status;
   TrsvSync       sync;
   TrsvStatistics statistics; /* of L */
+  TrsvAnalysis  *analysis;   /* of L, until TrsvFactorTrim() */
   int            longest;    /* entries of the longest row that takes a warp */
   size_t         bytes;
 };

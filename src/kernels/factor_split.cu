@@ -168,7 +168,7 @@ static TrsvError SplitLU(TrsvFactor *f, const int *offsets, const int *columns, 
 
 static TrsvError SplitTranspose(TrsvFactor *f)
 {
-  const TrsvMatrix U = {f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE};
+  const TrsvMatrix U = {f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE, NULL};
   TrsvMatrix       T;
   int             *made;
   const int       *source;

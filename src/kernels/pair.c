@@ -26,16 +26,17 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
 
 static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, TrsvSelection selection, const TrsvAlgorithm *asked, TrsvPairMember *m)
 {
-  const double  start    = Seconds();
-  TrsvMatrix    T        = *A;
-  int          *offsets  = NULL;
-  const int    *source   = NULL;
-  TrsvAnalysis *analysis = NULL;
-  int           entries  = 0;
-  TrsvError     error    = TrsvEntries(A, &entries);
+  const double        start    = Seconds();
+  TrsvMatrix          T        = *A;
+  int                *offsets  = NULL;
+  const int          *source   = NULL;
+  const TrsvAnalysis *analysis = NULL;
+  TrsvAnalysis       *made     = NULL;
+  int                 entries  = 0;
+  TrsvError           error    = TrsvEntries(A, &entries);
 
   if (!error && pair->transposed) error = TrsvTranspose(A, &T, &offsets, &source);
-  if (!error) error = TrsvAnalyse(&T, &analysis);
+  if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
   if (!error) {
     m->statistics = analysis->statistics;
     error         = Choose(pair, selection, asked, m);
@@ -47,7 +48,7 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, TrsvSelec
     m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
     error        = TrsvPlanCreate(&T, analysis, source, entries, m->algorithm, &m->plan);
   }
-  TrsvAnalysisDestroy(&analysis);
+  TrsvAnalysisDestroy(&made);
   TrsvFree(A->memory, offsets);
   m->seconds = Seconds() - start;
   return error;

@@ -203,6 +203,7 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
   Mat        local;
   IS         r, c;
+  MatInfo    matrix;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Symbolic, F, A, 0, 0));
@@ -214,6 +215,10 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCall(CheckSettings(F));
   PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SetOrdering(F, local, row, column, &r, &c));
+  PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
+  s->matrix = matrix.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscLogDouble)(local->rmap->n + 1) * (PetscLogDouble)sizeof(PetscInt);
+  s->held   = TrsvDeviceHeld();
+  TrsvDeviceMark();
   F->info.fill_ratio_given = info->fill;
   PetscCall(SpTRSVGPUDeviceSymbolic(F, local, info));
   if (!s->factor) {
@@ -342,6 +347,7 @@ static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
       TrsvPair *pair;
 
       PetscCall(SpTRSVGPUGetPair(F, s->home, PETSC_FALSE, &pair));
+      s->peak = TrsvDevicePeak();
     }
   }
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Numeric, F, A, 0, 0));
@@ -373,6 +379,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   PetscCallTrsv(TrsvPairSetValues(*p, t.l, t.u, t.memory, stream));
   if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, t.l, t.u, t.memory, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  if (s->factor) TrsvFactorTrim(s->factor);
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   PetscCall(SpTRSVGPUCite(*p, s->settings.thread));
   *pair = *p;
