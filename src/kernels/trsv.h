@@ -130,6 +130,11 @@ const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper i
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
 int                  TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* do equal solves give the same bits but for this one? */
 
+/* Settings of an algorithm are words "name=value" with spaces between them; what they leave open, and all where they are NULL, the algorithm
+   chooses. rank=N is known to all: the algorithm's own choice N by predicted time. */
+const char *TrsvAlgorithmSetting(const TrsvAlgorithm *, int i, const char **values); /* the name of the i-th other one, NULL past the last; what it may be */
+TrsvError   TrsvAlgorithmCheck(const TrsvAlgorithm *, const char *settings);         /* could they be given? The message says what could */
+
 typedef enum {
   TRSV_SELECT_MODEL,       /* the shortest predicted time */
   TRSV_SELECT_GRANULARITY, /* thread-level where parallel granularity exceeds 0.7, else warp-level: CapelliniSpTRSV (ICPP 2020) */
@@ -157,9 +162,16 @@ double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision)
 
 typedef struct TrsvPlan TrsvPlan;
 
+/* Where the values of b and x stand, if not as the rows do: row i of a triangle takes b[from[i]], and its solution goes to x[to[i]]. Each is [rows],
+   no place twice, or NULL for where b or x are in the order of the rows. */
+typedef struct {
+  const int *from, *to;
+} TrsvPlaces;
+
 /* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept; all three live in one memory, and what the
-   algorithm wants in another is copied there. source [nnz], where not NULL, says where in the caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values. */
-TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, TrsvPlan **plan);
+   algorithm wants in another is copied there. source [nnz], where not NULL, says where in the caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values.
+   settings: as TrsvAlgorithmCheck takes them; TRSV_ERR_UNSUPPORTED where there are not so many ranks. */
+TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
 
 /* Takes new values, in the order of the matrix's columns (or of source), from memory of the given kind. */
 TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStream);
@@ -170,22 +182,32 @@ TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStre
 TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *);
-void                 TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* its settings, "" where there are none */
+void                 TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* its settings, "" where there are none; words where they can be given */
 size_t               TrsvPlanBytes(const TrsvPlan *); /* memory that the plan holds, where its algorithm lives */
 void                 TrsvPlanDestroy(TrsvPlan **);
+
+enum {
+  TRSV_SETTINGS = 96 /* characters of settings in words */
+};
 
 /* What TrsvPairTune found of one candidate. */
 typedef struct {
   const TrsvAlgorithm *algorithm;
-  char                 settings[64]; /* "" where the algorithm has none */
+  char                 settings[TRSV_SETTINGS]; /* "" where the algorithm has none */
   double               seconds;      /* of a solve: the median */
   double               error;        /* of a solve: the largest componentwise backward error */
   int                  wrong;        /* rejected: its error is beyond rounding, another's is not */
 } TrsvTried;
 
 enum {
-  TRSV_TRIES = 8
+  TRSV_TRIES = 64
 };
+
+/* What is asked for a factor: an algorithm, NULL for TrsvSelect's choice, and settings of it or NULL. */
+typedef struct {
+  const TrsvAlgorithm *algorithm;
+  const char          *settings;
+} TrsvAsked;
 
 /* The plans of the two factors of one matrix A = L U, or, transposed, of A^T = U^T L^T: first is solved before second. */
 typedef struct {
@@ -204,24 +226,22 @@ typedef struct {
   TrsvPrecision  precision;
   int            rows, transposed;
   TrsvPairMember first, second;
-  int           *row, *column; /* [rows] orderings of b and of x, in that memory; NULL where natural */
-  void          *permuted;     /* [rows] where there is an ordering */
-  void          *between;      /* [rows] for the solution of the first solve */
+  void          *between; /* [rows] for the solution of the first solve */
 } TrsvPair;
 
-/* Makes the pair of L and U, or of their transposes. lower and upper name the algorithms for L and for U (transposed or not), NULL
-   for TrsvSelect's choice. An algorithm of another memory is an error. Where row and column, each [rows] or NULL, are given, L U is A
+/* Makes the pair of L and U, or of their transposes. lower and upper say what is asked for L and for U (transposed or not); NULL
+   is nothing. An algorithm of another memory is an error. Where row and column, each [rows] or NULL, are given, L U is A
    with its rows and columns in that order: row i of L U is row row[i] of A, column j is column column[j]. They live where L and U do. */
-TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory, TrsvSelection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair);
+TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory, TrsvSelection, const TrsvAsked *lower, const TrsvAsked *upper, TrsvPair **pair);
 
 /* Takes new values of L and U, each in the order of its matrix's columns. */
 TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory, TrsvStream);
 
 /* Measures solves with a pair on a device that has values: its own plans first, then, as long as it has not taken so many seconds, those of other
    algorithms and settings that are predicted to be the next best; keeps the fastest of those that are right. What TrsvPairCreate and
-   TrsvPairSetValues were given is given again, values in memory of the given kind; where lower or upper name an algorithm, only its settings
-   are tried. A host has nothing to choose from. */
-TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const void *l, const void *u, TrsvMemory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, double seconds, TrsvStream);
+   TrsvPairSetValues were given is given again, values in memory of the given kind; where lower or upper ask for an algorithm, only its settings
+   are tried, and where they ask for settings, nothing else. A host has nothing to choose from. */
+TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory, const TrsvAsked *lower, const TrsvAsked *upper, double seconds, TrsvStream);
 
 /* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->between, not b or x. */
 TrsvError TrsvPairFirst(TrsvPair *, const void *b, void *y, TrsvStream);

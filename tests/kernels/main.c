@@ -16,6 +16,7 @@ static const struct {
   {"chunk",     TestChunk    },
   {"inverse",   TestInverse  },
   {"papers",    TestPapers   },
+  {"settings",  TestSettings },
   {"pairs",     TestPairs    },
   {"tune",      TestTune     },
   {"numbers",   TestNumbers  },
