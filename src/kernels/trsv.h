@@ -101,22 +101,21 @@ void      TrsvAnalysisDestroy(TrsvAnalysis **);
 TrsvError TrsvTranspose(const TrsvMatrix *, TrsvMatrix *transpose, int **offsets, const int **source);
 void      TrsvFree(TrsvMemory, void *);
 
-/* An ordering of the rows of a square matrix in which blocks of one colour, [colour[c], colour[c + 1]), do not touch one another: no entry
-   of the matrix joins a row of one to a row of another. */
+/* An ordering of the rows of a square matrix by colour: rows of one colour touch, that is, the matrix has an entry that joins them, only
+   in small blocks: nodes of at most 5 rows that follow each other with the same columns, or blocks of the size that was asked for. */
 typedef struct {
-  int        rows, blocks, colours;
-  TrsvMemory memory;  /* where order, block and colour live: with the matrix */
-  int       *order;   /* [rows] the row that stands in each place; rising inside a block */
-  int       *block;   /* [blocks + 1] where each block starts in order */
-  int       *colour;  /* [colours + 1] where each colour starts among the blocks */
+  int        rows, colours;
+  TrsvMemory memory;  /* where order and colour live: with the matrix */
+  int       *order;   /* [rows] the row that stands in each place; rising inside a colour */
+  int       *colour;  /* [colours + 1] where each colour starts in order */
   int        grid[3]; /* the points along each side, where the matrix was seen to be a regular grid; 0 elsewhere */
   double     seconds;
 } TrsvOrdering;
 
-/* Block multicolour, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same result every
-   time and in either memory. The matrix is in compressed sparse rows there; its pattern need not be symmetric, its diagonal not complete. Where
-   its values are given, not NULL, strong entries are kept inside blocks. size: of a block in rows; 0 for what suits the matrix. On an error
-   *ordering is left NULL. */
+/* Multicolour, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same result every
+   time and in either memory. The matrix is in compressed sparse rows there; its pattern need not be symmetric, its diagonal not complete.
+   Where its values are given, not NULL, strong entries decide. size: 0, or that of blocks in rows, for the block multicolour ordering
+   (made on the host). On an error *ordering is left NULL. */
 TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory, int size, TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);
 
