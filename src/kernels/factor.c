@@ -204,12 +204,12 @@ void TrsvFactorEntries(const TrsvFactor *f, int *L, int *U)
 }
 
 /* A launch and a read; a hop for each level set, dearer where a row is made than where it is a pivot; what crosses the memory; the dependencies of
-   the longest row, one after the other. From an H200. */
-double TrsvFactorPredict(const TrsvFactor *f)
+   the longest row, one after the other. Fitted on an H200. */
+double TrsvFactorPredict(const TrsvFactor *f, const TrsvCosts *c)
 {
   const double launch = 20e-6, pivot = 0.6e-6, row = 2.4e-6, entry = 3e-11, step = 2.5e-6;
 
-  return launch + (f->records ? pivot : row) * f->statistics.levels + entry * ((double)f->lower + f->upper) + step * f->longest;
+  return launch + c->hop * (f->records ? pivot : row) * f->statistics.levels + c->byte * entry * ((double)f->lower + f->upper) + c->hop * step * f->longest;
 }
 
 int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes; }
@@ -224,6 +224,7 @@ void TrsvFactorDestroy(TrsvFactor **factor)
 
   if (!f) return;
   TrsvFactorTrim(f);
+  TrsvFactorCusparseDestroy(f);
   TrsvDeviceFree(f->l_offsets);
   TrsvDeviceFree(f->l_columns);
   TrsvDeviceFree(f->u_offsets);

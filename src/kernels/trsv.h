@@ -286,6 +286,10 @@ TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, Trs
    stream. What a zero pivot leaves in L and U is of no use. */
 TrsvError TrsvFactorNumeric(TrsvFactor *, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
 
+/* The same by cuSPARSE, for comparison: ILU in double precision, without shifts. The pattern is given again, and must live until the factor is
+   destroyed. */
+TrsvError TrsvFactorCusparse(TrsvFactor *, const int *offsets, const int *columns, const void *values, TrsvOutcome *, TrsvStream);
+
 /* L with a unit diagonal and U with a stored one; they and their values belong to the factor. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
@@ -296,7 +300,7 @@ const TrsvStatistics *TrsvFactorStatistics(const TrsvFactor *); /* of L */
 void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
 int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row; 1 where only the pivots depend on each other */
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
-double                TrsvFactorPredict(const TrsvFactor *);    /* seconds that values are expected to take */
+double                TrsvFactorPredict(const TrsvFactor *, const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
 void                  TrsvFactorTrim(TrsvFactor *);             /* gives up the analysis of L, which TrsvFactorTriangles shows, once a pair has been made */
 void                  TrsvFactorDestroy(TrsvFactor **);
 

@@ -31,7 +31,7 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
 
   PetscFunctionBegin;
   if (s->factor) {
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the GPU, solves on %s\n", kind, on));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the GPU%s, solves on %s\n", kind, s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE ? " by cuSPARSE" : "", on));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %d lanes a row, factor %.3g MB", TrsvFactorLanes(s->factor), 1e-6 * (double)TrsvFactorBytes(s->factor)));
     if (s->outcome.attempts > 1) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, ", %d attempts, diagonal shifted by %g", s->outcome.attempts, s->outcome.shift));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "\n"));

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 #include "engine.h"
+#include "factor.h"
 #include "impl.h"
 
 static std::map<char *, size_t> live; /* what is allocated: where, and how many bytes */
@@ -120,6 +121,8 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
   }
   return TRSV_SUCCESS;
 }
+
+void TrsvFactorCusparseDestroy(TrsvFactor *) { } /* there is no cuSPARSE here */
 
 TrsvError TrsvDeviceAllocWord(unsigned **word) { return take(sizeof(**word), 0, (void **)word); }
 void      TrsvDeviceFreeWord(unsigned *word) { TrsvDeviceFree(word); }
