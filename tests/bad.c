@@ -213,6 +213,18 @@ int main(int argc, char **args)
          args: -n 100 -pc_factor_mat_ordering_type {{rcm bmc}}
          filter: Error: grep -o "On several ranks only the natural ordering"
       test:
+         suffix: orderings
+         args: -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering bmc -pc_factor_mat_ordering_type {{natural rcm}}
+         filter: Error: grep -o "contradict each other; give one of them"
+      test:
+         suffix: orderings_natural
+         args: -pc_sptrsvgpu_ordering natural -pc_factor_mat_ordering_type bmc
+         filter: Error: grep -o "pc_sptrsvgpu_ordering natural and -pc_factor_mat_ordering_type bmc contradict each other"
+      test:
+         suffix: ordering_name
+         args: -pc_sptrsvgpu_ordering foo
+         filter: Error: grep -o "Unknown option .foo. for -pc_sptrsvgpu_ordering. Available options"
+      test:
          suffix: type
          args: -mat_type {{baij sbaij dense sell}}
          filter: Error: grep -o "MatSolverType sptrsvgpu does not support matrix type"

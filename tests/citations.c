@@ -11,7 +11,9 @@ static const struct {
   {"warp",     "DufrechouEzzatti2018"},
   {"fusion",   "YuenyeungSpTRSV"    },
   {"twophase", "CapelliniSpTRSV"    },
+  {"recblock", "RecBlockSpTRSV"     },
   {"thread",   "CapelliniSpTRSV"    },
+  {"dense",    "DenseLowerTriangularSolver"},
 };
 
 #define PAPERS ((int)PETSC_STATIC_ARRAY_LENGTH(papers))

@@ -40,6 +40,18 @@ static const char yuenyeung[] = "@article{YuenyeungSpTRSV,\n"
                                 "  year    = {2021}\n"
                                 "}\n";
 
+static const char recblock[] = "@inproceedings{RecBlockSpTRSV,\n"
+                               "  author    = {Zhengyang Lu and Yuyao Niu and Weifeng Liu},\n"
+                               "  title     = {Efficient Block Algorithms for Parallel Sparse Triangular Solve},\n"
+                               "  booktitle = {49th International Conference on Parallel Processing (ICPP)},\n"
+                               "  year      = {2020}\n"
+                               "}\n";
+
+static const char dense_triangles[] = "@misc{DenseLowerTriangularSolver,\n"
+                                      "  title = {Dense Lower Triangular Solver: {GPU} Simple, {GPU} Complex 1 and {GPU} Complex 2},\n"
+                                      "  note  = {Course report; its authors are not named}\n"
+                                      "}\n";
+
 static struct {
   const char *algorithm, *cite;
   PetscBool   set;
@@ -50,6 +62,8 @@ static struct {
   {"warp",     syncfree_csr, PETSC_FALSE},
   {"csc",      syncfree,     PETSC_FALSE},
   {"level",    level_sets,   PETSC_FALSE},
+  {"recblock", recblock,     PETSC_FALSE},
+  {"dense",    dense_triangles, PETSC_FALSE},
 };
 
 static PetscErrorCode Cite(const char *algorithm)
