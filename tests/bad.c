@@ -181,6 +181,11 @@ int main(int argc, char **args)
          args: -mat_sptrsvgpu_upper foo
          filter: Error: grep -o "No triangular solve is named foo here; there are"
       test:
+         suffix: setting
+         requires: cuda
+         args: -mat_sptrsvgpu_ag_scheme nw:3
+         filter: Error: grep -o "ag: scheme cannot be .nw:3.; it is words joined by commas"
+      test:
          suffix: select
          args: -mat_sptrsvgpu_select foo
          filter: Error: grep -o "Unknown option .foo. for -mat_sptrsvgpu_select. Available options"

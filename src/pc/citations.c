@@ -40,6 +40,15 @@ static const char yuenyeung[] = "@article{YuenyeungSpTRSV,\n"
                                 "  year    = {2021}\n"
                                 "}\n";
 
+static const char ag[] = "@article{AGSpTRSV,\n"
+                         "  author  = {Zhengding Hu and Jingwei Sun and Zhongyang Li and Guangzhong Sun},\n"
+                         "  title   = {{AG-SpTRSV}: An Automatic Framework to Optimize Sparse Triangular Solve on {GPU}s},\n"
+                         "  journal = {ACM Transactions on Architecture and Code Optimization},\n"
+                         "  volume  = {21},\n"
+                         "  number  = {4},\n"
+                         "  year    = {2024}\n"
+                         "}\n";
+
 static const char recblock[] = "@inproceedings{RecBlockSpTRSV,\n"
                                "  author    = {Zhengyang Lu and Yuyao Niu and Weifeng Liu},\n"
                                "  title     = {Efficient Block Algorithms for Parallel Sparse Triangular Solve},\n"
@@ -62,6 +71,7 @@ static struct {
   {"warp",     syncfree_csr, PETSC_FALSE},
   {"csc",      syncfree,     PETSC_FALSE},
   {"level",    level_sets,   PETSC_FALSE},
+  {"ag",       ag,           PETSC_FALSE},
   {"recblock", recblock,     PETSC_FALSE},
   {"dense",    dense_triangles, PETSC_FALSE},
 };

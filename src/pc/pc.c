@@ -475,9 +475,10 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
 .  -pc_sptrsvgpu_ordering <natural,bmc,auto> - the order in which the matrix is factored, natural by default; see `PCSpTRSVGPUSetOrdering()`
 .  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, inverse, thread, warp,
-                                       level, csc, twophase, fusion, recblock, dense, cusparse
+                                       level, csc, twophase, fusion, ag, recblock, dense, cusparse
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
+.  -mat_sptrsvgpu_ag_scheme <scheme>  - of AG-SpTRSV, where ag is named; see `MatSpTRSVGPUSetSettings()`
 .  -mat_sptrsvgpu_select <model,granularity> - what chooses for auto
 .  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - where the matrix is factored if it lives on a GPU
 .  -mat_sptrsvgpu_view                - show statistics, choice and memory

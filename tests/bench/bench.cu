@@ -140,7 +140,7 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   subject.cusparse_ms          = base.ms;
   subject.cusparse_analysis_ms = base.analysis_ms;
   for (const Candidate &candidate : o.candidates)
-    for (int rank = 0; rank < (budget > 0 && candidate.settings.empty() ? o.ranks : 1); rank++) {
+    for (int rank = 0; rank < (budget > 0 && candidate.algorithm->predict && candidate.settings.empty() ? o.ranks : 1); rank++) { /* of what auto may choose */
       const TrsvAlgorithm *a = candidate.algorithm;
       Result               r;
 
