@@ -216,7 +216,7 @@ void TrsvFactorEntries(const TrsvFactor *f, int *L, int *U)
    the longest row, one after the other. Fitted on an H200. */
 double TrsvFactorPredict(const TrsvFactor *f, const TrsvCosts *c)
 {
-  const double launch = 20e-6, pivot = 0.6e-6, row = 2.4e-6, entry = 3e-11, step = 2.5e-6;
+  const double launch = 20e-6, pivot = 0.6e-6, row = 2e-6, entry = 3e-11, step = 0.45e-6;
 
   return launch + c->hop * (f->records ? pivot : row) * f->statistics.levels + c->byte * entry * ((double)f->lower + f->upper) + c->hop * step * f->longest;
 }

@@ -259,7 +259,8 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_BMC, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering bmc does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
   s->matrix = matrix.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscLogDouble)(local->rmap->n + 1) * (PetscLogDouble)sizeof(PetscInt);
-  s->held   = TrsvDeviceHeld();
+  if (s->home == TRSV_DEVICE) (void)TrsvGetCosts(); /* measured once in a process, in memory that is not the set-up's */
+  s->held = TrsvDeviceHeld();
   TrsvDeviceMark();
   F->info.fill_ratio_given = info->fill;
   PetscCall(SpTRSVGPUDeviceSymbolic(F, A, local, info));

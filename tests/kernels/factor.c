@@ -460,7 +460,7 @@ static void Long(void)
 
     Begin("factor %s: long rows", kind ? "icc" : "ilu");
     A = MakeSquare(DENSE, 170, 1, TRSV_DOUBLE, 5);
-    f = Make(&A, (TrsvFactorKind)kind, 16);
+    f = Make(&A, NULL, (TrsvFactorKind)kind, 16);
     if (f) Numeric(f, &A, (TrsvFactorKind)kind, &plain, 2, "dense");
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
@@ -476,7 +476,7 @@ static void Analysed(void)
   Begin("factor: the analysis of L is made once");
   for (int trim = 0; trim < 2; trim++) {
     Square        A    = MakeSquare(RANDOM, 90, 0, TRSV_DOUBLE, 7);
-    TrsvFactor   *f    = Make(&A, TRSV_ILU, 0);
+    TrsvFactor   *f    = Make(&A, NULL, TRSV_ILU, 0);
     TrsvPair     *pair = NULL;
     TrsvAnalysis *again, wrong;
     const TrsvAsked thread = {TrsvAlgorithmFind("thread"), NULL};
