@@ -131,7 +131,7 @@ static TrsvError Copy(const int *from, size_t count, int **to)
 /* chunk's plan of T itself. */
 static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
 {
-  TrsvMatrix    A = {v->rows, v->offsets, v->columns, v->lower ? TRSV_LOWER : TRSV_UPPER, v->stored ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, plan->precision, TRSV_DEVICE};
+  TrsvMatrix    A = {v->rows, v->offsets, v->columns, v->lower ? TRSV_LOWER : TRSV_UPPER, v->stored ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, plan->precision, TRSV_DEVICE, NULL};
   const TrsvPlaces places = {v->from, v->to};
   TrsvAnalysis    *analysis;
   TrsvError        error;
