@@ -41,7 +41,7 @@ PETSC_EXTERN const char *const SpTRSVGPUFactorizations[];
 /* The order in which a matrix is factored, where PCFactorSetMatOrderingType() leaves it to us. */
 typedef enum {
   SPTRSVGPU_ORDERING_NATURAL,
-  SPTRSVGPU_ORDERING_BMC, /* block multicolour, MATORDERINGBMC */
+  SPTRSVGPU_ORDERING_BMC, /* multicolour, MATORDERINGBMC */
   SPTRSVGPU_ORDERING_AUTO /* the one that promises the shorter time to solution on a GPU */
 } SpTRSVGPUOrdering;
 PETSC_EXTERN const char *const SpTRSVGPUOrderings[];

@@ -204,7 +204,7 @@ static PetscErrorCode CheckSettings(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host is to factor in block multicolour order. */
+/* The host is to factor in multicolour order. */
 static PetscErrorCode OrderOnHost(SpTRSVGPU *s, Mat A, Mat local, IS *row, IS *column)
 {
   TrsvOrdering *bmc;

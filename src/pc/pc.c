@@ -34,7 +34,7 @@ typedef struct {
     KSPConvergedReason reason; /* KSP_CONVERGED_ITERATING: none */
     PetscInt           iterations;
     double             iteration; /* seconds predicted */
-  } seen[2]; /* of the last KSP in the natural order, and in block multicolour, where auto chose */
+  } seen[2]; /* of the last KSP in the natural order, and in multicolour, where auto chose */
 } PC_SpTRSVGPU;
 
 static PetscErrorCode GetData(PC pc, PC_SpTRSVGPU **data)
@@ -186,7 +186,7 @@ static PetscErrorCode PCPostSolve_SpTRSVGPU(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a set-up with new values: was block multicolour, which auto has chosen, the wrong choice? Then it is the natural order from now on. */
+/* Before a set-up with new values: was multicolour, which auto has chosen, the wrong choice? Then it is the natural order from now on. */
 static PetscErrorCode Reconsider(PC pc, PC_SpTRSVGPU *p)
 {
   const double seconds[2] = {p->seen[0].iteration * (double)p->seen[0].iterations, p->seen[1].iteration * (double)p->seen[1].iterations};
@@ -197,8 +197,8 @@ static PetscErrorCode Reconsider(PC pc, PC_SpTRSVGPU *p)
   PetscCall(GetFactor(pc, &F));
   if (!F || !((SpTRSVGPU *)F->data)->anybmc || ((SpTRSVGPU *)F->data)->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   s = (SpTRSVGPU *)F->data;
-  if (p->seen[1].reason < 0) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "in block multicolour the KSP ended with %s", KSPConvergedReasons[p->seen[1].reason]));
-  else if (p->seen[0].reason > 0 && p->seen[1].reason > 0 && seconds[0] < seconds[1]) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "%" PetscInt_FMT " iterations; in block multicolour there were %" PetscInt_FMT, p->seen[0].iterations, p->seen[1].iterations));
+  if (p->seen[1].reason < 0) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "in multicolour the KSP ended with %s", KSPConvergedReasons[p->seen[1].reason]));
+  else if (p->seen[0].reason > 0 && p->seen[1].reason > 0 && seconds[0] < seconds[1]) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "%" PetscInt_FMT " iterations; in multicolour there were %" PetscInt_FMT, p->seen[0].iterations, p->seen[1].iterations));
   if (s->settings.against[0]) pc->flag = DIFFERENT_NONZERO_PATTERN; /* the symbolic phase again */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -397,7 +397,7 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
 
    Input Parameters:
 +  pc       - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
--  ordering - `SPTRSVGPU_ORDERING_NATURAL`, the default; `SPTRSVGPU_ORDERING_BMC`: block multicolour, see `MATORDERINGBMC`; or
+-  ordering - `SPTRSVGPU_ORDERING_NATURAL`, the default; `SPTRSVGPU_ORDERING_BMC`: multicolour, see `MATORDERINGBMC`; or
               `SPTRSVGPU_ORDERING_AUTO`: the one of them that promises the shorter time to solution
 
    Options Database Key:
@@ -409,11 +409,12 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    The order is made where the matrix lives, each rank orders its own rows. `PCFactorSetMatOrderingType()` is heeded: a type that is given there is taken
    in place of auto, and another than the one given here is an error of the set-up.
 
-   auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes block multicolour where an iteration in it, with
+   auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes multicolour where an iteration in it, with
    all that belongs to it, is predicted to be at least 1.2 times as fast as one in the natural order; never where the values are far from symmetric: there a
    flow, or an elimination order, is often written into the natural order, and iterations rise several times. After a `KSP` that did not converge in block
    multicolour, set-ups with new values in the same pattern take the natural order, and keep to it; and so they do if solves in both have been seen,
-   and iterations times their predicted seconds speak for it. The view says what was chosen, and why.
+   and iterations times their predicted seconds speak for it. The view of the factor says what was chosen, and why; "matrix ordering" in that of PETSc's
+   part is what `PCFactorSetMatOrderingType()` has set.
 
 .seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGBMC`
 @*/
