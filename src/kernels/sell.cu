@@ -1,0 +1,308 @@
+/*
+   sell: a warp for each slice of 32 rows, whose own dependencies are shuffled; for factors of few level sets, those of a block multicolour
+   ordering above all.
+
+   Source: block multicolour ordering, and its storage by slices: Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV, and its
+   hierarchical successor, Iwashita, Li, Fukaya (ICPP 2020), which has the entries of a slice side by side (SELL: Kreutzer et al., SIAM J.
+   Sci. Comput. 2014). What is ours: no barrier between colours, but the value as its own flag, and only for rows that another slice waits
+   for; blocks are not told but found (sell_slices.cu), several to a slice, and solved by shuffles. So of the level sets of a block
+   multicolour ordering, colours times what a block has, only the colours are hops through L2. Where slices of the matrix's own order have
+   no fewer level sets than its rows, the rows are taken in the order of these, as `thread` does; long rows are cut as there (ordered.h).
+
+   Mapping: the block of ticket t solves slices t * WARPS onwards, a warp each, a lane for each row.
+   Memory order: a solution is handed over to another warp in one word that is its own flag; nothing else crosses warps.
+   Why it ends: a slice waits for smaller slices only. Those of other blocks have smaller tickets, so their blocks have started; warps of a
+   block share no barrier once they have the ticket. All that comes from other slices is there before the slice's own rows are solved,
+   in as many turns as its longest chain is long, 32 at most. Patience bounds a wait if memory fails.
+   Same bits: each row is one lane's sum, over other slices first, in the order of its entries.
+*/
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "pattern.cuh"
+#include "sell.h"
+
+enum {
+  BLOCK  = 256,
+  LANES  = TRSV_LANES,
+  WARPS  = BLOCK / LANES,
+  NARROW = 4, /* entries of a row that a lane has in registers */
+  WIDE   = 8,
+  FEW    = 512, /* level sets up to which slices are looked for */
+  NONE   = INT_MIN /* where an entry's position would stand: >= 0 of another slice's row, ~lane of this slice's, or none */
+};
+
+/* The data of a plan. */
+typedef struct {
+  TrsvOrdered rows; /* columns is what a lane is told of each entry */
+  TrsvSlice  *slice;
+  int         slices, width, depth; /* depth: level sets of the slices, 0 where rows are in the order of their level sets */
+  void       *memory;
+} Sell;
+
+template <class T> struct SellView {
+  int              slices;
+  const TrsvSlice *slice;
+  OrderedView<T>   A;
+
+  SellView(const Sell *s) : slices(s->slices), slice(s->slice), A(&s->rows) { }
+};
+
+template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T> S, const T *b, T *x)
+{
+  TRSV_SHARED(unsigned, start, 2);
+  const OrderedView<T> &A = S.A;
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  __syncthreads();
+  const int s = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
+  if (s >= S.slices) return;
+  const TrsvSlice slice = S.slice[s];
+  const int       p = slice.first + lane, width = (int)(slice.shape >> 8 & 255), own = (int)(slice.shape >> 16);
+  const bool      mine = lane < (int)(slice.shape & 255), exported = slice.exported >> lane & 1;
+  T *const        now  = A.words + (start[1] ? A.rows : 0) + p;
+  const int       row  = mine ? A.order[p] : -1;
+  const T         inverse = mine && A.inverse ? A.inverse[p] : 1;
+  int             from[WIDTH];
+  T               value[WIDTH], solution[WIDTH];
+
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) {
+    from[n]  = n < width ? A.columns[(slice.start + n) * LANES + lane] : NONE;
+    value[n] = n < width ? A.values[(slice.start + n) * LANES + lane] : 0;
+  }
+  trsv_wait_for_previous(); /* all before this, no launch changes */
+  trsv_let_next_start();
+  T            sum = row < 0 ? 0 : b[row];
+  TrsvPatience patience;
+  bool         done;
+
+  if (exported) (start[1] ? now - A.rows : now + A.rows)[0] = trsv_not_ready<T>();
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) solution[n] = from[n] < 0 ? 0 : trsv_not_ready<T>();
+  do {
+    done = true;
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++)
+      if (!trsv_is_ready(solution[n])) solution[n] = trsv_load(now - p + from[n]);
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++) done = done && trsv_is_ready(solution[n]);
+    if (!done && !patience.more(A.sync)) {
+      sum  = trsv_nan<T>();
+      done = true;
+#pragma unroll
+      for (int n = 0; n < WIDTH; n++) solution[n] = 0;
+    }
+  } while (!__all_sync(~0u, done));
+
+  unsigned waits = 0; /* lanes that this one waits for */
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) {
+    if (from[n] >= 0) sum = fma(-value[n], solution[n], sum);
+    else if (from[n] != NONE) waits |= 1u << ~from[n];
+  }
+  T        solved = sum * inverse;
+  unsigned ready  = __ballot_sync(~0u, !waits);
+  for (int turn = 1; ready != ~0u && turn < LANES; turn++) {
+    const bool can = waits && !(waits & ~ready);
+
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++)
+      if (own >> n & 1) {
+        const T other = __shfl_sync(~0u, solved, ~from[n] & (LANES - 1));
+
+        if (can && from[n] < 0 && from[n] != NONE) sum = fma(-value[n], other, sum);
+      }
+    if (can) {
+      solved = sum * inverse;
+      waits  = 0;
+    }
+    ready = __ballot_sync(~0u, !waits);
+  }
+  if (!trsv_is_ready(solved)) solved = trsv_nan<T>();
+  if (exported) trsv_store(now, solved);
+  if (row >= 0) x[row] = solved;
+}
+
+/* One thread for each slice: its rows and its longest. */
+static __global__ void sell_shapes(int slices, int rows, const int *first, const int *length, TrsvSlice *slice, int *width)
+{
+  const int s = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (s >= slices) return;
+  const int begin = first ? first[s] : LANES * s, end = first ? first[s + 1] : min(begin + LANES, rows);
+  int       most = 0;
+  for (int p = begin; p < end; p++) most = max(most, length[p]);
+  slice[s] = {begin, 0, (unsigned)(end - begin) + 256u * (unsigned)most, 0};
+  width[s] = most;
+}
+
+static __global__ void sell_starts(int slices, const int *start, TrsvSlice *slice)
+{
+  const int s = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (s < slices) slice[s].start = start[s];
+}
+
+static __global__ void sell_none(int n, int *columns, int *source)
+{
+  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (k >= n) return;
+  columns[k] = NONE;
+  source[k]  = -1;
+}
+
+/* length[p]: entries of the row at position p */
+static __global__ void sell_lengths(const TrsvCut s, const int *position, int *length)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r < s.rows) length[position ? position[r] : r] = s.offsets[r + 1] - s.offsets[r];
+}
+
+/* One thread for each row of the sequence. */
+static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *position, const int *first, const int *source, int slices, TrsvSlice *slice, TrsvOrdered o)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r >= c.rows) return;
+  const int p = position ? position[r] : r, s = first ? segment(first, slices, p) : p / LANES, begin = slice[s].first;
+  const int row = c.row[r], diagonal = row >= 0 && A.stored ? A.diagonal(row) : -1;
+  int       to = slice[s].start * LANES + p - begin;
+
+  for (int own = 0; own < 2; own++) /* other slices' first */
+    for (int k = c.offsets[r], end = c.offsets[r + 1]; k < end; k++) {
+      const int item = c.items[k], d = item < 0 ? ~item : c.last[A.columns[item]], q = position ? position[d] : d;
+
+      if ((q >= begin) != own) continue;
+      o.columns[to] = own ? ~(q - begin) : q;
+      o.source[to]  = item < 0 ? -1 : source ? source[item] : item;
+      if (own) atomicOr(&slice[s].shape, 1u << (16 + (to / LANES - slice[s].start)));
+      to += LANES;
+      if (own) continue;
+      const int t = first ? segment(first, slices, q) : q / LANES;
+      atomicOr(&slice[t].exported, 1u << (q - slice[t].first));
+    }
+  o.order[p]          = row;
+  o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
+}
+
+static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
+
+/* room [rows + 2 * slices + 1]: lengths of rows, widths of slices and their scan */
+static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, const int *source, const int *position, const int *first, int *room)
+{
+  Sell *const        s     = (Sell *)plan->data;
+  TrsvOrdered *const o     = &s->rows;
+  int *const         width = room + c->rows, *const start = width + s->slices;
+  int                columns;
+
+  TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * (size_t)s->slices, &s->memory));
+  s->slice = (TrsvSlice *)s->memory;
+  TRSV_LAUNCH(sell_lengths, Blocks(c->rows), BLOCK, 0, (TrsvStream)NULL, *c, position, room);
+  TrsvCall(TrsvDeviceLaunched("sell_lengths"));
+  TRSV_LAUNCH(sell_shapes, Blocks(s->slices), BLOCK, 0, (TrsvStream)NULL, s->slices, c->rows, first, room, s->slice, width);
+  TrsvCall(TrsvDeviceLaunched("sell_shapes"));
+  TrsvCall(TrsvDeviceScan(s->slices, width, start));
+  TrsvCall(TrsvDeviceDownload(&columns, start + s->slices, sizeof(int), NULL));
+  if (columns > INT_MAX / LANES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d entries are too many for 32-bit indices", columns);
+  TRSV_LAUNCH(sell_starts, Blocks(s->slices), BLOCK, 0, (TrsvStream)NULL, s->slices, start, s->slice);
+  TrsvCall(TrsvDeviceLaunched("sell_starts"));
+  TrsvCall(TrsvOrderedAlloc(plan, o, c->rows, columns * LANES, A->diagonal == TRSV_DIAGONAL_STORED, 1));
+  plan->bytes += sizeof(TrsvSlice) * (size_t)s->slices;
+  if (o->off) {
+    TRSV_LAUNCH(sell_none, Blocks(o->off), BLOCK, 0, (TrsvStream)NULL, o->off, o->columns, o->source);
+    TrsvCall(TrsvDeviceLaunched("sell_none"));
+  }
+  TRSV_LAUNCH(sell_place, Blocks(c->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, position, first, source, s->slices, s->slice, *o);
+  return TrsvDeviceLaunched("sell_place");
+}
+
+/* In the matrix's own order where its slices have fewer level sets than its rows, else in that of the rows' level sets. */
+static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *c, const int *source)
+{
+  Sell *const s = (Sell *)plan->data;
+  const int   levels = analysis->statistics.levels, most = levels < FEW ? levels : 0;
+  int        *first = NULL, *room = NULL;
+  TrsvError   error;
+
+  if (most) {
+    TrsvCall(TrsvSlicesFind(A, c, most, &first, &s->slices, &s->depth));
+    if (s->depth > most) {
+      TrsvDeviceUnstage(first, NULL);
+      first = NULL;
+    }
+  }
+  if (!first) {
+    s->slices = (c->rows + LANES - 1) / LANES;
+    s->depth  = 0;
+  }
+  error = TrsvDeviceRoom(sizeof(int) * (2 * (size_t)c->rows + 2 * (size_t)s->slices + 1), &room, NULL);
+  if (!error) {
+    int *const position = first ? NULL : room + c->rows + 2 * s->slices + 1;
+
+    if (position) error = TrsvOrderedPositions(A, analysis, c, position);
+    if (!error) error = Make(plan, A, c, source, position, first, room);
+    TrsvDeviceUnstage(room, NULL);
+  }
+  if (first) TrsvDeviceUnstage(first, NULL);
+  return error;
+}
+
+static TrsvError SellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  Sell     *s;
+  TrsvCut   c;
+  TrsvError error;
+
+  TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
+  s        = (Sell *)memset(plan->data, 0, sizeof(*s));
+  s->width = analysis->statistics.row_mean > (double)NARROW + 1 ? WIDE : NARROW;
+  error    = TrsvCutRows(A, analysis, s->width, &c);
+  if (!error && c.rows) error = MakeOrdered(plan, A, analysis, &c, source);
+  TrsvCutFree(&c);
+  return error;
+}
+
+template <class T> static void Launch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
+{
+  const unsigned grid = (unsigned)((s->slices + WARPS - 1) / WARPS);
+
+  if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, NARROW, 6>), early, 1, grid, BLOCK, 0, stream, SellView<T>(s), (const T *)b, (T *)x);
+  else TRSV_LAUNCH_EARLY((sell_solve<T, WIDE, 4>), early, 1, grid, BLOCK, 0, stream, SellView<T>(s), (const T *)b, (T *)x);
+}
+
+static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  Sell *s = (Sell *)plan->data;
+
+  TrsvCall(TrsvSyncStart(&s->rows.sync, stream));
+  if (plan->precision == TRSV_FLOAT) Launch<float>(s, plan->early, b, x, stream);
+  else Launch<double>(s, plan->early, b, x, stream);
+  return TrsvDeviceLaunched("sell_solve");
+}
+
+static void SellDestroy(TrsvPlan *plan)
+{
+  if (plan->data) TrsvDeviceFree(((Sell *)plan->data)->memory);
+  TrsvOrderedDestroy(plan);
+}
+
+static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
+{
+  const Sell *s = (const Sell *)plan->data;
+
+  if (s->depth) (void)snprintf(line, size, "%d slices in %d level sets", s->slices, s->depth);
+  else (void)snprintf(line, size, "%d slices in level order", s->slices);
+}
+
+static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
+{
+  const double launch = 4.0e-6, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte;
+
+  return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
+}
+
+const TrsvAlgorithm TrsvSell = {"sell", "slices of 32 rows (SELL) of a block multicolour ordering, Iwashita et al. (IPDPS 2012, ICPP 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 0, SellDescribe, 0};
