@@ -22,7 +22,12 @@ static double Seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-TrsvError TrsvOrderingCreate(int rows, int blocks, int colours, TrsvOrdering **ordering)
+static TrsvError Room(TrsvMemory memory, size_t n, int **array)
+{
+  return (memory == TRSV_HOST ? TrsvAlloc : TrsvDeviceAlloc)(sizeof(int) * n, array);
+}
+
+TrsvError TrsvOrderingCreate(int rows, int blocks, int colours, TrsvMemory memory, TrsvOrdering **ordering)
 {
   TrsvOrdering *o = calloc(1, sizeof(*o));
   TrsvError     error;
@@ -32,9 +37,10 @@ TrsvError TrsvOrderingCreate(int rows, int blocks, int colours, TrsvOrdering **o
   o->rows    = rows;
   o->blocks  = blocks;
   o->colours = colours;
-  error      = TrsvAlloc(sizeof(int) * (size_t)rows, &o->order);
-  if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)blocks + 1), &o->block);
-  if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)colours + 1), &o->colour);
+  o->memory  = memory;
+  error      = Room(memory, (size_t)rows, &o->order);
+  if (!error) error = Room(memory, (size_t)blocks + 1, &o->block);
+  if (!error) error = Room(memory, (size_t)colours + 1, &o->colour);
   if (error) TrsvOrderingDestroy(&o);
   *ordering = o;
   return error;
@@ -42,11 +48,13 @@ TrsvError TrsvOrderingCreate(int rows, int blocks, int colours, TrsvOrdering **o
 
 void TrsvOrderingDestroy(TrsvOrdering **ordering)
 {
-  if (!*ordering) return;
-  free((*ordering)->order);
-  free((*ordering)->block);
-  free((*ordering)->colour);
-  free(*ordering);
+  TrsvOrdering *o = *ordering;
+
+  if (!o) return;
+  TrsvFree(o->memory, o->order);
+  TrsvFree(o->memory, o->block);
+  TrsvFree(o->memory, o->colour);
+  free(o);
   *ordering = NULL;
 }
 
@@ -117,28 +125,86 @@ static TrsvError OrderBlocks(int rows, const int *block, const TrsvGraph *g, int
   TrsvCall(TrsvAlloc(sizeof(long) * (size_t)colours, &share));
   if (colours) Balance(g, colours, colour, share, used);
   free(share);
-  TrsvCall(TrsvOrderingCreate(rows, g->n, colours, ordering));
+  TrsvCall(TrsvOrderingCreate(rows, g->n, colours, TRSV_HOST, ordering));
   Fill(rows, g, block, colour, used, *ordering);
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
+/* TrsvOrderBMC of a matrix on the host. */
+static TrsvError Order(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
+{
+  TrsvGraph g    = {0};
+  int      *work = NULL;
+  TrsvError error;
+
+  TrsvCall(TrsvOrderGrid(rows, offsets, columns, size, ordering));
+  if (*ordering) return TRSV_SUCCESS;
+  TrsvCall(TrsvAlloc(sizeof(int) * (3 * (size_t)rows + 1), &work));
+  error = TrsvBlocksCreate(rows, offsets, columns, values, size ? size : default_size, work, &g);
+  if (!error) error = OrderBlocks(rows, work, &g, work + rows, work + 2 * rows, ordering);
+  free(work);
+  TrsvGraphFree(&g);
+  return error;
+}
+
+/* A copy of device memory on the host, for the caller to free; *host stays NULL where there is nothing. */
+static TrsvError Download(size_t bytes, const void *device, void *host)
+{
+  TrsvError error;
+
+  if (!device) return TRSV_SUCCESS;
+  TrsvCall(TrsvAlloc(bytes, host));
+  error = TrsvDeviceDownload(*(void **)host, device, bytes, NULL);
+  if (!error) return TRSV_SUCCESS;
+  free(*(void **)host);
+  *(void **)host = NULL;
+  return error;
+}
+
+/* Replaces an ordering on the host by its copy on the device. */
+static TrsvError Move(TrsvOrdering **ordering)
+{
+  TrsvOrdering *host = *ordering;
+  TrsvError     error;
+
+  error = TrsvOrderingCreate(host->rows, host->blocks, host->colours, TRSV_DEVICE, ordering);
+  if (!error) error = TrsvDeviceUpload((*ordering)->order, host->order, sizeof(int) * (size_t)host->rows, NULL);
+  if (!error) error = TrsvDeviceUpload((*ordering)->block, host->block, sizeof(int) * ((size_t)host->blocks + 1), NULL);
+  if (!error) error = TrsvDeviceUpload((*ordering)->colour, host->colour, sizeof(int) * ((size_t)host->colours + 1), NULL);
+  if (!error) memcpy((*ordering)->grid, host->grid, sizeof(host->grid));
+  TrsvOrderingDestroy(&host);
+  return error;
+}
+
+/* The same of one on the device, by way of the host. */
+static TrsvError OrderDevice(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
+{
+  int      *o = NULL, *c = NULL, entries = 0;
+  double   *v = NULL;
+  TrsvError error;
+
+  TrsvCall(TrsvDeviceDownload(&entries, offsets + rows, sizeof(entries), NULL));
+  if (entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", entries);
+  error = Download(sizeof(int) * ((size_t)rows + 1), offsets, &o);
+  if (!error) error = Download(sizeof(int) * (size_t)entries, columns, &c);
+  if (!error) error = Download(sizeof(double) * (size_t)entries, values, &v);
+  if (!error) error = Order(rows, o, c, v, size, ordering);
+  if (!error) error = Move(ordering);
+  free(o);
+  free(c);
+  free(v);
+  return error;
+}
+
+TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory memory, int size, TrsvOrdering **ordering)
 {
   const double start = Seconds();
-  TrsvGraph    g     = {0};
-  int         *work  = NULL;
   TrsvError    error;
 
   *ordering = NULL;
   if (rows < 0 || size < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows, blocks of %d", rows, size);
-  error = TrsvOrderGrid(rows, offsets, columns, size, ordering);
-  if (!error && !*ordering) {
-    error = TrsvAlloc(sizeof(int) * (3 * (size_t)rows + 1), &work);
-    if (!error) error = TrsvBlocksCreate(rows, offsets, columns, values, size ? size : default_size, work, &g);
-    if (!error) error = OrderBlocks(rows, work, &g, work + rows, work + 2 * rows, ordering);
-    free(work);
-    TrsvGraphFree(&g);
-  }
-  if (!error) (*ordering)->seconds = Seconds() - start;
+  error = (memory == TRSV_HOST ? Order : OrderDevice)(rows, offsets, columns, values, size, ordering);
+  if (error) TrsvOrderingDestroy(ordering);
+  else (*ordering)->seconds = Seconds() - start;
   return error;
 }

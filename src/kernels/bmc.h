@@ -31,7 +31,7 @@ TrsvError TrsvBlocksCreate(int rows, const int *offsets, const int *columns, con
 TrsvError TrsvOrderGrid(int rows, const int *offsets, const int *columns, int size, TrsvOrdering **ordering);
 
 /* An ordering with room for its arrays. */
-TrsvError TrsvOrderingCreate(int rows, int blocks, int colours, TrsvOrdering **);
+TrsvError TrsvOrderingCreate(int rows, int blocks, int colours, TrsvMemory, TrsvOrdering **);
 
 /* splitmix64's finaliser: the same on every machine */
 static inline uint32_t TrsvHash(uint64_t z)

@@ -191,7 +191,7 @@ TrsvError TrsvOrderGrid(int rows, const int *offsets, const int *columns, int si
   b.count   = b.boxes[0] * b.boxes[1] * b.boxes[2];
   b.star    = g.star;
   b.colours = g.star ? 3 : 8;
-  TrsvCall(TrsvOrderingCreate(rows, b.count, b.colours, &o));
+  TrsvCall(TrsvOrderingCreate(rows, b.count, b.colours, TRSV_HOST, &o));
   memcpy(o->grid, g.side, sizeof(o->grid));
   o->colours   = 0;
   o->colour[0] = 0;

@@ -51,7 +51,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_ri
 #pragma unroll
     for (int j = 0; j < N; j++) {
       const size_t at = (size_t)(h.stage + stage) * Layout::rows + (unsigned)j * 32 + lane;
-      row[j]          = stage < h.stages ? A.rows[at] : 0;
+      row[j]          = stage < h.stages ? A.from[at] : 0;
       place[j]        = stage < h.stages ? A.places[at] : 0;
     }
   };
@@ -181,7 +181,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
 #pragma unroll
     for (int j = 0; j < N; j++) {
       const size_t at = (size_t)(h.stage + stage) * ROWS + (unsigned)j * 32 + lane;
-      row[j]          = A.rows[at];
+      row[j]          = A.to[at];
       place[j]        = A.places[at];
     }
     /* the computing warp is never so far ahead that this slot is in its next phase but one */
@@ -307,7 +307,8 @@ template <class T> static TrsvError Solve(Chunk *c, bool early, const void *b, v
   A.bounded  = s->settings.life >= 0;
   A.records  = c->records;
   A.heads    = c->heads;
-  A.rows     = c->rows;
+  A.from     = c->from;
+  A.to       = c->to;
   A.places   = c->places_in;
   A.imports  = c->imports;
   A.batch_of = c->batch_of;
@@ -338,4 +339,4 @@ static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrec
   return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe, 0};
+const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe, TRSV_TAKES_PLACES};

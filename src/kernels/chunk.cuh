@@ -19,7 +19,9 @@ struct Chunk {
   int           *sources;      /* where the values of records come from, without gaps: diagonal, dependencies */
   int           *starts;       /* [stages] the first of each stage */
   unsigned char *counts;       /* [places] of each record, 0 where there is none */
-  int           *rows, *batch_of, *after;
+  int           *rows;         /* [places] 1 + the row of each record that has one, else 0 */
+  int           *from, *to;    /* the same of where its b and its x stand: rows itself where nothing is said of them */
+  int           *batch_of, *after;
   unsigned char *places_in;
   ChunkImport   *imports;
   void          *words;
@@ -32,7 +34,7 @@ template <class T> struct ChunkView {
   int                  bounded;  /* do cells for imports change hands? */
   const unsigned char *records;  /* by stage: header, steps */
   const ChunkHead     *heads;    /* one for each block of the launch */
-  const int           *rows;
+  const int           *from, *to;
   const unsigned char *places;
   const ChunkImport   *imports;
   const int           *batch_of, *after;

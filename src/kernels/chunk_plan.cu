@@ -55,14 +55,25 @@ template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings
   return NULL;
 }
 
+/* A thread for each place; rows and places are 1 + what they say, 0 stays. */
+static __global__ void chunk_places(size_t places, const int *rows, const int *map, int *to)
+{
+  const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (at < places) to[at] = rows[at] > 0 ? 1 + map[rows[at] - 1] : 0;
+}
+
 /* What of a plan belongs to one attempt. */
 static void Clear(Chunk *c)
 {
+  if (c->from != c->rows) TrsvDeviceFree(c->from);
+  if (c->to != c->rows) TrsvDeviceFree(c->to);
   TrsvDeviceFree(c->memory);
   TrsvDeviceFree(c->heads);
   TrsvDeviceFree(c->batch_of);
   TrsvDeviceFree(c->after);
   c->memory   = NULL;
+  c->rows = c->from = c->to = NULL;
   c->heads    = NULL;
   c->batch_of = c->after = NULL;
 }
@@ -72,6 +83,18 @@ static TrsvError Keep(TrsvPlan *plan, size_t bytes, void *pointer)
 {
   plan->bytes += bytes;
   return TrsvDeviceAlloc(bytes, pointer);
+}
+
+/* Rows as places of b or of x. */
+static TrsvError Place(TrsvPlan *plan, const Chunk *c, const int *map, int **places)
+{
+  int *made;
+
+  if (!map) return TRSV_SUCCESS;
+  TrsvCall(Keep(plan, sizeof(int) * c->places, &made));
+  *places = made;
+  TRSV_LAUNCH(chunk_places, (unsigned)((c->places + 255) / 256), 256, 0, (TrsvStream)NULL, c->places, (const int *)c->rows, map, made);
+  return TrsvDeviceLaunched("chunk_places");
 }
 
 /* Emits what was placed, with cells for imports that live so long. */
@@ -118,7 +141,10 @@ static TrsvError Emit(TrsvPlan *plan, const ChunkOrder *order, const ChunkTimes 
     bytes = a.used;
   }, &c->memory));
   plan->bytes += bytes;
-  return TrsvChunkWrite(&e, s, plan->precision, c);
+  c->from = c->to = c->rows;
+  TrsvCall(TrsvChunkWrite(&e, s, plan->precision, c));
+  TrsvCall(Place(plan, c, plan->places.from, &c->from));
+  return Place(plan, c, plan->places.to, &c->to);
 }
 
 /* If imports do not fit: a cell for some stages only, and no neighbour pushes into cells that change hands. With a life of 0 cells

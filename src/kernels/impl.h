@@ -35,7 +35,8 @@ struct TrsvAlgorithm {
 
 enum {
   TRSV_BITS_VARY   = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
-  TRSV_NEVER_WAITS = 2  /* no thread waits for another, so no wait can be given up */
+  TRSV_NEVER_WAITS = 2, /* no thread waits for another, so no wait can be given up */
+  TRSV_TAKES_PLACES = 4 /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
 };
 
 struct TrsvPlan {
@@ -45,6 +46,8 @@ struct TrsvPlan {
   int                  fresh; /* no solve since the values were set: they may still be on their way in the stream */
   int                  early; /* may the solve now asked for be an early launch? */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
+  TrsvPlaces           places;       /* where analyse takes the pattern; after it only where the algorithm does not take them: copies in its memory */
+  void                *permuted[2];  /* [rows] b and x in the order of the rows, where there are such copies */
   size_t               bytes;
   void                *data; /* the algorithm's own */
 };
@@ -53,8 +56,9 @@ extern const TrsvAlgorithm TrsvSerial;
 extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
 extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvSell; /* there, too */
 
-/* TrsvPlanCreate with other settings than those that are predicted to be the best; TRSV_ERR_UNSUPPORTED where there are not so many. */
-TrsvError TrsvPlanCreateRanked(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
+/* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none), and with other settings than those that are
+   predicted to be the best; TRSV_ERR_UNSUPPORTED where there are not so many. */
+TrsvError TrsvPlanCreateRanked(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPlaces *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
 /* TrsvPlanSolve right behind another solve of this library in the same stream, beside whose end it starts. (An early launch behind anything else
    gains nothing and costs a microsecond.) */

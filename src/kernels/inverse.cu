@@ -93,7 +93,7 @@ template <class T> static __global__ void __launch_bounds__(WARPS * 32) inverse_
   if (group >= groups) return;
   trsv_wait_for_previous();
   trsv_let_next_start();
-  const T  *from = inverse + (size_t)A.width[group] * INVERSE_GROUP + lane, mine = p < A.rows ? b[A.turn(p)] : 0;
+  const T  *from = inverse + (size_t)A.width[group] * INVERSE_GROUP + lane, mine = p < A.rows ? b[A.place_of(p)] : 0;
   const int most = A.width[group + 1] - A.width[group];
   unsigned  left = p < A.rows ? A.reach[p] : 0;
   T         sum  = 0;
@@ -115,11 +115,12 @@ static TrsvError Copy(const int *from, size_t count, int **to)
 static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
 {
   TrsvMatrix    A = {v->rows, v->offsets, v->columns, v->lower ? TRSV_LOWER : TRSV_UPPER, v->stored ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, plan->precision, TRSV_DEVICE};
-  TrsvAnalysis *analysis;
-  TrsvError     error;
+  const TrsvPlaces places = {v->from, v->to};
+  TrsvAnalysis    *analysis;
+  TrsvError        error;
 
   TrsvCall(TrsvAnalyse(&A, &analysis));
-  error = TrsvPlanCreate(&A, analysis, v->source, plan->values, &TrsvChunk, &v->plain);
+  error = TrsvPlanCreateRanked(&A, analysis, v->source, plan->values, &places, &TrsvChunk, 0, &v->plain);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(v->plain);
@@ -128,10 +129,10 @@ static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
 
 static void FreePattern(Inverse *v)
 {
-  void *const all[] = {v->offsets, v->columns, v->source, v->entry, v->place, v->first, v->reach, v->begin, v->width};
+  void *const all[] = {v->offsets, v->columns, v->source, v->from, v->to, v->entry, v->place, v->first, v->reach, v->begin, v->width};
 
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) TrsvDeviceFree(all[i]);
-  v->offsets = v->columns = v->source = v->entry = v->first = v->begin = v->width = NULL;
+  v->offsets = v->columns = v->source = v->from = v->to = v->entry = v->first = v->begin = v->width = NULL;
   v->place = NULL;
   v->reach = NULL;
 }
@@ -153,7 +154,9 @@ static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
   TrsvCall(Copy(A->offsets, (size_t)A->rows + 1, &v->offsets));
   TrsvCall(Copy(A->columns, (size_t)entries, &v->columns));
   if (source) TrsvCall(Copy(source, (size_t)entries, &v->source));
-  plan->bytes = sizeof(int) * ((size_t)A->rows + 1 + (size_t)entries * (source ? 2 : 1));
+  if (plan->places.from) TrsvCall(Copy(plan->places.from, (size_t)A->rows, &v->from));
+  if (plan->places.to) TrsvCall(Copy(plan->places.to, (size_t)A->rows, &v->to));
+  plan->bytes = sizeof(int) * ((size_t)A->rows * (1 + (v->from != NULL) + (v->to != NULL)) + 1 + (size_t)entries * (source ? 2 : 1));
   if (v->entries && analysis->statistics.level_mean <= inverse_narrow) TrsvCall(TrsvInversePattern(plan, v, A, analysis));
   v->use_plain = v->block == 1;
   if (!v->use_plain) return TRSV_SUCCESS;
@@ -236,4 +239,4 @@ static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
   if (n > 0 && (size_t)n < size) TrsvChunk.describe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
 }
 
-const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict, 1, InverseDescribe, 0};
+const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict, 1, InverseDescribe, TRSV_TAKES_PLACES};

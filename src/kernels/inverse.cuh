@@ -17,6 +17,7 @@ typedef struct {
   TrsvPlan *product, *plain;    /* chunk's plans: of D^-1 T; of T, where that is what is solved or was needed once */
   int       use_plain;
   int      *offsets, *columns, *source; /* T, as analysed */
+  int      *from, *to;          /* [rows] the places of b and of x, NULL where they are the rows */
   int      *entry;              /* [entries] entries by group, column, row: where in T's columns */
   unsigned char *place;         /* [entries] of each: position in its group, INVERSE_LAST */
   int      *first;              /* [groups + 1] the first of each group */
@@ -29,13 +30,16 @@ typedef struct {
 /* What kernels see of it. */
 struct InverseView {
   int                  rows, lower, stored, block;
-  const int           *offsets, *columns, *source, *entry, *first, *begin, *width;
+  const int           *offsets, *columns, *source, *from, *entry, *first, *begin, *width;
   const unsigned char *place;
   const unsigned      *reach;
 
-  InverseView(const Inverse *v) : rows(v->rows), lower(v->lower), stored(v->stored), block(v->block), offsets(v->offsets), columns(v->columns), source(v->source), entry(v->entry), first(v->first), begin(v->begin), width(v->width), place(v->place), reach(v->reach) { }
+  InverseView(const Inverse *v) : rows(v->rows), lower(v->lower), stored(v->stored), block(v->block), offsets(v->offsets), columns(v->columns), source(v->source), from(v->from), entry(v->entry), first(v->first), begin(v->begin), width(v->width), place(v->place), reach(v->reach) { }
 
   __device__ __forceinline__ int turn(int i) const { return lower ? i : rows - 1 - i; } /* from row to position, and back */
+
+  /* Where the right-hand side of a position stands. */
+  __device__ __forceinline__ int place_of(int p) const { return from ? from[turn(p)] : turn(p); }
 
   /* The entries off the diagonal of a row are [*from, *to); returns where its diagonal is, or -1. */
   __device__ __forceinline__ int row(int i, int *from, int *to) const

@@ -182,6 +182,7 @@ static TrsvError ChooseBlock(Inverse *v, const TrsvMatrix *A, const TrsvAnalysis
 static TrsvError MakeProduct(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, int *counts)
 {
   const size_t  size     = TrsvValueSize(plan->precision);
+  const TrsvPlaces places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
   TrsvMatrix    P        = *A;
   TrsvAnalysis *analysis = NULL;
   int           entries = 0, lanes = 0;
@@ -190,7 +191,7 @@ static TrsvError MakeProduct(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, in
   error = Product(v, v->block, counts, &P);
   if (!error) error = TrsvAnalyse(&P, &analysis);
   if (!error) error = TrsvEntries(&P, &entries);
-  if (!error) error = TrsvPlanCreate(&P, analysis, NULL, entries, &TrsvChunk, &v->product);
+  if (!error) error = TrsvPlanCreateRanked(&P, analysis, NULL, entries, &places, &TrsvChunk, 0, &v->product);
   TrsvAnalysisDestroy(&analysis);
   TrsvDeviceFree((void *)P.columns);
   TrsvCall(error);

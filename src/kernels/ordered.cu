@@ -49,7 +49,7 @@ static __global__ void ordered_lengths(const TrsvCut s, const int *position, int
 }
 
 /* One thread for each row of the sequence; width of padded rows, or 0. */
-static __global__ void ordered_place(const Pattern A, const TrsvCut s, const int *position, const int *source, int width, TrsvOrdered o)
+static __global__ void ordered_place(const Pattern A, const TrsvCut s, const int *position, const int *source, int width, const TrsvPlaces places, TrsvOrdered o)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -63,7 +63,8 @@ static __global__ void ordered_place(const Pattern A, const TrsvCut s, const int
     o.source[to]  = item < 0 ? -1 : source ? source[item] : item;
   }
   for (; width && to < (p + 1) * width; to++) o.columns[to] = o.source[to] = -1;
-  o.order[p]          = row;
+  o.to[p]             = row >= 0 && places.to ? places.to[row] : row;
+  if (o.from != o.to) o.from[p] = row >= 0 && places.from ? places.from[row] : row;
   o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
 }
 
@@ -114,7 +115,7 @@ static void *Part(char *base, size_t *bytes, size_t size)
   return part;
 }
 
-static size_t Divide(TrsvOrdered *o, size_t size, bool stored, bool padded)
+static size_t Divide(TrsvOrdered *o, size_t size, bool stored, bool padded, bool placed)
 {
   const size_t rows = (size_t)o->rows, off = (size_t)o->off;
   size_t       bytes = 0;
@@ -123,7 +124,8 @@ static size_t Divide(TrsvOrdered *o, size_t size, bool stored, bool padded)
   o->columns = (int *)Part(base, &bytes, sizeof(int) * off);
   o->values  = Part(base, &bytes, size * off);
   o->words   = Part(base, &bytes, 2 * size * rows);
-  o->order   = (int *)Part(base, &bytes, sizeof(int) * rows);
+  o->to      = (int *)Part(base, &bytes, sizeof(int) * rows);
+  o->from    = placed ? (int *)Part(base, &bytes, sizeof(int) * rows) : o->to;
   o->source  = (int *)Part(base, &bytes, sizeof(int) * (off + rows));
   if (!padded) o->offsets = (int *)Part(base, &bytes, sizeof(int) * (rows + 1));
   if (stored) o->inverse = Part(base, &bytes, size * rows);
@@ -132,14 +134,15 @@ static size_t Divide(TrsvOrdered *o, size_t size, bool stored, bool padded)
 
 extern "C" TrsvError TrsvOrderedAlloc(TrsvPlan *plan, TrsvOrdered *o, int rows, int off, int stored, int padded)
 {
-  const size_t size  = TrsvValueSize(plan->precision);
-  const long   words = 2 * (long)rows;
+  const size_t size   = TrsvValueSize(plan->precision);
+  const long   words  = 2 * (long)rows;
+  const bool   placed = plan->places.from || plan->places.to;
 
   o->rows     = rows;
   o->off      = off;
-  plan->bytes = Divide(o, size, stored, padded);
+  plan->bytes = Divide(o, size, stored, padded, placed);
   TrsvCall(TrsvDeviceAlloc(plan->bytes, &o->memory));
-  (void)Divide(o, size, stored, padded);
+  (void)Divide(o, size, stored, padded, placed);
   TrsvCall(TrsvSyncCreate(&o->sync));
   if (!rows) return TRSV_SUCCESS;
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(words), 256, 0, (TrsvStream)NULL, words, (float *)o->words);
@@ -158,7 +161,7 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *s, con
     TrsvCall(TrsvDeviceLaunched("ordered_lengths"));
     TrsvCall(TrsvDeviceScan(s->rows, length, o->offsets));
   }
-  TRSV_LAUNCH(ordered_place, Blocks(s->rows), 256, 0, (TrsvStream)NULL, Pattern(A), *s, position, source, padded ? longest : 0, *o);
+  TRSV_LAUNCH(ordered_place, Blocks(s->rows), 256, 0, (TrsvStream)NULL, Pattern(A), *s, position, source, padded ? longest : 0, plan->places, *o);
   return TrsvDeviceLaunched("ordered_place");
 }
 

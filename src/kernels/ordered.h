@@ -23,7 +23,8 @@ typedef struct {
   size_t   shared_bytes;      /* of a launch, where the algorithm asks for any */
   void    *memory;            /* holds all that follows but sync */
   int     *offsets, *columns; /* [rows + 1], [off], -1 for padding; offsets is NULL where rows are padded */
-  int     *order;             /* [rows] the row of the matrix that stands at a position, -1 for a partial sum */
+  int     *from, *to;         /* [rows] where a position's row takes b from and where its solution goes, -1 for a partial sum; one array where both are
+                                 the row itself */
   int     *source;            /* [off + rows] where each value, and then each row's diagonal, stands in the caller's values; -1 for a
                                  partial sum's -1 and 1, for padding, and for a unit diagonal */
   void    *values, *inverse;  /* [off], [rows]; inverse is NULL with a unit diagonal */
@@ -61,12 +62,12 @@ void      TrsvCutFree(TrsvCut *);
 /* What a kernel sees of it. */
 template <class T> struct OrderedView {
   int        rows;
-  const int *offsets, *columns, *order;
+  const int *offsets, *columns, *from, *to;
   const T   *values, *inverse;
   T         *words;
   TrsvSync   sync;
 
-  OrderedView(const TrsvOrdered *o) : rows(o->rows), offsets(o->offsets), columns(o->columns), order(o->order), values((const T *)o->values), inverse((const T *)o->inverse), words((T *)o->words), sync(o->sync) { }
+  OrderedView(const TrsvOrdered *o) : rows(o->rows), offsets(o->offsets), columns(o->columns), from(o->from), to(o->to), values((const T *)o->values), inverse((const T *)o->inverse), words((T *)o->words), sync(o->sync) { }
 };
 #endif
 #endif

@@ -3,7 +3,6 @@
 */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include "impl.h"
 
@@ -24,7 +23,7 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", asked->name, asked->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
-static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, TrsvSelection selection, const TrsvAlgorithm *asked, TrsvPairMember *m)
+static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const TrsvPlaces *places, TrsvSelection selection, const TrsvAlgorithm *asked, TrsvPairMember *m)
 {
   const double  start    = Seconds();
   TrsvMatrix    T        = *A;
@@ -40,32 +39,17 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, TrsvSelec
     m->statistics = analysis->statistics;
     error         = Choose(pair, selection, asked, m);
   }
-  if (!error) error = TrsvPlanCreate(&T, analysis, source, entries, m->algorithm, &m->plan);
+  if (!error) error = TrsvPlanCreateRanked(&T, analysis, source, entries, places, m->algorithm, 0, &m->plan);
   if (error == TRSV_ERR_UNSUPPORTED && !asked && m->algorithm != TrsvAlgorithmFind("thread")) { /* selected, but not for this device */
     (void)snprintf(m->why, sizeof(m->why), "%s cannot run here", m->algorithm->name);
     m->algorithm = TrsvAlgorithmFind("thread");
     m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
-    error        = TrsvPlanCreate(&T, analysis, source, entries, m->algorithm, &m->plan);
+    error        = TrsvPlanCreateRanked(&T, analysis, source, entries, places, m->algorithm, 0, &m->plan);
   }
   TrsvAnalysisDestroy(&analysis);
   TrsvFree(A->memory, offsets);
   m->seconds = Seconds() - start;
   return error;
-}
-
-/* A copy, in the pair's memory, of an array that lives where the matrices do. */
-static TrsvError Keep(TrsvMemory memory, TrsvMemory there, size_t bytes, const int *from, int **to)
-{
-  if (!from) return TRSV_SUCCESS;
-  if (memory == TRSV_DEVICE) {
-    TrsvCall(TrsvDeviceAlloc(bytes, to));
-    TrsvCall((there == TRSV_DEVICE ? TrsvDeviceCopy : TrsvDeviceUpload)(*to, from, bytes, NULL));
-    return TrsvDeviceFinish();
-  }
-  TrsvCall(TrsvAlloc(bytes, to));
-  if (there == TRSV_DEVICE) return TrsvDeviceDownload(*to, from, bytes, NULL);
-  memcpy(*to, from, bytes);
-  return TRSV_SUCCESS;
 }
 
 static TrsvError MakeVector(const TrsvPair *pair, void **vector)
@@ -77,13 +61,10 @@ static TrsvError MakeVector(const TrsvPair *pair, void **vector)
 
 static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, TrsvSelection selection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
 {
-  const size_t index = sizeof(int) * (size_t)p->rows;
+  const TrsvPlaces first = {p->transposed ? column : row, NULL}, second = {NULL, p->transposed ? row : column};
 
-  TrsvCall(MakeMember(p, p->transposed ? U : L, selection, p->transposed ? upper : lower, &p->first));
-  TrsvCall(MakeMember(p, p->transposed ? L : U, selection, p->transposed ? lower : upper, &p->second));
-  TrsvCall(Keep(p->memory, L->memory, index, p->transposed ? column : row, &p->row));
-  TrsvCall(Keep(p->memory, L->memory, index, p->transposed ? row : column, &p->column));
-  if (row || column) TrsvCall(MakeVector(p, &p->permuted));
+  TrsvCall(MakeMember(p, p->transposed ? U : L, &first, selection, p->transposed ? upper : lower, &p->first));
+  TrsvCall(MakeMember(p, p->transposed ? L : U, &second, selection, p->transposed ? lower : upper, &p->second));
   return MakeVector(p, &p->between);
 }
 
@@ -111,39 +92,11 @@ TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMe
   return TrsvPlanSetValues(pair->second.plan, pair->transposed ? L : U, memory, stream);
 }
 
-/* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter */
-static TrsvError Permute(const TrsvPair *pair, const int *index, int scatter, const void *from, void *to, TrsvStream stream)
-{
-  if (pair->memory == TRSV_DEVICE) return TrsvDevicePermute(pair->rows, index, scatter, pair->precision, from, to, stream);
-  for (int i = 0; i < pair->rows; i++) {
-    const int at = scatter ? i : index[i], into = scatter ? index[i] : i;
+TrsvError TrsvPairFirst(TrsvPair *pair, const void *b, void *y, TrsvStream stream) { return TrsvPlanSolve(pair->first.plan, b, y, stream); }
 
-    if (pair->precision == TRSV_FLOAT) ((float *)to)[into] = ((const float *)from)[at];
-    else ((double *)to)[into] = ((const double *)from)[at];
-  }
-  return TRSV_SUCCESS;
-}
+TrsvError TrsvPairSecond(TrsvPair *pair, const void *y, void *x, TrsvStream stream) { return TrsvPlanSolveNext(pair->second.plan, y, x, stream); }
 
-TrsvError TrsvPairFirst(TrsvPair *pair, const void *b, void *y, TrsvStream stream)
-{
-  if (!pair->row) return TrsvPlanSolve(pair->first.plan, b, y, stream);
-  TrsvCall(Permute(pair, pair->row, 0, b, pair->permuted, stream));
-  return TrsvPlanSolve(pair->first.plan, pair->permuted, y, stream);
-}
-
-TrsvError TrsvPairSecond(TrsvPair *pair, const void *y, void *x, TrsvStream stream)
-{
-  if (!pair->column) return TrsvPlanSolveNext(pair->second.plan, y, x, stream);
-  TrsvCall(TrsvPlanSolveNext(pair->second.plan, y, pair->permuted, stream));
-  return Permute(pair, pair->column, 1, pair->permuted, x, stream);
-}
-
-size_t TrsvPairBytes(const TrsvPair *pair)
-{
-  const size_t vector = TrsvValueSize(pair->precision) * (size_t)pair->rows, index = sizeof(int) * (size_t)pair->rows;
-
-  return TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan) + (pair->row ? index : 0) + (pair->column ? index : 0) + (pair->permuted ? vector : 0) + vector;
-}
+size_t TrsvPairBytes(const TrsvPair *pair) { return TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan) + TrsvValueSize(pair->precision) * (size_t)pair->rows; }
 
 void TrsvPairDestroy(TrsvPair **pair)
 {
@@ -152,9 +105,6 @@ void TrsvPairDestroy(TrsvPair **pair)
   if (!p) return;
   TrsvPlanDestroy(&p->first.plan);
   TrsvPlanDestroy(&p->second.plan);
-  TrsvFree(p->memory, p->row);
-  TrsvFree(p->memory, p->column);
-  TrsvFree(p->memory, p->permuted);
   TrsvFree(p->memory, p->between);
   free(p);
   *pair = NULL;

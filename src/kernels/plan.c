@@ -2,6 +2,7 @@
    Plans: what is the same for every algorithm.
 */
 #include <stdlib.h>
+#include <string.h>
 #include "impl.h"
 
 TrsvError TrsvEntries(const TrsvMatrix *A, int *entries)
@@ -34,7 +35,8 @@ static TrsvError Move(TrsvMemory to, size_t count, const int *from, int **copy)
 static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const TrsvMemory to       = plan->algorithm->pattern;
-  int             *copy[5]  = {NULL, NULL, NULL, NULL, NULL}, entries;
+  const TrsvPlaces given    = plan->places;
+  int             *copy[7]  = {NULL, NULL, NULL, NULL, NULL, NULL, NULL}, entries;
   TrsvMatrix       M        = *A;
   TrsvAnalysis     moved    = *analysis;
   TrsvError        error;
@@ -45,22 +47,58 @@ static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   if (!error) error = Move(to, (size_t)A->rows, analysis->order, &copy[2]);
   if (!error) error = Move(to, (size_t)analysis->statistics.levels + 1, analysis->levels, &copy[3]);
   if (!error && source) error = Move(to, (size_t)entries, source, &copy[4]);
+  if (!error && given.from) error = Move(to, (size_t)A->rows, given.from, &copy[5]);
+  if (!error && given.to) error = Move(to, (size_t)A->rows, given.to, &copy[6]);
+  plan->places = (TrsvPlaces){copy[5], copy[6]};
   M.memory = moved.memory = to;
   M.offsets    = copy[0];
   M.columns    = copy[1];
   moved.order  = copy[2];
   moved.levels = copy[3];
   if (!error) error = plan->algorithm->analyse(plan, &M, &moved, copy[4]);
-  for (int i = 0; i < 5; i++) TrsvFree(to, copy[i]);
+  for (int i = 0; i < 7; i++) TrsvFree(to, copy[i]);
+  plan->places = given;
   return error;
+}
+
+/* A copy of places for the passes before or after a solve, and room for what they make. */
+static TrsvError Keep(TrsvPlan *plan, TrsvMemory there, const int *given, const int **kept, void **permuted)
+{
+  const TrsvMemory memory = plan->algorithm->memory;
+  const size_t     index = sizeof(int) * (size_t)plan->rows, vector = TrsvValueSize(plan->precision) * (size_t)plan->rows;
+  int             *copy  = NULL;
+  TrsvError        error;
+
+  *kept = NULL;
+  if (!given) return TRSV_SUCCESS;
+  if (memory != there) error = Move(memory, (size_t)plan->rows, given, &copy);
+  else {
+    error = memory == TRSV_HOST ? TrsvAlloc(index, &copy) : TrsvDeviceAlloc(index, &copy);
+    if (!error && memory == TRSV_HOST) memcpy(copy, given, index);
+    else if (!error) error = TrsvDeviceCopy(copy, given, index, NULL);
+  }
+  *kept = copy;
+  TrsvCall(error);
+  plan->bytes += index + vector;
+  return memory == TRSV_HOST ? TrsvAlloc(vector, permuted) : TrsvDeviceAlloc(vector, permuted);
+}
+
+static TrsvError KeepPlaces(TrsvPlan *plan, TrsvMemory there)
+{
+  const TrsvPlaces given = plan->places;
+
+  plan->places = (TrsvPlaces){NULL, NULL};
+  if (plan->algorithm->traits & TRSV_TAKES_PLACES) return TRSV_SUCCESS;
+  TrsvCall(Keep(plan, there, given.from, &plan->places.from, &plan->permuted[0]));
+  return Keep(plan, there, given.to, &plan->places.to, &plan->permuted[1]);
 }
 
 TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, TrsvPlan **plan)
 {
-  return TrsvPlanCreateRanked(A, analysis, source, values, algorithm, 0, plan);
+  return TrsvPlanCreateRanked(A, analysis, source, values, NULL, algorithm, 0, plan);
 }
 
-TrsvError TrsvPlanCreateRanked(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
+TrsvError TrsvPlanCreateRanked(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPlaces *places, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
 {
   TrsvPlan *p;
   TrsvError error;
@@ -74,7 +112,10 @@ TrsvError TrsvPlanCreateRanked(const TrsvMatrix *A, const TrsvAnalysis *analysis
   p->rows      = A->rows;
   p->values    = values;
   p->rank      = rank;
+  if (places) p->places = *places;
   error        = (A->memory == algorithm->pattern ? algorithm->analyse : AnalyseMoved)(p, A, analysis, source);
+  if (!error) error = KeepPlaces(p, A->memory);
+  else p->places = (TrsvPlaces){NULL, NULL};
   /* what analyse asked of the default stream must be done before another stream solves */
   if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceFinish();
   if (error) TrsvPlanDestroy(&p);
@@ -98,23 +139,34 @@ TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memor
   return error;
 }
 
-TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+/* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter */
+static TrsvError Permute(const TrsvPlan *plan, const int *index, int scatter, const void *from, void *to, TrsvStream stream)
 {
-  if (!plan->rows) return TRSV_SUCCESS;
-  plan->early = 0;
-  TrsvCall(plan->algorithm->solve(plan, b, x, stream));
-  plan->fresh = 0;
+  if (plan->algorithm->memory == TRSV_DEVICE) return TrsvDevicePermute(plan->rows, index, scatter, plan->precision, from, to, stream);
+  for (int i = 0; i < plan->rows; i++) {
+    const int at = scatter ? i : index[i], into = scatter ? index[i] : i;
+
+    if (plan->precision == TRSV_FLOAT) ((float *)to)[into] = ((const float *)from)[at];
+    else ((double *)to)[into] = ((const double *)from)[at];
+  }
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvPlanSolveNext(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, int early, TrsvStream stream)
 {
+  const TrsvPlaces places = plan->places;
+
   if (!plan->rows) return TRSV_SUCCESS;
-  plan->early = !plan->fresh;
-  TrsvCall(plan->algorithm->solve(plan, b, x, stream));
+  if (places.from) TrsvCall(Permute(plan, places.from, 0, b, plan->permuted[0], stream));
+  plan->early = early && !places.from;
+  TrsvCall(plan->algorithm->solve(plan, places.from ? plan->permuted[0] : b, places.to ? plan->permuted[1] : x, stream));
   plan->fresh = 0;
-  return TRSV_SUCCESS;
+  return places.to ? Permute(plan, places.to, 1, plan->permuted[1], x, stream) : TRSV_SUCCESS;
 }
+
+TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream) { return Solve(plan, b, x, 0, stream); }
+
+TrsvError TrsvPlanSolveNext(TrsvPlan *plan, const void *b, void *x, TrsvStream stream) { return Solve(plan, b, x, !plan->fresh, stream); }
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *plan) { return plan->algorithm; }
 
@@ -130,6 +182,9 @@ void TrsvPlanDestroy(TrsvPlan **plan)
 {
   if (!*plan) return;
   (*plan)->algorithm->destroy(*plan);
+  TrsvFree((*plan)->algorithm->memory, (void *)(*plan)->places.from);
+  TrsvFree((*plan)->algorithm->memory, (void *)(*plan)->places.to);
+  for (int i = 0; i < 2; i++) TrsvFree((*plan)->algorithm->memory, (*plan)->permuted[i]);
   free(*plan);
   *plan = NULL;
 }

@@ -38,6 +38,7 @@ typedef struct {
   TrsvOrdered rows; /* columns is what a lane is told of each entry */
   TrsvSlice  *slice;
   int         slices, width, depth; /* depth: level sets of the slices, 0 where rows are in the order of their level sets */
+  int         straight_from, straight_to, turn; /* as a SellView has it */
   void       *memory;
 } Sell;
 
@@ -45,8 +46,12 @@ template <class T> struct SellView {
   int              slices;
   const TrsvSlice *slice;
   OrderedView<T>   A;
+  const int       *from, *to; /* NULL where every row's place is its position, or that counted from the end */
+  int              turn;      /* -1, or the last place where it is counted from the end */
 
-  SellView(const Sell *s) : slices(s->slices), slice(s->slice), A(&s->rows) { }
+  SellView(const Sell *s) : slices(s->slices), slice(s->slice), A(&s->rows), from(s->straight_from ? NULL : A.from), to(s->straight_to ? NULL : A.to), turn(s->turn) { }
+
+  __device__ __forceinline__ int place(const int *places, int p) const { return places ? places[p] : turn < 0 ? p : turn - p; }
 };
 
 template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T> S, const T *b, T *x)
@@ -62,7 +67,7 @@ template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_boun
   const int       p = slice.first + lane, width = (int)(slice.shape >> 8 & 255), own = (int)(slice.shape >> 16);
   const bool      mine = lane < (int)(slice.shape & 255), exported = slice.exported >> lane & 1;
   T *const        now  = A.words + (start[1] ? A.rows : 0) + p;
-  const int       row  = mine ? A.order[p] : -1;
+  const int       source = mine ? S.place(S.from, p) : -1, target = !mine ? -1 : S.to == S.from ? source : S.place(S.to, p);
   const T         inverse = mine && A.inverse ? A.inverse[p] : 1;
   int             from[WIDTH];
   T               value[WIDTH], solution[WIDTH];
@@ -74,7 +79,7 @@ template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_boun
   }
   trsv_wait_for_previous(); /* all before this, no launch changes */
   trsv_let_next_start();
-  T            sum = row < 0 ? 0 : b[row];
+  T            sum = source < 0 ? 0 : b[source];
   TrsvPatience patience;
   bool         done;
 
@@ -122,7 +127,7 @@ template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_boun
   }
   if (!trsv_is_ready(solved)) solved = trsv_nan<T>();
   if (exported) trsv_store(now, solved);
-  if (row >= 0) x[row] = solved;
+  if (target >= 0) x[target] = solved;
 }
 
 /* One thread for each slice: its rows and its longest. */
@@ -163,7 +168,7 @@ static __global__ void sell_lengths(const TrsvCut s, const int *position, int *l
 }
 
 /* One thread for each row of the sequence. */
-static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *position, const int *first, const int *source, int slices, TrsvSlice *slice, TrsvOrdered o)
+static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *position, const int *first, const int *source, int slices, const TrsvPlaces places, TrsvSlice *slice, TrsvOrdered o)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -185,7 +190,8 @@ static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *p
       const int t = first ? segment(first, slices, q) : q / LANES;
       atomicOr(&slice[t].exported, 1u << (q - slice[t].first));
     }
-  o.order[p]          = row;
+  o.to[p] = row >= 0 && places.to ? places.to[row] : row;
+  if (o.from != o.to) o.from[p] = row >= 0 && places.from ? places.from[row] : row;
   o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
 }
 
@@ -216,7 +222,7 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, con
     TRSV_LAUNCH(sell_none, Blocks(o->off), BLOCK, 0, (TrsvStream)NULL, o->off, o->columns, o->source);
     TrsvCall(TrsvDeviceLaunched("sell_none"));
   }
-  TRSV_LAUNCH(sell_place, Blocks(c->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, position, first, source, s->slices, s->slice, *o);
+  TRSV_LAUNCH(sell_place, Blocks(c->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, position, first, source, s->slices, plan->places, s->slice, *o);
   return TrsvDeviceLaunched("sell_place");
 }
 
@@ -235,7 +241,11 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
       first = NULL;
     }
   }
-  if (!first) {
+  if (first) {
+    s->turn          = A->triangle == TRSV_LOWER ? -1 : A->rows - 1;
+    s->straight_from = c->rows == A->rows && !plan->places.from;
+    s->straight_to   = c->rows == A->rows && !plan->places.to;
+  } else {
     s->slices = (c->rows + LANES - 1) / LANES;
     s->depth  = 0;
   }
@@ -305,4 +315,4 @@ static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPreci
   return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvSell = {"sell", "slices of 32 rows (SELL) of a block multicolour ordering, Iwashita et al. (IPDPS 2012, ICPP 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 0, SellDescribe, 0};
+const TrsvAlgorithm TrsvSell = {"sell", "slices of 32 rows (SELL) of a block multicolour ordering, Iwashita et al. (IPDPS 2012, ICPP 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 0, SellDescribe, TRSV_TAKES_PLACES};

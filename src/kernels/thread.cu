@@ -40,7 +40,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
 
   T *const        now     = A.words + (start[1] ? A.rows : 0);
   T *const        then    = A.words + (start[1] ? 0 : A.rows);
-  const int       row     = done ? -1 : A.order[p];
+  const int       row     = done ? -1 : A.from[p], to = done ? -1 : A.to[p];
   const Quad<int> column  = done ? Quad<int>() : ((const Quad<int> *)A.columns)[p];
   const Quad<T>   value   = done ? Quad<T>() : ((const Quad<T> *)A.values)[p];
   const T         inverse = done || !A.inverse ? 1 : A.inverse[p];
@@ -69,7 +69,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
       }
       if (done) {
         sum = trsv_publish(now + p, sum * inverse);
-        if (row >= 0) x[row] = sum;
+        if (row >= 0) x[to] = sum;
       }
     }
   } while (!__all_sync(0xffffffffu, done));
@@ -119,4 +119,4 @@ static double ThreadPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPre
   return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TRSV_DEVICE, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy, ThreadPredict, 0, NULL, 0};
+const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TRSV_DEVICE, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy, ThreadPredict, 0, NULL, TRSV_TAKES_PLACES};

@@ -100,19 +100,20 @@ void      TrsvFree(TrsvMemory, void *);
 /* An ordering of the rows of a square matrix in which blocks of one colour, [colour[c], colour[c + 1]), do not touch one another: no entry
    of the matrix joins a row of one to a row of another. */
 typedef struct {
-  int    rows, blocks, colours;
-  int   *order;   /* [rows] the row that stands in each place; rising inside a block */
-  int   *block;   /* [blocks + 1] where each block starts in order */
-  int   *colour;  /* [colours + 1] where each colour starts among the blocks */
-  int    grid[3]; /* the points along each side, where the matrix was seen to be a regular grid; 0 elsewhere */
-  double seconds;
+  int        rows, blocks, colours;
+  TrsvMemory memory;  /* where order, block and colour live: with the matrix */
+  int       *order;   /* [rows] the row that stands in each place; rising inside a block */
+  int       *block;   /* [blocks + 1] where each block starts in order */
+  int       *colour;  /* [colours + 1] where each colour starts among the blocks */
+  int        grid[3]; /* the points along each side, where the matrix was seen to be a regular grid; 0 elsewhere */
+  double     seconds;
 } TrsvOrdering;
 
 /* Block multicolour, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same result every
-   time. The matrix is in compressed sparse rows in host memory; its pattern need not be symmetric, its diagonal not complete. Where its
-   values are given, not NULL, strong entries are kept inside blocks. size: of a block in rows; 0 for what suits the matrix. On an error
+   time and in either memory. The matrix is in compressed sparse rows there; its pattern need not be symmetric, its diagonal not complete. Where
+   its values are given, not NULL, strong entries are kept inside blocks. size: of a block in rows; 0 for what suits the matrix. On an error
    *ordering is left NULL. */
-TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering);
+TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory, int size, TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);
 
 /* One way to solve; the table of all of them is in algorithms.c. */
@@ -151,6 +152,12 @@ const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecisio
 double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision);
 
 typedef struct TrsvPlan TrsvPlan;
+
+/* Where the values of b and x stand, if not as the rows do: row i of a triangle takes b[from[i]], and its solution goes to x[to[i]]. Each is [rows],
+   no place twice, or NULL for where b or x are in the order of the rows. */
+typedef struct {
+  const int *from, *to;
+} TrsvPlaces;
 
 /* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept; all three live in one memory, and what the
    algorithm wants in another is copied there. source [nnz], where not NULL, says where in the caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values. */
@@ -199,9 +206,7 @@ typedef struct {
   TrsvPrecision  precision;
   int            rows, transposed;
   TrsvPairMember first, second;
-  int           *row, *column; /* [rows] orderings of b and of x, in that memory; NULL where natural */
-  void          *permuted;     /* [rows] where there is an ordering */
-  void          *between;      /* [rows] for the solution of the first solve */
+  void          *between; /* [rows] for the solution of the first solve */
 } TrsvPair;
 
 /* Makes the pair of L and U, or of their transposes. lower and upper name the algorithms for L and for U (transposed or not), NULL
@@ -216,7 +221,7 @@ TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory
    algorithms and settings that are predicted to be the next best; keeps the fastest of those that are right. What TrsvPairCreate and
    TrsvPairSetValues were given is given again, values in memory of the given kind; where lower or upper name an algorithm, only its settings
    are tried. A host has nothing to choose from. */
-TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const void *l, const void *u, TrsvMemory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, double seconds, TrsvStream);
+TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, double seconds, TrsvStream);
 
 /* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->between, not b or x. */
 TrsvError TrsvPairFirst(TrsvPair *, const void *b, void *y, TrsvStream);

@@ -26,7 +26,9 @@ static const double margin = 0.98, hopeless = 2;
 typedef struct {
   TrsvMatrix  T;
   const void *source, *values; /* source: NULL where values stand as columns do */
-  void       *own[4], *b, *x;  /* copies of what lives on the host */
+  TrsvPlaces  places;          /* of b and x, where the triangle is; index: on the device */
+  const void *index[2];
+  void       *own[6], *b, *x, *permuted[2]; /* own: copies of what lives on the host; permuted: b and x in the order of the rows, where that is another */
   TrsvTimer  *timer;
   TrsvStream  stream;
   double      bound, end; /* of the backward error of a solve that is right; when the time is over */
@@ -90,7 +92,8 @@ static TrsvError Measure(TrsvPlan *plan, const Trial *t, double best, TrsvTried 
   TrsvPlanDescribe(plan, r->settings, sizeof(r->settings));
   TrsvCall(Poison(t));
   TrsvCall(TrsvPlanSolve(plan, t->b, t->x, t->stream));
-  TrsvCall(TrsvDeviceError(&t->T, t->source, t->values, t->b, t->x, &r->error, t->stream));
+  if (t->index[1]) TrsvCall(TrsvDevicePermute(t->T.rows, (const int *)t->index[1], 0, t->T.precision, t->x, t->permuted[1], t->stream));
+  TrsvCall(TrsvDeviceError(&t->T, t->source, t->values, t->index[0] ? t->permuted[0] : t->b, t->index[1] ? t->permuted[1] : t->x, &r->error, t->stream));
   error = Time(plan, t, best, &r->seconds);
   if (error != TRSV_ERR_TIMEOUT) return error;
   r->error = INFINITY; /* it gave up waiting: x holds NaN */
@@ -119,6 +122,10 @@ static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entr
   TrsvCall(Bring(T->columns, sizeof(int) * (size_t)entries, T->memory, &columns, &t->own[1]));
   TrsvCall(Bring(source, sizeof(int) * (size_t)entries, T->memory, &t->source, &t->own[2]));
   TrsvCall(Bring(values, size * (size_t)entries, memory, &t->values, &t->own[3]));
+  TrsvCall(Bring(t->places.from, sizeof(int) * rows, T->memory, &t->index[0], &t->own[4]));
+  TrsvCall(Bring(t->places.to, sizeof(int) * rows, T->memory, &t->index[1], &t->own[5]));
+  for (int i = 0; i < 2; i++)
+    if (t->index[i]) TrsvCall(TrsvDeviceAlloc(size * rows, &t->permuted[i]));
   t->T         = *T;
   t->T.offsets = (const int *)offsets;
   t->T.columns = (const int *)columns;
@@ -133,6 +140,7 @@ static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entr
   }
   error = TrsvDeviceUpload(t->b, b, size * rows, NULL);
   free(b);
+  if (!error && t->index[0]) error = TrsvDevicePermute(T->rows, (const int *)t->index[0], 0, T->precision, t->b, t->permuted[0], NULL);
   return error ? error : TrsvDeviceFinish();
 }
 
@@ -201,7 +209,7 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
       TrsvError error;
 
       if (list[i] == first && r == rank) continue;
-      error = TrsvPlanCreateRanked(T, analysis, source, entries, list[i], r, &candidate);
+      error = TrsvPlanCreateRanked(T, analysis, source, entries, &t->places, list[i], r, &candidate);
       if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY || error == TRSV_ERR_TIMEOUT) continue; /* then it is no candidate */
       TrsvCall(error);
       if (!Known(m, candidate)) {
@@ -216,10 +224,10 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
   return TRSV_SUCCESS;
 }
 
-static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, const void *values, TrsvMemory memory, const TrsvAlgorithm *asked, double seconds, TrsvStream stream)
+static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPlaces places, const void *values, TrsvMemory memory, const TrsvAlgorithm *asked, double seconds, TrsvStream stream)
 {
   const double  start    = Seconds();
-  Trial         t        = {.bound = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.), .end = start + seconds, .stream = stream};
+  Trial         t        = {.bound = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.), .end = start + seconds, .stream = stream, .places = places};
   TrsvMatrix    T        = *A;
   int          *offsets  = NULL, entries;
   const int    *source   = NULL;
@@ -233,7 +241,8 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
   if (!error) error = Compete(pair, m, &T, analysis, source, entries, values, memory, asked, &t);
   TrsvAnalysisDestroy(&analysis);
   TrsvFree(A->memory, offsets);
-  for (int i = 0; i < 4; i++) TrsvDeviceFree(t.own[i]);
+  for (int i = 0; i < 6; i++) TrsvDeviceFree(t.own[i]);
+  for (int i = 0; i < 2; i++) TrsvDeviceFree(t.permuted[i]);
   TrsvDeviceFree(t.b);
   TrsvDeviceFree(t.x);
   TrsvDeviceTimerDestroy(&t.timer);
@@ -241,12 +250,12 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
   return error;
 }
 
-TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const void *l, const void *u, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, double seconds, TrsvStream stream)
+TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, double seconds, TrsvStream stream)
 {
   const double start = Seconds();
   const int    t     = p->transposed;
 
   if (p->memory == TRSV_HOST || !p->rows) return TRSV_SUCCESS;
-  TrsvCall(Tune(p, &p->first, t ? U : L, t ? u : l, memory, t ? upper : lower, seconds / 2, stream));
-  return Tune(p, &p->second, t ? L : U, t ? l : u, memory, t ? lower : upper, start + seconds - Seconds(), stream);
+  TrsvCall(Tune(p, &p->first, t ? U : L, (TrsvPlaces){t ? column : row, NULL}, t ? u : l, memory, t ? upper : lower, seconds / 2, stream));
+  return Tune(p, &p->second, t ? L : U, (TrsvPlaces){NULL, t ? row : column}, t ? l : u, memory, t ? lower : upper, start + seconds - Seconds(), stream);
 }

@@ -33,7 +33,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(co
 
   T *const     now  = A.words + (start[1] ? A.rows : 0);
   T *const     then = A.words + (start[1] ? 0 : A.rows);
-  const int    row = A.order[p], end = A.offsets[p + 1];
+  const int    row = A.from[p], to = A.to[p], end = A.offsets[p + 1];
   const T      inverse = A.inverse ? A.inverse[p] : 1, right = row < 0 ? 0 : b[row];
   T            sum = 0;
   TrsvPatience patience;
@@ -55,7 +55,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(co
   for (int half = 16; half; half /= 2) sum += __shfl_down_sync(0xffffffffu, sum, half);
   if (lane == 0) {
     sum = trsv_publish(now + p, (right - sum) * inverse);
-    if (row >= 0) x[row] = sum;
+    if (row >= 0) x[to] = sum;
   }
 }
 
@@ -81,4 +81,4 @@ static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream st
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, b, x, stream) : Launch<double>(o, b, x, stream);
 }
 
-const TrsvAlgorithm TrsvWarp = {"warp", "CapelliniSpTRSV (ICPP 2020), Algorithm 3, warp-level in CSR", TRSV_DEVICE, TRSV_DEVICE, WarpAnalyse, TrsvOrderedSetValues, WarpSolve, TrsvOrderedDestroy, NULL, 0, NULL, 0};
+const TrsvAlgorithm TrsvWarp = {"warp", "CapelliniSpTRSV (ICPP 2020), Algorithm 3, warp-level in CSR", TRSV_DEVICE, TRSV_DEVICE, WarpAnalyse, TrsvOrderedSetValues, WarpSolve, TrsvOrderedDestroy, NULL, 0, NULL, TRSV_TAKES_PLACES};

@@ -1,8 +1,8 @@
 /*
    The MatSolverType sptrsvgpu: a factor Mat in the order of its life.
 
-   Values come from the factorisation of src/kernels on the device (device.c), or from PETSc's own of the host, kept as an inner Mat, of this
-   rank's diagonal block; the triangular solves are src/kernels', on pairs of plans that are made when a solve first needs them and get
+   Values come from the factorisation of src/kernels on the device (device.c), or from PETSc's own of the host (host.c), kept as an inner Mat, of
+   this rank's diagonal block; the triangular solves are src/kernels', on pairs of plans that are made when a solve first needs them and get
    new values at each numeric phase.
 */
 #include "impl.h"
@@ -24,34 +24,6 @@ static PetscErrorCode GetLocal(Mat A, Mat *local)
     if (seq) *local = A;
     else PetscCall(MatGetDiagonalBlock(A, local)); /* an mpiaij of one rank */
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The local matrix as PETSc's host factorisation is given it: where its type is one of the device, a seqaij over the arrays that it
-   keeps on the host. A factor of the matrix itself would inherit the functions of its type, and PETSc would leak them. */
-static PetscErrorCode GetOnHost(Mat local, Mat *onhost)
-{
-  const PetscInt    *i, *j;
-  const PetscScalar *a;
-  PetscInt           n;
-  PetscBool          plain, done;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJ, &plain));
-  if (plain) {
-    PetscCall(PetscObjectReference((PetscObject)local));
-    *onhost = local;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
-  PetscCall(MatSeqAIJGetArrayRead(local, &a)); /* the values of the device come home */
-  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, (PetscInt *)i, (PetscInt *)j, (PetscScalar *)a, onhost));
-  PetscCall(MatSetOption(*onhost, MAT_USE_INODES, PETSC_FALSE)); /* as for the matrix itself; heeded when it is assembled again */
-  PetscCall(MatAssemblyBegin(*onhost, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*onhost, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
-  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,31 +101,6 @@ static PetscErrorCode MatBindToCPU_SpTRSVGPU(Mat F, PetscBool flg)
   (void)F;
   (void)flg;
 #endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What PETSc's factorisation and a triangular solve take for granted; says which row breaks it. */
-static PetscErrorCode CheckPattern(Mat A, Mat local)
-{
-  const PetscInt *i, *j, first = A->rmap->rstart;
-  PetscInt        n;
-  PetscBool       done;
-
-  PetscFunctionBegin;
-  if (!local->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
-  for (PetscInt r = 0; r < n; r++) {
-    PetscBool diagonal = PETSC_FALSE;
-
-    for (PetscInt k = i[r]; k < i[r + 1]; k++) {
-      PetscCheck(j[k] >= 0 && j[k] < n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Row %" PetscInt_FMT " has column %" PetscInt_FMT " of %" PetscInt_FMT, first + r, j[k], n);
-      PetscCheck(k == i[r] || j[k] > j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Row %" PetscInt_FMT " has column %" PetscInt_FMT " after column %" PetscInt_FMT "; make the matrix of rows with rising columns, without duplicates", first + r, j[k], j[k - 1]);
-      if (j[k] == r) diagonal = PETSC_TRUE;
-    }
-    PetscCheck(diagonal, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Row %" PetscInt_FMT " has no diagonal entry; store one in every row, if only a zero (MatSetOption() with MAT_FORCE_DIAGONAL_ENTRIES before assembly), and see -pc_factor_shift_type for pivots of zero", first + r);
-  }
-  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,20 +198,6 @@ static PetscErrorCode CheckSettings(Mat F)
 
 static PetscErrorCode Numeric(Mat, Mat, const MatFactorInfo *);
 
-static PetscErrorCode SymbolicOnHost(SpTRSVGPU *s, Mat local, IS row, IS column, const MatFactorInfo *info)
-{
-  Mat onhost;
-
-  PetscFunctionBegin;
-  PetscCall(GetOnHost(local, &onhost));
-  PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &s->host));
-  PetscCheck(s->host, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorisation for this matrix", MatFactorTypes[s->kind]);
-  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, iccfactorsymbolic, onhost, row, info);
-  else PetscUseTypeMethod(s->host, ilufactorsymbolic, onhost, row, column, info);
-  PetscCall(MatDestroy(&onhost));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
@@ -284,8 +217,8 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   F->info.fill_ratio_given = info->fill;
   PetscCall(SpTRSVGPUDeviceSymbolic(F, local, info));
   if (!s->factor) {
-    PetscCall(CheckPattern(A, local));
-    PetscCall(SymbolicOnHost(s, local, r, c, info));
+    PetscCall(SpTRSVGPUHostCheck(A, local));
+    PetscCall(SpTRSVGPUHostSymbolic(s, local, r, c, info));
   }
   PetscCall(ISDestroy(&r));
   PetscCall(ISDestroy(&c));
@@ -303,27 +236,6 @@ static PetscErrorCode MatICCFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS perm, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first pivot of the host factor that counts as zero. PETSc's own note names the last one, and for ICC not always its row. */
-static PetscErrorCode FindZeroPivot(const SpTRSVGPU *s, const MatFactorInfo *info, PetscInt *row, PetscReal *value)
-{
-  SpTRSVGPUTriangles t;
-
-  PetscFunctionBegin;
-  *row   = s->host->factorerrortype ? s->host->factorerror_zeropivot_row : -1;
-  *value = s->host->factorerror_zeropivot_value;
-  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
-  for (PetscInt r = 0; r < t.U.rows; r++) {
-    const PetscReal pivot = PetscAbsScalar(t.u[t.U.offsets[r]]);
-
-    if (pivot > info->zeropivot || PetscIsNanReal(pivot)) continue;
-    *row   = s->natural ? r : s->row[r];
-    *value = pivot;
-    break;
-  }
-  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Notes the first pivot that counts as zero, of all ranks. */
 static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
 {
@@ -335,7 +247,7 @@ static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
   if (s->factor) {
     row   = s->outcome.row;
     value = s->outcome.pivot;
-  } else PetscCall(FindZeroPivot(s, info, &row, &value));
+  } else PetscCall(SpTRSVGPUHostZeroPivot(s, info, &row, &value));
   row = row < 0 ? PETSC_INT_MAX : row + A->rmap->rstart;
   PetscCallMPI(MPIU_Allreduce(&row, &first, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)F)));
   if (row != first) value = 0;
@@ -344,28 +256,6 @@ static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
   F->factorerror_zeropivot_value = value;
   PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_LU_ZRPVT, "Zero pivot row %" PetscInt_FMT " value %g tolerance %g; see -pc_factor_shift_type and -pc_factor_zeropivot", first, (double)value, (double)info->zeropivot);
   PetscCall(PetscInfo(F, "Zero pivot in row %" PetscInt_FMT " value %g tolerance %g\n", first, (double)value, (double)info->zeropivot));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FactorOnHost(Mat F, Mat A, Mat local, const MatFactorInfo *info)
-{
-  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
-  Mat        onhost;
-  PetscBool  keep;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorHost, F, A, 0, 0));
-  /* a zero pivot is reported here, with its row */
-  PetscCall(GetOnHost(local, &onhost));
-  keep                     = onhost->erroriffailure;
-  onhost->erroriffailure   = PETSC_FALSE;
-  s->host->factorerrortype = MAT_FACTOR_NOERROR;
-  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, choleskyfactornumeric, onhost, info);
-  else PetscUseTypeMethod(s->host, lufactornumeric, onhost, info);
-  onhost->erroriffailure = keep;
-  PetscCall(MatDestroy(&onhost));
-  F->factorerrortype = s->host->factorerrortype;
-  PetscCall(PetscLogEventEnd(SpTRSVGPU_FactorHost, F, A, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -379,7 +269,7 @@ static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *
   TrsvFactorDestroy(&s->factor);
   PetscCall(PetscStrncpy(s->why, "the matrix is bound to the host", sizeof(s->why)));
   PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &natural));
-  PetscCall(SymbolicOnHost(s, local, natural, natural, info));
+  PetscCall(SpTRSVGPUHostSymbolic(s, local, natural, natural, info));
   PetscCall(ISDestroy(&natural));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -398,7 +288,7 @@ static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
   PetscCall(MatBoundToCPU(local, &bound));
   if (s->factor && bound) PetscCall(LeaveDevice(s, local, &info));
   if (s->factor) PetscCall(SpTRSVGPUDeviceNumeric(F, local, &info));
-  else PetscCall(FactorOnHost(F, A, local, &info));
+  else PetscCall(SpTRSVGPUHostNumeric(F, A, local, &info));
   /* one rank's failure is everybody's: MatSolve() and the log take for granted that all ranks go the same way */
   error = (PetscMPIInt)F->factorerrortype;
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)F)));
@@ -481,7 +371,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   PetscCallTrsv(TrsvPairCreate(&t.L, &t.U, s->row, s->column, transposed, memory, (TrsvSelection)s->settings.select, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], p));
   PetscCall(SpTRSVGPUGetStream(memory, &stream));
   PetscCallTrsv(TrsvPairSetValues(*p, t.l, t.u, t.memory, stream));
-  if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, t.l, t.u, t.memory, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
+  if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, s->row, s->column, t.l, t.u, t.memory, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   PetscCall(SpTRSVGPUCite(*p, s->settings.thread));

@@ -42,7 +42,7 @@ PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, IS *colu
   PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)A)->type_name);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &valued)); /* for others, the rows just seen need not be of the values */
   if (valued) PetscCall(MatSeqAIJGetArrayRead(A, &a));
-  error = TrsvOrderBMC(n, i, j, a, size, &ordering);
+  error = TrsvOrderBMC(n, i, j, a, TRSV_HOST, size, &ordering);
   if (valued) PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCallTrsv(error);

@@ -90,7 +90,7 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
     &r->analysis_ms, budget > 0,
     [&] {
       if (!cusparse) TrsvCall(TrsvAnalyse(&c.device, &analysis));
-      TrsvCall(TrsvPlanCreateRanked(&c.device, analysis, nullptr, (int)c.values.size(), a, rank, &plan));
+      TrsvCall(TrsvPlanCreateRanked(&c.device, analysis, nullptr, (int)c.values.size(), nullptr, a, rank, &plan));
       return TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, nullptr);
     },
     unmake);
@@ -156,7 +156,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
     [&] {
       TrsvCall(TrsvPairCreate(&L.device, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, &pair));
       TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
-      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &L.device, &U.device, L.device_values.p, U.device_values.p, TRSV_DEVICE, how, how, tune, nullptr);
+      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &L.device, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, how, how, tune, nullptr);
     },
     [&] { TrsvPairDestroy(&pair); });
   *setting = 0;
@@ -345,12 +345,13 @@ int main(int count, char **args)
   if (o.budget > 0) PrintCosts();
   if (o.precision == TRSV_FLOAT) WarmUp<float>(o);
   else WarmUp<double>(o);
+  profiled = true;
   for (; i < count; i++) {
-    const char *slash = strrchr(args[i], '/');
+    const char *slash = strrchr(args[i], '/'), *file = slash ? slash + 1 : args[i], *ordered = slash && !strncmp(args[i], "bmc", 3) ? strchr(args[i], ':') : nullptr;
     char        name[256];
     Matrix      M;
 
-    snprintf(name, sizeof(name), "%s", slash ? slash + 1 : args[i]);
+    snprintf(name, sizeof(name), "%.*s%s", ordered ? (int)(ordered + 1 - args[i]) : 0, args[i], file);
     if (char *dot = strstr(name, ".mtx")) *dot = 0;
     if (MatrixMake(args[i], &M)) {
       o.bad++;

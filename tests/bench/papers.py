@@ -143,7 +143,27 @@ def matrices(cases):
     return "\n".join(out) + "\n"
 
 
-TABLES = {"capellini algorithms": algorithms, "capellini granularity": granularity, "capellini matrices": matrices}
+def counters(cases):
+    """What Nsight Compute counted (profile.py): Figures 7 and 8."""
+    granular = {c.matrix for c in cases if c.real and c.granularity > 0.7}
+    lines = {}
+    with open(os.path.join(ROOT, "results", "profile.jsonl")) as f:
+        for line in map(json.loads, f):
+            if line["matrix"] in granular:
+                lines.setdefault(line["matrix"], {})[line["algorithm"]] = line
+    lines = {m: a for m, a in lines.items() if {"csc", "cusparse"} <= a.keys()}
+    speed = lambda l: l["bytes"] / l["ns"]
+    out = [f"Geometric means over {len(lines)} real matrices of granularity above 0.7 ({', '.join(sorted(lines))}), both triangles together:\n",
+           "| algorithm | GB/s | over `csc` | over `cusparse` | bytes over `cusparse` | warp instructions over `csc` | over `cusparse` | issue slots used |", "|---" * 8 + "|"]
+    for a in sorted({a for m in lines.values() for a in m}, key=lambda a: (a == "cusparse", a)):
+        have = [m for m in lines.values() if a in m]
+        ratio = lambda of, to: number(mean(of(m[a]) / of(m[to]) for m in have))
+        out.append(f"| `{a}` | {number(mean(speed(m[a]) for m in have))} | {ratio(speed, 'csc')} | {ratio(speed, 'cusparse')} | {ratio(lambda l: l['bytes'], 'cusparse')} | "
+                   f"{ratio(lambda l: l['instructions'], 'csc')} | {ratio(lambda l: l['instructions'], 'cusparse')} | {sum(m[a]['issued'] for m in have) / len(have):.0f}% |")
+    return "\n".join(out) + "\n"
+
+
+TABLES = {"capellini algorithms": algorithms, "capellini granularity": granularity, "capellini matrices": matrices, "capellini counters": counters}
 
 
 def plot(cases):

@@ -2,14 +2,14 @@
 # Everything that needs a GPU, in one go: the tests with matrices on the device, every algorithm on every matrix against the host, the
 # sanitizers on a small set, times against cuSPARSE, and two unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
 #
-#   PARTS      which of: harness matrices solve sanitizer setup petsc (default: all)
+#   PARTS      which of: harness matrices solve sanitizer profile setup petsc (default: all)
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see tests/bench/bench.cu)
 #   RESULTS    where the results go (default: results)
 #
 # Writes RESULTS/gpu.txt (what ran, on what, with which outcome), RESULTS/solve.jsonl (a line for each algorithm and triangle)
 # and RESULTS/petsc.jsonl (a line for each PETSc solve), RESULTS/setup.jsonl (a line for each matrix and way to set up). Exit status 1 where something failed.
 set -u
-parts=${PARTS:-harness matrices solve sanitizer setup petsc}
+parts=${PARTS:-harness matrices solve sanitizer profile setup petsc}
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -79,6 +79,15 @@ if has sanitizer; then
       [ $status = 0 ] || grep -E "WRONG|DIFFER|: [A-Za-z]*rror|hazard|gave up| at .*\(" "$results/sanitizer.log" | sed 's/0x[0-9a-f]*/0x/g; s/block ([^)]*)/block/g; s/thread ([^)]*)/thread/g' | sort | uniq -c | sort -rn | head -12 | tee -a "$out"
     done
   done
+fi
+
+if has profile; then
+  say ""
+  say "== hardware counters of solves"
+  at=()
+  for m in boyd2_kkt rail_79841_A ct2010 nh2010 ACTIVSg25k_Ybus cs4 cit-Cora circuit_3; do at+=("$SPTRSV_MATRICES/$m".mtx*); done
+  timeout 300 python3 tests/bench/profile.py "$BENCH" "$results/profile.jsonl" g2d5:300 "${at[@]}" >"$results/profile.log" 2>&1
+  verdict "counters of $(grep -c '"kernels"' "$results/profile.log") solves" $?
 fi
 
 if has setup; then

@@ -8,7 +8,6 @@
 
 enum {
   MOST_ROWS = 1300,
-  LONG      = 32, /* entries of a row */
   MOST_NNZ  = 6000 /* in a triangle */
 };
 
@@ -83,10 +82,7 @@ static void Solves(const TrsvMatrix *T, unsigned seed)
   const int            n      = T->offsets[T->rows];
   void                *values = MakeValues(T, seed), *b = MakeVector(T->precision, T->rows, seed), *x = MakeArray(T->precision, T->rows), *reference = Reference(T, NULL, n, values, b);
   const TrsvAlgorithm *a;
-  int                  longest = 0;
 
-  for (int i = 0; i < T->rows; i++)
-    if (T->offsets[i + 1] - T->offsets[i] > longest) longest = T->offsets[i + 1] - T->offsets[i];
   if (reference) {
     const double residual = Residual(T, values, b, reference);
 
@@ -96,8 +92,6 @@ static void Solves(const TrsvMatrix *T, unsigned seed)
   for (int i = 0; reference && T->rows <= MOST_ROWS && n <= MOST_NNZ && (a = DeviceAlgorithm(&i));) {
     TrsvPlan *plan;
 
-    /* the executor takes minutes over the heights of rows that are cut; TestChunk has such rows, fewer */
-    if (longest > LONG && (!strcmp(TrsvAlgorithmName(a), "chunk") || !strcmp(TrsvAlgorithmName(a), "inverse"))) continue;
     plan = MakePlan(T, NULL, n, a);
     if (!plan) break;
     SimtSchedule(seed + (unsigned)i);

@@ -89,10 +89,10 @@ static TrsvError TransposeOne(const TrsvMatrix *A)
   return error;
 }
 
-static TrsvError Order(Setting *s)
+static TrsvError OrderOne(const TrsvMatrix *A)
 {
   TrsvOrdering   *ordering;
-  const TrsvError error = TrsvOrderBMC(s->L.view.rows, s->L.view.offsets, s->L.view.columns, NULL, 0, &ordering);
+  const TrsvError error = TrsvOrderBMC(A->rows, A->offsets, A->columns, NULL, A->memory, 0, &ordering);
 
   Expect(!error == !!ordering, "TrsvOrderBMC: error %d, ordering %p", (int)error, (void *)ordering);
   TrsvOrderingDestroy(&ordering);
@@ -120,6 +120,8 @@ static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, 
 
 static TrsvError Analyse(Setting *s) { return AnalyseOne(&s->L.view); }
 static TrsvError Transpose(Setting *s) { return TransposeOne(&s->L.view); }
+static TrsvError Order(Setting *s) { return OrderOne(&s->L.view); }
+static TrsvError OrderDevice(Setting *s) { return OrderOne(&s->on_device[0]); }
 static TrsvError AnalyseDevice(Setting *s) { return AnalyseOne(&s->on_device[0]); }
 static TrsvError TransposeDevice(Setting *s) { return TransposeOne(&s->on_device[0]); }
 static TrsvError Plan(Setting *s) { return PlanOne(s, &s->L.view, s->analysis); }
@@ -139,6 +141,7 @@ static const struct {
   {"TrsvOrderBMC",                            Order,           0, 0},
   {"TrsvAnalyse on the device",               AnalyseDevice,   0, 1},
   {"TrsvTranspose on the device",             TransposeDevice, 0, 1},
+  {"TrsvOrderBMC on the device",              OrderDevice,     0, 1},
   {"TrsvPlanCreate",                          Plan,            1, 0},
   {"TrsvPairCreate",                          Pair,            1, 0},
   {"TrsvPairCreate, transposed",              PairTransposed,  1, 0},

@@ -47,13 +47,39 @@ static int Levels(int rows, const int *offsets, const int *columns, const int *o
   return levels;
 }
 
+/* The same on the device. */
+static void CheckDevice(int rows, const int *offsets, const int *columns, int size, const TrsvOrdering *host)
+{
+  int          *o = NULL, *c = NULL, *order = malloc(sizeof(int) * ((size_t)rows + 1)), *block = malloc(sizeof(int) * ((size_t)host->blocks + 1)), *colour = malloc(sizeof(int) * ((size_t)host->colours + 1));
+  TrsvOrdering *device = NULL;
+
+  if (!ExpectError(TrsvDeviceStage(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets")) goto done;
+  if (!ExpectError(TrsvDeviceStage(columns, sizeof(int) * (size_t)offsets[rows], &c, NULL), TRSV_SUCCESS, "columns")) goto done;
+  if (!ExpectError(TrsvOrderBMC(rows, o, c, NULL, TRSV_DEVICE, size, &device), TRSV_SUCCESS, "TrsvOrderBMC on the device")) goto done;
+  if (!Expect(device->rows == rows && device->blocks == host->blocks && device->colours == host->colours && device->memory == TRSV_DEVICE, "on the device %d blocks, %d colours, not %d, %d", device->blocks, device->colours, host->blocks, host->colours)) goto done;
+  ExpectError(TrsvDeviceDownload(order, device->order, sizeof(int) * (size_t)rows, NULL), TRSV_SUCCESS, "order");
+  ExpectError(TrsvDeviceDownload(block, device->block, sizeof(int) * ((size_t)host->blocks + 1), NULL), TRSV_SUCCESS, "block");
+  ExpectError(TrsvDeviceDownload(colour, device->colour, sizeof(int) * ((size_t)host->colours + 1), NULL), TRSV_SUCCESS, "colour");
+  Expect(!memcmp(order, host->order, sizeof(int) * (size_t)rows), "another order on the device");
+  Expect(!memcmp(block, host->block, sizeof(int) * ((size_t)host->blocks + 1)), "other blocks on the device");
+  Expect(!memcmp(colour, host->colour, sizeof(int) * ((size_t)host->colours + 1)), "other colours on the device");
+  Expect(!memcmp(device->grid, host->grid, sizeof(host->grid)), "another grid on the device");
+done:
+  TrsvOrderingDestroy(&device);
+  TrsvDeviceFree(o);
+  TrsvDeviceFree(c);
+  free(order);
+  free(block);
+  free(colour);
+}
+
 int CheckOrdering(int rows, const int *offsets, const int *columns, int size, int grid[3])
 {
   int          *place = malloc(sizeof(int) * ((size_t)rows + 1)), *block = malloc(sizeof(int) * ((size_t)rows + 1)), *colour = malloc(sizeof(int) * ((size_t)rows + 1));
   int           levels = 0, most = 0;
   TrsvOrdering *o, *again;
 
-  if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, NULL, size, &o), TRSV_SUCCESS, "TrsvOrderBMC")) goto done;
+  if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, size, &o), TRSV_SUCCESS, "TrsvOrderBMC")) goto done;
   Expect(o->rows == rows && o->block[0] == 0 && o->block[o->blocks] == rows && o->colour[0] == 0 && o->colour[o->colours] == o->blocks, "%d rows, %d blocks, %d colours", o->rows, o->blocks, o->colours);
   for (int i = 0; i < rows; i++) place[i] = -1;
   for (int c = 0; c < o->colours; c++) {
@@ -79,10 +105,11 @@ int CheckOrdering(int rows, const int *offsets, const int *columns, int size, in
   levels = Levels(rows, offsets, columns, o->order, place);
   Expect(levels <= o->colours * most, "%d level sets of %d colours and blocks of %d", levels, o->colours, most);
   if (grid) memcpy(grid, o->grid, sizeof(o->grid));
-  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, NULL, size, &again), TRSV_SUCCESS, "TrsvOrderBMC again")) {
+  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, size, &again), TRSV_SUCCESS, "TrsvOrderBMC again")) {
     Expect(again->blocks == o->blocks && again->colours == o->colours && !memcmp(again->order, o->order, sizeof(int) * (size_t)rows), "another order the second time");
     TrsvOrderingDestroy(&again);
   }
+  CheckDevice(rows, offsets, columns, size, o);
 destroy:
   TrsvOrderingDestroy(&o);
   Expect(o == NULL, "TrsvOrderingDestroy leaves the pointer");
@@ -105,7 +132,7 @@ static void Check(const Entries *e)
   for (int k = e->count - 1; k >= 0; k--) Put(&reversed, e->row[k], e->column[k]);
   Rows(&reversed, &same, &backwards);
   for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) CheckOrdering(e->rows, offsets, columns, sizes[s], NULL);
-  if (!TrsvOrderBMC(e->rows, offsets, columns, NULL, 7, &one) && !one->grid[0] && ExpectError(TrsvOrderBMC(e->rows, offsets, backwards, NULL, 7, &other), TRSV_SUCCESS, "reversed rows"))
+  if (!TrsvOrderBMC(e->rows, offsets, columns, NULL, TRSV_HOST, 7, &one) && !one->grid[0] && ExpectError(TrsvOrderBMC(e->rows, offsets, backwards, NULL, TRSV_HOST, 7, &other), TRSV_SUCCESS, "reversed rows"))
     Expect(!memcmp(one->order, other->order, sizeof(int) * (size_t)e->rows), "the order of columns decides");
   TrsvOrderingDestroy(&one);
   TrsvOrderingDestroy(&other);
@@ -264,11 +291,11 @@ static void Errors(void)
   TrsvOrdering *o;
 
   Begin("bmc: errors");
-  ExpectError(TrsvOrderBMC(-1, offsets, good, NULL, 0, &o), TRSV_ERR_ARGUMENT, "rows below zero");
-  ExpectError(TrsvOrderBMC(2, offsets, good, NULL, -1, &o), TRSV_ERR_ARGUMENT, "a size below zero");
-  ExpectError(TrsvOrderBMC(2, offsets, above, NULL, 0, &o), TRSV_ERR_STRUCTURE, "a column past the last");
-  ExpectError(TrsvOrderBMC(2, offsets, below, NULL, 0, &o), TRSV_ERR_STRUCTURE, "a column below zero");
-  ExpectError(TrsvOrderBMC(2, falling, good, NULL, 0, &o), TRSV_ERR_STRUCTURE, "falling offsets");
+  ExpectError(TrsvOrderBMC(-1, offsets, good, NULL, TRSV_HOST, 0, &o), TRSV_ERR_ARGUMENT, "rows below zero");
+  ExpectError(TrsvOrderBMC(2, offsets, good, NULL, TRSV_HOST, -1, &o), TRSV_ERR_ARGUMENT, "a size below zero");
+  ExpectError(TrsvOrderBMC(2, offsets, above, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "a column past the last");
+  ExpectError(TrsvOrderBMC(2, offsets, below, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "a column below zero");
+  ExpectError(TrsvOrderBMC(2, falling, good, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "falling offsets");
   Expect(o == NULL, "an ordering comes with an error");
   End();
 }

@@ -77,6 +77,7 @@ static void Calibration(void)
 typedef struct {
   Triangle  L, U;
   void     *l, *u, *b, *x, *y, *want;
+  int      *row, *column; /* orderings */
   TrsvPair *pair;
 } Setting;
 
@@ -93,15 +94,21 @@ static void Make(Setting *s, Shape shape, int rows, TrsvPrecision precision, int
   s->x    = MakeArray(precision, rows);
   s->y    = MakeArray(precision, rows);
   s->want = MakeArray(precision, rows);
-  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, NULL, NULL, transposed, TRSV_HOST, TRSV_SELECT_TUNE, NULL, NULL, &host), TRSV_SUCCESS, "TrsvPairCreate")) {
+  s->row    = malloc(sizeof(int) * (size_t)rows);
+  s->column = malloc(sizeof(int) * (size_t)rows);
+  for (int i = 0; i < rows; i++) {
+    s->row[i]    = rows - 1 - i;
+    s->column[i] = (i + rows / 3) % rows;
+  }
+  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_HOST, TRSV_SELECT_TUNE, NULL, NULL, &host), TRSV_SUCCESS, "TrsvPairCreate")) {
     ExpectError(TrsvPairSetValues(host, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
-    ExpectError(TrsvPairTune(host, &s->L.view, &s->U.view, s->l, s->u, TRSV_HOST, NULL, NULL, 1, NULL), TRSV_SUCCESS, "TrsvPairTune on a host");
+    ExpectError(TrsvPairTune(host, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, NULL, NULL, 1, NULL), TRSV_SUCCESS, "TrsvPairTune on a host");
     Expect(!host->first.tries, "a host was tuned");
     (void)TrsvPairFirst(host, s->b, s->y, NULL);
     (void)TrsvPairSecond(host, s->y, s->want, NULL);
     TrsvPairDestroy(&host);
   }
-  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE, asked, asked, &s->pair), TRSV_SUCCESS, "TrsvPairCreate")) ExpectError(TrsvPairSetValues(s->pair, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE, asked, asked, &s->pair), TRSV_SUCCESS, "TrsvPairCreate")) ExpectError(TrsvPairSetValues(s->pair, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
 }
 
 static void CheckSolve(Setting *s, const char *where)
@@ -121,12 +128,14 @@ static void Free(Setting *s)
   free(s->x);
   free(s->y);
   free(s->want);
+  free(s->row);
+  free(s->column);
   FreeTriangle(&s->L);
   FreeTriangle(&s->U);
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
 }
 
-static TrsvError Tune(Setting *s, const TrsvAlgorithm *asked, double seconds) { return TrsvPairTune(s->pair, &s->L.view, &s->U.view, s->l, s->u, TRSV_HOST, asked, asked, seconds, NULL); }
+static TrsvError Tune(Setting *s, const TrsvAlgorithm *asked, double seconds) { return TrsvPairTune(s->pair, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, asked, asked, seconds, NULL); }
 
 /* Nobody who was right is faster than the choice by more than the margin; the plan is the one that was chosen. */
 static void CheckMember(const TrsvPairMember *m, const char *where)

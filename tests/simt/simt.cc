@@ -4,6 +4,10 @@
    Threads are fibers. One runs until it waits, ends, or is pre-empted at a shared access; then the policy says who is next. A
    thread that polled in vain runs again only once one of the words that it looked at has changed. If nobody is left to run, all poll
    once more, a few times over, in case they look at different words in turn; when that changes nothing, nothing ever will.
+
+   A poll may be less than all that the thread does before it comes back to it: others of its warp may wait for it in a collective, with work
+   of their own behind that, on which the word depends. As long as threads elsewhere keep each other awake, "nobody is left" is never
+   the case; so now and then everybody polls once more.
 */
 #include <algorithm>
 #include <cstdarg>
@@ -249,7 +253,18 @@ static void all_poll()
 
 static void run_all()
 {
+  enum { TURNS = 8192 }; /* between two polls of those whom no word has woken */
+  uint64_t after = switches + TURNS;
+
   while (!failed) {
+    if (switches > after) {
+      after = switches + TURNS;
+      each_thread([](Thread *t) {
+        if (t->state != POLLED) return;
+        rouse_to_poll(t);
+        make_ready(t);
+      });
+    }
     retire();
     if (resident.empty() && started == order.size()) break;
     /* a block may start late */

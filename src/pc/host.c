@@ -1,0 +1,114 @@
+/*
+   The factorisation on the host, by PETSc: what it is given, and what it says of a pivot that is zero.
+*/
+#include "impl.h"
+
+/* The local matrix as PETSc's host factorisation is given it: where its type is one of the device, a seqaij over the arrays that it
+   keeps on the host. A factor of the matrix itself would inherit the functions of its type, and PETSc would leak them. */
+static PetscErrorCode GetOnHost(Mat local, Mat *onhost)
+{
+  const PetscInt    *i, *j;
+  const PetscScalar *a;
+  PetscInt           n;
+  PetscBool          plain, done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJ, &plain));
+  if (plain) {
+    PetscCall(PetscObjectReference((PetscObject)local));
+    *onhost = local;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
+  PetscCall(MatSeqAIJGetArrayRead(local, &a)); /* the values of the device come home */
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, (PetscInt *)i, (PetscInt *)j, (PetscScalar *)a, onhost));
+  PetscCall(MatSetOption(*onhost, MAT_USE_INODES, PETSC_FALSE)); /* as for the matrix itself; heeded when it is assembled again */
+  PetscCall(MatAssemblyBegin(*onhost, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*onhost, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
+  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What PETSc's factorisation and a triangular solve take for granted; says which row breaks it. */
+PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
+{
+  const PetscInt *i, *j, first = A->rmap->rstart;
+  PetscInt        n;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  if (!local->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
+  for (PetscInt r = 0; r < n; r++) {
+    PetscBool diagonal = PETSC_FALSE;
+
+    for (PetscInt k = i[r]; k < i[r + 1]; k++) {
+      PetscCheck(j[k] >= 0 && j[k] < n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Row %" PetscInt_FMT " has column %" PetscInt_FMT " of %" PetscInt_FMT, first + r, j[k], n);
+      PetscCheck(k == i[r] || j[k] > j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Row %" PetscInt_FMT " has column %" PetscInt_FMT " after column %" PetscInt_FMT "; make the matrix of rows with rising columns, without duplicates", first + r, j[k], j[k - 1]);
+      if (j[k] == r) diagonal = PETSC_TRUE;
+    }
+    PetscCheck(diagonal, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Row %" PetscInt_FMT " has no diagonal entry; store one in every row, if only a zero (MatSetOption() with MAT_FORCE_DIAGONAL_ENTRIES before assembly), and see -pc_factor_shift_type for pivots of zero", first + r);
+  }
+  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column, const MatFactorInfo *info)
+{
+  Mat onhost;
+
+  PetscFunctionBegin;
+  PetscCall(GetOnHost(local, &onhost));
+  PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &s->host));
+  PetscCheck(s->host, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorisation for this matrix", MatFactorTypes[s->kind]);
+  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, iccfactorsymbolic, onhost, row, info);
+  else PetscUseTypeMethod(s->host, ilufactorsymbolic, onhost, row, column, info);
+  PetscCall(MatDestroy(&onhost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first pivot of the host factor that counts as zero. PETSc's own note names the last one, and for ICC not always its row. */
+PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *s, const MatFactorInfo *info, PetscInt *row, PetscReal *value)
+{
+  SpTRSVGPUTriangles t;
+
+  PetscFunctionBegin;
+  *row   = s->host->factorerrortype ? s->host->factorerror_zeropivot_row : -1;
+  *value = s->host->factorerror_zeropivot_value;
+  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
+  for (PetscInt r = 0; r < t.U.rows; r++) {
+    const PetscReal pivot = PetscAbsScalar(t.u[t.U.offsets[r]]);
+
+    if (pivot > info->zeropivot || PetscIsNanReal(pivot)) continue;
+    *row   = s->natural ? r : s->row[r];
+    *value = pivot;
+    break;
+  }
+  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpTRSVGPUHostNumeric(Mat F, Mat A, Mat local, const MatFactorInfo *info)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+  Mat        onhost;
+  PetscBool  keep;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorHost, F, A, 0, 0));
+  /* a zero pivot is reported here, with its row */
+  PetscCall(GetOnHost(local, &onhost));
+  keep                     = onhost->erroriffailure;
+  onhost->erroriffailure   = PETSC_FALSE;
+  s->host->factorerrortype = MAT_FACTOR_NOERROR;
+  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, choleskyfactornumeric, onhost, info);
+  else PetscUseTypeMethod(s->host, lufactornumeric, onhost, info);
+  onhost->erroriffailure = keep;
+  PetscCall(MatDestroy(&onhost));
+  F->factorerrortype = s->host->factorerrortype;
+  PetscCall(PetscLogEventEnd(SpTRSVGPU_FactorHost, F, A, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
