@@ -40,6 +40,7 @@ typedef struct {
   int         slices, width, depth; /* depth: level sets of the slices, 0 where rows are in the order of their level sets */
   int         straight_from, straight_to, turn; /* as a SellView has it */
   void       *memory;
+  int rank;
 } Sell;
 
 template <class T> struct SellView {
@@ -54,80 +55,129 @@ template <class T> struct SellView {
   __device__ __forceinline__ int place(const int *places, int p) const { return places ? places[p] : turn < 0 ? p : turn - p; }
 };
 
-template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T> S, const T *b, T *x)
+/* The slice that lane k holds. */
+static __device__ __forceinline__ TrsvSlice pass_on(const TrsvSlice &held, int k)
+{
+  return {__shfl_sync(~0u, held.first, k), __shfl_sync(~0u, held.start, k), __shfl_sync(~0u, held.shape, k), __shfl_sync(~0u, held.exported, k)};
+}
+
+/* Waits for what is not ready yet. All lanes poll one and the same word, that of the last position, which is likely the last to be ready; so a
+   warp that is early troubles nobody. NaN in place of what never comes. */
+template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const OrderedView<T> &A, const T *now, const int *from, T *solution)
+{
+  TrsvPatience patience;
+  bool         more = true;
+
+  for (;;) {
+    int last = -1;
+
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++)
+      if (from[n] >= 0 && !trsv_is_ready(solution[n])) {
+        if (!more) solution[n] = trsv_nan<T>();
+        else last = max(last, from[n]);
+      }
+    const unsigned found = trsv_warp_max((unsigned)(last + 1));
+    if (!found) return;
+    while (more && !trsv_is_ready(trsv_load(now + found - 1))) more = patience.more(A.sync);
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++)
+      if (from[n] >= 0 && !trsv_is_ready(solution[n])) solution[n] = trsv_load(now + from[n]);
+  }
+}
+
+/* What is known of a slice's row before anything is solved. */
+template <int WIDTH> struct Row {
+  int      p, from[WIDTH], source; /* its position; where its entries come from; where its b is, -1 for none */
+  int      width, own, start;
+  bool     mine, exported;
+
+  template <class T> __device__ __forceinline__ void fetch(const SellView<T> &S, const TrsvSlice &slice, int lane)
+  {
+    p        = slice.first + lane;
+    width    = (int)(slice.shape >> 8 & 255);
+    own      = (int)(slice.shape >> 16);
+    start    = slice.start * LANES + lane;
+    mine     = lane < (int)(slice.shape & 255);
+    exported = slice.exported >> lane & 1;
+    source   = mine ? S.place(S.from, p) : -1;
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++) from[n] = n < width ? S.A.columns[start + n * LANES] : NONE;
+  }
+};
+
+template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T> S, int each, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
   const OrderedView<T> &A = S.A;
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
   __syncthreads();
-  const int s = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
-  if (s >= S.slices) return;
-  const TrsvSlice slice = S.slice[s];
-  const int       p = slice.first + lane, width = (int)(slice.shape >> 8 & 255), own = (int)(slice.shape >> 16);
-  const bool      mine = lane < (int)(slice.shape & 255), exported = slice.exported >> lane & 1;
-  T *const        now  = A.words + (start[1] ? A.rows : 0) + p;
-  const int       source = mine ? S.place(S.from, p) : -1, target = !mine ? -1 : S.to == S.from ? source : S.place(S.to, p);
-  const T         inverse = mine && A.inverse ? A.inverse[p] : 1;
-  int             from[WIDTH];
-  T               value[WIDTH], solution[WIDTH];
+  const int first = (int)start[0] * WARPS * each + (int)(threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES), mine = first + lane * WARPS;
+  const int slices = min(each, (S.slices - first + WARPS - 1) / WARPS);
+  if (slices <= 0) return;
+  const TrsvSlice held = lane < slices ? S.slice[mine] : TrsvSlice{0, 0, 0, 0}; /* each lane has one of the warp's slices */
+  T *const        now = A.words + (start[1] ? A.rows : 0), *const then = A.words + (start[1] ? 0 : A.rows);
+  Row<WIDTH>      row, next;
 
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++) {
-    from[n]  = n < width ? A.columns[(slice.start + n) * LANES + lane] : NONE;
-    value[n] = n < width ? A.values[(slice.start + n) * LANES + lane] : 0;
-  }
+  next.fetch(S, pass_on(held, 0), lane);
   trsv_wait_for_previous(); /* all before this, no launch changes */
   trsv_let_next_start();
-  T            sum = source < 0 ? 0 : b[source];
-  TrsvPatience patience;
-  bool         done;
+  for (int k = 0; k < slices; k++) {
+    T value[WIDTH], solution[WIDTH];
 
-  if (exported) (start[1] ? now - A.rows : now + A.rows)[0] = trsv_not_ready<T>();
+    row = next;
 #pragma unroll
-  for (int n = 0; n < WIDTH; n++) solution[n] = from[n] < 0 ? 0 : trsv_not_ready<T>();
-  do {
-    done = true;
+    for (int n = 0; n < WIDTH; n++) solution[n] = row.from[n] >= 0 ? trsv_load(now + row.from[n]) : 0;
+    T       sum     = row.source >= 0 ? b[row.source] : 0;
+    const T inverse = row.mine && A.inverse ? A.inverse[row.p] : 1;
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++)
-      if (!trsv_is_ready(solution[n])) solution[n] = trsv_load(now - p + from[n]);
-#pragma unroll
-    for (int n = 0; n < WIDTH; n++) done = done && trsv_is_ready(solution[n]);
-    if (!done && !patience.more(A.sync)) {
-      sum  = trsv_nan<T>();
-      done = true;
-#pragma unroll
-      for (int n = 0; n < WIDTH; n++) solution[n] = 0;
-    }
-  } while (!__all_sync(~0u, done));
+    for (int n = 0; n < WIDTH; n++) value[n] = n < row.width ? A.values[row.start + n * LANES] : 0;
+    if (k + 1 < slices) next.fetch(S, pass_on(held, k + 1), lane);
+    if (row.exported) then[row.p] = trsv_not_ready<T>();
 
-  unsigned waits = 0; /* lanes that this one waits for */
+    bool maybe = true; /* are they all ready? */
 #pragma unroll
-  for (int n = 0; n < WIDTH; n++) {
-    if (from[n] >= 0) sum = fma(-value[n], solution[n], sum);
-    else if (from[n] != NONE) waits |= 1u << ~from[n];
-  }
-  T        solved = sum * inverse;
-  unsigned ready  = __ballot_sync(~0u, !waits);
-  for (int turn = 1; ready != ~0u && turn < LANES; turn++) {
-    const bool can = waits && !(waits & ~ready);
+    for (int n = 0; n < WIDTH; n++) maybe = maybe && trsv_mark_of(solution[n]) != trsv_mark<T>();
+    if (!__all_sync(~0u, maybe)) wait_for_all<T, WIDTH>(A, now, row.from, solution);
 
+    unsigned waits = 0, in = 0; /* lanes that this one waits for; bit n: its n-th entry is of one of them */
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++)
-      if (own >> n & 1) {
-        const T other = __shfl_sync(~0u, solved, ~from[n] & (LANES - 1));
-
-        if (can && from[n] < 0 && from[n] != NONE) sum = fma(-value[n], other, sum);
+    for (int n = 0; n < WIDTH; n++) {
+      if (row.from[n] >= 0) sum = fma(-value[n], solution[n], sum);
+      if (row.from[n] < 0 && row.from[n] != NONE) {
+        waits |= 1u << (~row.from[n] & (LANES - 1));
+        in |= 1u << n;
       }
-    if (can) {
-      solved = sum * inverse;
-      waits  = 0;
     }
-    ready = __ballot_sync(~0u, !waits);
+    T        solved = sum * inverse;
+    unsigned ready  = __ballot_sync(~0u, !waits);
+    if (!waits && row.exported) trsv_publish(now + row.p, solved);
+    for (int turn = 1; ready != ~0u && turn < LANES; turn++) {
+      const bool     can = !(waits & ~ready);
+      const unsigned add = can ? in : 0;
+
+#pragma unroll
+      for (int n = 0; n < WIDTH; n++)
+        if (row.own >> n & 1) {
+          const T other = __shfl_sync(~0u, solved, ~row.from[n] & (LANES - 1));
+
+          if (add >> n & 1) sum = fma(-value[n], other, sum);
+        }
+      if (add) {
+        solved = sum * inverse;
+        waits = in = 0;
+        if (row.exported) trsv_publish(now + row.p, solved);
+      }
+      ready = __ballot_sync(~0u, !waits);
+    }
+    if (!trsv_is_ready(solved)) solved = trsv_nan<T>();
+    if (row.mine) {
+      const int target = S.to == S.from ? row.source : S.place(S.to, row.p);
+
+      if (target >= 0) x[target] = solved;
+    }
   }
-  if (!trsv_is_ready(solved)) solved = trsv_nan<T>();
-  if (exported) trsv_store(now, solved);
-  if (target >= 0) x[target] = solved;
 }
 
 /* One thread for each slice: its rows and its longest. */
@@ -269,7 +319,9 @@ static TrsvError SellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
 
   TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
   s        = (Sell *)memset(plan->data, 0, sizeof(*s));
-  s->width = analysis->statistics.row_mean > (double)NARROW + 1 ? WIDE : NARROW;
+  s->width = analysis->statistics.row_max <= 5 ? 4 : analysis->statistics.row_max <= 7 ? 6 : 8;
+  if (plan->rank) s->width = plan->rank <= 3 ? 4 : plan->rank <= 6 ? 6 : 8;
+  s->rank = plan->rank;
   error    = TrsvCutRows(A, analysis, s->width, &c);
   if (!error && c.rows) error = MakeOrdered(plan, A, analysis, &c, source);
   TrsvCutFree(&c);
@@ -278,10 +330,12 @@ static TrsvError SellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
 
 template <class T> static void Launch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid = (unsigned)((s->slices + WARPS - 1) / WARPS);
+  const int each = !s->rank ? s->slices > 132 * 24 * 3 ? 4 : 1 : s->rank % 3 == 1 ? 1 : s->rank % 3 == 2 ? 3 : 8;
+  const unsigned grid = (unsigned)((s->slices + WARPS * each - 1) / (WARPS * each));
 
-  if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, NARROW, 6>), early, 1, grid, BLOCK, 0, stream, SellView<T>(s), (const T *)b, (T *)x);
-  else TRSV_LAUNCH_EARLY((sell_solve<T, WIDE, 4>), early, 1, grid, BLOCK, 0, stream, SellView<T>(s), (const T *)b, (T *)x);
+  if (s->width == 4) TRSV_LAUNCH_EARLY((sell_solve<T, 4, 4>), early, 1, grid, BLOCK, 0, stream, SellView<T>(s), each, (const T *)b, (T *)x);
+  else if (s->width == 6) TRSV_LAUNCH_EARLY((sell_solve<T, 6, 3>), early, 1, grid, BLOCK, 0, stream, SellView<T>(s), each, (const T *)b, (T *)x);
+  else TRSV_LAUNCH_EARLY((sell_solve<T, 8, 3>), early, 1, grid, BLOCK, 0, stream, SellView<T>(s), each, (const T *)b, (T *)x);
 }
 
 static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -304,8 +358,7 @@ static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
 {
   const Sell *s = (const Sell *)plan->data;
 
-  if (s->depth) (void)snprintf(line, size, "%d slices in %d level sets", s->slices, s->depth);
-  else (void)snprintf(line, size, "%d slices in level order", s->slices);
+  (void)snprintf(line, size, "r%d w%d %d slices in %d level sets", s->rank, s->width, s->slices, s->depth);
 }
 
 static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
@@ -315,4 +368,4 @@ static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPreci
   return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvSell = {"sell", "slices of 32 rows (SELL) of a block multicolour ordering, Iwashita et al. (IPDPS 2012, ICPP 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 0, SellDescribe, TRSV_TAKES_PLACES};
+const TrsvAlgorithm TrsvSell = {"sell", "slices of 32 rows (SELL) of a block multicolour ordering, Iwashita et al. (IPDPS 2012, ICPP 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 10, SellDescribe, TRSV_TAKES_PLACES};
