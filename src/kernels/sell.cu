@@ -19,6 +19,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "pattern.cuh"
 #include "sell.h"
@@ -55,12 +56,6 @@ template <class T> struct SellView {
   __device__ __forceinline__ int place(const int *places, int p) const { return places ? places[p] : turn < 0 ? p : turn - p; }
 };
 
-/* The slice that lane k holds. */
-static __device__ __forceinline__ TrsvSlice pass_on(const TrsvSlice &held, int k)
-{
-  return {__shfl_sync(~0u, held.first, k), __shfl_sync(~0u, held.start, k), __shfl_sync(~0u, held.shape, k), __shfl_sync(~0u, held.exported, k)};
-}
-
 /* Waits for what is not ready yet. All lanes poll one and the same word, that of the last position, which is likely the last to be ready; so a
    warp that is early troubles nobody. NaN in place of what never comes. */
 template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const OrderedView<T> &A, const T *now, const int *from, T *solution)
@@ -89,21 +84,23 @@ template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_al
 /* What is known of a slice's row before anything is solved. */
 template <int WIDTH> struct Row {
   int      p, from[WIDTH], source; /* its position; where its entries come from; where its b is, -1 for none */
-  int      width, own, start;
-  bool     mine, exported;
+  int      start;
+  unsigned shape;
+  bool     exported;
 
   template <class T> __device__ __forceinline__ void fetch(const SellView<T> &S, const TrsvSlice &slice, int lane)
   {
     p        = slice.first + lane;
-    width    = (int)(slice.shape >> 8 & 255);
-    own      = (int)(slice.shape >> 16);
+    shape    = slice.shape;
     start    = slice.start * LANES + lane;
-    mine     = lane < (int)(slice.shape & 255);
     exported = slice.exported >> lane & 1;
-    source   = mine ? S.place(S.from, p) : -1;
+    source   = lane < rows() ? S.place(S.from, p) : -1;
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++) from[n] = n < width ? S.A.columns[start + n * LANES] : NONE;
+    for (int n = 0; n < WIDTH; n++) from[n] = n < width() ? S.A.columns[start + n * LANES] : NONE;
   }
+  __device__ __forceinline__ int  rows() const { return (int)(shape & 255); }
+  __device__ __forceinline__ int  width() const { return (int)(shape >> 8 & 255); }
+  __device__ __forceinline__ bool own(int n) const { return shape >> (16 + n) & 1; }
 };
 
 template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T> S, int each, const T *b, T *x)
@@ -113,27 +110,32 @@ template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_boun
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
   __syncthreads();
-  const int first = (int)start[0] * WARPS * each + (int)(threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES), mine = first + lane * WARPS;
-  const int slices = min(each, (S.slices - first + WARPS - 1) / WARPS);
-  if (slices <= 0) return;
-  const TrsvSlice held = lane < slices ? S.slice[mine] : TrsvSlice{0, 0, 0, 0}; /* each lane has one of the warp's slices */
-  T *const        now = A.words + (start[1] ? A.rows : 0), *const then = A.words + (start[1] ? 0 : A.rows);
-  Row<WIDTH>      row, next;
+  const int      lane = (int)(threadIdx.x % LANES), end = min(((int)start[0] + 1) * WARPS * each, S.slices);
+  const unsigned near = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x - (unsigned)lane), own = near + (unsigned)sizeof(T) * (unsigned)lane; /* the warp's solutions */
+  T             *now = A.words + (start[1] ? A.rows : 0), *then = A.words + (start[1] ? 0 : A.rows);
+  int            s = (int)start[0] * WARPS * each + (int)(threadIdx.x / LANES);
+  if (s >= end) return;
+  TrsvSlice      slice = S.slice[s];
+  Row<WIDTH>     row, next;
 
-  next.fetch(S, pass_on(held, 0), lane);
+  trsv_keep(now);
+  trsv_keep(then);
+  next.fetch(S, slice, lane);
+  if (s + WARPS < end) slice = S.slice[s + WARPS];
   trsv_wait_for_previous(); /* all before this, no launch changes */
   trsv_let_next_start();
-  for (int k = 0; k < slices; k++) {
+  for (; s < end; s += WARPS) {
     T value[WIDTH], solution[WIDTH];
 
     row = next;
 #pragma unroll
     for (int n = 0; n < WIDTH; n++) solution[n] = row.from[n] >= 0 ? trsv_load(now + row.from[n]) : 0;
     T       sum     = row.source >= 0 ? b[row.source] : 0;
-    const T inverse = row.mine && A.inverse ? A.inverse[row.p] : 1;
+    const T inverse = A.inverse && lane < row.rows() ? A.inverse[row.p] : 1;
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++) value[n] = n < row.width ? A.values[row.start + n * LANES] : 0;
-    if (k + 1 < slices) next.fetch(S, pass_on(held, k + 1), lane);
+    for (int n = 0; n < WIDTH; n++) value[n] = n < row.width() ? A.values[row.start + n * LANES] : 0;
+    if (s + WARPS < end) next.fetch(S, slice, lane);
+    if (s + 2 * WARPS < end) slice = S.slice[s + 2 * WARPS];
     if (row.exported) then[row.p] = trsv_not_ready<T>();
 
     bool maybe = true; /* are they all ready? */
@@ -141,42 +143,35 @@ template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_boun
     for (int n = 0; n < WIDTH; n++) maybe = maybe && trsv_mark_of(solution[n]) != trsv_mark<T>();
     if (!__all_sync(~0u, maybe)) wait_for_all<T, WIDTH>(A, now, row.from, solution);
 
-    unsigned waits = 0, in = 0; /* lanes that this one waits for; bit n: its n-th entry is of one of them */
+    unsigned waits = 0; /* lanes that this one waits for */
 #pragma unroll
     for (int n = 0; n < WIDTH; n++) {
       if (row.from[n] >= 0) sum = fma(-value[n], solution[n], sum);
-      if (row.from[n] < 0 && row.from[n] != NONE) {
-        waits |= 1u << (~row.from[n] & (LANES - 1));
-        in |= 1u << n;
-      }
+      waits |= row.from[n] < 0 && row.from[n] != NONE ? 1u << (~row.from[n] & (LANES - 1)) : 0;
     }
     T        solved = sum * inverse;
     unsigned ready  = __ballot_sync(~0u, !waits);
-    if (!waits && row.exported) trsv_publish(now + row.p, solved);
-    for (int turn = 1; ready != ~0u && turn < LANES; turn++) {
-      const bool     can = !(waits & ~ready);
-      const unsigned add = can ? in : 0;
+    if (ready != ~0u) {
+      const bool many = row.own(3);
 
+      trsv_shared_store(own, solved);
+      for (int turn = 1; ready != ~0u && turn < LANES; turn++) {
+        trsv_warp_sync();
+        if (waits && !(waits & ~ready)) {
 #pragma unroll
-      for (int n = 0; n < WIDTH; n++)
-        if (row.own >> n & 1) {
-          const T other = __shfl_sync(~0u, solved, ~row.from[n] & (LANES - 1));
-
-          if (add >> n & 1) sum = fma(-value[n], other, sum);
+          for (int n = 0; n < WIDTH; n++)
+            if ((n < 3 || many) && row.from[n] < 0 && row.from[n] != NONE) sum = fma(-value[n], trsv_shared_load<T>(near + (unsigned)sizeof(T) * (unsigned)~row.from[n]), sum);
+          solved = sum * inverse;
+          waits  = 0;
+          trsv_shared_store(own, solved);
         }
-      if (add) {
-        solved = sum * inverse;
-        waits = in = 0;
-        if (row.exported) trsv_publish(now + row.p, solved);
+        ready = __ballot_sync(~0u, !waits);
       }
-      ready = __ballot_sync(~0u, !waits);
     }
     if (!trsv_is_ready(solved)) solved = trsv_nan<T>();
-    if (row.mine) {
-      const int target = S.to == S.from ? row.source : S.place(S.to, row.p);
-
-      if (target >= 0) x[target] = solved;
-    }
+    if (row.exported) trsv_store(now + row.p, solved);
+    const int target = S.to == S.from ? row.source : lane < row.rows() ? S.place(S.to, row.p) : -1;
+    if (target >= 0) x[target] = solved;
   }
 }
 
@@ -227,7 +222,7 @@ static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *p
   const int row = c.row[r], diagonal = row >= 0 && A.stored ? A.diagonal(row) : -1;
   int       to = slice[s].start * LANES + p - begin;
 
-  for (int own = 0; own < 2; own++) /* other slices' first */
+  for (int own = 1; own >= 0; own--) /* the slice's own first */
     for (int k = c.offsets[r], end = c.offsets[r + 1]; k < end; k++) {
       const int item = c.items[k], d = item < 0 ? ~item : c.last[A.columns[item]], q = position ? position[d] : d;
 
@@ -319,8 +314,10 @@ static TrsvError SellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
 
   TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
   s        = (Sell *)memset(plan->data, 0, sizeof(*s));
-  s->width = analysis->statistics.row_max <= 5 ? 4 : analysis->statistics.row_max <= 7 ? 6 : 8;
-  if (plan->rank) s->width = plan->rank <= 3 ? 4 : plan->rank <= 6 ? 6 : 8;
+  s->width = analysis->statistics.row_max <= 5 || analysis->statistics.row_max > 7 ? 4 : 6;
+  if (getenv("SELL_RANK")) plan->rank = atoi(getenv("SELL_RANK"));
+  static const int w_of[] = {0, 4, 4, 4, 6, 6, 6, 4};
+  if (plan->rank) s->width = w_of[plan->rank];
   s->rank = plan->rank;
   error    = TrsvCutRows(A, analysis, s->width, &c);
   if (!error && c.rows) error = MakeOrdered(plan, A, analysis, &c, source);
@@ -330,12 +327,18 @@ static TrsvError SellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
 
 template <class T> static void Launch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
 {
-  const int each = !s->rank ? s->slices > 132 * 24 * 3 ? 4 : 1 : s->rank % 3 == 1 ? 1 : s->rank % 3 == 2 ? 3 : 8;
+  static const int w_of[] = {0, 4, 4, 4, 6, 6, 6, 4}, k_of[] = {0, 1, 3, 3, 1, 3, 3, 6}, more_of[] = {0, 0, 0, 1, 0, 0, 1, 0};
+  const int each = !s->rank ? s->slices > 132 * 24 * 3 ? 3 : 1 : k_of[s->rank], more = more_of[s->rank];
   const unsigned grid = (unsigned)((s->slices + WARPS * each - 1) / (WARPS * each));
 
-  if (s->width == 4) TRSV_LAUNCH_EARLY((sell_solve<T, 4, 4>), early, 1, grid, BLOCK, 0, stream, SellView<T>(s), each, (const T *)b, (T *)x);
-  else if (s->width == 6) TRSV_LAUNCH_EARLY((sell_solve<T, 6, 3>), early, 1, grid, BLOCK, 0, stream, SellView<T>(s), each, (const T *)b, (T *)x);
-  else TRSV_LAUNCH_EARLY((sell_solve<T, 8, 3>), early, 1, grid, BLOCK, 0, stream, SellView<T>(s), each, (const T *)b, (T *)x);
+  (void)w_of;
+  if (s->width == 4) {
+    if (more) TRSV_LAUNCH_EARLY((sell_solve<T, 4, 5>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
+    else TRSV_LAUNCH_EARLY((sell_solve<T, 4, 4>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
+  } else {
+    if (more) TRSV_LAUNCH_EARLY((sell_solve<T, 6, 4>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
+    else TRSV_LAUNCH_EARLY((sell_solve<T, 6, 3>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
+  }
 }
 
 static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -368,4 +371,4 @@ static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPreci
   return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvSell = {"sell", "slices of 32 rows (SELL) of a block multicolour ordering, Iwashita et al. (IPDPS 2012, ICPP 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 10, SellDescribe, TRSV_TAKES_PLACES};
+const TrsvAlgorithm TrsvSell = {"sell", "slices of 32 rows (SELL) of a block multicolour ordering, Iwashita et al. (IPDPS 2012, ICPP 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 8, SellDescribe, TRSV_TAKES_PLACES};

@@ -10,28 +10,21 @@
 
 #include "ordered.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum {
   TRSV_LANES = 32
 };
 
 /* As a kernel reads it, in one load. */
-typedef struct {
+struct alignas(16) TrsvSlice {
   int      first;     /* the position of its first row */
   int      start;     /* its entries stand from TRSV_LANES * start on */
   unsigned shape;     /* rows; from bit 8 on the entries of its longest row; from bit 16 on a bit for each n: has any row an n-th entry that is of the slice itself? */
   unsigned exported;  /* a bit for each row that another slice waits for */
-} TrsvSlice;
+};
 
 /* Cuts the rows of a sequence of more than 0 in their own order into slices, where no row depends on a near one across the cut, as far as there
    are such places. first [slices + 1], which the caller gives to TrsvDeviceUnstage(), says where each starts; depth how many level sets the
    slices have, or limit + 1 if more than limit. */
-TrsvError TrsvSlicesFind(const TrsvMatrix *, const TrsvCut *, int limit, int **first, int *slices, int *depth);
+extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *, const TrsvCut *, int limit, int **first, int *slices, int *depth);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
