@@ -12,6 +12,7 @@ static const struct {
   {"fusion",   "YuenyeungSpTRSV"    },
   {"twophase", "CapelliniSpTRSV"    },
   {"thread",   "CapelliniSpTRSV"    },
+  {"dense",    "DenseLowerTriangularSolver"},
 };
 
 #define PAPERS ((int)PETSC_STATIC_ARRAY_LENGTH(papers))

@@ -1,44 +1,218 @@
 /*
-   bmc.h: what the files of the block multicolour ordering share.
+   bmc.h: what the files of the multicolour ordering share, and what host and device compute alike.
 
-   bmc.c        the ordering: blocks, their colours, the order that follows from both
-   bmc_blocks.c blocks of any pattern, by rounds of matching
-   bmc_grid.c   blocks of a regular grid, by its geometry
+   bmc.c        the ordering, from the colours of the rows
+   bmc_grid.c   colours of a regular grid, from the coordinates of its points
+   bmc_waves.c  colours of any pattern, from how its rows follow each other; on the host
+   bmc.cu       both on the device
+   bmc_blocks.c blocks of rows by matching, and their colours: the paper's method, where a size is asked for
 */
 #ifndef TRSV_BMC_H
 #define TRSV_BMC_H
 
-#include <stdint.h>
+#include <math.h>
 #include "impl.h"
 
-/* An undirected graph: the neighbours of v are columns[offsets[v] .. offsets[v + 1]), never v itself, in no order. */
-typedef struct {
-  int  n;
-  int *offsets, *columns;
-  int *weights; /* what the entries that an edge stands for count; NULL: one each */
-  int *sizes;   /* rows that a vertex stands for; NULL: one each */
-} TrsvGraph;
+#ifdef __CUDACC__
+  #define TRSV_BOTH static __host__ __device__ inline
+#else
+  #define TRSV_BOTH static inline
+#endif
 
-void TrsvGraphFree(TrsvGraph *);
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-/* Gathers rows into blocks of no more than size rows: block[i] is the block of row i. Blocks are numbered by their lowest rows. A vertex
-   of the graph is a block; two touch if the pattern, or its transpose, joins their rows. Rows that follow each other with the same columns
-   stay in one block, whatever its size. */
-TrsvError TrsvBlocksCreate(int rows, const int *offsets, const int *columns, const double *values, int size, int *block, TrsvGraph *);
-
-/* If the matrix is a regular grid of two or three dimensions in lexicographic order, the ordering with boxes of about size rows (0: what
-   suits the grid) as blocks; *ordering stays NULL if it is none. */
-TrsvError TrsvOrderGrid(int rows, const int *offsets, const int *columns, int size, TrsvOrdering **ordering);
-
-/* An ordering with room for its arrays. */
-TrsvError TrsvOrderingCreate(int rows, int blocks, int colours, TrsvMemory, TrsvOrdering **);
-
-/* splitmix64's finaliser: the same on every machine */
-static inline uint32_t TrsvHash(uint64_t z)
+/* Up from 0 to top - 1 and down again, and so on: neighbours in t always differ by one. */
+TRSV_BOTH int TrsvZigzag(int t, int top)
 {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return (uint32_t)((z ^ (z >> 31)) >> 32);
+  t %= 2 * top - 2;
+  return t < top ? t : 2 * top - 2 - t;
 }
 
+/* Regular grids */
+enum {
+  TRSV_GRID_REACH   = 2, /* the largest distance along a side */
+  TRSV_GRID_OFFSETS = 125,
+  TRSV_GRID_SAMPLES = 64, /* rows that are looked at for a guess */
+  TRSV_GRID_TOP     = 4   /* points along a side from where colours rise to where they fall */
+};
+
+typedef struct {
+  int         side[3];                    /* points along x, y, z; z is 1 in a plane */
+  int         reach[3];                   /* the largest step along each, at least 1 */
+  int         star;                       /* no step goes along two sides at once */
+  int         entries;                    /* of the matrix */
+  int         count;                      /* of the stencil's offsets, rising */
+  int         offset[TRSV_GRID_OFFSETS];  /* column - row */
+  signed char step[TRSV_GRID_OFFSETS][3]; /* the same along x, y, z */
+} TrsvGrid;
+
+/* Of some rows all over the matrix: column - row of each entry; count is -1 where they are too many. */
+typedef struct {
+  int count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
+} TrsvGridSamples;
+
+TRSV_BOTH void TrsvGridSample(int rows, int entries, const int *offsets, const int *columns, int s, TrsvGridSamples *samples)
+{
+  const int i = (int)((2 * (long long)s + 1) * rows / (2 * TRSV_GRID_SAMPLES)), begin = offsets[i], end = offsets[i + 1];
+  const int sound = begin >= 0 && begin <= end && end <= entries && end - begin <= TRSV_GRID_OFFSETS;
+
+  samples->count[s] = sound ? end - begin : -1;
+  for (int k = begin; sound && k < end; k++) samples->offset[s][k - begin] = columns[k] - i;
+}
+
+/* Does every entry of row i belong to the stencil, and stay inside the grid? */
+TRSV_BOTH int TrsvGridHolds(const TrsvGrid *g, const int *offsets, const int *columns, int i)
+{
+  const int begin = offsets[i], end = offsets[i + 1];
+  const int at[3] = {i % g->side[0], i / g->side[0] % g->side[1], i / g->side[0] / g->side[1]};
+
+  if (begin < 0 || end > g->entries) return 0;
+  for (int k = begin, o = 0; k < end; k++, o++) {
+    const int d = columns[k] - i;
+
+    while (o < g->count && g->offset[o] < d) o++;
+    if (o == g->count || g->offset[o] != d) return 0;
+    for (int s = 0; s < 3; s++)
+      if (at[s] + g->step[o][s] < 0 || at[s] + g->step[o][s] >= g->side[s]) return 0;
+  }
+  return begin <= end;
+}
+
+/* See bmc_grid.c. */
+TRSV_BOTH int TrsvGridColour(const TrsvGrid *g, int i)
+{
+  int at[3] = {i % g->side[0], i / g->side[0] % g->side[1], i / g->side[0] / g->side[1]}, colour = 0, inside = 0, points = 1;
+
+  for (int s = 0; s < 3; s++) {
+    colour += TrsvZigzag(at[s] / g->reach[s], TRSV_GRID_TOP) << (g->star ? 0 : s);
+    inside += at[s] % g->reach[s] * points;
+    points *= g->reach[s];
+  }
+  return colour * points + inside;
+}
+
+/* More than the colours of any grid */
+TRSV_BOTH int TrsvGridColours(const TrsvGrid *g)
+{
+  return ((TRSV_GRID_TOP - 1) * (g->star ? 3 : 7) + 1) * g->reach[0] * g->reach[1] * g->reach[2];
+}
+
+/* Is the matrix a regular grid? holds says it of a guess, where the matrix lives. */
+TrsvError TrsvGridFind(int rows, int entries, const TrsvGridSamples *, TrsvError (*holds)(const TrsvGrid *, const int *offsets, const int *columns, int *yes), const int *offsets, const int *columns, TrsvGrid *, int *found);
+
+/* Colours of any pattern, by waves: see bmc_waves.c. */
+enum {
+  TRSV_WAVE_TOP = 32, /* colours of a wave, as many as a word has bits */
+  TRSV_NODE     = 5   /* rows of a node, at most */
+};
+
+#define TRSV_WAVE_EXTRA 0x80000000u /* a word with this is a colour above those of waves, not a time */
+#define TRSV_STRONG     0.5         /* of the largest entry of both rows */
+
+/* What a node knows of those before it that it touches. A node has a word: 1 + its time, or its colour and TRSV_WAVE_EXTRA. */
+typedef struct {
+  unsigned latest;      /* word of a node that it follows */
+  unsigned used, extra; /* colours of a wave, and above, that it cannot have */
+} TrsvWaveNode;
+
+/* An edge is the other node, or ~ of it where the entry is weak. */
+TRSV_BOTH int TrsvWaveOther(int edge) { return edge < 0 ? ~edge : edge; }
+
+TRSV_BOTH int TrsvWaveColour(unsigned word) { return word & TRSV_WAVE_EXTRA ? (int)(word & ~TRSV_WAVE_EXTRA) : TrsvZigzag((int)word - 1, TRSV_WAVE_TOP); }
+
+TRSV_BOTH void TrsvWaveMeet(TrsvWaveNode *node, int edge, unsigned word)
+{
+  const int colour = TrsvWaveColour(word);
+
+  if (colour < TRSV_WAVE_TOP) node->used |= 1u << colour;
+  else if (colour < 2 * TRSV_WAVE_TOP) node->extra |= 1u << (colour - TRSV_WAVE_TOP);
+  if (edge >= 0 && !(word & TRSV_WAVE_EXTRA) && word > node->latest) node->latest = word;
+}
+
+/* Its own word: the first time behind that of all it follows whose colour is free; or the first colour above that is. 0 where
+   that is not known yet. */
+TRSV_BOTH unsigned TrsvWaveWord(const TrsvWaveNode *node)
+{
+  /* times start again before a number ends */
+  const int t = (int)(node->latest < 1u << 30 ? node->latest : node->latest % (2 * TRSV_WAVE_TOP - 2));
+
+  for (int d = 0; d < 2 * TRSV_WAVE_TOP - 2; d++)
+    if (!(node->used >> TrsvZigzag(t + d, TRSV_WAVE_TOP) & 1)) return (unsigned)(t + d) + 1;
+  for (int c = 0; c < TRSV_WAVE_TOP; c++)
+    if (!(node->extra >> c & 1)) return TRSV_WAVE_EXTRA | (unsigned)(TRSV_WAVE_TOP + c);
+  return 0;
+}
+
+/* How strong an entry is: by the size of both diagonals. */
+TRSV_BOTH double TrsvStrength(double value, double scale_i, double scale_j)
+{
+  const double strength = (value < 0 ? -value : value) * scale_i * scale_j;
+
+  return strength > 0 ? strength : 0; /* no NaN */
+}
+
+/* The factor of a row for that: from its diagonal, or where it has none from its largest entry. */
+TRSV_BOTH double TrsvScale(double diagonal, double largest)
+{
+  const double of = diagonal > 0 ? diagonal : largest, scale = of > 0 ? 1 / sqrt(of) : 0;
+
+  return scale > 0 ? scale : 0;
+}
+
+/* Is an entry strong, for both its rows? */
+TRSV_BOTH int TrsvStrong(double value, double scale_i, double scale_j, double most_i, double most_j)
+{
+  const double strength = TrsvStrength(value, scale_i, scale_j);
+
+  return strength >= TRSV_STRONG * most_i && strength >= TRSV_STRONG * most_j;
+}
+
+/* The same from base on: the bit of a word's colour, where it is one of these; and the word of the first that is free. */
+TRSV_BOTH unsigned TrsvWaveBit(unsigned word, unsigned base)
+{
+  const unsigned c = (word & ~TRSV_WAVE_EXTRA) - base;
+
+  return word & TRSV_WAVE_EXTRA && c < TRSV_WAVE_TOP ? 1u << c : 0;
+}
+
+TRSV_BOTH unsigned TrsvWaveFree(unsigned used, unsigned base)
+{
+  while (used & 1) used >>= 1, base++;
+  return TRSV_WAVE_EXTRA | base;
+}
+
+/* Has row i the columns of the row before it? */
+TRSV_BOTH int TrsvSameColumns(const int *offsets, const int *columns, int i)
+{
+  const int n = offsets[i + 1] - offsets[i], before = offsets[i] - offsets[i - 1];
+  int       k = 0;
+
+  if (!n || n != before) return 0;
+  while (k < n && columns[offsets[i] + k] == columns[offsets[i - 1] + k]) k++;
+  return k == n;
+}
+
+TRSV_BOTH int TrsvFewNodes(int nodes, int rows) { return nodes <= 0.8 * rows; }
+
+/* Rows of colour c are [starts[c], starts[c + 1]); drops colours that have none, returns how many are left. */
+int TrsvColoursPack(int colours, int *starts);
+
+/* The colours of the rows of a matrix on the host, of any pattern, below *colours; or in blocks of so many rows, as Iwashita et al. */
+TrsvError TrsvColourWaves(int rows, const int *offsets, const int *columns, const double *values, int *colour, int *colours);
+TrsvError TrsvColourBlocks(int rows, const int *offsets, const int *columns, const double *values, int size, int *colour, int *colours);
+
+/* Are the columns of every row in range? */
+TrsvError TrsvOrderCheck(int rows, const int *offsets, const int *columns);
+
+/* TrsvOrderBMC of a matrix on the device, with size 0: bmc.cu. */
+TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering);
+
+/* An ordering with room for its arrays. */
+TrsvError TrsvOrderingCreate(int rows, int colours, TrsvMemory, TrsvOrdering **);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,45 +1,59 @@
 /*
-   Blocks of any pattern for the block multicolour ordering: pairs of vertices are merged, pass by pass, along the edges that stand for the
-   most and the strongest entries, so that a block is a compact piece of the matrix's own neighbourhood and what it cuts is weak.
+   Blocks of any pattern, coloured so that those that touch differ: the algebraic block multicolour ordering, for who asks for a size of blocks.
+
+   Source: Iwashita, Nakashima, Takahashi: Algebraic block multi-color ordering method for parallel multi-threaded sparse triangular solver
+   in ICCG method, IPDPS 2012. Differences: blocks come from matching, not from a search that goes row by row, and colours are balanced. Pairs of
+   vertices are merged, pass by pass, along the edges that stand for the most and the strongest entries, so that a block is a compact piece of the
+   matrix's own neighbourhood and what it cuts is weak.
 
    Each pass is a matching in rounds: every free vertex proposes to the free neighbour with the highest key, and two that propose to each
-   other are a pair. Rounds look only at the state before them, so that the result depends on no order of work: what a device does with a
-   thread for each vertex is, to the bit, what is done here. A bounded number of rounds and passes, each over no more entries than the
+   other are a pair. A bounded number of rounds and passes, each over no more entries than the
    matrix has, keeps the time proportional to them whatever the pattern.
 */
 #include <limits.h>
-#include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bmc.h"
 
+/* An undirected graph: the neighbours of v are columns[offsets[v] .. offsets[v + 1]), never v itself, in no order. */
+typedef struct {
+  int  n;
+  int *offsets, *columns;
+  int *weights; /* what the entries that an edge stands for count; NULL: one each */
+  int *sizes;   /* rows that a vertex stands for; NULL: one each */
+} Graph;
+
+/* splitmix64's finaliser: the same on every machine */
+static uint32_t Hash(uint64_t z)
+{
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return (uint32_t)((z ^ (z >> 31)) >> 32);
+}
+
 enum {
   ROUNDS = 8,
-  NODE   = 5,
   STRONG = 1 << 16 /* what an entry as large as its diagonals counts; one of no size counts 1 */
 };
 
-void TrsvGraphFree(TrsvGraph *g)
+static void FreeGraph(Graph *g)
 {
   free(g->offsets);
   free(g->columns);
   free(g->weights);
   free(g->sizes);
-  *g = (TrsvGraph){0};
+  *g = (Graph){0};
 }
 
-/* Are the columns of every row in range; and do they rise, with every entry's mirror image there? */
-static TrsvError Check(int rows, const int *offsets, const int *columns, int *at, int *symmetric)
+/* Do the columns rise, and is every entry's mirror image there? */
+static int IsSymmetric(int rows, const int *offsets, const int *columns, int *at)
 {
-  *symmetric = 1;
-  for (int i = 0; i < rows; i++) {
-    if (offsets[i + 1] < offsets[i]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, offsets[i], offsets[i + 1]);
-    for (int k = offsets[i]; k < offsets[i + 1]; k++) {
-      if (columns[k] < 0 || columns[k] >= rows) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d of %d", i, columns[k], rows);
-      if (k > offsets[i] && columns[k] <= columns[k - 1]) *symmetric = 0;
-    }
-  }
-  if (!*symmetric) return TRSV_SUCCESS;
+  int symmetric = 1;
+
+  for (int i = 0; i < rows; i++)
+    for (int k = offsets[i] + 1; k < offsets[i + 1]; k++)
+      if (columns[k] <= columns[k - 1]) return 0;
   /* at[j]: the first entry of row j that has met none of its mirror images; rows come in order, and so must these */
   for (int i = 0; i < rows; i++) {
     int k = offsets[i];
@@ -47,18 +61,14 @@ static TrsvError Check(int rows, const int *offsets, const int *columns, int *at
     for (; k < offsets[i + 1] && columns[k] < i; k++) {
       const int j = columns[k];
 
-      if (at[j] == offsets[j + 1] || columns[at[j]] != i) break;
+      if (at[j] == offsets[j + 1] || columns[at[j]] != i) return 0;
       at[j]++;
     }
     if (k < offsets[i + 1] && columns[k] == i) k++;
-    else if (k < offsets[i + 1] && columns[k] < i) {
-      *symmetric = 0;
-      return TRSV_SUCCESS;
-    }
     at[i] = k;
   }
-  for (int i = 0; i < rows; i++) *symmetric = *symmetric && at[i] == offsets[i + 1];
-  return TRSV_SUCCESS;
+  for (int i = 0; i < rows; i++) symmetric = symmetric && at[i] == offsets[i + 1];
+  return symmetric;
 }
 
 /* 1 / sqrt(|diagonal|), or of the largest entry of a row without one. */
@@ -86,7 +96,7 @@ static int Weight(const double *values, const double *scale, int i, int j, int k
 static int Add(int one, int other) { return one < INT_MAX - other ? one + other : INT_MAX; }
 
 /* A pattern that is symmetric: without its diagonal. at [rows] is for work. */
-static TrsvError Symmetric(int rows, const int *offsets, const int *columns, const double *values, const double *scale, int *at, TrsvGraph *g)
+static TrsvError Symmetric(int rows, const int *offsets, const int *columns, const double *values, const double *scale, int *at, Graph *g)
 {
   int n = 0;
 
@@ -115,7 +125,7 @@ static TrsvError Symmetric(int rows, const int *offsets, const int *columns, con
 }
 
 /* Any pattern and its transpose together; at [rows] tells what a row holds already. */
-static TrsvError Symmetrise(int rows, const int *offsets, const int *columns, const double *values, const double *scale, int *at, TrsvGraph *g)
+static TrsvError Symmetrise(int rows, const int *offsets, const int *columns, const double *values, const double *scale, int *at, Graph *g)
 {
   const int nnz = offsets[rows];
   int      *to, *from, n = 0;
@@ -159,38 +169,38 @@ static TrsvError Symmetrise(int rows, const int *offsets, const int *columns, co
   return TRSV_SUCCESS;
 }
 
-static TrsvError CreateGraph(int rows, const int *offsets, const int *columns, const double *values, TrsvGraph *g)
+static TrsvError CreateGraph(int rows, const int *offsets, const int *columns, const double *values, Graph *g)
 {
-  int      *at = NULL, symmetric;
+  int      *at = NULL, symmetric = 0;
   double   *scale = NULL;
   TrsvError error;
 
-  *g    = (TrsvGraph){.n = rows};
+  *g    = (Graph){.n = rows};
   error = TrsvAlloc(sizeof(int) * (size_t)rows, &at);
   if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)rows + 1), &g->offsets);
   if (!error && values) error = TrsvAlloc(sizeof(double) * (size_t)rows, &scale);
-  if (!error) error = Check(rows, offsets, columns, at, &symmetric);
+  if (!error) symmetric = IsSymmetric(rows, offsets, columns, at);
   if (!error && values) FindScale(rows, offsets, columns, values, scale);
   if (!error) error = symmetric ? Symmetric(rows, offsets, columns, values, scale, at, g) : Symmetrise(rows, offsets, columns, values, scale, at, g);
   free(scale);
   free(at);
-  if (error) TrsvGraphFree(g);
+  if (error) FreeGraph(g);
   return error;
 }
 
 /* How much two vertices belong together; the same from both sides. Many and strong entries for the sizes make compact blocks. */
-static uint64_t Key(const TrsvGraph *g, int v, int u, int k)
+static uint64_t Key(const Graph *g, int v, int u, int k)
 {
   const float weight = g->weights ? (float)g->weights[k] : 1, sizes = g->sizes ? (float)g->sizes[v] * (float)g->sizes[u] : 1;
   const float rating = weight * weight / sizes; /* positive: its bits are in the order of its values */
   uint32_t    bits;
 
   memcpy(&bits, &rating, sizeof(bits));
-  return (uint64_t)bits << 32 | TrsvHash(((uint64_t)(uint32_t)(v < u ? v : u) << 32 | (uint32_t)(v < u ? u : v)) + 0x9e3779b97f4a7c15ull);
+  return (uint64_t)bits << 32 | Hash(((uint64_t)(uint32_t)(v < u ? v : u) << 32 | (uint32_t)(v < u ? u : v)) + 0x9e3779b97f4a7c15ull);
 }
 
 /* The free neighbour of v with the highest key that a block has room for; -1 if there is none. */
-static int Best(const TrsvGraph *g, int size, const int *partner, int v)
+static int Best(const Graph *g, int size, const int *partner, int v)
 {
   const int room = size - (g->sizes ? g->sizes[v] : 1);
   uint64_t  best = 0;
@@ -210,7 +220,7 @@ static int Best(const TrsvGraph *g, int size, const int *partner, int v)
 }
 
 /* partner[v]: whom v is paired with, -1 where it stays alone. want and list [n] are for work. */
-static void Match(const TrsvGraph *g, int size, int *partner, int *want, int *list)
+static void Match(const Graph *g, int size, int *partner, int *want, int *list)
 {
   int n = g->n;
 
@@ -238,9 +248,9 @@ static void Match(const TrsvGraph *g, int size, int *partner, int *want, int *li
 
 /* The graph of groups of vertices: id[v] is the group of v, numbered by their first vertices, next[v] the next vertex of its group or -1.
    mark [groups] is for work. */
-static TrsvError Contract(TrsvGraph *g, int groups, const int *id, const int *next, int *mark)
+static TrsvError Contract(Graph *g, int groups, const int *id, const int *next, int *mark)
 {
-  TrsvGraph coarse = {.n = groups};
+  Graph coarse = {.n = groups};
   TrsvError error;
   int       c = 0, n = 0;
 
@@ -249,7 +259,7 @@ static TrsvError Contract(TrsvGraph *g, int groups, const int *id, const int *ne
   if (!error) error = TrsvAlloc(sizeof(int) * (size_t)g->offsets[g->n], &coarse.columns);
   if (!error) error = TrsvAlloc(sizeof(int) * (size_t)g->offsets[g->n], &coarse.weights);
   if (error) {
-    TrsvGraphFree(&coarse);
+    FreeGraph(&coarse);
     return error;
   }
   memset(mark, -1, sizeof(int) * (size_t)groups);
@@ -276,20 +286,20 @@ static TrsvError Contract(TrsvGraph *g, int groups, const int *id, const int *ne
     c++;
   }
   coarse.offsets[c] = n;
-  TrsvGraphFree(g);
+  FreeGraph(g);
   *g = coarse;
   return TRSV_SUCCESS;
 }
 
 /* Rows that follow each other and have the same columns, as those of one point of a mesh with several unknowns, stay together: at most NODE
    of them, and only where they are many. This is PETSc's rule for its inodes, and what its factorisations of them need of an ordering. */
-static TrsvError GroupNodes(TrsvGraph *g, const int *offsets, const int *columns, int *block, int *next, int *mark)
+static TrsvError GroupNodes(Graph *g, const int *offsets, const int *columns, int *block, int *next, int *mark)
 {
   int nodes = 0, length = 0;
 
   for (int i = 0; i < g->n; i++) {
     const int entries = offsets[i + 1] - offsets[i];
-    const int same = entries && i && length < NODE && offsets[i] - offsets[i - 1] == entries && !memcmp(columns + offsets[i - 1], columns + offsets[i], sizeof(int) * (size_t)entries);
+    const int same = entries && i && length < TRSV_NODE && offsets[i] - offsets[i - 1] == entries && !memcmp(columns + offsets[i - 1], columns + offsets[i], sizeof(int) * (size_t)entries);
 
     length   = same ? length + 1 : 1;
     nodes   += !same;
@@ -305,7 +315,7 @@ static TrsvError GroupNodes(TrsvGraph *g, const int *offsets, const int *columns
 }
 
 /* One pass: matches, contracts, and carries the blocks of the rows on. */
-static TrsvError Pass(TrsvGraph *g, int size, int rows, int *block, int *partner, int *id, int *work)
+static TrsvError Pass(Graph *g, int size, int rows, int *block, int *partner, int *id, int *work)
 {
   const int n = g->n;
   int       pairs = 0;
@@ -319,12 +329,15 @@ static TrsvError Pass(TrsvGraph *g, int size, int rows, int *block, int *partner
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvBlocksCreate(int rows, const int *offsets, const int *columns, const double *values, int size, int *block, TrsvGraph *g)
+/* Gathers rows into blocks of no more than size rows: block[i] is the block of row i. Blocks are numbered by their lowest rows. A vertex
+   of the graph is a block; two touch if the pattern, or its transpose, joins their rows. Rows that follow each other with the same columns
+   stay in one block, whatever its size. */
+static TrsvError MakeBlocks(int rows, const int *offsets, const int *columns, const double *values, int size, int *block, Graph *g)
 {
   int      *work;
   TrsvError error;
 
-  *g = (TrsvGraph){0};
+  *g = (Graph){0};
   TrsvCall(TrsvAlloc(3 * sizeof(int) * (size_t)rows, &work));
   error = CreateGraph(rows, offsets, columns, values, g);
   if (!error) error = GroupNodes(g, offsets, columns, block, work, work + rows);
@@ -336,6 +349,73 @@ TrsvError TrsvBlocksCreate(int rows, const int *offsets, const int *columns, con
     if (g->n == before) break;
   }
   free(work);
-  if (error) TrsvGraphFree(g);
+  if (error) FreeGraph(g);
+  return error;
+}
+
+/* The smallest colour that no neighbour has, block by block. used [n + 1] is for work; returns how many colours there are. */
+static int Colour(const Graph *g, int *colour, int *used)
+{
+  int colours = 0;
+
+  for (int b = 0; b <= g->n; b++) used[b] = -1;
+  for (int b = 0; b < g->n; b++) {
+    int c = 0;
+
+    for (int k = g->offsets[b]; k < g->offsets[b + 1]; k++)
+      if (g->columns[k] < b) used[colour[g->columns[k]]] = b;
+    while (used[c] == b) c++;
+    colour[b] = c;
+    if (c >= colours) colours = c + 1;
+  }
+  return colours;
+}
+
+/* Moves rows from colours that have more than their share to those that have less. */
+static void Balance(const Graph *g, int colours, int *colour, long *rows, int *used)
+{
+  long share = 0;
+
+  memset(rows, 0, sizeof(long) * (size_t)colours);
+  for (int b = 0; b < g->n; b++) rows[colour[b]] += g->sizes ? g->sizes[b] : 1;
+  for (int c = 0; c < colours; c++) share += rows[c];
+  share /= colours;
+  for (int b = 0; b <= g->n; b++) used[b] = -1;
+  for (int b = 0; b < g->n; b++) {
+    const int size = g->sizes ? g->sizes[b] : 1, from = colour[b];
+    int       to   = from;
+
+    if (rows[from] - size < share) continue;
+    for (int k = g->offsets[b]; k < g->offsets[b + 1]; k++) used[colour[g->columns[k]]] = b;
+    for (int c = 0; c < colours; c++)
+      if (used[c] != b && rows[c] + size <= share && rows[c] < rows[to]) to = c;
+    rows[from] -= size;
+    rows[to] += size;
+    colour[b] = to;
+  }
+}
+
+/* As TrsvColourWaves. */
+TrsvError TrsvColourBlocks(int rows, const int *offsets, const int *columns, const double *values, int size, int *colour, int *colours)
+{
+  const size_t r     = (size_t)rows;
+  Graph        g     = {0};
+  long        *share = NULL;
+  int         *block = NULL; /* of each row; and of each block, its colour and room for work */
+  TrsvError    error;
+
+  error = TrsvAlloc(sizeof(int) * (3 * r + 1), &block);
+  if (!error) error = MakeBlocks(rows, offsets, columns, values, size, block, &g);
+  if (!error) {
+    *colours = Colour(&g, block + r, block + 2 * r);
+    error    = TrsvAlloc(sizeof(long) * (size_t)*colours, &share);
+  }
+  if (!error) {
+    if (*colours) Balance(&g, *colours, block + r, share, block + 2 * r);
+    for (int i = 0; i < rows; i++) colour[i] = block[r + (size_t)block[i]];
+  }
+  free(share);
+  free(block);
+  FreeGraph(&g);
   return error;
 }

@@ -329,14 +329,14 @@ static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
 
 static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }
 
-/* The start of a launch; the steps that a level set takes; what crosses the memory, in part by imports. Not the constants that fit times best, but
-   those by which the choice between this and `thread` costs least: over 180 triangles on an H200 1.0% (geometric mean), 22% at worst. Times
-   are within 35% of the prediction (root mean square). */
+/* The start of a launch; a step for each level set, and some more where rows are cut into partial sums; hops through L2 until chunks work side
+   by side, where dependencies are far; what crosses the memory. Constants are those that fit times (28%, root mean square) among those by which the
+   choice between this, `thread` and `inverse` costs least: over 186 triangles on an H200 0.8% (geometric mean), 31% at worst. */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double start = 8.5e-6, step = 0.06e-6 * c->step, crowd = 0.01e-6 * c->step, entry = (precision == TRSV_FLOAT ? 1.7e-11 : 2.5e-11) * c->byte;
+  const double start = 7.2e-6, step = 0.0475e-6 * c->step, sum = 0.0055e-6 * c->step, hop = 0.255e-6 * c->hop, far = 2200, entry = (precision == TRSV_FLOAT ? 1.5e-11 : 2.15e-11) * c->byte;
 
-  return start + s->levels * (step + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
+  return start + s->levels * (step + sum * fmin(fmax(s->row_mean - 3, 0), 10)) + hop * fmin(s->levels, 20) * fmin(1, s->distance / far) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe, TRSV_TAKES_PLACES};
+const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe, TRSV_TAKES_PLACES, NULL};

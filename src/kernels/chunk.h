@@ -79,8 +79,8 @@ enum {
   CHUNK_CHOICES = 10 /* settings that are considered for a triangle */
 };
 
-/* Seconds that a solve with the best of them is expected to take, for a triangle on the device. */
-TrsvError TrsvChunkPredict(const TrsvMatrix *, const TrsvAnalysis *, double *seconds);
+/* Seconds that a solve with the best of them is expected to take on the current device, for a triangle with these statistics. */
+TrsvError TrsvChunkEstimate(const TrsvStatistics *, double *seconds);
 
 /* As a line of text. */
 void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);

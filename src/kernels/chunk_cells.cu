@@ -13,6 +13,7 @@ static __global__ void cells_uses(const ChunkEmission e, unsigned *used, int *nu
 {
   const int i = chunk_thread();
 
+  if (i < CHUNK_WORDS) e.words[i] = 0;
   if (i >= e.nodes) return;
   const int q = emit_chunk(e, i), stage = emit_stage(e, i);
   int       u = e.use[i];
@@ -130,7 +131,6 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSc
     a.take(uses, unsorted), a.take(uses, numbers), a.take(uses, head);
   }, memory));
   while (bits < 31 && 1 << bits < e->nodes) bits++;
-  TrsvCall(ChunkWords(e->words));
   TrsvCall(ChunkLaunch("cells_uses", cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
   TrsvCall(TrsvDeviceSort(e->uses, bits, unsorted, e->used, numbers, e->sorted_use));
   TrsvCall(ChunkLaunch("cells_groups", cells_groups, (size_t)e->uses, *e, head));

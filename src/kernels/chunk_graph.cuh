@@ -71,13 +71,10 @@ TrsvError TrsvChunkOrder(const TrsvMatrix *, const TrsvAnalysis *, const int *so
 void      TrsvChunkOrderFree(ChunkOrder *);
 TrsvError TrsvChunkCutRows(ChunkOrder *); /* the graph, with long rows cut */
 
-/* When everything happens: settings tried, or used. Memory is kept from one trial to the next. */
+/* When everything happens. Memory is kept from one call to the next. */
 struct ChunkTimes {
-  TrsvChunkSettings settings;
+  TrsvChunkSettings settings;      /* chunks may be fewer than asked for */
   int               nodes, times;  /* records; 1 + the last time */
-  double            seconds;       /* that finding them took, by what is counted: the longest chain of rounds, and what is in one */
-  int               used;          /* times at which chunks have records, of all chunks */
-  int               outside;       /* dependencies on other chunks that a chunk has at most, each counted as often as it is used */
   int              *cuts;          /* [chunks + 1] the first position of each chunk */
   int              *list;          /* [n] positions by chunk, falling height */
   int              *first;         /* [n + 1] the first record of each position, NULL where each has one */
@@ -160,9 +157,9 @@ TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSch
 TrsvError TrsvChunkBatches(const ChunkEmission *, const ChunkSchedule *, ChunkHead *heads, int *batch_of, int *after, int *fits);
 TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSchedule *, TrsvPrecision, Chunk *);
 
-/* Settings for a triangle on a device of so many multiprocessors: the best but rank by predicted time, TRSV_ERR_UNSUPPORTED where there are not
-   so many. Times are those of the last that was tried. */
-TrsvError TrsvChunkSettingsChoose(const ChunkOrder *, const TrsvStatistics *, const TrsvCosts *, TrsvPrecision, int multiprocessors, int rank, ChunkTimes *, TrsvChunkSettings *);
+/* Places a triangle, on a device of so many multiprocessors, with the settings that are the best but rank by predicted time; TRSV_ERR_UNSUPPORTED
+   where there are not so many. */
+TrsvError TrsvChunkSettingsChoose(const ChunkOrder *, const TrsvStatistics *, const TrsvCosts *, int multiprocessors, int rank, ChunkTimes *);
 
 /* Cells for imports that fit beside the ring and so many stages. */
 static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size)
@@ -220,9 +217,7 @@ enum {
   CHUNK_GAVE_UP,
   CHUNK_TOLD,
   CHUNK_LAST, /* a maximum */
-  CHUNK_USED, /* sums */
-  CHUNK_ROUNDS,
-  CHUNK_PRICE,
+  CHUNK_NODES,
   CHUNK_IMPORTS,
   CHUNK_EXPORTS,
   CHUNK_WORDS

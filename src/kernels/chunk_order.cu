@@ -99,11 +99,11 @@ static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take((size_t)G.n, o->order); }, &o->memory));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     a.take((size_t)G.n, keys), a.take((size_t)G.n, sorted), a.take((size_t)G.n, positions);
-    a.take((size_t)G.n, count), a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words), a.take(CHUNK_WORDS, shared);
+    a.take((size_t)G.n + CHUNK_WORDS, count), a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words);
   }, &memory));
-  error = ChunkLaunch("chunk_fill", chunk_fill, (size_t)G.n, G.n, 0, count);
+  shared = (unsigned *)count + G.n;
+  error  = ChunkLaunch("chunk_fill", chunk_fill, (size_t)G.n + CHUNK_WORDS, G.n + CHUNK_WORDS, 0, count);
   if (!error) error = ChunkLaunch("chunk_fill", chunk_fill, (size_t)o->entries, o->entries, -1, (int *)words);
-  if (!error) error = ChunkWords(shared);
   if (!error) error = ChunkLaunch("chunk_count", chunk_count, (size_t)G.n, G, count, mail);
   if (!error) error = TrsvDeviceScan(G.n, count, starts);
   if (!error) {

@@ -16,7 +16,6 @@
    Same result: the times of other chunks do not depend on when they are seen, and lanes get what room there is by number.
 */
 #include <stddef.h>
-#include <stdlib.h>
 #include "chunk_graph.cuh"
 
 enum {
@@ -53,14 +52,13 @@ struct PlaceView {
   unsigned      *finish;
   int           *time, *taken;
   unsigned char *sorted;
-  unsigned      *words, *outside; /* outside: by chunk */
+  unsigned      *words;
 };
 
-static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int q, int from, int near_from, int count, int me, unsigned lane)
+static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int from, int near_from, int count, int me, unsigned lane)
 {
   enum { AHEAD = 8 };
   TrsvPatience patience;
-  unsigned     outside = 0;
   bool         lost = false;
 
   for (int batch = me; batch * 32 < count; batch += FETCHERS) {
@@ -89,7 +87,6 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
 #pragma unroll
       for (int u = 0; u < AHEAD; u++) {
         if (j + u >= row.n) continue;
-        outside += c[u] < from;
         if (c[u] >= from) s.item[slot][j + u][lane] = -1 - (c[u] - from);
         else if (t[u] != EMPTY) set(j + u, c[u], t[u]);
         else s.item[slot][j + u][lane] = c[u], missing |= 1u << (j + u);
@@ -111,11 +108,10 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
       if (lane == 0) trsv_shared_release(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot, 64 * (unsigned)batch + (unsigned)round + 1);
     }
   }
-  if (outside) atomicAdd(v.outside + q, outside);
 }
 
 /* The first time from t on, of those lanes that ask, whose step has room, and takes it; times before start are over. */
-static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, int &used, unsigned lane)
+static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, unsigned lane)
 {
   if (t < start) t = start;
   for (;;) {
@@ -133,7 +129,6 @@ static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int 
 
     trsv_warp_sync();
     if (inside && rank == 0) {
-      used += load == 0;
       s.load[(unsigned)t % WINDOW] = (unsigned char)all;
       if (all == W) s.next[(unsigned)t % WINDOW] = t + 1;
     }
@@ -208,7 +203,7 @@ template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(
 template <bool SHARED> static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s, unsigned base, int from, int count, unsigned lane)
 {
   enum { QUICK = 4 }; /* dependencies that are looked up at once */
-  int start = 0, most = -1, all_rounds = 0, price = 0, used = 0;
+  int start = 0, most = -1;
 
   for (int x = (int)lane; x < WINDOW; x += 32) s.next[x] = x, s.load[x] = 0;
   trsv_warp_sync();
@@ -227,12 +222,12 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
       const bool now = p >= 0 && round == mine;
       const int  records = now ? chunk_records(n, v.K) : 0, first = now && v.first ? v.first[p] : p;
       PlaceMost  needs;
-      int        longest = 1, widest = 0;
+      int        longest = 1;
 
       if (v.first) {
         longest = (int)trsv_warp_max((unsigned)records);
         if (longest > 1) {
-          widest = (int)trsv_warp_max(records > 1 ? (unsigned)n : 0);
+          const int widest = (int)trsv_warp_max(records > 1 ? (unsigned)n : 0);
           if (records > 1) {
             if (widest <= 8) place_sort<SHARED, 8>(v, s, from, slot, n, lane);
             else if (widest <= 16) place_sort<SHARED, 16>(v, s, from, slot, n, lane);
@@ -252,8 +247,6 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
           for (int u = 0; u < QUICK; u++) needs.add(item[u]);
         }
       }
-      all_rounds++;
-      price += 5 + 4 * longest + widest / 2; /* in 100 ns, about */
       for (int r = 0, a = 0, b = 0, sums = 0; r < longest; r++) {
         const bool last = r == records - 1;
 
@@ -262,7 +255,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
           needs              = PlaceMost();
           for (int x = last ? n - a + sums - b : v.K; x > 0; x--) needs.add(b == sums || (a < n && s.item[slot][a][lane] <= s.sum[b][lane]) ? s.item[slot][a++][lane] : s.sum[b++][lane]);
         }
-        const int t = place_room(s, r < records, needs.time(), v.W, start, used, lane);
+        const int t = place_room(s, r < records, needs.time(), v.W, start, lane);
         if (r < records) {
           v.time[first + r] = t;
           if (t > most) most = t;
@@ -279,12 +272,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
     trsv_barrier_arrive_if(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, lane == 0);
   }
   most = (int)trsv_warp_max((unsigned)(most + 1));
-  if (used) atomicAdd(v.words + CHUNK_USED, (unsigned)used);
-  if (lane == 0) {
-    atomicMax(v.words + CHUNK_LAST, (unsigned)most);
-    atomicAdd(v.words + CHUNK_ROUNDS, (unsigned)all_rounds);
-    atomicAdd(v.words + CHUNK_PRICE, (unsigned)price);
-  }
+  if (lane == 0) atomicMax(v.words + CHUNK_LAST, (unsigned)most);
 }
 
 static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const PlaceView v)
@@ -306,7 +294,7 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
 
   if (warp == 0 && count <= v.times) place_all<true>(v, s, base, from, count, lane);
   else if (warp == 0) place_all<false>(v, s, base, from, count, lane);
-  else place_fetch(v, s, base, q, from, near_from, count, (int)warp - 1, lane);
+  else place_fetch(v, s, base, from, near_from, count, (int)warp - 1, lane);
 }
 
 /* --- the cut --- */
@@ -318,27 +306,27 @@ static __global__ void chunk_lengths(const ChunkGraph G, int K, int *records)
   if (p < G.n) records[p] = chunk_records(chunk_row(G, p).n, K);
 }
 
-static __global__ void chunk_cut(int n, const int *first, int chunks, const int *order, int *cuts, unsigned *keys, unsigned *finish, unsigned *outside)
+static __global__ void chunk_cut(int n, const int *first, int chunks, const int *order, int *cuts, unsigned *keys, unsigned *finish, unsigned *words)
 {
   const int p = chunk_thread();
 
+  if (p < CHUNK_WORDS) words[p] = p == CHUNK_NODES ? (unsigned)(first ? first[n] : n) : 0;
   if (p >= n) return;
   const int q = chunk_of(p, n, first, chunks);
   for (int x = p ? chunk_of(p - 1, n, first, chunks) + 1 : 0; x <= q; x++) cuts[x] = p;
   for (int x = q + 1; p == n - 1 && x <= chunks; x++) cuts[x] = n;
   keys[p]   = (unsigned)chunk_of(order[p], n, first, chunks);
   finish[p] = EMPTY;
-  if (p < chunks) outside[p] = 0;
 }
 
 /* --- all of it --- */
 
-static TrsvError Allocate(const ChunkOrder *o, ChunkTimes *t, int **records, unsigned **keys, unsigned **sorted, unsigned **finish, unsigned **words, unsigned **outside)
+static TrsvError Allocate(const ChunkOrder *o, ChunkTimes *t, int **records, unsigned **keys, unsigned **sorted, unsigned **finish, unsigned **words)
 {
   const size_t n = (size_t)o->graph.n, nodes = n + (o->longest > 2 ? (size_t)o->entries : 0), entries = o->longest > 2 ? (size_t)o->entries : 0;
   const auto   layout = [&](ChunkArena &a) {
     a.take(n + 1, t->cuts), a.take(n, t->list), a.take(n + 1, t->first), a.take(nodes, t->time), a.take(nodes, t->taken), a.take(entries, t->sorted);
-    a.take(n, *records), a.take(n, *keys), a.take(n, *sorted), a.take(n, *finish), a.take(CHUNK_WORDS, *words), a.take(n, *outside);
+    a.take(n, *records), a.take(n, *keys), a.take(n, *sorted), a.take(n, *finish), a.take(CHUNK_WORDS, *words);
   };
 
   if (!t->memory) return ChunkBorrow(layout, &t->memory);
@@ -350,12 +338,11 @@ static TrsvError Allocate(const ChunkOrder *o, ChunkTimes *t, int **records, uns
 TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings, ChunkTimes *t)
 {
   const ChunkGraph &G = o->graph;
-  unsigned         *keys, *sorted, *finish, *words, *outside, *counts, now[CHUNK_WORDS];
+  unsigned         *keys, *sorted, *finish, *words, now[CHUNK_WORDS];
   int              *records, bits = 1;
 
-  TrsvCall(Allocate(o, t, &records, &keys, &sorted, &finish, &words, &outside));
+  TrsvCall(Allocate(o, t, &records, &keys, &sorted, &finish, &words));
   t->settings = *settings;
-  t->nodes    = G.n;
   if (t->settings.chunks > G.n) t->settings.chunks = G.n;
   const int chunks = t->settings.chunks;
 
@@ -363,28 +350,18 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
     TrsvCall(ChunkLaunch("chunk_lengths", chunk_lengths, (size_t)G.n, G, settings->length, records));
     TrsvCall(TrsvDeviceScan(G.n, records, t->first));
   } else t->first = NULL;
-  TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->order, t->cuts, keys, finish, outside));
+  TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->order, t->cuts, keys, finish, words));
   while (1 << bits < chunks) bits++;
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, o->order, t->list));
-  TrsvCall(ChunkWords(words));
 
-  PlaceView v = {G, ChunkSync(words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, t->list, o->height, t->first, finish, t->time, t->taken, t->sorted, words, outside};
+  PlaceView v = {G, ChunkSync(words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, t->list, o->height, t->first, finish, t->time, t->taken, t->sorted, words};
   TrsvCall(TrsvDeviceAllow((const void *)chunk_place));
   TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * (size_t)v.times, (TrsvStream)NULL, v);
   TrsvCall(TrsvDeviceLaunched("chunk_place"));
-  if (t->first) TrsvCall(TrsvDeviceDownload(&t->nodes, t->first + G.n, sizeof(int), NULL));
   TrsvCall(ChunkWordsRead(words, now));
-  t->times   = (int)now[CHUNK_LAST];
-  t->seconds = 2e-4 + 1e-7 * t->times * now[CHUNK_PRICE] / (now[CHUNK_ROUNDS] + 1.);
-  t->used    = (int)now[CHUNK_USED];
-  if (t->times > LAST) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times);
-  t->outside = 0;
-  TrsvCall(TrsvAlloc(sizeof(unsigned) * (size_t)chunks, &counts));
-  const TrsvError error = TrsvDeviceDownload(counts, outside, sizeof(unsigned) * (size_t)chunks, NULL);
-  for (int q = 0; q < chunks && !error; q++)
-    if ((int)counts[q] > t->outside) t->outside = (int)counts[q];
-  free(counts);
-  return error;
+  t->times = (int)now[CHUNK_LAST];
+  t->nodes = (int)now[CHUNK_NODES];
+  return t->times > LAST ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times) : TRSV_SUCCESS;
 }
 
 void TrsvChunkTimesFree(ChunkTimes *t)

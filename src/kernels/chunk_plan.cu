@@ -149,17 +149,21 @@ static TrsvError Emit(TrsvPlan *plan, const ChunkOrder *order, const ChunkTimes 
 
 /* If imports do not fit: a cell for some stages only, and no neighbour pushes into cells that change hands. With a life of 0 cells
    a stage needs no more than its records have places, which always fits. */
-static TrsvError Schedule(TrsvPlan *plan, const ChunkOrder *order, const TrsvChunkSettings *wanted, ChunkTimes *times)
+static TrsvError Schedule(TrsvPlan *plan, const ChunkOrder *order, ChunkTimes *times)
 {
   static const int  lives[] = {-1, 16, 4, 1, 0};
-  TrsvChunkSettings settings = *wanted;
-  int               fits = 0, placed = !memcmp(&times->settings, wanted, sizeof(*wanted)); /* the last that was tried */
+  TrsvChunkSettings settings = times->settings;
+  const int         wanted = settings.life;
+  int               fits = 0, placed;
+
+  TrsvCall(TrsvChunkReady(plan->precision, &settings));
+  placed = !memcmp(&times->settings, &settings, sizeof(settings));
 
   for (int life : lives) {
     void     *memory[2] = {NULL, NULL};
     TrsvError error     = TRSV_SUCCESS;
 
-    if (wanted->life >= 0 && (life < 0 || life > wanted->life)) continue;
+    if (wanted >= 0 && (life < 0 || life > wanted)) continue;
     if (life >= 0 && settings.cluster > 1) settings.cluster = 1, placed = 0;
     if (!placed) error = TrsvChunkPlace(order, &settings, times);
     placed = 1;
@@ -174,12 +178,11 @@ static TrsvError Schedule(TrsvPlan *plan, const ChunkOrder *order, const TrsvChu
 
 TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  TrsvChunkSettings settings;
-  ChunkOrder        order;
-  ChunkTimes        times = ChunkTimes();
-  TrsvCosts         costs;
-  TrsvError         error;
-  int               multiprocessors, clusters;
+  ChunkOrder order;
+  ChunkTimes times = ChunkTimes();
+  TrsvCosts  costs;
+  TrsvError  error;
+  int        multiprocessors, clusters;
 
   TrsvCall(TrsvAlloc(sizeof(Chunk), &plan->data));
   memset(plan->data, 0, sizeof(Chunk));
@@ -190,9 +193,8 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvCall(TrsvSyncCreate(&((Chunk *)plan->data)->sync));
   TrsvCall(TrsvChunkOrder(A, analysis, source, &order));
   costs = TrsvGetCosts();
-  error = TrsvChunkSettingsChoose(&order, &analysis->statistics, &costs, A->precision, multiprocessors, plan->rank, &times, &settings);
-  if (!error) error = TrsvChunkReady(A->precision, &settings);
-  if (!error) error = Schedule(plan, &order, &settings, &times);
+  error = TrsvChunkSettingsChoose(&order, &analysis->statistics, &costs, multiprocessors, plan->rank, &times);
+  if (!error) error = Schedule(plan, &order, &times);
   TrsvChunkTimesFree(&times);
   TrsvChunkOrderFree(&order);
   return error;

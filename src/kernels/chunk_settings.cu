@@ -1,10 +1,8 @@
 /*
    The settings of the algorithm `chunk`: chosen, printed, overridden.
 
-   A solve takes about start + steps * step, where the schedule itself says how many steps, crossings between chunks among them, and a
-   step's time depends on the length of records. So settings that statistics make likely are scheduled, as many as a budget
-   of time allows, and the least time wins. On 47 real matrices the best by this estimate of 32 settings each came within 2.5% of the
-   best by measurement (geometric mean; 1.3 times it at worst).
+   A schedule tells how many steps a solve takes, crossings between chunks among them; but making one takes as long as tens of solves, so
+   settings are chosen by what statistics make of it. On 96 triangles whose settings were measured, choices by statistics were ... 
 */
 #include <math.h>
 #include <stdio.h>
@@ -30,8 +28,7 @@ enum {
   START         = 7000,
   START_CLUSTER = 8000,
   FAR           = 8, /* through L2 */
-  NEAR          = 4, /* inside a cluster */
-  SQUEEZED      = 3
+  NEAR          = 4 /* inside a cluster */
 };
 
 static const struct {
@@ -43,158 +40,111 @@ enum {
   NARROW  = 8, /* width of steps that have no more records than RECORDS */
   RECORDS = 6
 };
-static const double budget = 2e-3; /* seconds that trying more than one may take */
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
 static int Steps(double v) { return v < 1 ? 1 : (int)(v + 0.5); }
 
-static TrsvChunkSettings Settings(const TrsvCosts *c, int chunks, int kind, int cluster)
+static double Seconds(const TrsvCosts *c, const TrsvChunkSettings *s, int step, double steps) { return 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) + steps * step * c->step); }
+
+/* Of an average row. */
+static double Records(const TrsvStatistics *t, int length)
 {
-  return {chunks, records[kind].length, 32, cluster, 2048, 8, -1, Steps((double)FAR * c->hop / c->step), Steps((double)NEAR * c->push / c->step)};
+  const double dependencies = t->row_mean - 1;
+
+  return dependencies <= length ? 1 : 1 + (dependencies - 2) / (length - 1);
 }
 
-/* What is known while settings are tried. */
-struct Trial {
-  const ChunkOrder *order;
-  int               size; /* of a value */
-  ChunkTimes       *times;
-};
-
-/* Can every import have a cell of its own? Where there are fewer dependencies than cells, that need not be found out. */
-static TrsvError Fits(const Trial *t, int *fits)
+/* Seconds that a solve is expected to take by what statistics alone say: a step for each level set and some, in which there is room for records
+   beyond the longest chain; crossings from chunk to chunk as far as they are on it. */
+static double Estimate(const TrsvStatistics *t, const TrsvCosts *c, const TrsvChunkSettings *s, int step)
 {
-  const int     capacity = ChunkCapacity(&t->times->settings, CHUNK_LEAST, t->size);
-  ChunkEmission e        = ChunkEmission();
-  ChunkSchedule schedule = ChunkSchedule();
-  void         *memory[3] = {NULL, NULL, NULL};
-  TrsvError     error;
+  const double chain = 1.1 * t->levels, work = 1.5 * t->rows * Records(t, s->length) / ((double)s->width * s->chunks);
+  const double steps = pow(pow(chain, 1.5) + pow(work, 1.5), 2. / 3) + (s->cluster > 1 ? s->near : s->far) * fmin(s->chunks, 0.25 * t->levels);
 
-  *fits = t->times->outside <= capacity;
-  if (*fits) return TRSV_SUCCESS;
-  error = TrsvChunkNumber(t->order, t->times, &e, &memory[0]);
-  if (!error) error = ChunkRoom(sizeof(ChunkHead) * (size_t)e.chunks, &memory[1]);
-  if (!error) error = TrsvChunkCells(&e, e.chunks, (ChunkHead *)memory[1], &schedule, &memory[2]);
-  *fits = schedule.cells <= capacity;
-  for (void *m : memory) ChunkLeave(m);
+  return Seconds(c, s, step, steps);
+}
+
+/* Settings by that time, the best first; how many there are. Chunks are of some 1000 rows, of large factors fewer and larger, in larger clusters,
+   where dependencies are so near that crossings, more than the width of level sets, are what takes time; of shallow factors smaller. */
+static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiprocessors, TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES])
+{
+  static const double share[] = {1, 0.5, 2};
+  const int           deep = t->levels > 40, most = multiprocessors < 9 ? 1 : multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
+  const int           near = deep && t->rows / 64. >= 8 * t->distance;
+  int                 choices = 0;
+
+  for (int kind = 0; kind < KINDS; kind++) {
+    const int likely = Clamp(t->rows / (deep ? 1000. : 300.), 1, kind == KINDS - 1 ? 80 : kind == 0 && near ? 64 : most);
+
+    if (kind && records[kind - 1].length >= t->row_max - 1) break; /* no row has so many */
+    if (records[kind].length == 8) continue; /* hardly ever the best */
+    for (int n = 0; n < (int)(sizeof(share) / sizeof(share[0])); n++)
+      for (int together = 1; together >= 0; together--) {
+        TrsvChunkSettings s = {Clamp(likely * share[n], 1, most), records[kind].length, 32, 1, 2048, 8, -1, Steps((double)FAR * costs->hop / costs->step), Steps((double)NEAR * costs->push / costs->step)};
+        double            when;
+        int               at = 0, known = 0;
+
+        if (together) s.cluster = deep && (s.chunks == 64 || s.chunks == 80) ? 16 : t->levels > 12 ? 8 : 1;
+        if (s.cluster > s.chunks || (together && s.cluster == 1)) continue;
+        if (s.length <= 3 && t->level_mean * Records(t, s.length) <= (double)RECORDS) s.width = NARROW;
+        when = Estimate(t, costs, &s, records[kind].step) * (n ? 1.1 : 1);
+        for (int k = 0; k < choices; k++) known = known || !memcmp(&s, &choice[k], sizeof(s));
+        while (at < choices && time[at] <= when) at++;
+        if (known || at == CHUNK_CHOICES) continue;
+        if (choices < CHUNK_CHOICES) choices++;
+        for (int k = choices - 1; k > at; k--) choice[k] = choice[k - 1], time[k] = time[k - 1];
+        choice[at] = s;
+        time[at]   = when;
+      }
+  }
+  return choices;
+}
+
+static int Step(const TrsvChunkSettings *s)
+{
+  int kind = 0;
+
+  while (kind < KINDS - 1 && records[kind].length != s->length) kind++;
+  return records[kind].step;
+}
+
+/* The best by statistics gets a schedule, which is needed anyhow. If it disappoints so much that another promises more, that gets one, too. */
+TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, int multiprocessors, int rank, ChunkTimes *times)
+{
+  static const double promise = 0.8;
+  TrsvChunkSettings   choice[CHUNK_CHOICES];
+  double              time[CHUNK_CHOICES];
+  ChunkTimes          second = ChunkTimes();
+  int                 choices = 1, other = 1;
+
+  if (overridden) return TrsvChunkPlace(order, &chosen_for_all, times);
+  choices = Likely(t, costs, multiprocessors, choice, time);
+  if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
+  TrsvCall(TrsvChunkPlace(order, &choice[rank], times));
+  if (rank) return TRSV_SUCCESS;
+  time[0] = Seconds(costs, &choice[0], Step(&choice[0]), times->times);
+  while (other < choices && choice[other].length == choice[0].length) other++;
+  if (other == choices || time[other] > promise * time[0]) return TRSV_SUCCESS;
+  const TrsvError error = TrsvChunkPlace(order, &choice[other], &second);
+  if (!error && Seconds(costs, &choice[other], Step(&choice[other]), second.times) < time[0]) {
+    const ChunkTimes first = *times;
+
+    *times = second;
+    second = first;
+  }
+  TrsvChunkTimesFree(&second);
   return error;
 }
 
-/* Seconds that a solve with one of these is expected to take. */
-static TrsvError Predict(const Trial *t, const TrsvCosts *c, const TrsvChunkSettings *s, int kind, double *time)
-{
-  int fits;
-
-  TrsvCall(TrsvChunkPlace(t->order, s, t->times));
-  TrsvCall(Fits(t, &fits));
-  const double steps = (double)t->times->times * (fits ? 1 : SQUEEZED); /* no clusters, and imports wait for cells */
-  *time              = 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) + steps * records[kind].step * c->step);
-  return TRSV_SUCCESS;
-}
-
-static TrsvError Choose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, TrsvPrecision precision, int multiprocessors, int rank, ChunkTimes *times, TrsvChunkSettings *s, double *seconds)
-{
-  const int             deep = t->levels > 40, most = multiprocessors < 9 ? 1 : multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
-  double                one = 0, more = 0; /* seconds of a trial, of all but the first, by what is counted and not by the clock: the choice does not depend on chance */
-  const Trial           trial = {order, (int)TrsvValueSize(precision), times};
-  TrsvChunkSettings     choice[CHUNK_CHOICES];
-  double                time[CHUNK_CHOICES];
-  int                   kind = 0, choices = 0;
-
-  while (kind < KINDS - 1 && records[kind].length < t->row_mean - 1.4) kind++;
-  if (kind == 3) kind = 1; /* 8 is hardly ever the best, and cut to 3 such rows are solved faster than cut to 5 */
-
-  /* likely ones first: chunks of some 800 rows; of large factors fewer and larger ones, in larger clusters, where dependencies are so near
-     that crossings between chunks, more than the width of level sets, are what takes time */
-  const int near = deep && t->rows / 64. >= 8 * t->distance;
-  const int likely = Clamp(t->rows / (deep ? 1000. : 600.), 1, kind == KINDS - 1 ? 80 : kind == 0 && near ? 64 : most);
-  const struct {
-    int chunks, kind, cluster;
-  } tries[] = {
-    {likely, kind, !deep ? 1 : likely == 64 || likely == 80 ? 16 : 8},
-    {likely, kind, deep ? 1 : 8},
-    {likely, kind == 0 ? 1 : kind == KINDS - 1 ? 2 : kind - 1, deep ? 8 : 1},
-    {Clamp(likely / 2., 1, most), kind, deep ? 8 : 1},
-    {Clamp(likely * 2., 1, most), kind, deep ? 8 : 1},
-    {Clamp(likely / 2., 1, most), kind == 0 ? 1 : kind == KINDS - 1 ? 2 : kind - 1, 8},
-    {Clamp(likely * 2., 1, most), kind == 0 ? 1 : kind == KINDS - 1 ? 2 : kind - 1, 8},
-    {Clamp(likely / 2., 1, most), 0, 8},
-    {likely, 0, 8},
-    {1, 0, 1},
-  };
-
-  for (int i = 0; i < (int)(sizeof(tries) / sizeof(tries[0])); i++) {
-    TrsvChunkSettings c    = Settings(costs, tries[i].chunks, tries[i].kind, tries[i].cluster);
-    double            when = i; /* in this order, behind all others, where there is no time for a schedule of each */
-    int               at   = 0, known = 0;
-
-    /* records of a level set, of which each chunk has some */
-    if (c.length <= 3 && t->level_mean * (1 + fmax(0, t->row_mean - 1 - c.length) / (c.length - 1)) <= (double)RECORDS) c.width = NARROW;
-    if (c.cluster > c.chunks && i) continue;
-    if (c.cluster > c.chunks) c.cluster = 1;
-    for (int k = 0; k < choices; k++) known = known || (c.chunks == choice[k].chunks && c.length == choice[k].length && c.cluster == choice[k].cluster);
-    if (known) continue;
-    /* the first is needed anyhow; the next takes about as long as the last, or, if it is the first to need partial sums, far longer */
-    if (!choices || more + one * (order->longest > c.length && !times->first ? 4 : 1) <= budget) {
-      TrsvCall(Predict(&trial, costs, &c, tries[i].kind, &when));
-      one = times->seconds;
-      more += choices ? one : 0;
-    } else when += 1e10;
-    while (at < choices && time[at] <= when) at++;
-    for (int k = choices++; k > at; k--) choice[k] = choice[k - 1], time[k] = time[k - 1];
-    choice[at] = c;
-    time[at]   = when;
-  }
-  if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
-  *s       = choice[rank];
-  *seconds = time[rank];
-  return TRSV_SUCCESS;
-}
-
-/* Steps of 8 records where most of 32 lanes would have none, and as many steps are enough: what a plan holds for lanes without a record is
-   memory for nothing. A step takes a little longer, as lanes do alike what one could: so only there. */
-static TrsvError Narrow(const ChunkOrder *order, ChunkTimes *times, TrsvChunkSettings *s)
-{
-  TrsvChunkSettings narrow = *s;
-  int               enough;
-
-  if (s->length > 3 || s->width == NARROW) return TRSV_SUCCESS;
-  if (memcmp(&times->settings, s, sizeof(*s))) TrsvCall(TrsvChunkPlace(order, s, times));
-  if (times->nodes > (double)RECORDS * times->used) return TRSV_SUCCESS;
-  enough       = times->times + times->times / 100;
-  narrow.width = NARROW;
-  TrsvCall(TrsvChunkPlace(order, &narrow, times));
-  if (times->times <= enough) *s = narrow;
-  return TRSV_SUCCESS;
-}
-
-TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, TrsvPrecision precision, int multiprocessors, int rank, ChunkTimes *times, TrsvChunkSettings *s)
-{
-  double seconds;
-
-  if (overridden) {
-    *s = chosen_for_all;
-    return TRSV_SUCCESS;
-  }
-  TrsvCall(Choose(order, t, costs, precision, multiprocessors, rank, times, s, &seconds));
-  return Narrow(order, times, s);
-}
-
-extern "C" TrsvError TrsvChunkPredict(const TrsvMatrix *A, const TrsvAnalysis *analysis, double *seconds)
+TrsvError TrsvChunkEstimate(const TrsvStatistics *t, double *seconds)
 {
   const TrsvCosts   costs = TrsvGetCosts();
-  ChunkOrder        order;
-  ChunkTimes        times = ChunkTimes();
-  TrsvChunkSettings s;
-  TrsvError         error;
+  TrsvChunkSettings choice[CHUNK_CHOICES];
+  double            time[CHUNK_CHOICES];
   int               multiprocessors;
 
-  *seconds = 0;
-  if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  TrsvCall(TrsvChunkOrder(A, analysis, NULL, &order));
-  error = Choose(&order, &analysis->statistics, &costs, A->precision, multiprocessors, 0, &times, &s, seconds);
-  TrsvChunkTimesFree(&times);
-  TrsvChunkOrderFree(&order);
-  return error;
+  *seconds = Likely(t, &costs, multiprocessors, choice, time) ? time[0] : 0;
+  return TRSV_SUCCESS;
 }

@@ -170,4 +170,4 @@ static void CscDestroy(TrsvPlan *plan)
   free(c);
 }
 
-const TrsvAlgorithm TrsvCsc = {"csc", "SyncFree (Liu et al., Euro-Par 2016), columns with atomics", TRSV_DEVICE, TRSV_HOST, CscAnalyse, TrsvNaturalSetValues, CscSolve, CscDestroy, NULL, 0, NULL, TRSV_BITS_VARY};
+const TrsvAlgorithm TrsvCsc = {"csc", "SyncFree (Liu et al., Euro-Par 2016), columns with atomics", TRSV_DEVICE, TRSV_HOST, CscAnalyse, TrsvNaturalSetValues, CscSolve, CscDestroy, NULL, 0, NULL, TRSV_BITS_VARY, NULL};

@@ -131,4 +131,4 @@ static TrsvError CusparseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
   return Check(cusparseSpSV_solve(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve), "cusparseSpSV_solve");
 }
 
-const TrsvAlgorithm TrsvCusparse = {"cusparse", "NVIDIA cuSPARSE, SpSV", TRSV_DEVICE, TRSV_DEVICE, CusparseAnalyse, CusparseSetValues, CusparseSolve, CusparseDestroy, NULL, 0, NULL, 0};
+const TrsvAlgorithm TrsvCusparse = {"cusparse", "NVIDIA cuSPARSE, SpSV", TRSV_DEVICE, TRSV_DEVICE, CusparseAnalyse, CusparseSetValues, CusparseSolve, CusparseDestroy, NULL, 0, NULL, 0, NULL};

@@ -162,4 +162,4 @@ static void FusionDestroy(TrsvPlan *plan)
   free(f);
 }
 
-const TrsvAlgorithm TrsvFusion = {"fusion", "CapelliniSpTRSV (ICPP 2020), Section 4.4, and YuenyeungSpTRSV (TPDS 2021), rows to threads or warps", TRSV_DEVICE, TRSV_HOST, FusionAnalyse, TrsvNaturalSetValues, FusionSolve, FusionDestroy, NULL, 0, NULL, 0};
+const TrsvAlgorithm TrsvFusion = {"fusion", "CapelliniSpTRSV (ICPP 2020), Section 4.4, and YuenyeungSpTRSV (TPDS 2021), rows to threads or warps", TRSV_DEVICE, TRSV_HOST, FusionAnalyse, TrsvNaturalSetValues, FusionSolve, FusionDestroy, NULL, 0, NULL, 0, NULL};

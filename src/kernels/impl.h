@@ -11,6 +11,13 @@
 extern "C" {
 #endif
 
+/* What can be set of an algorithm: a name, what its value may be, for messages, and whether a value is that; where `to` is not NULL it gets
+   what the value means. */
+typedef struct {
+  const char *name, *values;
+  int (*parse)(const char *value, void *to);
+} TrsvSetting;
+
 struct TrsvAlgorithm {
   const char *name;
   const char *source; /* the paper */
@@ -30,7 +37,8 @@ struct TrsvAlgorithm {
   int  settings;
   void (*describe)(const TrsvPlan *, char *line, size_t size);
 
-  unsigned traits; /* what it does not have in common with the others */
+  unsigned           traits; /* what it does not have in common with the others */
+  const TrsvSetting *words;  /* the settings that a caller can give, up to one without a name; describe prints them so that they can be. NULL where there are none */
 };
 
 enum {
@@ -46,6 +54,7 @@ struct TrsvPlan {
   int                  fresh; /* no solve since the values were set: they may still be on their way in the stream */
   int                  early; /* may the solve now asked for be an early launch? */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
+  const char          *settings;     /* while it is analysed: what was given, checked; or NULL */
   TrsvPlaces           places;       /* where analyse takes the pattern; after it only where the algorithm does not take them: copies in its memory */
   void                *permuted[2];  /* [rows] b and x in the order of the rows, where there are such copies */
   size_t               bytes;
@@ -54,11 +63,13 @@ struct TrsvPlan {
 
 extern const TrsvAlgorithm TrsvSerial;
 extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
-extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvSell; /* there, too */
+extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvDenseRows, TrsvSell; /* there, too */
 
-/* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none), and with other settings than those that are
-   predicted to be the best; TRSV_ERR_UNSUPPORTED where there are not so many. */
-TrsvError TrsvPlanCreateRanked(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPlaces *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
+/* Was a setting given? Then *to gets what its value means. */
+int TrsvSettingGet(const TrsvAlgorithm *, const char *settings, const char *name, void *to);
+
+/* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none). */
+TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPlaces *, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
 
 /* TrsvPlanSolve right behind another solve of this library in the same stream, beside whose end it starts. (An early launch behind anything else
    gains nothing and costs a microsecond.) */

@@ -29,6 +29,9 @@ enum {
 static const float  growth_limit   = 100;
 static const double inverse_narrow = 300; /* rows of a level set: wider ones leave no lanes idle */
 
+/* How many lanes before this one have something. */
+static __device__ __forceinline__ int inverse_rank(unsigned have, int lane) { return __popc(have & ((1u << lane) - 1)); }
+
 /* A warp for each group: D, its inverse, the growth of both, the product. */
 template <class T> static __global__ void inverse_values(const InverseView A, const T *from, float limit, T *inverse, T *values, unsigned *beyond)
 {
@@ -69,11 +72,10 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
   const unsigned bad = __ballot_sync(~0u, !(growth <= limit));
   if (lane == 0 && bad) (void)atomicAdd(beyond, (unsigned)__popc(bad));
 
-  T *const to = inverse + (size_t)A.width[group] * INVERSE_GROUP + lane;
-  int      n  = 0, most = A.width[group + 1] - A.width[group];
-  for (int s = 0; s < INVERSE_GROUP; s++)
-    if (reach >> s & 1) to[INVERSE_GROUP * n++] = X[lane * stride + s];
-  for (; n < most; n++) to[INVERSE_GROUP * n] = 0;
+  T       *to   = inverse + A.start[group];
+  unsigned left = reach;
+  for (unsigned have; (have = __ballot_sync(~0u, left != 0)); to += __popc(have), left &= left - 1)
+    if (left) to[inverse_rank(have, lane)] = X[lane * stride + __ffs((int)left) - 1];
 
   T  entry = 0;
   T *out   = p < A.rows ? values + A.begin[i] : NULL;
@@ -93,14 +95,13 @@ template <class T> static __global__ void __launch_bounds__(WARPS * 32) inverse_
   if (group >= groups) return;
   trsv_wait_for_previous();
   trsv_let_next_start();
-  const T  *from = inverse + (size_t)A.width[group] * INVERSE_GROUP + lane, mine = p < A.rows ? b[A.place_of(p)] : 0;
-  const int most = A.width[group + 1] - A.width[group];
-  unsigned  left = p < A.rows ? A.reach[p] : 0;
-  T         sum  = 0;
+  const T *from = inverse + A.start[group], mine = p < A.rows ? b[A.place_of(p)] : 0;
+  unsigned left = p < A.rows ? A.reach[p] : 0;
+  T        sum  = 0;
 
-  for (int n = 0; n < most; n++, left &= left - 1) {
+  for (unsigned have; (have = __ballot_sync(~0u, left != 0)); from += __popc(have), left &= left - 1) {
     const T other = __shfl_sync(~0u, mine, left ? __ffs((int)left) - 1 : lane);
-    if (left) sum = fma(from[INVERSE_GROUP * n], other, sum);
+    if (left) sum = fma(from[inverse_rank(have, lane)], other, sum);
   }
   if (p < A.rows) right[A.turn(p)] = sum;
 }
@@ -120,7 +121,7 @@ static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
   TrsvError        error;
 
   TrsvCall(TrsvAnalyse(&A, &analysis));
-  error = TrsvPlanCreateRanked(&A, analysis, v->source, plan->values, &places, &TrsvChunk, 0, &v->plain);
+  error = TrsvPlanCreatePlaced(&A, analysis, v->source, plan->values, &places, &TrsvChunk, NULL, &v->plain);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(v->plain);
@@ -129,18 +130,20 @@ static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
 
 static void FreePattern(Inverse *v)
 {
-  void *const all[] = {v->offsets, v->columns, v->source, v->from, v->to, v->entry, v->place, v->first, v->reach, v->begin, v->width};
+  void *const all[] = {v->offsets, v->columns, v->source, v->from, v->to, v->entry, v->place, v->first, v->reach, v->begin, v->start};
 
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) TrsvDeviceFree(all[i]);
-  v->offsets = v->columns = v->source = v->from = v->to = v->entry = v->first = v->begin = v->width = NULL;
+  v->offsets = v->columns = v->source = v->from = v->to = v->entry = v->first = v->begin = v->start = NULL;
   v->place = NULL;
   v->reach = NULL;
 }
 
 static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  Inverse *v;
-  int      entries;
+  const TrsvStatistics *s = &analysis->statistics;
+  Inverse              *v;
+  int                   entries, levels = 0, hope = 0;
+  double                least = 0;
 
   TrsvCall(TrsvEntries(A, &entries));
   TrsvCall(TrsvAlloc(sizeof(*v), &plan->data));
@@ -151,17 +154,20 @@ static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
   v->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
   v->entries = entries - (v->stored ? A->rows : 0);
   v->block   = 1;
-  TrsvCall(Copy(A->offsets, (size_t)A->rows + 1, &v->offsets));
-  TrsvCall(Copy(A->columns, (size_t)entries, &v->columns));
-  if (source) TrsvCall(Copy(source, (size_t)entries, &v->source));
-  if (plan->places.from) TrsvCall(Copy(plan->places.from, (size_t)A->rows, &v->from));
-  if (plan->places.to) TrsvCall(Copy(plan->places.to, (size_t)A->rows, &v->to));
-  plan->bytes = sizeof(int) * ((size_t)A->rows * (1 + (v->from != NULL) + (v->to != NULL)) + 1 + (size_t)entries * (source ? 2 : 1));
-  if (v->entries && analysis->statistics.level_mean <= inverse_narrow) TrsvCall(TrsvInversePattern(plan, v, A, analysis));
+  if (v->entries && s->level_mean <= inverse_narrow) TrsvCall(TrsvInverseHope(A, s, &least, &levels, &hope));
+  if (hope) {
+    TrsvCall(Copy(A->offsets, (size_t)A->rows + 1, &v->offsets));
+    TrsvCall(Copy(A->columns, (size_t)entries, &v->columns));
+    if (source) TrsvCall(Copy(source, (size_t)entries, &v->source));
+    if (plan->places.from) TrsvCall(Copy(plan->places.from, (size_t)A->rows, &v->from));
+    if (plan->places.to) TrsvCall(Copy(plan->places.to, (size_t)A->rows, &v->to));
+    plan->bytes = sizeof(int) * ((size_t)A->rows * (1 + (v->from != NULL) + (v->to != NULL)) + 1 + (size_t)entries * (source ? 2 : 1));
+    TrsvCall(TrsvInversePattern(plan, v, A, s, least, levels));
+  }
   v->use_plain = v->block == 1;
   if (!v->use_plain) return TRSV_SUCCESS;
-  TrsvCall(MakePlain(plan, v)); /* all there will be */
   FreePattern(v);
+  TrsvCall(TrsvPlanCreatePlaced(A, analysis, source, plan->values, &plan->places, &TrsvChunk, NULL, &v->plain)); /* all there will be */
   plan->bytes = TrsvPlanBytes(v->plain);
   return TRSV_SUCCESS;
 }
@@ -174,9 +180,9 @@ template <class T> static TrsvError Multiply(Inverse *v, bool early, const void 
   return TrsvDeviceLaunched("inverse_multiply");
 }
 
-template <class T> static TrsvError Values(Inverse *v, const void *values, TrsvStream stream)
+template <class T> static TrsvError Values(Inverse *v, const void *values, void *product, TrsvStream stream)
 {
-  TRSV_LAUNCH(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values, growth_limit, (T *)v->inverse, (T *)v->values, v->beyond);
+  TRSV_LAUNCH(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values, growth_limit, (T *)v->inverse, (T *)product, v->beyond);
   return TrsvDeviceLaunched("inverse_values");
 }
 
@@ -186,10 +192,16 @@ static TrsvError InverseSetValues(TrsvPlan *plan, const void *values, TrsvStream
   unsigned beyond = 0;
 
   if (v->block > 1) {
-    TrsvCall(TrsvDeviceUpload(v->beyond, &beyond, sizeof(beyond), stream));
-    TrsvCall(plan->precision == TRSV_FLOAT ? Values<float>(v, values, stream) : Values<double>(v, values, stream));
-    TrsvCall(TrsvDeviceDownload(&beyond, v->beyond, sizeof(beyond), stream));
-    if (!beyond) TrsvCall(TrsvPlanSetValues(v->product, v->values, TRSV_DEVICE, stream));
+    void     *product; /* its values: chunk's plan gathers them at once */
+    TrsvError error;
+
+    TrsvCall(TrsvDeviceRoom(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
+    error = TrsvDeviceUpload(v->beyond, &beyond, sizeof(beyond), stream);
+    if (!error) error = plan->precision == TRSV_FLOAT ? Values<float>(v, values, product, stream) : Values<double>(v, values, product, stream);
+    if (!error) error = TrsvDeviceDownload(&beyond, v->beyond, sizeof(beyond), stream);
+    if (!error && !beyond) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
+    TrsvDeviceUnstage(product, stream);
+    TrsvCall(error);
   }
   if (v->block == 1 || beyond) {
     if (!v->plain) TrsvCall(MakePlain(plan, v));
@@ -217,7 +229,6 @@ static void InverseDestroy(TrsvPlan *plan)
   TrsvPlanDestroy(&v->plain);
   FreePattern(v);
   TrsvDeviceFree(v->inverse);
-  TrsvDeviceFree(v->values);
   TrsvDeviceFree(v->right);
   TrsvDeviceFree(v->beyond);
   free(v);
@@ -226,7 +237,7 @@ static void InverseDestroy(TrsvPlan *plan)
 /* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that is chunk's. Never for wide factors. */
 static double InversePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 2e-6, start = 8.5e-6; /* chunk's */
+  const double launch = 2e-6, start = 7.2e-6; /* chunk's */
 
   return s->level_mean <= inverse_narrow ? launch + start + (TrsvChunk.predict(c, s, precision) - start) / (1 + 11 * pow(s->level_mean, -0.9)) : 1;
 }
@@ -239,4 +250,4 @@ static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
   if (n > 0 && (size_t)n < size) TrsvChunk.describe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
 }
 
-const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict, 1, InverseDescribe, TRSV_TAKES_PLACES};
+const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict, 1, InverseDescribe, TRSV_TAKES_PLACES, NULL};

@@ -22,19 +22,19 @@ typedef struct {
   unsigned char *place;         /* [entries] of each: position in its group, INVERSE_LAST */
   int      *first;              /* [groups + 1] the first of each group */
   unsigned *reach;              /* [rows], by position: the positions of the group that its row of D^-1 has entries for */
-  int      *begin, *width;      /* [rows + 1] offsets of D^-1 T; [groups + 1] of D^-1, in lanes of entries */
-  void     *inverse, *values, *right; /* D^-1; values of D^-1 T; D^-1 b */
+  int      *begin, *start;      /* [rows + 1] offsets of D^-1 T; [groups + 1] of D^-1 */
+  void     *inverse, *right;    /* D^-1: the first entries of a group's rows, then the second of those that have so many, ...; D^-1 b */
   unsigned *beyond;             /* rows whose growth is beyond the limit */
 } Inverse;
 
 /* What kernels see of it. */
 struct InverseView {
   int                  rows, lower, stored, block;
-  const int           *offsets, *columns, *source, *from, *entry, *first, *begin, *width;
+  const int           *offsets, *columns, *source, *from, *entry, *first, *begin, *start;
   const unsigned char *place;
   const unsigned      *reach;
 
-  InverseView(const Inverse *v) : rows(v->rows), lower(v->lower), stored(v->stored), block(v->block), offsets(v->offsets), columns(v->columns), source(v->source), from(v->from), entry(v->entry), first(v->first), begin(v->begin), width(v->width), place(v->place), reach(v->reach) { }
+  InverseView(const Inverse *v) : rows(v->rows), lower(v->lower), stored(v->stored), block(v->block), offsets(v->offsets), columns(v->columns), source(v->source), from(v->from), entry(v->entry), first(v->first), begin(v->begin), start(v->start), place(v->place), reach(v->reach) { }
 
   __device__ __forceinline__ int turn(int i) const { return lower ? i : rows - 1 - i; } /* from row to position, and back */
 
@@ -69,7 +69,11 @@ template <class Add, class Give> static __device__ __forceinline__ void inverse_
   }
 }
 
-/* Chooses the rows of a block (v->block, 1 where no inverse pays), makes the pattern of the product and its plan, and room for their values. */
-TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvMatrix *, const TrsvAnalysis *);
+/* Is there hope for blocks of 32, if their product had no more entries than T? *least: seconds of a solve with T itself; *levels: level sets of
+   the product. */
+TrsvError TrsvInverseHope(const TrsvMatrix *, const TrsvStatistics *, double *least, int *levels, int *hope);
+
+/* Chooses the rows of a block (v->block, 1 where no inverse pays), makes the pattern of the product and its plan. */
+TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvMatrix *, const TrsvStatistics *, double least, int levels);
 
 #endif

@@ -5,9 +5,9 @@
    The entries of the triangle are sorted by group of 32 positions, then column, once; whatever the block size, a warp goes through those of
    its group in this order, a lane for each row. Nobody waits for anybody.
 */
-#include <stdlib.h>
 #include "inverse.cuh"
 #include "chunk.h"
+#include "pattern.cuh"
 
 /* A warp for each row: its number for each of its entries. */
 static __global__ void inverse_rows(const InverseView A, int *row)
@@ -47,7 +47,7 @@ static __global__ void inverse_places(const InverseView A, int n, int groups, co
 }
 
 /* A warp for each group: which rows of its block each row depends on, directly or not, itself included. */
-static __global__ void inverse_reach(const InverseView A, unsigned *reach, int *width)
+static __global__ void inverse_reach(const InverseView A, unsigned *reach, int *count)
 {
   const int p = (int)(blockIdx.x * INVERSE_GROUP + threadIdx.x);
   unsigned  direct = 0, all = 1u << threadIdx.x;
@@ -66,9 +66,9 @@ static __global__ void inverse_reach(const InverseView A, unsigned *reach, int *
     if (direct >> s & 1) all |= other;
   }
   if (p < A.rows) reach[p] = all;
-  int most = __popc(all);
-  for (int d = 16; d; d /= 2) most = max(most, __shfl_xor_sync(~0u, most, d));
-  if (threadIdx.x == 0) width[blockIdx.x] = most;
+  int sum = p < A.rows ? __popc(all) : 0;
+  for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+  if (threadIdx.x == 0) count[blockIdx.x] = sum;
 }
 
 /* A warp for each group: how many entries each row of D^-1 T has, or, where columns is not NULL, which. */
@@ -100,15 +100,13 @@ static int Bits(int n)
 }
 
 /* The entries off the diagonal by group, column, row. */
-static TrsvError SortEntries(Inverse *v, int stored, void *room[5])
+static TrsvError SortEntries(Inverse *v, int stored, int *room)
 {
-  const size_t       n = (size_t)stored, bytes = sizeof(int) * n;
-  const InverseView  A(v);
-  int               *row, *order, *sorted;
-  unsigned          *key, *group;
+  const size_t      n = (size_t)stored;
+  const InverseView A(v);
+  int *const        row = room, *const order = row + n, *const sorted = order + n;
+  unsigned *const   key = (unsigned *)(sorted + n), *const group = key + n;
 
-  for (int r = 0; r < 5; r++) TrsvCall(TrsvDeviceAlloc(bytes, &room[r]));
-  row = (int *)room[0], order = (int *)room[1], sorted = (int *)room[2], key = (unsigned *)room[3], group = (unsigned *)room[4];
   TRSV_LAUNCH(inverse_rows, Blocks(v->rows, 8), 256, 0, (TrsvStream)NULL, A, row);
   TrsvCall(TrsvDeviceLaunched("inverse_rows"));
   TRSV_LAUNCH(inverse_count_up, Blocks(stored, 256), 256, 0, (TrsvStream)NULL, stored, order);
@@ -121,108 +119,136 @@ static TrsvError SortEntries(Inverse *v, int stored, void *room[5])
   return TrsvDeviceLaunched("inverse_places");
 }
 
-/* The pattern of D^-1 T for blocks of so many rows; the caller frees its columns, on errors too. */
-static TrsvError Product(Inverse *v, int block, int *counts, TrsvMatrix *P)
+/* How many entries D^-1 T has, in each row (v->begin) and at all, for blocks of so many rows. */
+static TrsvError Product(Inverse *v, int block, int *counts, TrsvMatrix *P, int *entries)
 {
-  int entries;
-
   v->block    = block;
   P->diagonal = TRSV_DIAGONAL_UNIT;
   P->offsets  = v->begin;
   P->columns  = NULL;
   TRSV_LAUNCH(inverse_reach, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), v->reach, counts);
   TrsvCall(TrsvDeviceLaunched("inverse_reach"));
-  TrsvCall(TrsvDeviceScan(v->groups, counts, v->width));
+  TrsvCall(TrsvDeviceScan(v->groups, counts, v->start));
   TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), counts, (int *)NULL);
   TrsvCall(TrsvDeviceLaunched("inverse_product"));
   TrsvCall(TrsvDeviceScan(v->rows, counts, v->begin));
-  TrsvCall(TrsvEntries(P, &entries));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)entries, &P->columns));
-  TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), (int *)NULL, (int *)P->columns);
+  return TrsvEntries(P, entries);
+}
+
+/* And which; the caller releases the columns, on errors too. */
+static TrsvError Columns(Inverse *v, TrsvMatrix *P, int entries)
+{
+  int *columns;
+
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * (size_t)entries, &columns, NULL));
+  P->columns = columns;
+  TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), (int *)NULL, columns);
   return TrsvDeviceLaunched("inverse_product");
 }
 
-/* What a solve by `chunk` is taken to need: the chain of level sets at least, in ns; the price of a step by the length of records, as measured
-   on an H200. */
-static double Chain(const TrsvStatistics *s)
+/* What a solve with D^-1 T is expected to take, with so many level sets and entries. Its rows depend on many rows that get ready together, so that
+   partial sums cannot begin early: the longer rows are, the more steps a level set takes. */
+static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, double *seconds)
 {
-  return s->levels * (s->row_mean < 3.4 ? 58. : s->row_mean < 4.4 ? 75. : s->row_mean < 6.4 ? 92. : 130.);
+  const double   launch = 2e-6, late = 0.06;
+  TrsvStatistics s = *plain;
+
+  s.row_mean   = (double)nnz / s.rows;
+  s.levels     = (int)(levels * (1 + late * s.row_mean));
+  s.level_mean = (double)s.rows / s.levels;
+  s.nnz        = nnz;
+  s.row_max    = s.row_max > 14 ? s.row_max : 14; /* rows get longer */
+  TrsvCall(TrsvChunkEstimate(&s, seconds));
+  *seconds += launch;
+  return TRSV_SUCCESS;
 }
 
-/* The block size whose product is solved fastest, if any is faster than T itself by more than what a launch costs. Where a smaller block is
-   slower than the one before, smaller ones yet would be, too. */
-static TrsvError ChooseBlock(Inverse *v, const TrsvMatrix *A, const TrsvAnalysis *plain, int *counts, int *best)
+/* The level sets of D^-1 T, without making it. */
+static TrsvError Levels(const TrsvMatrix *A, int block, int *levels)
 {
-  const double chain = Chain(&plain->statistics);
-  double       least, before = 1;
+  unsigned *word;
 
+  TrsvCall(TrsvDeviceRoom(sizeof(unsigned) * (size_t)A->rows, &word, NULL));
+  const TrsvError error = TrsvDeviceBlockLevels(A, block, word, levels);
+  TrsvDeviceUnstage(word, NULL);
+  return error;
+}
+
+TrsvError TrsvInverseHope(const TrsvMatrix *A, const TrsvStatistics *plain, double *least, int *levels, int *hope)
+{
+  double seconds;
+
+  TrsvCall(TrsvChunkEstimate(plain, least));
+  TrsvCall(Levels(A, INVERSE_GROUP, levels));
+  TrsvCall(Estimate(plain, *levels, plain->nnz, &seconds));
+  *hope = seconds < *least;
+  return TRSV_SUCCESS;
+}
+
+/* The block size whose product is solved fastest, 1 if none is faster than T itself. Smaller blocks have more level sets, but fewer entries;
+   the product is made only where the level sets alone do not rule it out. */
+static TrsvError ChooseBlock(Inverse *v, const TrsvMatrix *A, const TrsvStatistics *plain, double least, int levels, int *counts, int *best)
+{
   *best = 1;
-  TrsvCall(TrsvChunkPredict(A, plain, &least));
-  least -= 2e-6;
-  for (int block = 32; block >= 4; block /= 2) {
-    TrsvMatrix    P        = *A;
-    TrsvAnalysis *analysis = NULL;
-    double        seconds  = 1;
-    TrsvError     error;
+  for (int block = INVERSE_GROUP; block >= 8; block /= 2) {
+    TrsvMatrix P = *A;
+    double     seconds;
+    int        entries;
 
-    error = Product(v, block, counts, &P);
-    if (!error) error = TrsvAnalyse(&P, &analysis);
-    if (!error && Chain(&analysis->statistics) < 0.8 * chain) error = TrsvChunkPredict(&P, analysis, &seconds);
-    if (!error && seconds < least) least = seconds, *best = block;
-    TrsvAnalysisDestroy(&analysis);
-    TrsvDeviceFree((void *)P.columns);
-    TrsvCall(error);
-    if (seconds > before) break;
-    before = seconds;
+    if (block < INVERSE_GROUP) TrsvCall(Levels(A, block, &levels));
+    TrsvCall(Estimate(plain, levels, plain->nnz, &seconds));
+    if (seconds >= least) break;
+    TrsvCall(Product(v, block, counts, &P, &entries));
+    TrsvCall(Estimate(plain, levels, (long)entries + plain->rows, &seconds));
+    if (seconds < least) least = seconds, *best = block;
   }
   return TRSV_SUCCESS;
 }
 
-/* The plan of D^-1 T, and room for its values. */
+/* The plan of D^-1 T. */
 static TrsvError MakeProduct(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, int *counts)
 {
   const size_t  size     = TrsvValueSize(plan->precision);
   const TrsvPlaces places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
   TrsvMatrix    P        = *A;
   TrsvAnalysis *analysis = NULL;
-  int           entries = 0, lanes = 0;
+  int           entries = 0, inverse = 0;
   TrsvError     error;
 
-  error = Product(v, v->block, counts, &P);
+  error = Product(v, v->block, counts, &P, &entries);
+  if (!error) error = Columns(v, &P, entries);
   if (!error) error = TrsvAnalyse(&P, &analysis);
-  if (!error) error = TrsvEntries(&P, &entries);
-  if (!error) error = TrsvPlanCreateRanked(&P, analysis, NULL, entries, &places, &TrsvChunk, 0, &v->product);
+  if (!error) error = TrsvPlanCreatePlaced(&P, analysis, NULL, entries, &places, &TrsvChunk, NULL, &v->product);
   TrsvAnalysisDestroy(&analysis);
-  TrsvDeviceFree((void *)P.columns);
+  TrsvDeviceUnstage((void *)P.columns, NULL);
   TrsvCall(error);
-  TrsvCall(TrsvDeviceDownload(&lanes, v->width + v->groups, sizeof(int), NULL));
-  TrsvCall(TrsvDeviceAlloc(size * INVERSE_GROUP * (size_t)lanes, &v->inverse));
-  TrsvCall(TrsvDeviceAlloc(size * (size_t)entries, &v->values));
+  TrsvCall(TrsvDeviceDownload(&inverse, v->start + v->groups, sizeof(int), NULL));
+  TrsvCall(TrsvDeviceAlloc(size * (size_t)inverse, &v->inverse));
   TrsvCall(TrsvDeviceAlloc(size * (size_t)v->rows, &v->right));
   TrsvCall(TrsvDeviceAlloc(sizeof(unsigned), &v->beyond));
-  plan->bytes += TrsvPlanBytes(v->product) + size * (INVERSE_GROUP * (size_t)lanes + (size_t)entries + (size_t)v->rows);
+  plan->bytes += TrsvPlanBytes(v->product) + size * ((size_t)inverse + (size_t)v->rows);
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, const TrsvAnalysis *analysis)
+TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, const TrsvStatistics *plain, double least, int levels)
 {
-  void     *room[5] = {NULL, NULL, NULL, NULL, NULL};
-  int      *counts  = NULL, block = 1;
+  int      *room = NULL, *counts = NULL, block = 1;
   const int entries = v->entries + (v->stored ? v->rows : 0);
   TrsvError error   = TrsvDeviceAlloc((size_t)v->entries, &v->place);
 
   if (!error) error = TrsvDeviceAlloc(sizeof(int) * (size_t)entries, &v->entry);
   if (!error) error = TrsvDeviceAlloc(sizeof(int) * ((size_t)v->groups + 1), &v->first);
-  if (!error) error = TrsvDeviceAlloc(sizeof(int) * ((size_t)v->groups + 1), &v->width);
+  if (!error) error = TrsvDeviceAlloc(sizeof(int) * ((size_t)v->groups + 1), &v->start);
   if (!error) error = TrsvDeviceAlloc(sizeof(int) * ((size_t)v->rows + 1), &v->begin);
   if (!error) error = TrsvDeviceAlloc(sizeof(int) * (size_t)v->rows, &v->reach);
-  if (!error) error = TrsvDeviceAlloc(sizeof(int) * (size_t)v->rows, &counts);
+  if (!error) error = TrsvDeviceRoom(sizeof(int) * (size_t)v->rows, &counts, NULL);
   plan->bytes += 5 * (size_t)v->entries + sizeof(int) * (2 * (size_t)v->groups + 2 * (size_t)v->rows);
+  if (!error) error = TrsvDeviceRoom(5 * sizeof(int) * (size_t)entries, &room, NULL);
   if (!error) error = SortEntries(v, entries, room);
-  if (!error) error = ChooseBlock(v, A, analysis, counts, &block);
+  TrsvDeviceUnstage(room, NULL);
+  if (!error) error = ChooseBlock(v, A, plain, least, levels, counts, &block);
   v->block = block;
   if (!error && block > 1) error = MakeProduct(plan, v, A, counts);
-  TrsvDeviceFree(counts);
-  for (int r = 0; r < 5; r++) TrsvDeviceFree(room[r]);
+  TrsvDeviceUnstage(counts, NULL);
   return error;
 }

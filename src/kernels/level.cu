@@ -128,4 +128,4 @@ static void LevelDestroy(TrsvPlan *plan)
   free(l);
 }
 
-const TrsvAlgorithm TrsvLevel = {"level", "CapelliniSpTRSV (ICPP 2020), Algorithm 2, level sets", TRSV_DEVICE, TRSV_DEVICE, LevelAnalyse, TrsvNaturalSetValues, LevelSolve, LevelDestroy, NULL, 0, NULL, TRSV_NEVER_WAITS};
+const TrsvAlgorithm TrsvLevel = {"level", "CapelliniSpTRSV (ICPP 2020), Algorithm 2, level sets", TRSV_DEVICE, TRSV_DEVICE, LevelAnalyse, TrsvNaturalSetValues, LevelSolve, LevelDestroy, NULL, 0, NULL, TRSV_NEVER_WAITS, NULL};

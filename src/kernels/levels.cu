@@ -38,8 +38,8 @@ static __device__ __forceinline__ unsigned find(const Pattern &A, const unsigned
   return d < first ? trsv_load(word + A.turn(d)) : trsv_shared_load<unsigned>(near + 4 * (unsigned)(d - first));
 }
 
-/* word[i] = 1 + the level of row i; *most: the largest of them */
-static __global__ void __launch_bounds__(BLOCK, 6) levels_find(const Pattern A, unsigned *word, unsigned *most, TrsvSync sync)
+/* word[i] = 1 + the level of row i; *most: the largest of them. Of rows in turn so many are a block, whose entries within it do not count. */
+static __global__ void __launch_bounds__(BLOCK, 6) levels_find(const Pattern A, int size, unsigned *word, unsigned *most, TrsvSync sync)
 {
   TRSV_SHARED(unsigned, start, 2);
   const unsigned near = trsv_shared_address(), own = near + 4 * threadIdx.x, lane = threadIdx.x % 32;
@@ -49,7 +49,7 @@ static __global__ void __launch_bounds__(BLOCK, 6) levels_find(const Pattern A, 
   __syncthreads();
   const int    first = (int)(start[0] * BLOCK), r = first + (int)threadIdx.x, step = A.lower ? 1 : -1;
   bool         done  = r >= A.rows;
-  const int    row   = done ? 0 : A.turn(r);
+  const int    row   = done ? 0 : A.turn(r), same = r - r % size; /* same: the first row of its block */
   int          left = done ? 0 : A.entries(row), next = done ? 0 : A.entry(row, 0); /* entries that nobody has looked at */
   int          wanted[QUAD] = {-1, -1, -1, -1};                                     /* rows that this one waits for, as they are solved */
   unsigned     level = 0, begin = 0, rest = REST;
@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(BLOCK, 6) levels_find(const Pattern A, 
     /* one after the other, until one is not ready; the next turn begins behind it */
     for (unsigned asking = __ballot_sync((unsigned)ALL, left > LONG); asking;) {
       const unsigned behind = asking & ~0u << begin;
-      const int      l = __ffs((int)(behind ? behind : asking)) - 1, from = __shfl_sync((unsigned)ALL, next, l), n = min(__shfl_sync((unsigned)ALL, left, l) - TAIL, 32 * SHARE);
+      const int      l = __ffs((int)(behind ? behind : asking)) - 1, from = __shfl_sync((unsigned)ALL, next, l), here = __shfl_sync((unsigned)ALL, same, l), n = min(__shfl_sync((unsigned)ALL, left, l) - TAIL, 32 * SHARE);
       unsigned       found[SHARE], largest = 0;
       bool           ready = true;
 
@@ -72,12 +72,10 @@ static __global__ void __launch_bounds__(BLOCK, 6) levels_find(const Pattern A, 
         const int e = 32 * s + (int)lane, d = e < n ? A.turn(A.columns[from + step * e]) : -1;
 
         found[s] = d < 0 ? 1 : find(A, word, near, first, d);
+        if (32 * s + (int)lane < n && found[s]) largest = max(largest, found[s] - (d >= here));
       }
 #pragma unroll
-      for (int s = 0; s < SHARE; s++) {
-        ready = ready && found[s];
-        if (32 * s + (int)lane < n) largest = max(largest, found[s]);
-      }
+      for (int s = 0; s < SHARE; s++) ready = ready && found[s];
       begin = ((unsigned)l + 1) % 32;
       if (!__all_sync((unsigned)ALL, ready)) break;
       for (int half = 16; half; half /= 2) largest = max(largest, __shfl_xor_sync((unsigned)ALL, largest, half));
@@ -111,8 +109,7 @@ static __global__ void __launch_bounds__(BLOCK, 6) levels_find(const Pattern A, 
           if (wanted[n] >= first) {
             const unsigned found = trsv_shared_load<unsigned>(near + 4 * (unsigned)(wanted[n] - first));
 
-            level = max(level, found);
-            if (found) wanted[n] = -1;
+            if (found) level = max(level, found - (wanted[n] >= same)), wanted[n] = -1;
           }
           waits = waits || wanted[n] >= 0;
         }
@@ -174,7 +171,7 @@ static __global__ void levels_count(int rows, int *order)
 
 static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
 
-extern "C" TrsvError TrsvDeviceLevels(const TrsvMatrix *A, unsigned *word, int *levels)
+TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int block, unsigned *word, int *levels)
 {
   enum {
     TICKET,
@@ -197,7 +194,7 @@ extern "C" TrsvError TrsvDeviceLevels(const TrsvMatrix *A, unsigned *word, int *
   TRSV_LAUNCH(levels_clear, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, A->rows, word);
   error = TrsvDeviceLaunched("levels_clear");
   if (!error) {
-    TRSV_LAUNCH(levels_find, Blocks(A->rows), BLOCK, sizeof(unsigned) * BLOCK, (TrsvStream)NULL, Pattern(A), word, room + MOST, sync);
+    TRSV_LAUNCH(levels_find, Blocks(A->rows), BLOCK, sizeof(unsigned) * BLOCK, (TrsvStream)NULL, Pattern(A), block, word, room + MOST, sync);
     error = TrsvDeviceLaunched("levels_find");
   }
   if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
@@ -206,6 +203,8 @@ extern "C" TrsvError TrsvDeviceLevels(const TrsvMatrix *A, unsigned *word, int *
   *levels = (int)state[MOST];
   return error;
 }
+
+extern "C" TrsvError TrsvDeviceLevels(const TrsvMatrix *A, unsigned *word, int *levels) { return TrsvDeviceBlockLevels(A, 1, word, levels); }
 
 extern "C" TrsvError TrsvDeviceByLevel(int rows, int levels, const unsigned *word, unsigned *sorted, int *order)
 {

@@ -14,16 +14,16 @@ static double Seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAlgorithm *asked, TrsvPairMember *m)
+static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAsked *asked, TrsvPairMember *m)
 {
   if (asked) (void)snprintf(m->why, sizeof(m->why), "asked for");
-  m->algorithm = asked ? asked : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection, m->why, sizeof(m->why));
+  m->algorithm = asked ? asked->algorithm : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection, m->why, sizeof(m->why));
   if (!asked && selection != TRSV_SELECT_GRANULARITY) m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
-  if (!asked || asked->memory == pair->memory) return TRSV_SUCCESS;
-  return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", asked->name, asked->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
+  if (!asked || m->algorithm->memory == pair->memory) return TRSV_SUCCESS;
+  return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", m->algorithm->name, m->algorithm->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
-static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const TrsvPlaces *places, TrsvSelection selection, const TrsvAlgorithm *asked, TrsvPairMember *m)
+static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const TrsvPlaces *places, TrsvSelection selection, const TrsvAsked *asked, TrsvPairMember *m)
 {
   const double  start    = Seconds();
   TrsvMatrix    T        = *A;
@@ -33,18 +33,19 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const Trs
   int           entries  = 0;
   TrsvError     error    = TrsvEntries(A, &entries);
 
+  if (asked && !asked->algorithm) asked = NULL;
   if (!error && pair->transposed) error = TrsvTranspose(A, &T, &offsets, &source);
   if (!error) error = TrsvAnalyse(&T, &analysis);
   if (!error) {
     m->statistics = analysis->statistics;
     error         = Choose(pair, selection, asked, m);
   }
-  if (!error) error = TrsvPlanCreateRanked(&T, analysis, source, entries, places, m->algorithm, 0, &m->plan);
+  if (!error) error = TrsvPlanCreatePlaced(&T, analysis, source, entries, places, m->algorithm, asked ? asked->settings : NULL, &m->plan);
   if (error == TRSV_ERR_UNSUPPORTED && !asked && m->algorithm != TrsvAlgorithmFind("thread")) { /* selected, but not for this device */
     (void)snprintf(m->why, sizeof(m->why), "%s cannot run here", m->algorithm->name);
     m->algorithm = TrsvAlgorithmFind("thread");
     m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
-    error        = TrsvPlanCreateRanked(&T, analysis, source, entries, places, m->algorithm, 0, &m->plan);
+    error        = TrsvPlanCreatePlaced(&T, analysis, source, entries, places, m->algorithm, NULL, &m->plan);
   }
   TrsvAnalysisDestroy(&analysis);
   TrsvFree(A->memory, offsets);
@@ -59,7 +60,7 @@ static TrsvError MakeVector(const TrsvPair *pair, void **vector)
   return pair->memory == TRSV_HOST ? TrsvAlloc(bytes, vector) : TrsvDeviceAlloc(bytes, vector);
 }
 
-static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, TrsvSelection selection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
+static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper)
 {
   const TrsvPlaces first = {p->transposed ? column : row, NULL}, second = {NULL, p->transposed ? row : column};
 
@@ -68,7 +69,7 @@ static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, con
   return MakeVector(p, &p->between);
 }
 
-TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory memory, TrsvSelection selection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair)
+TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory memory, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper, TrsvPair **pair)
 {
   TrsvPair *p;
   TrsvError error;

@@ -93,17 +93,20 @@ static TrsvError KeepPlaces(TrsvPlan *plan, TrsvMemory there)
   return Keep(plan, there, given.to, &plan->places.to, &plan->permuted[1]);
 }
 
-TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, TrsvPlan **plan)
+TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, const char *settings, TrsvPlan **plan)
 {
-  return TrsvPlanCreateRanked(A, analysis, source, values, NULL, algorithm, 0, plan);
+  return TrsvPlanCreatePlaced(A, analysis, source, values, NULL, algorithm, settings, plan);
 }
 
-TrsvError TrsvPlanCreateRanked(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPlaces *places, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
+TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPlaces *places, const TrsvAlgorithm *algorithm, const char *settings, TrsvPlan **plan)
 {
   TrsvPlan *p;
   TrsvError error;
+  int       rank = 0;
 
   *plan = NULL;
+  TrsvCall(TrsvAlgorithmCheck(algorithm, settings));
+  (void)TrsvSettingGet(algorithm, settings, "rank", &rank);
   if (rank && rank >= algorithm->settings) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s: there are no settings of rank %d", algorithm->name, rank);
   p = calloc(1, sizeof(*p));
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a plan");
@@ -112,8 +115,10 @@ TrsvError TrsvPlanCreateRanked(const TrsvMatrix *A, const TrsvAnalysis *analysis
   p->rows      = A->rows;
   p->values    = values;
   p->rank      = rank;
+  p->settings  = settings;
   if (places) p->places = *places;
   error        = (A->memory == algorithm->pattern ? algorithm->analyse : AnalyseMoved)(p, A, analysis, source);
+  p->settings = NULL;
   if (!error) error = KeepPlaces(p, A->memory);
   else p->places = (TrsvPlaces){NULL, NULL};
   /* what analyse asked of the default stream must be done before another stream solves */

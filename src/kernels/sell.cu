@@ -29,7 +29,7 @@ enum {
   LANES  = TRSV_LANES,
   WARPS  = BLOCK / LANES,
   NARROW = 4, /* entries of a row that a lane has in registers */
-  WIDE   = 8,
+  WIDE   = 6,
   FEW    = 512, /* level sets up to which slices are looked for */
   NONE   = INT_MIN /* where an entry's position would stand: >= 0 of another slice's row, ~lane of this slice's, or none */
 };
@@ -38,7 +38,7 @@ enum {
 typedef struct {
   TrsvOrdered rows; /* columns is what a lane is told of each entry */
   TrsvSlice  *slice;
-  int         slices, width, depth; /* depth: level sets of the slices, 0 where rows are in the order of their level sets */
+  int         slices, width, depth, levels; /* depth: level sets of the slices, 0 where rows are in the order of their level sets */
   int         straight_from, straight_to, turn; /* as a SellView has it */
   void       *memory;
   int rank;
@@ -88,7 +88,7 @@ template <int WIDTH> struct Row {
   unsigned shape;
   bool     exported;
 
-  template <class T> __device__ __forceinline__ void fetch(const SellView<T> &S, const TrsvSlice &slice, int lane)
+  template <class T, int STREAM> __device__ __forceinline__ void fetch(const SellView<T> &S, const TrsvSlice &slice, int lane)
   {
     p        = slice.first + lane;
     shape    = slice.shape;
@@ -96,14 +96,14 @@ template <int WIDTH> struct Row {
     exported = slice.exported >> lane & 1;
     source   = lane < rows() ? S.place(S.from, p) : -1;
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++) from[n] = n < width() ? S.A.columns[start + n * LANES] : NONE;
+    for (int n = 0; n < WIDTH; n++) from[n] = n < width() ? (STREAM ? __ldcs(S.A.columns + start + n * LANES) : S.A.columns[start + n * LANES]) : NONE;
   }
   __device__ __forceinline__ int  rows() const { return (int)(shape & 255); }
   __device__ __forceinline__ int  width() const { return (int)(shape >> 8 & 255); }
   __device__ __forceinline__ bool own(int n) const { return shape >> (16 + n) & 1; }
 };
 
-template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T> S, int each, const T *b, T *x)
+template <class T, int WIDTH, int STREAM> static __global__ void __launch_bounds__(BLOCK, 4) sell_solve(const SellView<T> S, int each, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
   const OrderedView<T> &A = S.A;
@@ -120,7 +120,7 @@ template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_boun
 
   trsv_keep(now);
   trsv_keep(then);
-  next.fetch(S, slice, lane);
+  next.template fetch<T, STREAM>(S, slice, lane);
   if (s + WARPS < end) slice = S.slice[s + WARPS];
   trsv_wait_for_previous(); /* all before this, no launch changes */
   trsv_let_next_start();
@@ -133,8 +133,8 @@ template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_boun
     T       sum     = row.source >= 0 ? b[row.source] : 0;
     const T inverse = A.inverse && lane < row.rows() ? A.inverse[row.p] : 1;
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++) value[n] = n < row.width() ? A.values[row.start + n * LANES] : 0;
-    if (s + WARPS < end) next.fetch(S, slice, lane);
+    for (int n = 0; n < WIDTH; n++) value[n] = n < row.width() ? (STREAM ? __ldcs(A.values + row.start + n * LANES) : A.values[row.start + n * LANES]) : 0;
+    if (s + WARPS < end) next.template fetch<T, STREAM>(S, slice, lane);
     if (s + 2 * WARPS < end) slice = S.slice[s + 2 * WARPS];
     if (row.exported) then[row.p] = trsv_not_ready<T>();
 
@@ -294,6 +294,7 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
     s->slices = (c->rows + LANES - 1) / LANES;
     s->depth  = 0;
   }
+  if (s->depth) s->levels = s->depth;
   error = TrsvDeviceRoom(sizeof(int) * (2 * (size_t)c->rows + 2 * (size_t)s->slices + 1), &room, NULL);
   if (!error) {
     int *const position = first ? NULL : room + c->rows + 2 * s->slices + 1;
@@ -314,10 +315,11 @@ static TrsvError SellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
 
   TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
   s        = (Sell *)memset(plan->data, 0, sizeof(*s));
-  s->width = analysis->statistics.row_max <= 5 || analysis->statistics.row_max > 7 ? 4 : 6;
+  s->width = analysis->statistics.row_max <= 1 + NARROW || analysis->statistics.row_max > 1 + WIDE ? NARROW : WIDE;
+  s->levels = analysis->statistics.levels;
   if (getenv("SELL_RANK")) plan->rank = atoi(getenv("SELL_RANK"));
-  static const int w_of[] = {0, 4, 4, 4, 6, 6, 6, 4};
-  if (plan->rank) s->width = w_of[plan->rank];
+  if (plan->rank == 2) s->width = 4;
+  if (plan->rank == 3) s->width = 6;
   s->rank = plan->rank;
   error    = TrsvCutRows(A, analysis, s->width, &c);
   if (!error && c.rows) error = MakeOrdered(plan, A, analysis, &c, source);
@@ -325,19 +327,20 @@ static TrsvError SellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   return error;
 }
 
+/* How many slices a warp solves one after the other, loading the next while it works: several where level sets are so wide that nobody waits for them. */
+static const int many = 20000, wide = 4096;
+
 template <class T> static void Launch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
 {
-  static const int w_of[] = {0, 4, 4, 4, 6, 6, 6, 4}, k_of[] = {0, 1, 3, 3, 1, 3, 3, 6}, more_of[] = {0, 0, 0, 1, 0, 0, 1, 0};
-  const int each = !s->rank ? s->slices > 132 * 24 * 3 ? 3 : 1 : k_of[s->rank], more = more_of[s->rank];
+  const int      each = s->rank == 4 ? 1 : s->slices >= many && s->slices >= wide * s->levels ? 3 : 1;
   const unsigned grid = (unsigned)((s->slices + WARPS * each - 1) / (WARPS * each));
 
-  (void)w_of;
-  if (s->width == 4) {
-    if (more) TRSV_LAUNCH_EARLY((sell_solve<T, 4, 5>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
-    else TRSV_LAUNCH_EARLY((sell_solve<T, 4, 4>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
+  if (s->rank == 1) {
+    if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, NARROW, 1>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
+    else TRSV_LAUNCH_EARLY((sell_solve<T, WIDE, 1>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
   } else {
-    if (more) TRSV_LAUNCH_EARLY((sell_solve<T, 6, 4>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
-    else TRSV_LAUNCH_EARLY((sell_solve<T, 6, 3>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
+    if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, NARROW, 0>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
+    else TRSV_LAUNCH_EARLY((sell_solve<T, WIDE, 0>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
   }
 }
 
@@ -371,4 +374,4 @@ static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPreci
   return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvSell = {"sell", "slices of 32 rows (SELL) of a block multicolour ordering, Iwashita et al. (IPDPS 2012, ICPP 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 8, SellDescribe, TRSV_TAKES_PLACES};
+const TrsvAlgorithm TrsvSell = {"sell", "slices of 32 rows (SELL) of a block multicolour ordering, Iwashita et al. (IPDPS 2012, ICPP 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 5, SellDescribe, TRSV_TAKES_PLACES, NULL};

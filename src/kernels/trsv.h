@@ -97,22 +97,21 @@ void      TrsvAnalysisDestroy(TrsvAnalysis **);
 TrsvError TrsvTranspose(const TrsvMatrix *, TrsvMatrix *transpose, int **offsets, const int **source);
 void      TrsvFree(TrsvMemory, void *);
 
-/* An ordering of the rows of a square matrix in which blocks of one colour, [colour[c], colour[c + 1]), do not touch one another: no entry
-   of the matrix joins a row of one to a row of another. */
+/* An ordering of the rows of a square matrix by colour: rows of one colour touch, that is, the matrix has an entry that joins them, only
+   in small blocks: nodes of at most 5 rows that follow each other with the same columns, or blocks of the size that was asked for. */
 typedef struct {
-  int        rows, blocks, colours;
-  TrsvMemory memory;  /* where order, block and colour live: with the matrix */
-  int       *order;   /* [rows] the row that stands in each place; rising inside a block */
-  int       *block;   /* [blocks + 1] where each block starts in order */
-  int       *colour;  /* [colours + 1] where each colour starts among the blocks */
+  int        rows, colours;
+  TrsvMemory memory;  /* where order and colour live: with the matrix */
+  int       *order;   /* [rows] the row that stands in each place; rising inside a colour */
+  int       *colour;  /* [colours + 1] where each colour starts in order */
   int        grid[3]; /* the points along each side, where the matrix was seen to be a regular grid; 0 elsewhere */
   double     seconds;
 } TrsvOrdering;
 
-/* Block multicolour, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same result every
-   time and in either memory. The matrix is in compressed sparse rows there; its pattern need not be symmetric, its diagonal not complete. Where
-   its values are given, not NULL, strong entries are kept inside blocks. size: of a block in rows; 0 for what suits the matrix. On an error
-   *ordering is left NULL. */
+/* Multicolour, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same result every
+   time and in either memory. The matrix is in compressed sparse rows there; its pattern need not be symmetric, its diagonal not complete.
+   Where its values are given, not NULL, strong entries decide. size: 0, or that of blocks in rows, for the block multicolour ordering
+   (made on the host). On an error *ordering is left NULL. */
 TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory, int size, TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);
 
@@ -125,6 +124,11 @@ const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
 const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper it is from */
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
 int                  TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* do equal solves give the same bits but for this one? */
+
+/* Settings of an algorithm are words "name=value" with spaces between them; what they leave open, and all where they are NULL, the algorithm
+   chooses. rank=N is known to all: the algorithm's own choice N by predicted time. */
+const char *TrsvAlgorithmSetting(const TrsvAlgorithm *, int i, const char **values); /* the name of the i-th other one, NULL past the last; what it may be */
+TrsvError   TrsvAlgorithmCheck(const TrsvAlgorithm *, const char *settings);         /* could they be given? The message says what could */
 
 typedef enum {
   TRSV_SELECT_MODEL,       /* the shortest predicted time */
@@ -160,8 +164,9 @@ typedef struct {
 } TrsvPlaces;
 
 /* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept; all three live in one memory, and what the
-   algorithm wants in another is copied there. source [nnz], where not NULL, says where in the caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values. */
-TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, TrsvPlan **plan);
+   algorithm wants in another is copied there. source [nnz], where not NULL, says where in the caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values.
+   settings: as TrsvAlgorithmCheck takes them; TRSV_ERR_UNSUPPORTED where there are not so many ranks. */
+TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
 
 /* Takes new values, in the order of the matrix's columns (or of source), from memory of the given kind. */
 TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStream);
@@ -172,22 +177,63 @@ TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStre
 TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *);
-void                 TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* its settings, "" where there are none */
+void                 TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* its settings, "" where there are none; words where they can be given */
 size_t               TrsvPlanBytes(const TrsvPlan *); /* memory that the plan holds, where its algorithm lives */
 void                 TrsvPlanDestroy(TrsvPlan **);
+
+enum {
+  TRSV_SETTINGS = 96 /* characters of settings in words */
+};
+
+/* A triangle that is wholly dense, on the device: dense.cu. */
+typedef enum {
+  TRSV_DENSE_BLOCKS,   /* diagonal blocks are inverted; block after block is solved by multiplication */
+  TRSV_DENSE_DOUBLING, /* blocks of twice the size in each step */
+  TRSV_DENSE_SIMPLE,   /* column after column */
+  TRSV_DENSE_PAIRS     /* two columns at a time */
+} TrsvDenseForm;
+
+typedef struct {
+  TrsvDenseForm form;
+  int           block;    /* TRSV_DENSE_BLOCKS: rows of a diagonal block, rounded up to 32 times a power of two; 0 for what suits the size */
+  int           launches; /* a launch for each step, all of them one graph, in place of one launch in which values wait for values */
+} TrsvDenseSettings;
+
+typedef struct TrsvDense TrsvDense;
+
+/* settings: NULL for those expected to be the best. */
+TrsvError TrsvDenseCreate(int rows, TrsvTriangle, TrsvDiagonal, TrsvPrecision, const TrsvDenseSettings *, TrsvDense **dense);
+
+/* Takes values from an array on the device, column after column, `leading` apart; the other triangle, and a unit diagonal, are not read. Inverses
+   that grow are not used: these values are then solved column after column. */
+TrsvError TrsvDenseSetValues(TrsvDense *, const void *values, int leading, TrsvStream);
+
+/* As TrsvPlanSolve. */
+TrsvError TrsvDenseSolve(TrsvDense *, const void *b, void *x, TrsvStream);
+
+TrsvDenseForm TrsvDenseSolves(const TrsvDense *); /* how the present values are solved */
+int           TrsvDenseBlock(const TrsvDense *);  /* rows of an inverted diagonal block, 1 where none is */
+size_t        TrsvDenseBytes(const TrsvDense *);
+void          TrsvDenseDestroy(TrsvDense **);
 
 /* What TrsvPairTune found of one candidate. */
 typedef struct {
   const TrsvAlgorithm *algorithm;
-  char                 settings[64]; /* "" where the algorithm has none */
+  char                 settings[TRSV_SETTINGS]; /* "" where the algorithm has none */
   double               seconds;      /* of a solve: the median */
   double               error;        /* of a solve: the largest componentwise backward error */
   int                  wrong;        /* rejected: its error is beyond rounding, another's is not */
 } TrsvTried;
 
 enum {
-  TRSV_TRIES = 8
+  TRSV_TRIES = 64
 };
+
+/* What is asked for a factor: an algorithm, NULL for TrsvSelect's choice, and settings of it or NULL. */
+typedef struct {
+  const TrsvAlgorithm *algorithm;
+  const char          *settings;
+} TrsvAsked;
 
 /* The plans of the two factors of one matrix A = L U, or, transposed, of A^T = U^T L^T: first is solved before second. */
 typedef struct {
@@ -209,19 +255,19 @@ typedef struct {
   void          *between; /* [rows] for the solution of the first solve */
 } TrsvPair;
 
-/* Makes the pair of L and U, or of their transposes. lower and upper name the algorithms for L and for U (transposed or not), NULL
-   for TrsvSelect's choice. An algorithm of another memory is an error. Where row and column, each [rows] or NULL, are given, L U is A
+/* Makes the pair of L and U, or of their transposes. lower and upper say what is asked for L and for U (transposed or not); NULL
+   is nothing. An algorithm of another memory is an error. Where row and column, each [rows] or NULL, are given, L U is A
    with its rows and columns in that order: row i of L U is row row[i] of A, column j is column column[j]. They live where L and U do. */
-TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory, TrsvSelection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair);
+TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory, TrsvSelection, const TrsvAsked *lower, const TrsvAsked *upper, TrsvPair **pair);
 
 /* Takes new values of L and U, each in the order of its matrix's columns. */
 TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory, TrsvStream);
 
 /* Measures solves with a pair on a device that has values: its own plans first, then, as long as it has not taken so many seconds, those of other
    algorithms and settings that are predicted to be the next best; keeps the fastest of those that are right. What TrsvPairCreate and
-   TrsvPairSetValues were given is given again, values in memory of the given kind; where lower or upper name an algorithm, only its settings
-   are tried. A host has nothing to choose from. */
-TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, double seconds, TrsvStream);
+   TrsvPairSetValues were given is given again, values in memory of the given kind; where lower or upper ask for an algorithm, only its settings
+   are tried, and where they ask for settings, nothing else. A host has nothing to choose from. */
+TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory, const TrsvAsked *lower, const TrsvAsked *upper, double seconds, TrsvStream);
 
 /* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->between, not b or x. */
 TrsvError TrsvPairFirst(TrsvPair *, const void *b, void *y, TrsvStream);

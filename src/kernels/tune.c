@@ -17,7 +17,8 @@
 enum {
   SOLVES = 31, /* measured, at most, of a candidate */
   LEAST  = 5,
-  RANKS  = 4   /* settings of an algorithm */
+  RANKS  = 4,  /* settings of an algorithm, and */
+  TRIES  = 8   /* candidates in all, where the algorithm is to be chosen, too */
 };
 
 static const double margin = 0.98, hopeless = 2;
@@ -145,7 +146,7 @@ static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entr
 }
 
 /* What the model would choose, best first. */
-static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const TrsvAlgorithm *asked, const TrsvAlgorithm *list[TRSV_TRIES])
+static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const TrsvAlgorithm *asked, const TrsvAlgorithm *list[TRIES])
 {
   const TrsvAlgorithm *a;
   int                  n = 0;
@@ -153,7 +154,7 @@ static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const Tr
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
     int at = 0;
 
-    if (a->memory != TRSV_DEVICE || (asked ? a != asked : !a->predict) || n == TRSV_TRIES) continue;
+    if (a->memory != TRSV_DEVICE || (asked ? a != asked : !a->predict) || n == TRIES) continue;
     while (at < n && TrsvPredict(list[at], s, precision) <= TrsvPredict(a, s, precision)) at++;
     for (int k = n++; k > at; k--) list[k] = list[k - 1];
     list[at] = a;
@@ -195,21 +196,24 @@ static TrsvError Challenge(TrsvPairMember *m, TrsvPlan **candidate, const Trial 
   return TRSV_SUCCESS;
 }
 
-static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const void *values, TrsvMemory memory, const TrsvAlgorithm *asked, const Trial *t)
+static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const void *values, TrsvMemory memory, const TrsvAsked *asked, const Trial *t)
 {
-  const TrsvAlgorithm *list[TRSV_TRIES], *first = m->algorithm;
-  const int            algorithms = Algorithms(&m->statistics, pair->precision, asked, list), rank = m->plan->rank;
+  const TrsvAlgorithm *list[TRIES], *first = m->algorithm, *named = asked ? asked->algorithm : NULL;
+  const int            algorithms = Algorithms(&m->statistics, pair->precision, named, list), rank = m->plan->rank;
+  const int            ranks = named ? named->settings : RANKS, tries = named ? TRSV_TRIES : TRIES;
 
   m->chosen = 0;
   TrsvCall(Measure(m->plan, t, INFINITY, &m->tried[0]));
   m->tries = 1;
-  for (int r = 0; r < RANKS; r++)
-    for (int i = 0; i < algorithms && m->tries < TRSV_TRIES && Seconds() < t->end; i++) {
+  for (int r = 0; r < ranks && !(named && asked->settings); r++)
+    for (int i = 0; i < algorithms && m->tries < tries && Seconds() < t->end; i++) {
       TrsvPlan *candidate;
       TrsvError error;
+      char      settings[32];
 
       if (list[i] == first && r == rank) continue;
-      error = TrsvPlanCreateRanked(T, analysis, source, entries, &t->places, list[i], r, &candidate);
+      (void)snprintf(settings, sizeof(settings), "rank=%d", r);
+      error = TrsvPlanCreatePlaced(T, analysis, source, entries, &t->places, list[i], settings, &candidate);
       if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY || error == TRSV_ERR_TIMEOUT) continue; /* then it is no candidate */
       TrsvCall(error);
       if (!Known(m, candidate)) {
@@ -224,7 +228,7 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
   return TRSV_SUCCESS;
 }
 
-static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPlaces places, const void *values, TrsvMemory memory, const TrsvAlgorithm *asked, double seconds, TrsvStream stream)
+static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPlaces places, const void *values, TrsvMemory memory, const TrsvAsked *asked, double seconds, TrsvStream stream)
 {
   const double  start    = Seconds();
   Trial         t        = {.bound = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.), .end = start + seconds, .stream = stream, .places = places};
@@ -250,7 +254,7 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
   return error;
 }
 
-TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory memory, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, double seconds, TrsvStream stream)
+TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory memory, const TrsvAsked *lower, const TrsvAsked *upper, double seconds, TrsvStream stream)
 {
   const double start = Seconds();
   const int    t     = p->transposed;

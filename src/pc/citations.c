@@ -40,6 +40,11 @@ static const char yuenyeung[] = "@article{YuenyeungSpTRSV,\n"
                                 "  year    = {2021}\n"
                                 "}\n";
 
+static const char dense_triangles[] = "@misc{DenseLowerTriangularSolver,\n"
+                                      "  title = {Dense Lower Triangular Solver: {GPU} Simple, {GPU} Complex 1 and {GPU} Complex 2},\n"
+                                      "  note  = {Course report; its authors are not named}\n"
+                                      "}\n";
+
 static struct {
   const char *algorithm, *cite;
   PetscBool   set;
@@ -50,6 +55,7 @@ static struct {
   {"warp",     syncfree_csr, PETSC_FALSE},
   {"csc",      syncfree,     PETSC_FALSE},
   {"level",    level_sets,   PETSC_FALSE},
+  {"dense",    dense_triangles, PETSC_FALSE},
 };
 
 static PetscErrorCode Cite(const char *algorithm)

@@ -7,12 +7,17 @@
 #include <sptrsvgpu.h>
 #include <trsv.h>
 
+enum {
+  SPTRSVGPU_WORDS = 32 /* algorithms that can have settings: rows of the table */
+};
+
 /* What a user asks of a factor; kept by the PC where a changed pattern makes it a new one. */
 typedef struct {
   const TrsvAlgorithm *algorithm[2]; /* by SpTRSVGPUFactor; NULL is auto */
   SpTRSVGPUSelect      select;
   SpTRSVGPUFactorization factorization;
   PetscReal            tune; /* seconds */
+  char                 words[SPTRSVGPU_WORDS][TRSV_SETTINGS]; /* settings of each algorithm of the table, for where it is named */
   PetscBool            thread; /* auto means thread-level kernels where there is a GPU (capellini) */
 } SpTRSVGPUSettings;
 
@@ -46,6 +51,7 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *, TrsvMemo
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUSetFromOptions(Mat);
+PETSC_INTERN const char    *SpTRSVGPUWords(const SpTRSVGPUSettings *, const TrsvAlgorithm *); /* NULL where there are none */
 PETSC_INTERN PetscErrorCode MatGetFactor_SpTRSVGPU(Mat, MatFactorType, Mat *);
 PETSC_INTERN PetscErrorCode MatSetSolves_SpTRSVGPU(Mat);
 PETSC_INTERN PetscErrorCode MatView_SpTRSVGPU(Mat, PetscViewer);

@@ -354,7 +354,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
 {
   SpTRSVGPU           *s      = (SpTRSVGPU *)F->data;
   TrsvPair           **p      = &s->pair[memory][transposed];
-  const TrsvAlgorithm *ask[2] = {NULL, NULL};
+  TrsvAsked            ask[2] = {{NULL, NULL}, {NULL, NULL}};
   SpTRSVGPUTriangles   t;
   TrsvStream           stream;
 
@@ -364,14 +364,15 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
   /* what was asked for is meant for where the matrix lives; after MatBindToCPU() the host chooses for itself */
   for (int f = 0; f < 2; f++) {
-    ask[f] = memory == s->home ? s->settings.algorithm[f] : NULL;
-    if (!ask[f] && s->settings.thread && memory == TRSV_DEVICE) ask[f] = TrsvAlgorithmFind("thread");
+    ask[f].algorithm = memory == s->home ? s->settings.algorithm[f] : NULL;
+    if (!ask[f].algorithm && s->settings.thread && memory == TRSV_DEVICE) ask[f].algorithm = TrsvAlgorithmFind("thread");
+    ask[f].settings = SpTRSVGPUWords(&s->settings, ask[f].algorithm);
   }
   PetscCall(SpTRSVGPUTrianglesCreate(s, memory, &t));
-  PetscCallTrsv(TrsvPairCreate(&t.L, &t.U, s->row, s->column, transposed, memory, (TrsvSelection)s->settings.select, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], p));
+  PetscCallTrsv(TrsvPairCreate(&t.L, &t.U, s->row, s->column, transposed, memory, (TrsvSelection)s->settings.select, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], p));
   PetscCall(SpTRSVGPUGetStream(memory, &stream));
   PetscCallTrsv(TrsvPairSetValues(*p, t.l, t.u, t.memory, stream));
-  if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, s->row, s->column, t.l, t.u, t.memory, ask[SPTRSVGPU_LOWER], ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
+  if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, s->row, s->column, t.l, t.u, t.memory, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   PetscCall(SpTRSVGPUCite(*p, s->settings.thread));

@@ -64,8 +64,8 @@ static PetscErrorCode GetNames(char names[], size_t size)
 
    Notes:
    To be called between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. The algorithms are
-   serial on the host; chunk, inverse, thread, warp, level, csc, twophase, fusion and cusparse on a GPU. csc sums in no fixed order: the bits of a
-   solution may differ from solve to solve. level refuses factors of more than 65,536 level sets. auto never chooses level, csc, twophase, fusion,
+   serial on the host; chunk, inverse, thread, warp, level, csc, twophase, fusion, dense and cusparse on a GPU. csc sums in no fixed order: the bits of a
+   solution may differ from solve to solve. level refuses factors of more than 65,536 level sets. auto never chooses level, csc, twophase, fusion, dense,
    warp or cusparse by prediction. One that does not run where the matrix lives is an error of the set-up.
 
 .seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
@@ -120,6 +120,62 @@ PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUFactor factor, const cha
   pair       = s->pair[s->home][0];
   a          = !pair ? s->settings.algorithm[factor] : factor == SPTRSVGPU_LOWER ? pair->first.algorithm : pair->second.algorithm;
   *algorithm = a ? TrsvAlgorithmName(a) : "auto";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The row of the table where an algorithm stands. */
+static int Row(const TrsvAlgorithm *a)
+{
+  int i = 0;
+
+  while (TrsvAlgorithmGet(i) && TrsvAlgorithmGet(i) != a) i++;
+  return i;
+}
+
+const char *SpTRSVGPUWords(const SpTRSVGPUSettings *s, const TrsvAlgorithm *a)
+{
+  const char *words = a && Row(a) < SPTRSVGPU_WORDS ? s->words[Row(a)] : "";
+
+  return *words ? words : NULL;
+}
+
+/*@C
+   MatSpTRSVGPUSetSettings - gives settings of an algorithm, for factors that are solved by it because it is named
+
+   Logically Collective
+
+   Input Parameters:
++  F         - the factor, of solver type `MATSOLVERSPTRSVGPU`
+.  algorithm - the algorithm's name
+-  settings  - words "name=value", spaces between them; "" for the algorithm's own choice
+
+   Options Database Key:
+.  -mat_sptrsvgpu_<algorithm>_<name> <value> - one of the settings; `-help` lists those of this build and what they may be
+
+   Level: advanced
+
+   Notes:
+   They take the place of those given before. What they leave open the algorithm chooses. Where it is chosen by "auto" it chooses all of its
+   settings. `SPTRSVGPU_SELECT_TUNE` keeps to them.
+
+   `MatView()` of a tuned factor shows settings as they can be given here.
+
+.seealso: `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelect()`
+@*/
+PetscErrorCode MatSpTRSVGPUSetSettings(Mat F, const char algorithm[], const char settings[])
+{
+  SpTRSVGPU           *s;
+  const TrsvAlgorithm *a;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscAssertPointer(algorithm, 2);
+  PetscAssertPointer(settings, 3);
+  a = TrsvAlgorithmFind(algorithm);
+  PetscCheck(a && Row(a) < SPTRSVGPU_WORDS, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_UNKNOWN_TYPE, "No triangular solve is named %s here", algorithm);
+  PetscCallTrsv(TrsvAlgorithmCheck(a, settings));
+  PetscCheck(strlen(settings) < sizeof(s->settings.words[0]), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_SIZ, "Settings of more than %zu characters", sizeof(s->settings.words[0]) - 1);
+  PetscCall(PetscStrncpy(s->settings.words[Row(a)], settings, sizeof(s->settings.words[0])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -304,6 +360,33 @@ PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorization *facto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* An option for each setting of each algorithm that has any. */
+static PetscErrorCode SettingsFromOptions(Mat F, PetscOptionItems PetscOptionsObject)
+{
+  const TrsvAlgorithm *a;
+
+  PetscFunctionBegin;
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
+    char        settings[TRSV_SETTINGS] = "", option[128], text[256], value[TRSV_SETTINGS];
+    const char *name, *values;
+    PetscBool   set, any = PETSC_FALSE;
+
+    for (int k = 0; (name = TrsvAlgorithmSetting(a, k, &values)); k++) {
+      PetscCall(PetscSNPrintf(option, sizeof(option), "-mat_sptrsvgpu_%s_%s", TrsvAlgorithmName(a), name));
+      PetscCall(PetscSNPrintf(text, sizeof(text), "Of the algorithm %s: %s", TrsvAlgorithmName(a), values));
+      PetscCall(PetscOptionsString(option, text, "MatSpTRSVGPUSetSettings", "", value, sizeof(value), &set));
+      if (!set) continue;
+      if (any) PetscCall(PetscStrlcat(settings, " ", sizeof(settings)));
+      PetscCall(PetscStrlcat(settings, name, sizeof(settings)));
+      PetscCall(PetscStrlcat(settings, "=", sizeof(settings)));
+      PetscCall(PetscStrlcat(settings, value, sizeof(settings)));
+      any = PETSC_TRUE;
+    }
+    if (any) PetscCall(MatSpTRSVGPUSetSettings(F, TrsvAlgorithmName(a), settings));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Read in the symbolic phase, as PETSc does with the options of a solver type. */
 PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
 {
@@ -340,6 +423,7 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   if (set) PetscCall(MatSpTRSVGPUSetTuneSeconds(F, seconds));
   PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_factorization", "Where ILU(0) and ICC(0) of a matrix on a GPU are computed", "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorizations, (PetscEnum)s->settings.factorization, &factorization, &set));
   if (set) PetscCall(MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)factorization));
+  PetscCall(SettingsFromOptions(F, PetscOptionsObject));
   PetscCall(PetscOptionsName("-mat_sptrsvgpu_view", "Show statistics, choice and memory once the factor is analysed", "MatView", &set));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -46,7 +46,7 @@ PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, IS *colu
   if (valued) PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCallTrsv(error);
-  PetscCall(PetscInfo(A, "Block multicolour ordering: %d colours, %d blocks, %g s%s\n", ordering->colours, ordering->blocks, ordering->seconds, ordering->grid[0] ? ", a regular grid" : ""));
+  PetscCall(PetscInfo(A, "Multicolour ordering: %d colours, %g s%s\n", ordering->colours, ordering->seconds, ordering->grid[0] ? ", a regular grid" : ""));
   /* two of them: MatReorderForNonzeroDiagonal() changes the columns' alone */
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, row));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, column));

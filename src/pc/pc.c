@@ -269,7 +269,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
    Options Database Keys:
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
 .  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, inverse, thread, warp,
-                                       level, csc, twophase, fusion, cusparse
+                                       level, csc, twophase, fusion, dense, cusparse
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
 .  -mat_sptrsvgpu_select <model,granularity> - what chooses for auto

@@ -90,7 +90,7 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
     &r->analysis_ms, budget > 0,
     [&] {
       if (!cusparse) TrsvCall(TrsvAnalyse(&c.device, &analysis));
-      TrsvCall(TrsvPlanCreateRanked(&c.device, analysis, nullptr, (int)c.values.size(), nullptr, a, rank, &plan));
+      TrsvCall(TrsvPlanCreate(&c.device, analysis, nullptr, (int)c.values.size(), a, ("rank=" + std::to_string(rank)).c_str(), &plan));
       return TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, nullptr);
     },
     unmake);
@@ -114,7 +114,7 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   const std::vector<T> b = RightHandSide<T>(t.matrix.rows);
   std::vector<T>       x(b.size());
   TrsvAnalysis        *analysis;
-  char                 why[128], setting[64];
+  char                 why[128], setting[TRSV_SETTINGS];
 
   if (TrsvAnalyse(&c.host, &analysis)) {
     printf("%s: %s\n", name, TrsvErrorMessage());
@@ -147,16 +147,17 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
 /* L and then U by one pair; how: NULL for what is selected. */
 template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b, const TrsvAlgorithm *how, double tune, const Options &o, char *setting, size_t size, double *predicted_ms)
 {
-  DeviceArray<T> db(b.data(), b.size()), dy(b.size()), dx(b.size());
-  TrsvPair      *pair = nullptr;
-  Result         r;
+  DeviceArray<T>  db(b.data(), b.size()), dy(b.size()), dx(b.size());
+  const TrsvAsked asked = {how, nullptr};
+  TrsvPair       *pair = nullptr;
+  Result          r;
 
   const TrsvError e = MeasureAnalysis(
     &r.analysis_ms, tune < 0,
     [&] {
-      TrsvCall(TrsvPairCreate(&L.device, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, &pair));
+      TrsvCall(TrsvPairCreate(&L.device, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, &asked, &asked, &pair));
       TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
-      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &L.device, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, how, how, tune, nullptr);
+      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &L.device, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, &asked, &asked, tune, nullptr);
     },
     [&] { TrsvPairDestroy(&pair); });
   *setting = 0;
@@ -166,7 +167,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
   }
   const TrsvPairMember *members[2] = {&pair->first, &pair->second};
   for (int k = 0; k < 2; k++) {
-    char   line[64];
+    char   line[TRSV_SETTINGS];
     size_t at = strlen(setting);
 
     TrsvPlanDescribe(members[k]->plan, line, sizeof(line));
@@ -201,7 +202,7 @@ template <class T> static void Pairs(const char *name, bool real, const Triangle
   const std::vector<T> b = RightHandSide<T>(l.matrix.rows);
   std::vector<T>       y(b.size()), x(b.size());
   TrsvAnalysis        *analysis[2];
-  char                 setting[160];
+  char                 setting[2 * TRSV_SETTINGS + 32];
   double               predicted_ms = 0;
 
   if (TrsvAnalyse(&L.host, &analysis[0]) || TrsvAnalyse(&U.host, &analysis[1])) exit(2);
@@ -243,7 +244,7 @@ template <class T> static void WarmUp(Options &o)
   Matrix   M;
   Triangle t;
   Result   r;
-  char     setting[64];
+  char     setting[TRSV_SETTINGS];
 
   if (MatrixMake("g2d5:50", &M) || TriangleMake(&M, TRSV_LOWER, 0, &t)) exit(2);
   {

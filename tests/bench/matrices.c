@@ -208,8 +208,9 @@ static int Make(const char *what, Matrix *M)
   } else if (sscanf(what, "dense:%d", &a) == 1) {
     for (int i = 0; i < a; i++)
       for (int j = 0; j < i; j++) AddBoth(&e, i, j);
-  } else if (sscanf(what, "arrow:%d", &a) == 1) {
-    for (int j = 0; j < a - 1; j++) AddBoth(&e, a - 1, j);
+  } else if (sscanf(what, "arrow:%d:%d", &a, &b) == 2 || (b = 1, sscanf(what, "arrow:%d", &a) == 1)) {
+    for (int i = a - b; i < a; i++)
+      for (int j = 0; j < i; j++) AddBoth(&e, i, j);
   } else if (sscanf(what, "diag:%d", &a) != 1) return Read(what, M);
   return FromEntries(a, a, 0, &e, M);
 }

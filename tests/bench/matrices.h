@@ -4,7 +4,7 @@
      g2d5:N g2d9:N    5- and 9-point grids of N^2      g3d7:N g3d27:N   7- and 27-point grids of N^3
      band:N:K         K neighbours on each side        rand:N:K         K entries a row on each side, by chance
      rmat:S:D         2^S rows, D entries a row        dense:N          full
-     arrow:N          last row and column full         diag:N           diagonal
+     arrow:N arrow:N:K last K rows and columns full     diag:N          diagonal
      FILE             .mtx, .mtx.gz or .mtx.xz in coordinate format
      bmc:ANY          one of these in block multicolour order; bmcN:ANY with blocks of N rows
 */

@@ -95,7 +95,7 @@ template <class T> struct Case {
     TrsvPlan     *plan = nullptr;
     double        best = INFINITY;
 
-    if (TrsvAnalyse(&host, &analysis) || TrsvPlanCreate(&host, analysis, nullptr, (int)values.size(), TrsvAlgorithmFind("serial"), &plan) || TrsvPlanSetValues(plan, values.data(), TRSV_HOST, nullptr)) {
+    if (TrsvAnalyse(&host, &analysis) || TrsvPlanCreate(&host, analysis, nullptr, (int)values.size(), TrsvAlgorithmFind("serial"), nullptr, &plan) || TrsvPlanSetValues(plan, values.data(), TRSV_HOST, nullptr)) {
       fprintf(stderr, "serial: %s\n", TrsvErrorMessage());
       exit(2);
     }
@@ -142,8 +142,8 @@ static __global__ void Delay()
 /* Is a profiler, told to wait (ncu --profile-from-start off), to see the first solve of each algorithm? Not while everything is warmed up. */
 static bool profiled;
 
-/* Times and checks solve(stream), which writes x; check(x) gives its error. */
-template <class T, class Solve, class Check> static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check)
+/* Times and checks solve(stream), which writes x; check(x) gives its error; prepare(stream) is what comes before each, untimed. */
+template <class T, class Solve, class Check, class Prepare> static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check, Prepare prepare)
 {
   std::vector<double> times, replays;
   cudaEvent_t         start, end;
@@ -163,7 +163,7 @@ template <class T, class Solve, class Check> static void MeasureSolves(Result &r
   auto once = [&](auto &&run, std::vector<double> &list) {
     float ms;
 
-    x.Poison(stream);
+    prepare(stream);
     Delay<<<1, 1, 0, stream>>>(); /* as behind the other work of a Krylov method: not the host's way to a launch is timed, but the solve */
     cudaEventRecord(start, stream);
     const bool bad = run();
@@ -219,6 +219,12 @@ template <class T, class Solve, class Check> static void MeasureSolves(Result &r
   cudaEventDestroy(start);
   cudaEventDestroy(end);
   cudaStreamDestroy(stream);
+}
+
+/* The same for a solve that needs nothing to be there in x: it is poisoned. */
+template <class T, class Solve, class Check> static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check)
+{
+  MeasureSolves(r, x, budget, solve, check, [&](cudaStream_t stream) { x.Poison(stream); });
 }
 
 /* The median time of make(), which returns what is to be unmade, over three, or over one that is long. */

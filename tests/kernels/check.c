@@ -133,7 +133,7 @@ TrsvPlan *MakePlan(const TrsvMatrix *A, const int *source, int values, const Trs
   TrsvPlan     *plan = NULL;
 
   if (!ExpectError(TrsvAnalyse(A, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) return NULL;
-  (void)ExpectError(TrsvPlanCreate(A, analysis, source, values, algorithm, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  (void)ExpectError(TrsvPlanCreate(A, analysis, source, values, algorithm, NULL, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
   TrsvAnalysisDestroy(&analysis);
   return plan;
 }

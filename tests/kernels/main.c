@@ -16,6 +16,8 @@ static const struct {
   {"chunk",     TestChunk    },
   {"inverse",   TestInverse  },
   {"papers",    TestPapers   },
+  {"dense",     TestDense    },
+  {"settings",  TestSettings },
   {"pairs",     TestPairs    },
   {"tune",      TestTune     },
   {"numbers",   TestNumbers  },

@@ -102,7 +102,7 @@ static TrsvError OrderOne(const TrsvMatrix *A)
 static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *analysis)
 {
   TrsvPlan       *plan;
-  const TrsvError error = TrsvPlanCreate(A, analysis, NULL, s->L.offsets[s->L.view.rows], s->algorithm, &plan);
+  const TrsvError error = TrsvPlanCreate(A, analysis, NULL, s->L.offsets[s->L.view.rows], s->algorithm, NULL, &plan);
 
   Expect(!error == !!plan, "TrsvPlanCreate: error %d, plan %p", (int)error, (void *)plan);
   TrsvPlanDestroy(&plan);
@@ -111,8 +111,9 @@ static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *an
 
 static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, const int *order, int transposed)
 {
+  const TrsvAsked asked = {s->algorithm, NULL};
   TrsvPair       *pair;
-  const TrsvError error = TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, s->algorithm, s->algorithm, &pair);
+  const TrsvError error = TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, &asked, &asked, &pair);
   Expect(!error == !!pair, "TrsvPairCreate: error %d, pair %p", (int)error, (void *)pair);
   TrsvPairDestroy(&pair);
   return error;
@@ -205,7 +206,7 @@ static void Algorithm(const TrsvAlgorithm *a)
     Begin("fails anywhere: %s%s%s", operations[o].name, own ? ", " : "", own ? TrsvAlgorithmName(a) : "");
     if (!s.analysis) ExpectError(TrsvAnalyse(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyse");
     if (!s.plan && s.analysis) {
-      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], a, &s.plan), TRSV_SUCCESS, "TrsvPlanCreate");
+      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], a, NULL, &s.plan), TRSV_SUCCESS, "TrsvPlanCreate");
       if (s.plan) ExpectError(SetValues(&s), TRSV_SUCCESS, "TrsvPlanSetValues");
     }
     for (int on_device = 0; s.plan && on_device <= device; on_device++)

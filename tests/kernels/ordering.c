@@ -1,6 +1,6 @@
 /*
-   The block multicolour ordering, on patterns of every awkward kind and on grids: a permutation, blocks that do not touch inside a colour,
-   no larger than asked, the same result every time and for columns in any order; and few level sets where a matrix is a grid.
+   The multicolour ordering, on patterns of every awkward kind and on grids: a permutation, rows of one colour that touch in blocks no larger
+   than asked only, the same result every time, in either memory and for columns in any order; and few level sets.
 */
 #include "check.h"
 
@@ -47,95 +47,131 @@ static int Levels(int rows, const int *offsets, const int *columns, const int *o
   return levels;
 }
 
-/* The same on the device. */
-static void CheckDevice(int rows, const int *offsets, const int *columns, int size, const TrsvOrdering *host)
+/* The same on the device, given values or not. */
+static void CheckDevice(int rows, const int *offsets, const int *columns, const double *values, int size, const TrsvOrdering *host)
 {
-  int          *o = NULL, *c = NULL, *order = malloc(sizeof(int) * ((size_t)rows + 1)), *block = malloc(sizeof(int) * ((size_t)host->blocks + 1)), *colour = malloc(sizeof(int) * ((size_t)host->colours + 1));
+  int          *o = NULL, *c = NULL, *order = malloc(sizeof(int) * ((size_t)rows + 1)), *colour = malloc(sizeof(int) * ((size_t)host->colours + 1));
+  double       *v = NULL;
   TrsvOrdering *device = NULL;
 
   if (!ExpectError(TrsvDeviceStage(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets")) goto done;
   if (!ExpectError(TrsvDeviceStage(columns, sizeof(int) * (size_t)offsets[rows], &c, NULL), TRSV_SUCCESS, "columns")) goto done;
-  if (!ExpectError(TrsvOrderBMC(rows, o, c, NULL, TRSV_DEVICE, size, &device), TRSV_SUCCESS, "TrsvOrderBMC on the device")) goto done;
-  if (!Expect(device->rows == rows && device->blocks == host->blocks && device->colours == host->colours && device->memory == TRSV_DEVICE, "on the device %d blocks, %d colours, not %d, %d", device->blocks, device->colours, host->blocks, host->colours)) goto done;
+  if (values && !ExpectError(TrsvDeviceStage(values, sizeof(double) * (size_t)offsets[rows], &v, NULL), TRSV_SUCCESS, "values")) goto done;
+  if (!ExpectError(TrsvOrderBMC(rows, o, c, v, TRSV_DEVICE, size, &device), TRSV_SUCCESS, "TrsvOrderBMC on the device")) goto done;
+  if (!Expect(device->rows == rows && device->colours == host->colours && device->memory == TRSV_DEVICE, "on the device %d colours, not %d", device->colours, host->colours)) goto done;
   ExpectError(TrsvDeviceDownload(order, device->order, sizeof(int) * (size_t)rows, NULL), TRSV_SUCCESS, "order");
-  ExpectError(TrsvDeviceDownload(block, device->block, sizeof(int) * ((size_t)host->blocks + 1), NULL), TRSV_SUCCESS, "block");
   ExpectError(TrsvDeviceDownload(colour, device->colour, sizeof(int) * ((size_t)host->colours + 1), NULL), TRSV_SUCCESS, "colour");
   Expect(!memcmp(order, host->order, sizeof(int) * (size_t)rows), "another order on the device");
-  Expect(!memcmp(block, host->block, sizeof(int) * ((size_t)host->blocks + 1)), "other blocks on the device");
   Expect(!memcmp(colour, host->colour, sizeof(int) * ((size_t)host->colours + 1)), "other colours on the device");
   Expect(!memcmp(device->grid, host->grid, sizeof(host->grid)), "another grid on the device");
 done:
   TrsvOrderingDestroy(&device);
   TrsvDeviceFree(o);
   TrsvDeviceFree(c);
+  TrsvDeviceFree(v);
   free(order);
-  free(block);
   free(colour);
 }
 
-int CheckOrdering(int rows, const int *offsets, const int *columns, int size, int grid[3])
+/* The one that stands for the rows that row i is joined with. */
+static int Root(int *with, int i)
 {
-  int          *place = malloc(sizeof(int) * ((size_t)rows + 1)), *block = malloc(sizeof(int) * ((size_t)rows + 1)), *colour = malloc(sizeof(int) * ((size_t)rows + 1));
-  int           levels = 0, most = 0;
-  TrsvOrdering *o, *again;
+  while (with[i] != i) i = with[i] = with[with[i]];
+  return i;
+}
 
-  if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, size, &o), TRSV_SUCCESS, "TrsvOrderBMC")) goto done;
-  Expect(o->rows == rows && o->block[0] == 0 && o->block[o->blocks] == rows && o->colour[0] == 0 && o->colour[o->colours] == o->blocks, "%d rows, %d blocks, %d colours", o->rows, o->blocks, o->colours);
-  for (int i = 0; i < rows; i++) place[i] = -1;
+/* A permutation, by colours; how many rows of one colour are joined by entries, at most. */
+static int CheckColours(const TrsvOrdering *o, const int *offsets, const int *columns, int *place, int *with)
+{
+  const int rows = o->rows;
+  int      *colour = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int)), most = 0;
+
+  Expect(o->colour[0] == 0 && o->colour[o->colours] == rows, "%d colours of %d to %d", o->colours, o->colour[0], o->colour[o->colours]);
+  for (int i = 0; i < rows; i++) place[i] = -1, with[i] = i;
   for (int c = 0; c < o->colours; c++) {
-    Expect(o->colour[c + 1] > o->colour[c], "colour %d has no blocks", c);
-    for (int b = o->colour[c]; b < o->colour[c + 1]; b++) {
-      Expect(o->block[b + 1] > o->block[b], "block %d has no rows", b);
-      if (o->block[b + 1] - o->block[b] > most) most = o->block[b + 1] - o->block[b];
-      for (int p = o->block[b]; p < o->block[b + 1]; p++) {
-        const int i = o->order[p];
+    Expect(o->colour[c + 1] > o->colour[c], "colour %d has no rows", c);
+    for (int p = o->colour[c]; p < o->colour[c + 1]; p++) {
+      const int i = o->order[p];
 
-        if (!Expect(i >= 0 && i < rows && place[i] < 0, "row %d in place %d", i, p)) goto destroy;
-        Expect(p == o->block[b] || i > o->order[p - 1], "block %d does not rise", b);
-        place[i]  = p;
-        block[i]  = b;
-        colour[i] = c;
-      }
+      if (!Expect(i >= 0 && i < rows && place[i] < 0, "row %d in place %d", i, p)) goto done;
+      Expect(p == o->colour[c] || i > o->order[p - 1], "colour %d does not rise", c);
+      place[i]  = p;
+      colour[i] = c;
     }
   }
   for (int i = 0; i < rows; i++)
     for (int k = offsets[i]; k < offsets[i + 1]; k++)
-      if (!Expect(colour[i] != colour[columns[k]] || block[i] == block[columns[k]], "rows %d and %d of colour %d touch", i, columns[k], colour[i])) goto destroy;
-  Expect(o->grid[0] || most <= (size ? size : 8) || most <= 5, "a block of %d rows", most); /* 5: rows with the same columns stay together */
+      if (colour[i] == colour[columns[k]]) with[Root(with, i)] = Root(with, columns[k]);
+  for (int i = 0; i < rows; i++)
+    if (++size[Root(with, i)] > most) most = size[Root(with, i)];
+done:
+  free(colour);
+  free(size);
+  return most;
+}
+
+static int CheckValued(int rows, const int *offsets, const int *columns, const double *values, int size, int grid[3])
+{
+  int          *place = malloc(sizeof(int) * ((size_t)rows + 1)), *with = malloc(sizeof(int) * ((size_t)rows + 1)), levels = 0, most;
+  TrsvOrdering *o, *again;
+
+  if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, size, &o), TRSV_SUCCESS, "TrsvOrderBMC")) goto done;
+  most = CheckColours(o, offsets, columns, place, with);
+  if (!Expect(o->rows == rows && (!rows || most > 0), "%d rows", o->rows)) goto destroy;
+  Expect(most <= (size > 5 ? size : 5), "%d rows of one colour are joined", most); /* 5: rows with the same columns stay together */
   levels = Levels(rows, offsets, columns, o->order, place);
   Expect(levels <= o->colours * most, "%d level sets of %d colours and blocks of %d", levels, o->colours, most);
   if (grid) memcpy(grid, o->grid, sizeof(o->grid));
-  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, size, &again), TRSV_SUCCESS, "TrsvOrderBMC again")) {
-    Expect(again->blocks == o->blocks && again->colours == o->colours && !memcmp(again->order, o->order, sizeof(int) * (size_t)rows), "another order the second time");
+  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, size, &again), TRSV_SUCCESS, "TrsvOrderBMC again")) {
+    Expect(again->colours == o->colours && !memcmp(again->order, o->order, sizeof(int) * (size_t)rows), "another order the second time");
     TrsvOrderingDestroy(&again);
   }
-  CheckDevice(rows, offsets, columns, size, o);
+  CheckDevice(rows, offsets, columns, values, size, o);
 destroy:
   TrsvOrderingDestroy(&o);
   Expect(o == NULL, "TrsvOrderingDestroy leaves the pointer");
 done:
   free(place);
-  free(block);
-  free(colour);
+  free(with);
   return levels;
 }
 
-/* With blocks of several sizes; and, since the order of columns in a row means nothing, with the rows reversed. */
+int CheckOrdering(int rows, const int *offsets, const int *columns, int size, int grid[3]) { return CheckValued(rows, offsets, columns, NULL, size, grid); }
+
+/* Of every size, and some that are no numbers. */
+static void Values(int n, uint64_t seed, double *values)
+{
+  static const double odd[] = {0, -0.0, NAN, INFINITY, -INFINITY, 1e-320, 1e308};
+  Random              r = seed;
+
+  for (int k = 0; k < n; k++) values[k] = RandomBelow(&r, 8) ? (RandomBelow(&r, 2000) - 1000) / 100.0 : odd[RandomBelow(&r, (int)(sizeof(odd) / sizeof(odd[0])))];
+}
+
+/* With blocks of several sizes, with values; and, since the order of columns in a row means nothing, with the rows reversed. */
 static void Check(const Entries *e)
 {
   static const int sizes[] = {0, 1, 2, 5, 8, 32};
   Entries          reversed = {.rows = e->rows};
   int             *offsets, *columns, *backwards, *same;
-  TrsvOrdering    *one = NULL, *other = NULL;
+  double          *values = malloc(sizeof(double) * ((size_t)e->count + 1));
 
   Rows(e, &offsets, &columns);
+  Values(e->count, (uint64_t)e->count, values);
   for (int k = e->count - 1; k >= 0; k--) Put(&reversed, e->row[k], e->column[k]);
   Rows(&reversed, &same, &backwards);
-  for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) CheckOrdering(e->rows, offsets, columns, sizes[s], NULL);
-  if (!TrsvOrderBMC(e->rows, offsets, columns, NULL, TRSV_HOST, 7, &one) && !one->grid[0] && ExpectError(TrsvOrderBMC(e->rows, offsets, backwards, NULL, TRSV_HOST, 7, &other), TRSV_SUCCESS, "reversed rows"))
-    Expect(!memcmp(one->order, other->order, sizeof(int) * (size_t)e->rows), "the order of columns decides");
-  TrsvOrderingDestroy(&one);
-  TrsvOrderingDestroy(&other);
+  for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+    CheckValued(e->rows, offsets, columns, NULL, sizes[s], NULL);
+    CheckValued(e->rows, offsets, columns, values, sizes[s], NULL);
+  }
+  for (int size = 0; size < 8; size += 7) {
+    TrsvOrdering *one = NULL, *other = NULL;
+
+    if (!TrsvOrderBMC(e->rows, offsets, columns, NULL, TRSV_HOST, size, &one) && !one->grid[0] && ExpectError(TrsvOrderBMC(e->rows, offsets, backwards, NULL, TRSV_HOST, size, &other), TRSV_SUCCESS, "reversed rows"))
+      Expect(!memcmp(one->order, other->order, sizeof(int) * (size_t)e->rows), "the order of columns decides");
+    TrsvOrderingDestroy(&one);
+    TrsvOrderingDestroy(&other);
+  }
+  free(values);
   free(offsets);
   free(columns);
   free(backwards);
@@ -146,8 +182,8 @@ static void Check(const Entries *e)
 
 static void Shapes(void)
 {
-  static const int         sizes[] = {0, 1, 2, 3, 9, 16, 33, 400};
-  static const char *const names[] = {"no entries", "diagonal", "random", "random, symmetric", "upper triangle", "one dense row", "one dense column", "star", "two pieces", "empty rows", "full", "ring", "duplicates"};
+  static const int         sizes[] = {0, 1, 2, 3, 9, 16, 33, 150, 400};
+  static const char *const names[] = {"no entries", "diagonal", "random", "random, symmetric", "upper triangle", "one dense row", "one dense column", "star", "two pieces", "empty rows", "full", "ring", "duplicates", "band", "full but for the diagonal"};
 
   for (size_t shape = 0; shape < sizeof(names) / sizeof(names[0]); shape++) {
     Begin("bmc: %s", names[shape]);
@@ -156,9 +192,9 @@ static void Shapes(void)
       Entries   e = {.rows = n};
       Random    r = shape * 100 + s;
 
-      if (shape == 10 && n > 40) continue;
+      if ((shape == 10 && n > 40) || (shape == 14 && n > 150)) continue;
       for (int i = 0; i < n; i++) {
-        if (shape && shape != 9) Put(&e, i, i);
+        if (shape && shape != 9 && shape != 14) Put(&e, i, i);
         for (int k = 0; k < 3; k++) {
           const int j = RandomBelow(&r, n);
 
@@ -173,6 +209,8 @@ static void Shapes(void)
         if (shape == 7 && i) Put(&e, 0, i), Put(&e, i, 0);
         if (shape == 10)
           for (int j = 0; j < n; j++) Put(&e, i, j);
+        for (int j = 0; j < n; j++)
+          if ((shape == 13 && j < i && i - j < 40) || (shape == 14 && i != j)) Put(&e, i, j);
         if (shape == 11) Put(&e, i, (i + 1) % n), Put(&e, i, (i + n - 1) % n);
       }
       Check(&e);
@@ -191,7 +229,7 @@ typedef enum {
   SHUFFLED  /* the points in any order */
 } Kind;
 
-/* A grid; full: all neighbours across corners, too. Columns rise. */
+/* A grid; full: 1, all neighbours across corners, too; 2, no corners but two steps along each side. Columns rise. */
 static void Grid(const int side[3], int full, Kind kind, int **offsets, int **columns)
 {
   const int n    = side[0] * side[1] * side[2];
@@ -209,9 +247,10 @@ static void Grid(const int side[3], int full, Kind kind, int **offsets, int **co
     const int x = i % side[0], y = i / side[0] % side[1], z = i / side[0] / side[1];
 
     if (kind == PERIODIC && x == side[0] - 1) Put(&e, name[i], name[i - x]);
-    for (int d = 0; d < 27; d++) {
-      const int dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1, steps = abs(dx) + abs(dy) + abs(dz);
+    for (int d = 0; d < 125; d++) {
+      const int dx = d % 5 - 2, dy = d / 5 % 5 - 2, dz = d / 25 - 2, steps = abs(dx) + abs(dy) + abs(dz);
 
+      if ((full < 2 && (abs(dx) > 1 || abs(dy) > 1 || abs(dz) > 1)) || (full == 2 && (dx != 0) + (dy != 0) + (dz != 0) > 1)) continue;
       if ((!full && steps > 1) || (kind == BOUNDARY && steps && (!x || !y || x == side[0] - 1 || y == side[1] - 1))) continue;
       if (x + dx < 0 || x + dx >= side[0] || y + dy < 0 || y + dy >= side[1] || z + dz < 0 || z + dz >= side[2]) continue;
       Put(&e, name[i], name[i + dx + side[0] * (dy + side[1] * dz)]);
@@ -230,17 +269,19 @@ static void Grids(void)
   static const struct {
     int  side[3], full;
     Kind kind;
-    int  levels; /* no more than these, blocks of the default size */
+    int  levels; /* no more than these */
   } grids[] = {
-    {{40, 40, 1},  0, WHOLE,    15},
-    {{37, 23, 1},  0, WHOLE,    15},
-    {{4, 200, 1},  0, WHOLE,    15},
-    {{40, 40, 1},  1, WHOLE,    40},
-    {{37, 23, 1},  1, BOUNDARY, 40},
-    {{16, 16, 16}, 0, WHOLE,    8 },
-    {{7, 11, 13},  0, WHOLE,    8 },
-    {{12, 9, 10},  1, WHOLE,    64},
-    {{12, 9, 10},  0, BOUNDARY, 8 },
+    {{40, 40, 1},  0, WHOLE,    7 },
+    {{37, 23, 1},  0, WHOLE,    7 },
+    {{4, 200, 1},  0, WHOLE,    7 },
+    {{40, 40, 1},  1, WHOLE,    10},
+    {{37, 23, 1},  1, BOUNDARY, 10},
+    {{16, 16, 16}, 0, WHOLE,    10},
+    {{7, 11, 13},  0, WHOLE,    10},
+    {{12, 9, 10},  1, WHOLE,    22},
+    {{12, 9, 10},  0, BOUNDARY, 10},
+    {{30, 20, 1},  2, WHOLE,    28},
+    {{9, 12, 10},  2, WHOLE,    80},
     {{40, 40, 1},  0, PERIODIC, 0 },
     {{40, 40, 1},  0, SHORTCUT, 0 },
     {{40, 40, 1},  0, SHUFFLED, 0 },
@@ -250,7 +291,7 @@ static void Grids(void)
   for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++) {
     int *offsets, *columns, found[3] = {-1, -1, -1}, levels;
 
-    Begin("bmc: grid %d x %d x %d%s%s", grids[g].side[0], grids[g].side[1], grids[g].side[2], grids[g].full ? ", full" : "", (const char *[]){"", ", boundary", ", periodic", ", shortcut", ", shuffled"}[grids[g].kind]);
+    Begin("bmc: grid %d x %d x %d%s%s", grids[g].side[0], grids[g].side[1], grids[g].side[2], (const char *[]){"", ", full", ", wide"}[grids[g].full], (const char *[]){"", ", boundary", ", periodic", ", shortcut", ", shuffled"}[grids[g].kind]);
     Grid(grids[g].side, grids[g].full, grids[g].kind, &offsets, &columns);
     levels = CheckOrdering(grids[g].side[0] * grids[g].side[1] * grids[g].side[2], offsets, columns, 0, found);
     if (grids[g].levels) {

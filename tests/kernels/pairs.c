@@ -60,7 +60,7 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
     Multiply(transposed ? &L.view : &U.view, transposed ? l : u, transposed, v, w);
     Multiply(transposed ? &U.view : &L.view, transposed ? u : l, transposed, w, v);
     for (int i = 0; i < rows; i++) Set(b, precision, out ? out[i] : i, v[i]);
-    if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, lower, upper, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
+    if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, &(TrsvAsked){lower, NULL}, &(TrsvAsked){upper, NULL}, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
     ExpectError(TrsvPairSetValues(pair, l, u, pass ? memory : TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
     for (unsigned s = 0; s < 2; s++) {
       double largest = 0;
@@ -125,9 +125,10 @@ static void Mismatch(void)
   for (int n = 0; n < 4; n++) {
     const TrsvMemory     memory = n & 1 ? TRSV_DEVICE : TRSV_HOST;
     const TrsvAlgorithm *wrong  = n & 1 ? serial : device;
+    const TrsvAsked      asked  = {wrong, NULL};
     TrsvPair            *pair   = (TrsvPair *)&L;
 
-    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, memory, TRSV_SELECT_MODEL, n & 2 ? wrong : NULL, n & 2 ? NULL : wrong, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
+    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, memory, TRSV_SELECT_MODEL, n & 2 ? &asked : NULL, n & 2 ? NULL : &asked, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
     Expect(!pair, "a pair in spite of the error");
     Expect(strstr(TrsvErrorMessage(), TrsvAlgorithmName(wrong)) != NULL, "the message does not name the algorithm: %s", TrsvErrorMessage());
   }

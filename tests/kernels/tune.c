@@ -108,7 +108,7 @@ static void Make(Setting *s, Shape shape, int rows, TrsvPrecision precision, int
     (void)TrsvPairSecond(host, s->y, s->want, NULL);
     TrsvPairDestroy(&host);
   }
-  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE, asked, asked, &s->pair), TRSV_SUCCESS, "TrsvPairCreate")) ExpectError(TrsvPairSetValues(s->pair, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE, &(TrsvAsked){asked, NULL}, &(TrsvAsked){asked, NULL}, &s->pair), TRSV_SUCCESS, "TrsvPairCreate")) ExpectError(TrsvPairSetValues(s->pair, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
 }
 
 static void CheckSolve(Setting *s, const char *where)
@@ -135,13 +135,13 @@ static void Free(Setting *s)
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
 }
 
-static TrsvError Tune(Setting *s, const TrsvAlgorithm *asked, double seconds) { return TrsvPairTune(s->pair, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, asked, asked, seconds, NULL); }
+static TrsvError Tune(Setting *s, const TrsvAlgorithm *asked, double seconds) { return TrsvPairTune(s->pair, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, &(TrsvAsked){asked, NULL}, &(TrsvAsked){asked, NULL}, seconds, NULL); }
 
 /* Nobody who was right is faster than the choice by more than the margin; the plan is the one that was chosen. */
 static void CheckMember(const TrsvPairMember *m, const char *where)
 {
   const TrsvTried *best = &m->tried[m->chosen];
-  char             settings[64];
+  char             settings[TRSV_SETTINGS];
 
   Expect(m->algorithm == best->algorithm && TrsvPlanAlgorithm(m->plan) == best->algorithm, "%s: the plan is not by what was chosen", where);
   TrsvPlanDescribe(m->plan, settings, sizeof(settings));

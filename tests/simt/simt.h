@@ -175,6 +175,7 @@ static inline int                     __popc(unsigned v) { return __builtin_popc
 static inline int                     __ffs(int v) { return __builtin_ffs(v); }
 static inline int                     __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
 template <class T> static inline T    __ldg(const T *p) { return *p; }
+template <class T> static inline T    __ldcs(const T *p) { return *p; }
 template <class T> static inline T    min(T a, T b) { return b < a ? b : a; }
 template <class T> static inline T    max(T a, T b) { return a < b ? b : a; }
 
