@@ -13,6 +13,7 @@ static const struct {
   {"twophase", "CapelliniSpTRSV"    },
   {"thread",   "CapelliniSpTRSV"    },
   {"dense",    "DenseLowerTriangularSolver"},
+  {"sell",     "IwashitaNakashimaTakahashi2012"},
 };
 
 #define PAPERS ((int)PETSC_STATIC_ARRAY_LENGTH(papers))

@@ -1,25 +1,23 @@
 /*
-   sell: a warp for each slice of 32 rows, whose own dependencies are shuffled; for factors of few level sets, those of a block multicolour
-   ordering above all.
+   sell: a warp for each slice of 32 rows, for factors of few and wide level sets, as an ordering by colours leaves them.
 
-   Source: block multicolour ordering, and its storage by slices: Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV, and its
-   hierarchical successor, Iwashita, Li, Fukaya (ICPP 2020), which has the entries of a slice side by side (SELL: Kreutzer et al., SIAM J.
-   Sci. Comput. 2014). What is ours: no barrier between colours, but the value as its own flag, and only for rows that another slice waits
-   for; blocks are not told but found (sell_slices.cu), several to a slice, and solved by shuffles. So of the level sets of a block
-   multicolour ordering, colours times what a block has, only the colours are hops through L2. Where slices of the matrix's own order have
-   no fewer level sets than its rows, the rows are taken in the order of these, as `thread` does; long rows are cut as there (ordered.h).
+   Source: block multicolour solves, Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV; the entries of a slice side by side as in their
+   hierarchical successor, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing, 2020), which took that from SELL-C (Kreutzer,
+   Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). What is ours: no barrier between colours, but the value as its own flag, and
+   only for rows that another slice waits for; blocks and colours are not told but found (sell_slices.cu), several blocks to a slice, which
+   pass their values through shared memory, so that only colours are hops through L2. Where slices of the matrix's own order have no fewer
+   level sets than its rows, rows are taken in the order of these, as `thread` does. Rows of more than WIDE entries are cut (ordered.h).
 
    Mapping: the block of ticket t solves slices t * WARPS onwards, a warp each, a lane for each row.
-   Memory order: a solution is handed over to another warp in one word that is its own flag; nothing else crosses warps.
-   Why it ends: a slice waits for smaller slices only. Those of other blocks have smaller tickets, so their blocks have started; warps of a
-   block share no barrier once they have the ticket. All that comes from other slices is there before the slice's own rows are solved,
-   in as many turns as its longest chain is long, 32 at most. Patience bounds a wait if memory fails.
+   Memory order: a solution is handed over to another warp in one word that is its own flag; inside a warp through shared memory, a
+   __syncwarp between store and load.
+   Why it ends: a slice waits for smaller slices only. Those of other blocks have smaller tickets, so their blocks have started; warps share
+   no barrier once they have the ticket. All that comes from other slices is there before the slice's own rows are solved, in as many turns
+   as its longest chain is long, 32 at most. By induction on the slice every wait ends; patience bounds it if memory fails.
    Same bits: each row is one lane's sum, over other slices first, in the order of its entries.
 */
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "pattern.cuh"
 #include "sell.h"
@@ -38,10 +36,11 @@ enum {
 typedef struct {
   TrsvOrdered rows; /* columns is what a lane is told of each entry */
   TrsvSlice  *slice;
-  int         slices, width, depth, levels; /* depth: level sets of the slices, 0 where rows are in the order of their level sets */
-  int         straight_from, straight_to, turn; /* as a SellView has it */
+  int         slices, levels; /* levels: level sets of the slices, or of the rows where these are in their order */
+  int         width;                /* NARROW or WIDE */
+  bool        straight_from, straight_to; /* are places as a SellView has them where it has none? */
+  int         turn;
   void       *memory;
-  int rank;
 } Sell;
 
 template <class T> struct SellView {
@@ -81,98 +80,70 @@ template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_al
   }
 }
 
-/* What is known of a slice's row before anything is solved. */
-template <int WIDTH> struct Row {
-  int      p, from[WIDTH], source; /* its position; where its entries come from; where its b is, -1 for none */
-  int      start;
-  unsigned shape;
-  bool     exported;
-
-  template <class T, int STREAM> __device__ __forceinline__ void fetch(const SellView<T> &S, const TrsvSlice &slice, int lane)
-  {
-    p        = slice.first + lane;
-    shape    = slice.shape;
-    start    = slice.start * LANES + lane;
-    exported = slice.exported >> lane & 1;
-    source   = lane < rows() ? S.place(S.from, p) : -1;
-#pragma unroll
-    for (int n = 0; n < WIDTH; n++) from[n] = n < width() ? (STREAM ? __ldcs(S.A.columns + start + n * LANES) : S.A.columns[start + n * LANES]) : NONE;
-  }
-  __device__ __forceinline__ int  rows() const { return (int)(shape & 255); }
-  __device__ __forceinline__ int  width() const { return (int)(shape >> 8 & 255); }
-  __device__ __forceinline__ bool own(int n) const { return shape >> (16 + n) & 1; }
-};
-
-template <class T, int WIDTH, int STREAM> static __global__ void __launch_bounds__(BLOCK, 4) sell_solve(const SellView<T> S, int each, const T *b, T *x)
+template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T> S, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
   const OrderedView<T> &A = S.A;
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
   __syncthreads();
-  const int      lane = (int)(threadIdx.x % LANES), end = min(((int)start[0] + 1) * WARPS * each, S.slices);
-  const unsigned near = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x - (unsigned)lane), own = near + (unsigned)sizeof(T) * (unsigned)lane; /* the warp's solutions */
-  T             *now = A.words + (start[1] ? A.rows : 0), *then = A.words + (start[1] ? 0 : A.rows);
-  int            s = (int)start[0] * WARPS * each + (int)(threadIdx.x / LANES);
-  if (s >= end) return;
-  TrsvSlice      slice = S.slice[s];
-  Row<WIDTH>     row, next;
+  const int s = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
+  if (s >= S.slices) return;
+  const TrsvSlice slice = S.slice[s];
+  const int       p = slice.first + lane, width = (int)(slice.shape >> 8 & 255), at = slice.start * LANES + lane;
+  const bool      mine = lane < (int)(slice.shape & 255), exported = slice.exported >> lane & 1;
+  T              *now = A.words + (start[1] ? A.rows : 0);
+  int             from[WIDTH];
+  T               value[WIDTH], solution[WIDTH];
 
   trsv_keep(now);
-  trsv_keep(then);
-  next.template fetch<T, STREAM>(S, slice, lane);
-  if (s + WARPS < end) slice = S.slice[s + WARPS];
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) from[n] = n < width ? A.columns[at + n * LANES] : NONE;
+  const int source = mine ? S.place(S.from, p) : -1;
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) value[n] = n < width ? A.values[at + n * LANES] : 0;
+  const T inverse = mine && A.inverse ? A.inverse[p] : 1;
   trsv_wait_for_previous(); /* all before this, no launch changes */
   trsv_let_next_start();
-  for (; s < end; s += WARPS) {
-    T value[WIDTH], solution[WIDTH];
+  T    sum   = source >= 0 ? b[source] : 0;
+  bool ready = true;
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) solution[n] = from[n] >= 0 ? trsv_load(now + from[n]) : 0;
+  if (exported) A.words[(start[1] ? 0 : A.rows) + p] = trsv_not_ready<T>();
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) ready = ready && trsv_mark_of(solution[n]) != trsv_mark<T>(); /* or it is a NaN of this kind */
+  if (!__all_sync(~0u, ready)) wait_for_all<T, WIDTH>(A, now, from, solution);
 
-    row = next;
+  unsigned waits = 0; /* lanes that this one waits for */
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++) solution[n] = row.from[n] >= 0 ? trsv_load(now + row.from[n]) : 0;
-    T       sum     = row.source >= 0 ? b[row.source] : 0;
-    const T inverse = A.inverse && lane < row.rows() ? A.inverse[row.p] : 1;
-#pragma unroll
-    for (int n = 0; n < WIDTH; n++) value[n] = n < row.width() ? (STREAM ? __ldcs(A.values + row.start + n * LANES) : A.values[row.start + n * LANES]) : 0;
-    if (s + WARPS < end) next.template fetch<T, STREAM>(S, slice, lane);
-    if (s + 2 * WARPS < end) slice = S.slice[s + 2 * WARPS];
-    if (row.exported) then[row.p] = trsv_not_ready<T>();
-
-    bool maybe = true; /* are they all ready? */
-#pragma unroll
-    for (int n = 0; n < WIDTH; n++) maybe = maybe && trsv_mark_of(solution[n]) != trsv_mark<T>();
-    if (!__all_sync(~0u, maybe)) wait_for_all<T, WIDTH>(A, now, row.from, solution);
-
-    unsigned waits = 0; /* lanes that this one waits for */
-#pragma unroll
-    for (int n = 0; n < WIDTH; n++) {
-      if (row.from[n] >= 0) sum = fma(-value[n], solution[n], sum);
-      waits |= row.from[n] < 0 && row.from[n] != NONE ? 1u << (~row.from[n] & (LANES - 1)) : 0;
-    }
-    T        solved = sum * inverse;
-    unsigned ready  = __ballot_sync(~0u, !waits);
-    if (ready != ~0u) {
-      const bool many = row.own(3);
-
-      trsv_shared_store(own, solved);
-      for (int turn = 1; ready != ~0u && turn < LANES; turn++) {
-        trsv_warp_sync();
-        if (waits && !(waits & ~ready)) {
-#pragma unroll
-          for (int n = 0; n < WIDTH; n++)
-            if ((n < 3 || many) && row.from[n] < 0 && row.from[n] != NONE) sum = fma(-value[n], trsv_shared_load<T>(near + (unsigned)sizeof(T) * (unsigned)~row.from[n]), sum);
-          solved = sum * inverse;
-          waits  = 0;
-          trsv_shared_store(own, solved);
-        }
-        ready = __ballot_sync(~0u, !waits);
-      }
-    }
-    if (!trsv_is_ready(solved)) solved = trsv_nan<T>();
-    if (row.exported) trsv_store(now + row.p, solved);
-    const int target = S.to == S.from ? row.source : lane < row.rows() ? S.place(S.to, row.p) : -1;
-    if (target >= 0) x[target] = solved;
+  for (int n = 0; n < WIDTH; n++) {
+    if (from[n] >= 0) sum = fma(-value[n], solution[n], sum);
+    waits |= from[n] < 0 && from[n] != NONE ? 1u << (~from[n] & (LANES - 1)) : 0;
   }
+  T        solved = sum * inverse;
+  unsigned done   = __ballot_sync(~0u, !waits);
+  if (done != ~0u) {
+    const unsigned near = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x - (unsigned)lane), own = near + (unsigned)sizeof(T) * (unsigned)lane;
+    const bool     many = slice.shape >> (16 + 3) & 1;
+
+    trsv_shared_store(own, solved);
+    for (int turn = 1; done != ~0u && turn < LANES; turn++) {
+      trsv_warp_sync();
+      if (waits && !(waits & ~done)) {
+#pragma unroll
+        for (int n = 0; n < WIDTH; n++)
+          if ((n < 3 || many) && from[n] < 0 && from[n] != NONE) sum = fma(-value[n], trsv_shared_load<T>(near + (unsigned)sizeof(T) * (unsigned)~from[n]), sum);
+        solved = sum * inverse;
+        waits  = 0;
+        trsv_shared_store(own, solved);
+      }
+      done = __ballot_sync(~0u, !waits);
+    }
+  }
+  if (!trsv_is_ready(solved)) solved = trsv_nan<T>();
+  if (exported) trsv_store(now + p, solved);
+  const int target = S.to == S.from ? source : mine ? S.place(S.to, p) : -1;
+  if (target >= 0) x[target] = solved;
 }
 
 /* One thread for each slice: its rows and its longest. */
@@ -274,14 +245,14 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, con
 /* In the matrix's own order where its slices have fewer level sets than its rows, else in that of the rows' level sets. */
 static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *c, const int *source)
 {
-  Sell *const s = (Sell *)plan->data;
-  const int   levels = analysis->statistics.levels, most = levels < FEW ? levels : 0;
+  Sell *const s      = (Sell *)plan->data;
+  const int   levels = analysis->statistics.levels;
   int        *first = NULL, *room = NULL;
   TrsvError   error;
 
-  if (most) {
-    TrsvCall(TrsvSlicesFind(A, c, most, &first, &s->slices, &s->depth));
-    if (s->depth > most) {
+  if (levels <= FEW) {
+    TrsvCall(TrsvSlicesFind(A, c, levels, &first, &s->slices, &s->levels));
+    if (s->levels > levels) {
       TrsvDeviceUnstage(first, NULL);
       first = NULL;
     }
@@ -292,9 +263,8 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
     s->straight_to   = c->rows == A->rows && !plan->places.to;
   } else {
     s->slices = (c->rows + LANES - 1) / LANES;
-    s->depth  = 0;
+    s->levels = levels;
   }
-  if (s->depth) s->levels = s->depth;
   error = TrsvDeviceRoom(sizeof(int) * (2 * (size_t)c->rows + 2 * (size_t)s->slices + 1), &room, NULL);
   if (!error) {
     int *const position = first ? NULL : room + c->rows + 2 * s->slices + 1;
@@ -309,39 +279,26 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
 
 static TrsvError SellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
+  const int longest = analysis->statistics.row_max - 1;
   Sell     *s;
   TrsvCut   c;
   TrsvError error;
 
   TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
   s        = (Sell *)memset(plan->data, 0, sizeof(*s));
-  s->width = analysis->statistics.row_max <= 1 + NARROW || analysis->statistics.row_max > 1 + WIDE ? NARROW : WIDE;
-  s->levels = analysis->statistics.levels;
-  if (getenv("SELL_RANK")) plan->rank = atoi(getenv("SELL_RANK"));
-  if (plan->rank == 2) s->width = 4;
-  if (plan->rank == 3) s->width = 6;
-  s->rank = plan->rank;
+  s->width = longest > NARROW && longest <= WIDE ? WIDE : NARROW;
   error    = TrsvCutRows(A, analysis, s->width, &c);
   if (!error && c.rows) error = MakeOrdered(plan, A, analysis, &c, source);
   TrsvCutFree(&c);
   return error;
 }
 
-/* How many slices a warp solves one after the other, loading the next while it works: several where level sets are so wide that nobody waits for them. */
-static const int many = 20000, wide = 4096;
-
 template <class T> static void Launch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
 {
-  const int      each = s->rank == 4 ? 1 : s->slices >= many && s->slices >= wide * s->levels ? 3 : 1;
-  const unsigned grid = (unsigned)((s->slices + WARPS * each - 1) / (WARPS * each));
+  const unsigned grid = (unsigned)((s->slices + WARPS - 1) / WARPS);
 
-  if (s->rank == 1) {
-    if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, NARROW, 1>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
-    else TRSV_LAUNCH_EARLY((sell_solve<T, WIDE, 1>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
-  } else {
-    if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, NARROW, 0>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
-    else TRSV_LAUNCH_EARLY((sell_solve<T, WIDE, 0>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), each, (const T *)b, (T *)x);
-  }
+  if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, NARROW, 5>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), (const T *)b, (T *)x);
+  else TRSV_LAUNCH_EARLY((sell_solve<T, WIDE, 4>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), (const T *)b, (T *)x);
 }
 
 static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -364,14 +321,15 @@ static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
 {
   const Sell *s = (const Sell *)plan->data;
 
-  (void)snprintf(line, size, "r%d w%d %d slices in %d level sets", s->rank, s->width, s->slices, s->depth);
+  (void)snprintf(line, size, "%d slices, %d level sets", s->slices, s->levels);
 }
 
+/* PREDICT */
 static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 4.0e-6, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte;
+  const double launch = 4.0e-6, hop = 0.7e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 5e-12 : 7e-12) * c->byte;
 
-  return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
+  return launch + s->levels * hop + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvSell = {"sell", "slices of 32 rows (SELL) of a block multicolour ordering, Iwashita et al. (IPDPS 2012, ICPP 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 5, SellDescribe, TRSV_TAKES_PLACES, NULL};
+const TrsvAlgorithm TrsvSell = {"sell", "block multicolour solves, slices of 32 rows (SELL): Iwashita et al. (IPDPS 2012, CCF THPC 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 0, SellDescribe, TRSV_TAKES_PLACES, NULL};

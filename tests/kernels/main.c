@@ -24,6 +24,7 @@ static const struct {
   {"waits",     TestWaits    },
   {"factor",    TestFactor   },
   {"memory",    TestMemory   },
+  {"sell",      TestSell     },
   {"ordering",  TestOrdering },
   {"matrices",  TestMatrices },
 };
