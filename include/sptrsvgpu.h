@@ -37,6 +37,14 @@ typedef enum {
 } SpTRSVGPUFactorization;
 PETSC_EXTERN const char *const SpTRSVGPUFactorizations[];
 
+/* The order in which a matrix is factored, where PCFactorSetMatOrderingType() leaves it to us. */
+typedef enum {
+  SPTRSVGPU_ORDERING_NATURAL,
+  SPTRSVGPU_ORDERING_BMC, /* block multicolour, MATORDERINGBMC */
+  SPTRSVGPU_ORDERING_AUTO /* the one that promises the shorter time to solution on a GPU */
+} SpTRSVGPUOrdering;
+PETSC_EXTERN const char *const SpTRSVGPUOrderings[];
+
 PETSC_EXTERN PetscErrorCode SpTRSVGPURegister(void);
 
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat, SpTRSVGPUFactor, const char[]);
@@ -51,4 +59,6 @@ PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat, PetscReal *);
 
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUSetFactorType(PC, MatFactorType);
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUGetFactorType(PC, MatFactorType *);
+PETSC_EXTERN PetscErrorCode PCSpTRSVGPUSetOrdering(PC, SpTRSVGPUOrdering);
+PETSC_EXTERN PetscErrorCode PCSpTRSVGPUGetOrdering(PC, SpTRSVGPUOrdering *);
 #endif

@@ -181,6 +181,11 @@ int main(int argc, char **args)
          args: -mat_sptrsvgpu_upper foo
          filter: Error: grep -o "No triangular solve is named foo here; there are"
       test:
+         suffix: setting
+         requires: cuda
+         args: -mat_sptrsvgpu_ag_scheme nw:3
+         filter: Error: grep -o "ag: scheme cannot be .nw:3.; it is words joined by commas"
+      test:
          suffix: select
          args: -mat_sptrsvgpu_select foo
          filter: Error: grep -o "Unknown option .foo. for -mat_sptrsvgpu_select. Available options"
@@ -212,6 +217,18 @@ int main(int argc, char **args)
          nsize: 2
          args: -n 100 -pc_factor_mat_ordering_type {{rcm bmc}}
          filter: Error: grep -o "On several ranks only the natural ordering"
+      test:
+         suffix: orderings
+         args: -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering bmc -pc_factor_mat_ordering_type {{natural rcm}}
+         filter: Error: grep -o "contradict each other; give one of them"
+      test:
+         suffix: orderings_natural
+         args: -pc_sptrsvgpu_ordering natural -pc_factor_mat_ordering_type bmc
+         filter: Error: grep -o "pc_sptrsvgpu_ordering natural and -pc_factor_mat_ordering_type bmc contradict each other"
+      test:
+         suffix: ordering_name
+         args: -pc_sptrsvgpu_ordering foo
+         filter: Error: grep -o "Unknown option .foo. for -pc_sptrsvgpu_ordering. Available options"
       test:
          suffix: type
          args: -mat_type {{baij sbaij dense sell}}

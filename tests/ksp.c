@@ -110,6 +110,34 @@ int main(int argc, char **args)
          suffix: ordering_bmc_reuse
          args: -problem convection -pc_factor_mat_ordering_type bmc -pc_factor_reuse_ordering
       test:
+         # ours orders by itself, and so does PETSc
+         suffix: own_ordering
+         args: -problem {{convection random chain diagonal arrow}} -n {{1 2 33 900 4099}} -ours " -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
+      test:
+         suffix: own_ordering_options
+         args: -problem {{convection random}} -mat_ordering_bmc_block_size {{3 50}} -pc_factor_levels {{0 2}} -ksp_type {{gmres bicg}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
+      test:
+         suffix: own_ordering_icc
+         args: -problem poisson -n {{1 1024 4096}} -ksp_type cg -pc_factor_levels {{0 1}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type icc -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
+      test:
+         suffix: own_ordering_shift
+         args: -mat_type aij -problem saddle -pc_factor_shift_type {{none nonzero positive_definite inblocks}} -pc_factor_shift_amount 0.1 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
+      test:
+         # on the host the natural one
+         suffix: own_ordering_auto
+         args: -mat_type aij -problem {{convection poisson}} -ksp_type gmres -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor ilu -pc_sptrsvgpu_ordering auto"
+      test:
+         # what PETSc is told to do wins
+         suffix: own_ordering_given
+         args: -problem convection -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering {{auto bmc}} -pc_factor_mat_ordering_type bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
+      test:
+         suffix: own_ordering_ranks
+         nsize: {{1 2 3}}
+         args: -problem {{convection random}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc -sub_pc_factor_mat_ordering_type bmc"
+      test:
+         suffix: own_ordering_bjacobi
+         args: -pc_type bjacobi -pc_bjacobi_blocks 4 -ours " -sub_pc_type sptrsvgpu -sub_pc_sptrsvgpu_ordering bmc" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc -sub_pc_factor_mat_ordering_type bmc"
+      test:
          suffix: nonzeros_along_diagonal
          args: -problem saddle -pc_factor_nonzeros_along_diagonal
       test:

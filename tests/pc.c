@@ -195,6 +195,12 @@ int main(int argc, char **args)
          suffix: icc
          args: -problem poisson -reference_pc_type icc -reference_pc_factor_mat_solver_type petsc -symmetric
       test:
+         suffix: ilu_bmc
+         args: -problem {{convection random}} -pc_sptrsvgpu_ordering bmc -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_mat_ordering_type bmc
+      test:
+         suffix: icc_bmc
+         args: -problem poisson -pc_sptrsvgpu_ordering bmc -reference_pc_type icc -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_mat_ordering_type bmc -symmetric
+      test:
          suffix: ranks
          nsize: 2
          args: -problem {{convection random}} -reference_pc_type bjacobi -reference_sub_pc_type ilu -reference_sub_pc_factor_mat_solver_type petsc

@@ -1,5 +1,6 @@
 static char help[] = "Set-up after set-up: new values by MatSetValuesCOO(), the same values, another pattern; every shift, against PETSc's own on the host.\n\
   -icc    : ICC in place of ILU\n\
+  -bmc    : in block multicolour order\n\
   -shift  : a MatFactorShiftType\n\
   -amount : of the shift\n\n";
 
@@ -101,7 +102,7 @@ int main(int argc, char **args)
   PC                 pc[2];
   Problem            problem = PROBLEM_POISSON;
   PetscInt           n = 400;
-  PetscBool          icc = PETSC_FALSE;
+  PetscBool          icc = PETSC_FALSE, bmc = PETSC_FALSE;
   MatFactorShiftType shift = MAT_SHIFT_NONE;
   PetscReal          amount = PETSC_DECIDE;
 
@@ -113,6 +114,8 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-amount", &amount, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-icc", &icc, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bmc", &bmc, NULL));
+  if (bmc) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", "bmc"));
   for (int m = 0; m < 2; m++) {
     PetscCall(MatCreate(PETSC_COMM_WORLD, &A[m]));
     PetscCall(MatSetSizes(A[m], n, n, n, n));
@@ -124,6 +127,7 @@ int main(int argc, char **args)
     PetscCall(PCFactorSetShiftType(pc[m], shift));
     PetscCall(PCFactorSetShiftAmount(pc[m], amount));
     if (!m) PetscCall(PCSetFromOptions(pc[m]));
+    else if (bmc) PetscCall(PCFactorSetMatOrderingType(pc[m], "bmc"));
   }
   PetscCall(Fill(A, problem, n, 0, PETSC_TRUE));
   for (int m = 0; m < 2; m++) PetscCall(PCSetOperators(pc[m], A[m], A[m]));
@@ -160,6 +164,18 @@ int main(int argc, char **args)
       test:
          suffix: ilu_amount
          args: -problem saddle -shift {{nonzero inblocks}} -amount {{1e-3 0.5}} -mat_sptrsvgpu_factorization device
+      test:
+         suffix: ilu_bmc
+         args: -bmc -problem {{poisson convection random chain diagonal arrow}} -mat_sptrsvgpu_factorization {{auto device host}}
+      test:
+         suffix: ilu_bmc_shift
+         args: -bmc -problem {{saddle random}} -shift {{none nonzero positive_definite inblocks}} -amount 0.1 -mat_sptrsvgpu_factorization {{device host}}
+      test:
+         suffix: icc_bmc
+         args: -bmc -icc -problem {{poisson diagonal}} -mat_sptrsvgpu_factorization {{auto device host}}
+      test:
+         suffix: icc_bmc_shift
+         args: -bmc -icc -problem saddle -amount 0.1 -shift {{none nonzero positive_definite inblocks}} -mat_sptrsvgpu_factorization {{device host}}
       test:
          suffix: icc
          args: -icc -problem {{poisson diagonal}} -mat_sptrsvgpu_factorization {{auto device host}}

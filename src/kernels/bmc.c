@@ -52,13 +52,11 @@ void TrsvOrderingDestroy(TrsvOrdering **ordering)
   *ordering = NULL;
 }
 
-TrsvError TrsvOrderCheck(int rows, const int *offsets, const int *columns)
+TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *columns)
 {
-  for (int i = 0; i < rows; i++) {
-    if (offsets[i + 1] < offsets[i]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, offsets[i], offsets[i + 1]);
-    for (int k = offsets[i]; k < offsets[i + 1]; k++)
-      if (columns[k] < 0 || columns[k] >= rows) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d of %d", i, columns[k], rows);
-  }
+  if (end < begin) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, begin, end);
+  for (int k = 0; k < end - begin; k++)
+    if (columns[k] < 0 || columns[k] >= rows) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d of %d", i, columns[k], rows);
   return TRSV_SUCCESS;
 }
 
@@ -103,14 +101,15 @@ static TrsvError Holds(const TrsvGrid *g, const int *offsets, const int *columns
 }
 
 /* Of a matrix on the host; colour [rows] is for work. */
-static TrsvError OrderHost(int rows, const int *offsets, const int *columns, const double *values, int size, int *colour, TrsvOrdering **ordering)
+static TrsvError Colour(int rows, const int *offsets, const int *columns, const double *values, int size, int *colour, TrsvOrdering **ordering)
 {
   TrsvGridSamples samples;
   TrsvGrid        g;
   int             grid = 0, colours;
 
-  for (int s = 0; rows && !size && s < TRSV_GRID_SAMPLES; s++) TrsvGridSample(rows, offsets[rows], offsets, columns, s, &samples);
-  if (rows && !size) TrsvCall(TrsvGridFind(rows, offsets[rows], &samples, Holds, offsets, columns, &g, &grid));
+  samples.entries = offsets[rows];
+  for (int s = 0; rows && !size && s < TRSV_GRID_SAMPLES; s++) TrsvGridSample(rows, samples.entries, offsets, columns, s, &samples);
+  if (rows && !size) TrsvCall(TrsvGridFind(rows, &samples, Holds, offsets, columns, &g, &grid));
   if (grid) {
     for (int i = 0; i < rows; i++) colour[i] = TrsvGridColour(&g, i);
     colours = TrsvGridColours(&g);
@@ -121,14 +120,14 @@ static TrsvError OrderHost(int rows, const int *offsets, const int *columns, con
   return TRSV_SUCCESS;
 }
 
-static TrsvError Order(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
+static TrsvError HostOrder(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
 {
   int      *colour;
   TrsvError error;
 
-  TrsvCall(TrsvOrderCheck(rows, offsets, columns));
+  for (int i = 0; i < rows; i++) TrsvCall(TrsvOrderCheckRow(rows, i, offsets[i], offsets[i + 1], columns + offsets[i]));
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)rows, &colour));
-  error = OrderHost(rows, offsets, columns, values, size, colour, ordering);
+  error = Colour(rows, offsets, columns, values, size, colour, ordering);
   free(colour);
   return error;
 }
@@ -161,19 +160,20 @@ static TrsvError Move(TrsvOrdering **ordering)
   return error;
 }
 
-/* The same of one on the device, by way of the host. */
-static TrsvError OrderDevice(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
+/* The same of one on the device; blocks by way of the host. */
+static TrsvError DeviceOrder(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
 {
   int      *o = NULL, *c = NULL, entries = 0;
   double   *v = NULL;
   TrsvError error;
 
+  if (!size) return TrsvDeviceOrder(rows, offsets, columns, values, ordering);
   TrsvCall(TrsvDeviceDownload(&entries, offsets + rows, sizeof(entries), NULL));
   if (entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", entries);
   error = Download(sizeof(int) * ((size_t)rows + 1), offsets, &o);
   if (!error) error = Download(sizeof(int) * (size_t)entries, columns, &c);
   if (!error) error = Download(sizeof(double) * (size_t)entries, values, &v);
-  if (!error) error = Order(rows, o, c, v, size, ordering);
+  if (!error) error = HostOrder(rows, o, c, v, size, ordering);
   if (!error) error = Move(ordering);
   free(o);
   free(c);
@@ -188,7 +188,7 @@ TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const d
 
   *ordering = NULL;
   if (rows < 0 || size < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows, blocks of %d", rows, size);
-  error = (memory == TRSV_HOST ? Order : OrderDevice)(rows, offsets, columns, values, size, ordering);
+  error = (memory == TRSV_HOST ? HostOrder : DeviceOrder)(rows, offsets, columns, values, size, ordering);
   if (error) TrsvOrderingDestroy(ordering);
   else (*ordering)->seconds = Seconds() - start;
   return error;

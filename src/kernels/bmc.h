@@ -48,9 +48,9 @@ typedef struct {
   signed char step[TRSV_GRID_OFFSETS][3]; /* the same along x, y, z */
 } TrsvGrid;
 
-/* Of some rows all over the matrix: column - row of each entry; count is -1 where they are too many. */
+/* Of the matrix how many entries it has; of some rows all over it column - row of each entry; count is -1 where they are too many. */
 typedef struct {
-  int count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
+  int entries, count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
 } TrsvGridSamples;
 
 TRSV_BOTH void TrsvGridSample(int rows, int entries, const int *offsets, const int *columns, int s, TrsvGridSamples *samples)
@@ -100,7 +100,7 @@ TRSV_BOTH int TrsvGridColours(const TrsvGrid *g)
 }
 
 /* Is the matrix a regular grid? holds says it of a guess, where the matrix lives. */
-TrsvError TrsvGridFind(int rows, int entries, const TrsvGridSamples *, TrsvError (*holds)(const TrsvGrid *, const int *offsets, const int *columns, int *yes), const int *offsets, const int *columns, TrsvGrid *, int *found);
+TrsvError TrsvGridFind(int rows, const TrsvGridSamples *, TrsvError (*holds)(const TrsvGrid *, const int *offsets, const int *columns, int *yes), const int *offsets, const int *columns, TrsvGrid *, int *found);
 
 /* Colours of any pattern, by waves: see bmc_waves.c. */
 enum {
@@ -203,8 +203,8 @@ int TrsvColoursPack(int colours, int *starts);
 TrsvError TrsvColourWaves(int rows, const int *offsets, const int *columns, const double *values, int *colour, int *colours);
 TrsvError TrsvColourBlocks(int rows, const int *offsets, const int *columns, const double *values, int size, int *colour, int *colours);
 
-/* Are the columns of every row in range? */
-TrsvError TrsvOrderCheck(int rows, const int *offsets, const int *columns);
+/* Is row i, [begin, end) of the matrix, in order? columns: its own */
+TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *columns);
 
 /* TrsvOrderBMC of a matrix on the device, with size 0: bmc.cu. */
 TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering);

@@ -79,12 +79,12 @@ static int RunEnd(const TrsvGrid *g, int k)
 
 /* The first run of positive offsets steps along x; any of the next may be a step along y, and the middle run of those that no plane
    explains a step along z. */
-TrsvError TrsvGridFind(int rows, int entries, const TrsvGridSamples *samples, TrsvError (*holds)(const TrsvGrid *, const int *, const int *, int *), const int *offsets, const int *columns, TrsvGrid *g, int *found)
+TrsvError TrsvGridFind(int rows, const TrsvGridSamples *samples, TrsvError (*holds)(const TrsvGrid *, const int *, const int *, int *), const int *offsets, const int *columns, TrsvGrid *g, int *found)
 {
   int first = 0, last;
 
   *found     = 0;
-  g->entries = entries;
+  g->entries = samples->entries;
   if (rows < 16 || !Stencil(samples, g)) return TRSV_SUCCESS;
   while (first < g->count && g->offset[first] <= 0) first++;
   if (first == g->count || g->offset[first] != 1) return TRSV_SUCCESS;

@@ -240,7 +240,10 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
   if (warp != COPIER) trsv_wait_for_previous(); /* what the copier reads, no launch changes */
   if (thread == 0) trsv_let_next_start();
   if (h.stages) switch (warp) {
-    case COMPUTER: chunk_compute<T, K, W>(A, h, base, now, lane); break;
+    case COMPUTER:
+      if constexpr (K <= 3) chunk_compute_apart<T, K, W>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
+      else chunk_compute<T, K, W>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
+      break;
     case COPIER:
       if (lane == 0) chunk_copy<T, K, W>(A, h, base, first_stage);
       break;

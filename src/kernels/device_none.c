@@ -2,6 +2,7 @@
    The device functions of a build without CUDA. Nothing there calls them: the table has no algorithm of the device.
 */
 #include <stdlib.h>
+#include "bmc.h"
 #include "factor.h"
 
 static TrsvError None(void) { return TrsvFail(TRSV_ERR_UNSUPPORTED, "built without CUDA"); }
@@ -93,19 +94,32 @@ TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision 
   return TrsvDeviceUpload(to, from, (size_t)n, stream);
 }
 
-TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, int *row)
+TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, double *asymmetry)
+{
+  (void)rows;
+  (void)offsets;
+  (void)columns;
+  (void)precision;
+  return TrsvDeviceUpload(asymmetry, values, 0, NULL);
+}
+
+TrsvError TrsvFactorGather(TrsvFactor *f, const void *values, TrsvStream stream) { return TrsvFactorSums(f, values, stream); }
+
+TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
 {
   (void)f;
   (void)offsets;
   (void)columns;
+  (void)order;
+  (void)there;
   (void)row;
   return None();
 }
 
-TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, NULL); }
+TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, order, TRSV_DEVICE, NULL); }
 TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream) { return TrsvFactorSums(f, NULL, stream); }
 
-TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, NULL); }
+TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, order, TRSV_DEVICE, NULL); }
 
 TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 {
@@ -134,5 +148,15 @@ TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, i
   (void)offsets;
   (void)columns;
   (void)source;
+  return None();
+}
+
+TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
+{
+  (void)rows;
+  (void)offsets;
+  (void)columns;
+  (void)values;
+  (void)ordering;
   return None();
 }

@@ -10,7 +10,7 @@ int TrsvFactorForcedLanes;
 
 void TrsvFactorSetLanes(int lanes) { TrsvFactorForcedLanes = lanes; }
 
-static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, int *row)
+static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
 {
   const size_t  rows = (size_t)f->rows, size = TrsvValueSize(f->precision);
   TrsvMatrix    L, U;
@@ -18,7 +18,7 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, int
   TrsvError     error;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
-  TrsvCall(TrsvFactorSplit(f, offsets, columns, row));
+  TrsvCall(TrsvFactorSplit(f, offsets, columns, order, there, row));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvAnalyse(&L, &analysis));
   f->statistics = analysis->statistics;
@@ -34,7 +34,7 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, int
   return TrsvDeviceFinish();
 }
 
-TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there, TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
 {
   TrsvFactor *f;
   TrsvError   error;
@@ -47,7 +47,7 @@ TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, Trs
   f->kind      = kind;
   f->precision = precision;
   f->rows      = rows;
-  error        = Make(f, offsets, columns, row);
+  error        = Make(f, offsets, columns, order, there, row);
   if (error) TrsvFactorDestroy(&f);
   *factor = f;
   return error;
@@ -150,6 +150,10 @@ TrsvError TrsvFactorNumeric(TrsvFactor *f, const void *values, const TrsvPivots 
   int       again;
 
   *outcome = (TrsvOutcome){-1, 0, 0, 0};
+  if (f->order) {
+    TrsvCall(TrsvFactorGather(f, values, stream));
+    values = f->a;
+  }
   do {
     TrsvCall(Attempt(f, values, p, outcome->shift, &row, stream));
     outcome->attempts++;
@@ -157,7 +161,8 @@ TrsvError TrsvFactorNumeric(TrsvFactor *f, const void *values, const TrsvPivots 
   } while (again);
   if (row == UINT_MAX) return TRSV_SUCCESS;
   outcome->row = (int)row;
-  return Magnitude(f, outcome->row, &outcome->pivot, stream);
+  if (f->order) TrsvCall(TrsvDeviceDownload(&outcome->row, f->order + row, sizeof(int), stream));
+  return Magnitude(f, (int)row, &outcome->pivot, stream);
 }
 
 void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues)
@@ -168,14 +173,14 @@ void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, cons
   if (uvalues) *uvalues = f->u;
 }
 
-TrsvError TrsvFactorDownload(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, void **memory, TrsvStream stream)
+TrsvError TrsvFactorDownload(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream stream)
 {
   const size_t size = TrsvValueSize(f->precision), rows = (size_t)f->rows + 1, lower = (size_t)f->lower, upper = (size_t)f->upper;
   char        *values;
   int         *index;
   TrsvError    error;
 
-  TrsvCall(TrsvAlloc(size * (lower + upper) + sizeof(int) * (2 * rows + lower + upper), memory));
+  TrsvCall(TrsvAlloc(size * (lower + upper) + sizeof(int) * (3 * rows + lower + upper), memory));
   values = *memory;
   index  = (int *)(values + size * (lower + upper));
   TrsvFactorTriangles(f, L, U, NULL, NULL);
@@ -192,11 +197,15 @@ TrsvError TrsvFactorDownload(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, 
   if (!error) error = TrsvDeviceDownload(index + rows, f->u_offsets, sizeof(int) * rows, stream);
   if (!error) error = TrsvDeviceDownload(index + 2 * rows, f->l_columns, sizeof(int) * lower, stream);
   if (!error) error = TrsvDeviceDownload(index + 2 * rows + lower, f->u_columns, sizeof(int) * upper, stream);
+  *order = f->order ? index + 2 * rows + lower + upper : NULL;
+  if (!error && f->order) error = TrsvDeviceDownload(index + 2 * rows + lower + upper, f->order, sizeof(int) * (rows - 1), stream);
   if (!error) return TRSV_SUCCESS;
   TrsvFree(TRSV_HOST, *memory);
   *memory = NULL;
   return error;
 }
+
+const int *TrsvFactorOrder(const TrsvFactor *f) { return f->order; }
 
 const TrsvStatistics *TrsvFactorStatistics(const TrsvFactor *f) { return &f->statistics; }
 
@@ -224,6 +233,9 @@ void TrsvFactorDestroy(TrsvFactor **factor)
   TrsvFactor *f = *factor;
 
   if (!f) return;
+  TrsvDeviceFree(f->order);
+  TrsvDeviceFree(f->source);
+  TrsvDeviceFree(f->a);
   TrsvDeviceFree(f->l_offsets);
   TrsvDeviceFree(f->l_columns);
   TrsvDeviceFree(f->u_offsets);

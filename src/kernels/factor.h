@@ -1,6 +1,6 @@
 /*
-   factor.h: what the files of the factorisation share: factor.c runs it, factor_split.cu makes the patterns, factor_rows.cu the values, and
-   factor_pivots.cu where they are those of A but for the pivots.
+   factor.h: what the files of the factorisation share: factor.c runs it, factor_permute.cu brings A into another order, factor_split.cu makes the
+   patterns, factor_rows.cu the values, and factor_pivots.cu where they are those of A but for the pivots.
 */
 #ifndef TRSV_FACTOR_H
 #define TRSV_FACTOR_H
@@ -31,6 +31,9 @@ struct TrsvFactor {
   TrsvFactorKind kind;
   TrsvPrecision  precision;
   int            rows, lower, upper;   /* entries of L and U */
+  int           *order;                 /* [rows] the row of A in each place, NULL where they are the same; where not: */
+  int            entries, *source;      /* of A; where in A each entry of P A P^T stands */
+  void          *a;                     /* its values, and it is what is called A below and in the other files */
   int           *l_offsets, *l_columns; /* L off its unit diagonal */
   int           *u_offsets, *u_columns; /* U, each row's diagonal first */
   int           *l_source;              /* ICC: where in U each entry of L stands, else NULL */
@@ -48,8 +51,13 @@ struct TrsvFactor {
 };
 
 /* factor_split.cu, in the default stream; device_none.c in builds without CUDA */
-TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, int *row); /* patterns of L and U */
-TrsvError TrsvFactorSlots(TrsvFactor *, const int *order);                                 /* who makes which row */
+TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int *row); /* patterns of L and U */
+TrsvError TrsvFactorSlots(TrsvFactor *, const int *order);                                                   /* who makes which row */
+
+/* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to TrsvDeviceUnstage(); f->order,
+   f->source and f->a. Then, as often as there are values, those into f->a. */
+TrsvError TrsvFactorPermute(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int **pattern);
+TrsvError TrsvFactorGather(TrsvFactor *, const void *values, TrsvStream);
 
 /* What is done about pivots, and what is added to the diagonal of A. */
 typedef struct {

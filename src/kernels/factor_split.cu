@@ -200,9 +200,9 @@ static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns,
   return SplitTranspose(f);
 }
 
-static TrsvError Split(TrsvFactor *f, const int *offsets, const int *columns, int *left, int *row)
+/* left: entries left of each diagonal. */
+static TrsvError Count(TrsvFactor *f, const int *offsets, const int *columns, int *left, int *row)
 {
-  const size_t   rows = (size_t)f->rows;
   const unsigned none = UINT_MAX;
   unsigned       bad;
 
@@ -210,22 +210,41 @@ static TrsvError Split(TrsvFactor *f, const int *offsets, const int *columns, in
   TRSV_LAUNCH(split_count, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, offsets, columns, left, &f->status->row);
   TrsvCall(TrsvDeviceLaunched("split_count"));
   TrsvCall(TrsvDeviceDownload(&bad, &f->status->row, sizeof(bad), NULL));
-  if (bad != none) {
-    *row = (int)bad;
-    return Explain((int)bad, f->rows, offsets, columns);
-  }
+  if (bad == none) return TRSV_SUCCESS;
+  *row = (int)bad;
+  return Explain((int)bad, f->rows, offsets, columns);
+}
+
+static TrsvError Split(TrsvFactor *f, const int *offsets, const int *columns, int *left)
+{
+  const size_t rows = (size_t)f->rows;
+
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &f->l_offsets));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &f->u_offsets));
   return f->kind == TRSV_ICC ? SplitICC(f, offsets, columns, left, rows) : SplitLU(f, offsets, columns, left, rows);
 }
 
-extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, int *row)
+/* The caller's rows are looked at before they go elsewhere. */
+static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *left)
+{
+  int      *pattern, row;
+  TrsvError error;
+
+  TrsvCall(TrsvFactorPermute(f, offsets, columns, order, there, &pattern));
+  error = Count(f, pattern, pattern + f->rows + 1, left, &row);
+  if (!error) error = Split(f, pattern, pattern + f->rows + 1, left);
+  TrsvDeviceUnstage(pattern, NULL);
+  return error;
+}
+
+extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
 {
   int      *left;
   TrsvError error;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->rows, &left));
-  error = Split(f, offsets, columns, left, row);
+  error = Count(f, offsets, columns, left, row);
+  if (!error) error = order ? SplitPermuted(f, offsets, columns, order, there, left) : Split(f, offsets, columns, left);
   TrsvDeviceFree(left);
   return error;
 }

@@ -63,7 +63,7 @@ struct TrsvPlan {
 
 extern const TrsvAlgorithm TrsvSerial;
 extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
-extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvDenseRows, TrsvSell; /* there, too */
+extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvSell, TrsvAg, TrsvRecblock, TrsvDenseRows; /* there, too */
 
 /* Was a setting given? Then *to gets what its value means. */
 int TrsvSettingGet(const TrsvAlgorithm *, const char *settings, const char *name, void *to);
@@ -123,6 +123,9 @@ TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision,
 
 /* The largest componentwise backward error |b - T x| / (|T| |x| + |b|) of a solution, everything on the device; Inf where there is a NaN. */
 TrsvError TrsvDeviceError(const TrsvMatrix *, const int *source, const void *values, const void *b, const void *x, double *error, TrsvStream);
+
+/* How far a matrix on the device is from symmetric, 0 to 1, with columns rising in every row; in the default stream: asymmetry.cu. */
+TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values, double *asymmetry);
 
 /* Scans and sorts on the device, in the default stream: primitives.cu. */
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets); /* offsets [n + 1]: sums of the counts before each, and of all */

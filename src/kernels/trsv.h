@@ -276,10 +276,10 @@ TrsvError TrsvPairSecond(TrsvPair *, const void *y, void *x, TrsvStream);
 size_t TrsvPairBytes(const TrsvPair *); /* memory that the pair holds */
 void   TrsvPairDestroy(TrsvPair **);
 
-/* ILU(0) or IC(0) of a matrix A on the device, in its natural order: the patterns once, the values as often as they change. */
+/* ILU(0) or IC(0) of a matrix A on the device, in its natural order or another: the patterns once, the values as often as they change. */
 typedef enum {
   TRSV_ILU, /* A = L U on the pattern of A */
-  TRSV_ICC  /* of A's upper triangle alone: A = U^T D U, given as L = U^T and D U */
+  TRSV_ICC  /* of the upper triangle alone, as the order has it: A = U^T D U, given as L = U^T and D U */
 } TrsvFactorKind;
 
 /* What happens to a pivot that counts as zero; PETSc's MatFactorShiftType in all that follows from it. */
@@ -296,7 +296,7 @@ typedef struct {
 } TrsvPivots;
 
 typedef struct {
-  int    row;      /* of the first zero pivot, or -1 */
+  int    row;      /* of A, of the first zero pivot, or -1 */
   double pivot;    /* its magnitude */
   int    attempts; /* how often A was factored */
   double shift;    /* what was added to its diagonal in the end */
@@ -306,8 +306,21 @@ typedef struct TrsvFactor TrsvFactor;
 
 /* Splits a square pattern, compressed sparse rows on the device, into those of L and U, and sorts the rows by level set. A row without a
    diagonal, with columns that do not rise or lie outside, is TRSV_ERR_STRUCTURE; the message names it, and *row is that row, else -1.
+   order [rows], in memory of the given kind, says which row of A, and which column, stands in each place of what is factored; NULL: A as it is.
    Works in the default stream. Nothing of the caller's is kept. */
-TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
+
+/* Which order TrsvFactorCreateOrdered has chosen, and why. */
+typedef struct {
+  int    bmc;
+  double natural, ordered; /* seconds predicted of the solves of L and of U in either; 0 where that was not asked for */
+  double rest;             /* of an iteration but for these */
+  char   why[128];
+} TrsvOrderChoice;
+
+/* TrsvFactorCreate in the natural order, or in that of TrsvOrderBMC with blocks of that size, where that promises a shorter time to solution: see
+   factor_order.c. lower and upper as TrsvPairCreate has them. values of A, on the device. */
+TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind, TrsvPrecision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
 
 /* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small read, and so for the
    stream. What a zero pivot leaves in L and U is of no use. */
@@ -316,9 +329,11 @@ TrsvError TrsvFactorNumeric(TrsvFactor *, const void *values, const TrsvPivots *
 /* L with a unit diagonal and U with a stored one; they and their values belong to the factor. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
-/* The same on the host: patterns and, where there are any, values. All is in *memory, which the caller gives to TrsvFree(TRSV_HOST). */
-TrsvError TrsvFactorDownload(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, void **memory, TrsvStream);
+/* The same on the host: patterns and, where there are any, values, and TrsvFactorOrder. All is in *memory, which the caller gives to
+   TrsvFree(TRSV_HOST). */
+TrsvError TrsvFactorDownload(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream);
 
+const int            *TrsvFactorOrder(const TrsvFactor *);      /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */
 const TrsvStatistics *TrsvFactorStatistics(const TrsvFactor *); /* of L */
 void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
 int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row; 1 where only the pivots depend on each other */

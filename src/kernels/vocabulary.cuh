@@ -20,6 +20,24 @@
     unsigned char *const                            name = trsv_shared_memory
   #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) (kernel)<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
 
+  /* A launch all of whose blocks are there from its start, so that any may wait for any other; an error where they do not fit on the device. */
+  #define TRSV_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) trsv_launch_together((kernel), (grid), (block), (shared), (stream), __VA_ARGS__)
+template <class... P, class... A> static inline void trsv_launch_together(void (*kernel)(P...), unsigned grid, unsigned block, size_t shared, TrsvStream stream, A... a)
+{
+  cudaLaunchConfig_t  c         = {};
+  cudaLaunchAttribute attribute = {};
+
+  attribute.id              = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  c.gridDim                 = dim3(grid);
+  c.blockDim                = dim3(block);
+  c.dynamicSmemBytes        = shared;
+  c.stream                  = stream;
+  c.attrs                   = &attribute;
+  c.numAttrs                = 1;
+  (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
+}
+
 static __device__ __forceinline__ double trsv_load(const double *p)
 {
   double v;

@@ -40,6 +40,22 @@ static const char yuenyeung[] = "@article{YuenyeungSpTRSV,\n"
                                 "  year    = {2021}\n"
                                 "}\n";
 
+static const char ag[] = "@article{AGSpTRSV,\n"
+                         "  author  = {Zhengding Hu and Jingwei Sun and Zhongyang Li and Guangzhong Sun},\n"
+                         "  title   = {{AG-SpTRSV}: An Automatic Framework to Optimize Sparse Triangular Solve on {GPU}s},\n"
+                         "  journal = {ACM Transactions on Architecture and Code Optimization},\n"
+                         "  volume  = {21},\n"
+                         "  number  = {4},\n"
+                         "  year    = {2024}\n"
+                         "}\n";
+
+static const char recblock[] = "@inproceedings{RecBlockSpTRSV,\n"
+                               "  author    = {Zhengyang Lu and Yuyao Niu and Weifeng Liu},\n"
+                               "  title     = {Efficient Block Algorithms for Parallel Sparse Triangular Solve},\n"
+                               "  booktitle = {49th International Conference on Parallel Processing (ICPP)},\n"
+                               "  year      = {2020}\n"
+                               "}\n";
+
 static const char dense_triangles[] = "@misc{DenseLowerTriangularSolver,\n"
                                       "  title = {Dense Lower Triangular Solver: {GPU} Simple, {GPU} Complex 1 and {GPU} Complex 2},\n"
                                       "  note  = {Course report; its authors are not named}\n"
@@ -68,6 +84,8 @@ static struct {
   {"warp",     syncfree_csr, PETSC_FALSE},
   {"csc",      syncfree,     PETSC_FALSE},
   {"level",    level_sets,   PETSC_FALSE},
+  {"ag",       ag,           PETSC_FALSE},
+  {"recblock", recblock,     PETSC_FALSE},
   {"dense",    dense_triangles, PETSC_FALSE},
   {"sell",     block_multicolour, PETSC_FALSE},
 };

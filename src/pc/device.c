@@ -15,8 +15,13 @@ static void WhyHost(const SpTRSVGPU *s, Mat local, const MatFactorInfo *info, ch
 
   if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_HOST || info->factoronhost) reason = "asked for";
   else if (info->levels > 0) reason = "there are levels of fill";
-  else if (!s->natural) reason = "the ordering is not the natural one";
   else if (!local->rmap->n) reason = "there are no rows";
+  else if (!s->natural) {
+    PetscBool same = PETSC_TRUE;
+
+    for (PetscInt i = 0; i < local->rmap->n && same; i++) same = (PetscBool)(s->row[i] == s->column[i]);
+    if (!same) reason = "rows and columns are ordered apart";
+  }
   (void)PetscStrncpy(why, reason, size);
 }
 
@@ -33,18 +38,59 @@ static PetscErrorCode GetPattern(Mat local, const PetscInt **i, const PetscInt *
   *there = (PetscBool)!ierr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* The factor in the order that is asked for, or given; a TRSV_ERR_STRUCTURE is for the caller to deal with. */
+static PetscErrorCode CreateFactor(SpTRSVGPU *s, Mat A, Mat local, const PetscInt *i, const PetscInt *j, TrsvError *error)
+{
+  const TrsvFactorKind kind  = s->kind == MAT_FACTOR_ICC ? TRSV_ICC : TRSV_ILU;
+  const PetscInt       n     = local->rmap->n;
+  const PetscScalar   *a;
+  TrsvOrdering        *bmc   = NULL;
+  TrsvOrderChoice      choice;
+  PetscDeviceContext   context;
+  PetscInt             size;
+  int                  row;
+
+  PetscFunctionBegin;
+  if (!s->natural || s->settings.ordering == SPTRSVGPU_ORDERING_NATURAL || s->settings.against[0]) {
+    *error = TrsvFactorCreate(n, i, j, s->row, TRSV_HOST, kind, TRSV_DOUBLE, &s->factor, &row);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SpTRSVGPUOrderingSize(A, &size));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, &a));
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextSynchronize(context)); /* they may still be on their way */
+  if (s->settings.ordering == SPTRSVGPU_ORDERING_BMC) {
+    *error = TrsvOrderBMC(n, i, j, a, TRSV_DEVICE, size, &bmc);
+    if (!*error) *error = TrsvFactorCreate(n, i, j, bmc->order, TRSV_DEVICE, kind, TRSV_DOUBLE, &s->factor, &row);
+    s->bmc = (PetscBool)!*error;
+  } else {
+    const TrsvAlgorithm *thread = s->settings.thread ? TrsvAlgorithmFind("thread") : NULL, *lower = s->settings.algorithm[SPTRSVGPU_LOWER], *upper = s->settings.algorithm[SPTRSVGPU_UPPER];
+
+    *error = TrsvFactorCreateOrdered(n, i, j, a, kind, TRSV_DOUBLE, size, lower ? lower : thread, upper ? upper : thread, &s->factor, &row, &choice);
+    if (!*error) {
+      s->bmc       = (PetscBool)choice.bmc;
+      s->iteration = (choice.bmc ? choice.ordered : choice.natural) + choice.rest;
+      PetscCall(PetscStrncpy(s->order, choice.why, sizeof(s->order)));
+    }
+  }
+  if (s->bmc) s->natural = PETSC_FALSE;
+  TrsvOrderingDestroy(&bmc);
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 #endif
 
 /* Leaves s->factor NULL where the host is to factor. A pattern that cannot be factored is also left to it, and to what it says. */
-PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *info)
+PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat A, Mat local, const MatFactorInfo *info)
 {
 #if PetscDefined(HAVE_CUDA)
   SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
   const PetscInt    *i, *j;
   PetscBool          there = PETSC_FALSE;
   PetscDeviceContext context;
-  TrsvError          error;
-  int                row, lower, upper;
+  TrsvError          error = TRSV_SUCCESS;
+  int                lower, upper;
   double             device, host;
 
   PetscFunctionBegin;
@@ -58,7 +104,7 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
   }
   PetscCall(PetscDeviceContextGetCurrentContext(&context));
   PetscCall(PetscDeviceContextSynchronize(context)); /* the symbolic phase works in the default stream */
-  error = TrsvFactorCreate(local->rmap->n, i, j, s->kind == MAT_FACTOR_ICC ? TRSV_ICC : TRSV_ILU, TRSV_DOUBLE, &s->factor, &row);
+  PetscCall(CreateFactor(s, A, local, i, j, &error));
   PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &i, &j));
   if (error == TRSV_ERR_STRUCTURE) {
     PetscCall(PetscStrncpy(s->why, TrsvErrorMessage(), sizeof(s->why)));
@@ -75,6 +121,7 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
 #else
   PetscFunctionBegin;
   (void)F;
+  (void)A;
   (void)local;
   (void)info;
 #endif

@@ -16,6 +16,8 @@ typedef struct {
   const TrsvAlgorithm *algorithm[2]; /* by SpTRSVGPUFactor; NULL is auto */
   SpTRSVGPUSelect      select;
   SpTRSVGPUFactorization factorization;
+  SpTRSVGPUOrdering    ordering; /* where PETSc's is the natural one */
+  char                 against[96]; /* why auto is not to take another order any more */
   PetscReal            tune; /* seconds */
   char                 words[SPTRSVGPU_WORDS][TRSV_SETTINGS]; /* settings of each algorithm of the table, for where it is named */
   PetscBool            thread; /* auto means thread-level kernels where there is a GPU (capellini) */
@@ -31,7 +33,11 @@ typedef struct {
   PetscBool         nonzero;  /* the shift is MAT_SHIFT_NONZERO, though PCILU says INBLOCKS for matrices of the device */
   TrsvMemory        home;     /* where the matrix lives */
   PetscBool         natural;  /* is the ordering the natural one? */
-  PetscInt         *row, *column; /* where not: the factor's rows and columns in the order of the matrix */
+  PetscBool         bmc;      /* is it one that was made here? */
+  PetscBool         anybmc;   /* on any rank? */
+  char              order[160]; /* why it is what it is, where that was for us to say */
+  double            iteration; /* where it was chosen by prediction: seconds of an iteration */
+  PetscInt         *row, *column; /* where not natural, and the host factors: the rows and columns of the matrix in the order of the factor */
   TrsvPair         *pair[2][2];   /* [memory][transposed], each made when it is first needed */
   Vec               b, x;     /* on the device, for vectors of the host; made when needed */
   Vec               root;     /* ICC: square roots of the pivots, for the symmetric halves of an apply; made when needed */
@@ -41,6 +47,7 @@ typedef struct {
 typedef struct {
   TrsvMatrix         L, U;
   const PetscScalar *l, *u;  /* their values */
+  const PetscInt    *row, *column; /* the rows and columns of the matrix in their order, NULL where that is natural */
   TrsvMemory         memory; /* where all of it lives */
   PetscInt          *index;  /* what this owns */
   PetscScalar       *value;
@@ -59,10 +66,12 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUGetPair(Mat, TrsvMemory, PetscBool, TrsvPai
 PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const TrsvPair *, PetscBool);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
 PETSC_INTERN PetscErrorCode MatGetOrdering_BMC(Mat, MatOrderingType, IS *, IS *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUOrderingSize(Mat, PetscInt *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUOrderingOnHost(Mat, Mat, TrsvOrdering **);
 PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);
 PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);
 
-PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat, Mat, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat, Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceNumeric(Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostCheck(Mat, Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *, Mat, IS, IS, const MatFactorInfo *);

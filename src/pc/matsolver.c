@@ -36,7 +36,8 @@ static PetscErrorCode Reset(Mat F)
     for (int t = 0; t < 2; t++) TrsvPairDestroy(&s->pair[m][t]);
   PetscCall(MatDestroy(&s->host));
   TrsvFactorDestroy(&s->factor);
-  s->why[0] = 0;
+  s->why[0] = s->order[0] = 0;
+  s->bmc = s->anybmc = PETSC_FALSE;
   PetscCall(PetscFree2(s->row, s->column));
   PetscCall(VecDestroy(&s->b));
   PetscCall(VecDestroy(&s->x));
@@ -147,6 +148,15 @@ static PetscErrorCode IsIdentity(IS is, PetscBool *identity)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode KeepOrdering(SpTRSVGPU *s, PetscInt n, const PetscInt *row, const PetscInt *column)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n, &s->row, n, &s->column));
+  PetscCall(PetscArraycpy(s->row, row, n));
+  PetscCall(PetscArraycpy(s->column, column, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The orderings of the local rows and columns; on several ranks only the natural one exists. */
 static PetscErrorCode SetOrdering(Mat F, Mat local, IS row, IS column, IS *localrow, IS *localcolumn)
 {
@@ -172,11 +182,9 @@ static PetscErrorCode SetOrdering(Mat F, Mat local, IS row, IS column, IS *local
   *localrow    = row;
   *localcolumn = column;
   if (s->natural) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc2(n, &s->row, n, &s->column));
   PetscCall(ISGetIndices(row, &r));
   PetscCall(ISGetIndices(column, &c));
-  PetscCall(PetscArraycpy(s->row, r, n));
-  PetscCall(PetscArraycpy(s->column, c, n));
+  PetscCall(KeepOrdering(s, n, r, c));
   PetscCall(ISRestoreIndices(row, &r));
   PetscCall(ISRestoreIndices(column, &c));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -193,6 +201,39 @@ static PetscErrorCode CheckSettings(Mat F)
     PetscCheck(!a || TrsvAlgorithmMemory(a) == s->home, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Algorithm %s runs on %s, but the matrix lives on %s%s", a ? TrsvAlgorithmName(a) : "", s->home == TRSV_HOST ? "a GPU" : "the host", s->home == TRSV_HOST ? "the host" : "a GPU",
                s->home == TRSV_HOST ? "; use -mat_type aijcusparse on a machine with a GPU, or leave the choice to auto" : "");
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The host is to factor in block multicolour order. */
+static PetscErrorCode OrderOnHost(SpTRSVGPU *s, Mat A, Mat local, IS *row, IS *column)
+{
+  TrsvOrdering *bmc;
+
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPUOrderingOnHost(A, local, &bmc));
+  PetscCall(KeepOrdering(s, local->rmap->n, bmc->order, bmc->order));
+  TrsvOrderingDestroy(&bmc);
+  s->bmc     = PETSC_TRUE;
+  s->natural = PETSC_FALSE;
+  PetscCall(ISDestroy(row));
+  PetscCall(ISDestroy(column));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, row));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->column, PETSC_COPY_VALUES, column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the view says of the order. */
+static PetscErrorCode ExplainOrdering(SpTRSVGPU *s)
+{
+  const char *why = s->order;
+
+  PetscFunctionBegin;
+  if (s->settings.ordering == SPTRSVGPU_ORDERING_BMC) why = "asked for";
+  else if (s->settings.ordering == SPTRSVGPU_ORDERING_NATURAL) why = "";
+  else if (s->settings.against[0]) why = s->settings.against;
+  else if (s->home == TRSV_HOST) why = "the solves run on the host, one row after the other";
+  else if (!s->order[0]) why = "the host factors";
+  if (why != s->order) PetscCall(PetscStrncpy(s->order, why, sizeof(s->order)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,14 +255,18 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCall(CheckSettings(F));
   PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SetOrdering(F, local, row, column, &r, &c));
+  PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_BMC, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering bmc does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
   F->info.fill_ratio_given = info->fill;
-  PetscCall(SpTRSVGPUDeviceSymbolic(F, local, info));
+  PetscCall(SpTRSVGPUDeviceSymbolic(F, A, local, info));
   if (!s->factor) {
     PetscCall(SpTRSVGPUHostCheck(A, local));
+    if (s->bmc || s->settings.ordering == SPTRSVGPU_ORDERING_BMC) PetscCall(OrderOnHost(s, A, local, &r, &c));
     PetscCall(SpTRSVGPUHostSymbolic(s, local, r, c, info));
   }
   PetscCall(ISDestroy(&r));
   PetscCall(ISDestroy(&c));
+  PetscCall(ExplainOrdering(s));
+  PetscCallMPI(MPIU_Allreduce(&s->bmc, &s->anybmc, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
   F->factortype                 = s->kind;
   F->ops->lufactornumeric       = Numeric;
   F->ops->choleskyfactornumeric = Numeric;
@@ -263,14 +308,19 @@ static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
    is the same, and so are the plans. */
 static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *info)
 {
-  IS natural;
+  SpTRSVGPUTriangles t;
+  IS                 order;
 
   PetscFunctionBegin;
+  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
+  if (t.row && !s->row) PetscCall(KeepOrdering(s, local->rmap->n, t.row, t.column));
+  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   TrsvFactorDestroy(&s->factor);
   PetscCall(PetscStrncpy(s->why, "the matrix is bound to the host", sizeof(s->why)));
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &natural));
-  PetscCall(SpTRSVGPUHostSymbolic(s, local, natural, natural, info));
-  PetscCall(ISDestroy(&natural));
+  if (s->natural) PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &order));
+  else PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &order));
+  PetscCall(SpTRSVGPUHostSymbolic(s, local, order, order, info));
+  PetscCall(ISDestroy(&order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -369,10 +419,10 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
     ask[f].settings = SpTRSVGPUWords(&s->settings, ask[f].algorithm);
   }
   PetscCall(SpTRSVGPUTrianglesCreate(s, memory, &t));
-  PetscCallTrsv(TrsvPairCreate(&t.L, &t.U, s->row, s->column, transposed, memory, (TrsvSelection)s->settings.select, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], p));
+  PetscCallTrsv(TrsvPairCreate(&t.L, &t.U, t.row, t.column, transposed, memory, (TrsvSelection)s->settings.select, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], p));
   PetscCall(SpTRSVGPUGetStream(memory, &stream));
   PetscCallTrsv(TrsvPairSetValues(*p, t.l, t.u, t.memory, stream));
-  if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, s->row, s->column, t.l, t.u, t.memory, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
+  if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, t.row, t.column, t.l, t.u, t.memory, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   PetscCall(SpTRSVGPUCite(*p, s->settings.thread));

@@ -4,6 +4,7 @@
 #include "impl.h"
 
 const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "SpTRSVGPUFactorization", "SPTRSVGPU_FACTORIZATION_", NULL};
+const char *const SpTRSVGPUOrderings[]      = {"natural", "bmc", "auto", "SpTRSVGPUOrdering", "SPTRSVGPU_ORDERING_", NULL};
 const char *const SpTRSVGPUSelects[]        = {"model", "granularity", "tune", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
 
 PetscErrorCode SpTRSVGPUErrorCode(TrsvError error)
@@ -64,8 +65,8 @@ static PetscErrorCode GetNames(char names[], size_t size)
 
    Notes:
    To be called between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. The algorithms are
-   serial on the host; chunk, inverse, thread, warp, level, csc, twophase, fusion, dense and cusparse on a GPU. csc sums in no fixed order: the bits of a
-   solution may differ from solve to solve. level refuses factors of more than 65,536 level sets. auto never chooses level, csc, twophase, fusion, dense,
+   serial on the host; chunk, inverse, thread, warp, level, csc, twophase, fusion, ag, recblock, dense and cusparse on a GPU. csc sums in no fixed order: the bits of a
+   solution may differ from solve to solve. level refuses factors of more than 65,536 level sets. auto never chooses level, csc, twophase, fusion, ag, recblock, dense,
    warp or cusparse by prediction. One that does not run where the matrix lives is an error of the set-up.
 
 .seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
@@ -316,8 +317,8 @@ PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat F, PetscReal *seconds)
    Level: intermediate
 
    Notes:
-   The GPU factors ILU(0) and ICC(0) in the natural order, with every shift that PETSc has. Levels of fill and other orderings are the host's
-   whatever is asked for; the view says which it was, and why.
+   The GPU factors ILU(0) and ICC(0) in any order that is the same for rows and columns, with every shift that PETSc has. Levels of fill and other
+   orderings are the host's whatever is asked for; the view says which it was, and why.
 
    PETSc's factorisation by cuSPARSE is no choice here: PETSc does not show what it makes. It is what `PCILU` does for `MATSEQAIJCUSPARSE`.
 

@@ -3,6 +3,41 @@
 */
 #include "impl.h"
 
+/* What the user asks for, 0 for nothing. */
+PetscErrorCode SpTRSVGPUOrderingSize(Mat A, PetscInt *size)
+{
+  PetscBool set;
+
+  PetscFunctionBegin;
+  *size = 0;
+  PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_block_size", size, &set));
+  PetscCheck(!set || *size > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_ordering_bmc_block_size %" PetscInt_FMT ": a block has at least one row", *size);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The ordering of this rank's part of A. */
+PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering)
+{
+  const PetscInt    *i, *j;
+  const PetscScalar *a = NULL;
+  PetscInt           n, size;
+  PetscBool          done, valued;
+  TrsvError          error;
+
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPUOrderingSize(A, &size));
+  PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &valued)); /* for others, the rows just seen need not be of the values */
+  if (valued) PetscCall(MatSeqAIJGetArrayRead(local, &a));
+  error = TrsvOrderBMC(n, i, j, a, TRSV_HOST, size, ordering);
+  if (valued) PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
+  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCallTrsv(error);
+  PetscCall(PetscInfo(A, "Multicolour ordering: %d colours, %g s%s\n", (*ordering)->colours, (*ordering)->seconds, (*ordering)->grid[0] ? ", a regular grid" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    MATORDERINGBMC = "bmc" - block multicolour: small blocks of neighbouring rows, coloured so that no two of one colour touch, ordered by
    colour, block, and inside a block as they were
@@ -28,25 +63,10 @@
 M*/
 PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, IS *column)
 {
-  const PetscInt    *i, *j;
-  const PetscScalar *a = NULL;
-  PetscInt           n, size = 0;
-  PetscBool          done, set, valued;
-  TrsvOrdering      *ordering;
-  TrsvError          error;
+  TrsvOrdering *ordering;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_block_size", &size, &set));
-  PetscCheck(!set || size > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_ordering_bmc_block_size %" PetscInt_FMT ": a block has at least one row", size);
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)A)->type_name);
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &valued)); /* for others, the rows just seen need not be of the values */
-  if (valued) PetscCall(MatSeqAIJGetArrayRead(A, &a));
-  error = TrsvOrderBMC(n, i, j, a, TRSV_HOST, size, &ordering);
-  if (valued) PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCallTrsv(error);
-  PetscCall(PetscInfo(A, "Multicolour ordering: %d colours, %g s%s\n", ordering->colours, ordering->seconds, ordering->grid[0] ? ", a regular grid" : ""));
+  PetscCall(SpTRSVGPUOrderingOnHost(A, A, &ordering));
   /* two of them: MatReorderForNonzeroDiagonal() changes the columns' alone */
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, row));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, column));

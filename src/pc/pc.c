@@ -23,6 +23,15 @@ typedef struct {
   PetscErrorCode (*destroy)(PC);
   PetscErrorCode (*setupsolvertype)(PC);
   PetscErrorCode (*setshifttype)(PC, MatFactorShiftType);
+  PetscErrorCode (*setordering)(PC, MatOrderingType);
+  char              given[64];   /* the MatOrderingType that the user has named, "" for none */
+  SpTRSVGPUOrdering ordering;    /* what is asked of us */
+  PetscBool         orderingset; /* by the user? */
+  struct {
+    KSPConvergedReason reason; /* KSP_CONVERGED_ITERATING: none */
+    PetscInt           iterations;
+    double             iteration; /* seconds predicted */
+  } seen[2]; /* of the last KSP in the natural order, and in block multicolour, where auto chose */
 } PC_SpTRSVGPU;
 
 static PetscErrorCode GetData(PC pc, PC_SpTRSVGPU **data)
@@ -63,6 +72,19 @@ static PetscErrorCode ChooseKind(PC pc, PC_SpTRSVGPU *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What is left for us to order, once PETSc's own option has been heeded. */
+static PetscErrorCode GetOwnOrdering(PC pc, const PC_SpTRSVGPU *p, SpTRSVGPUOrdering *ordering)
+{
+  PetscBool same = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  *ordering = p->given[0] ? SPTRSVGPU_ORDERING_NATURAL : p->ordering;
+  if (!p->given[0] || !p->orderingset || p->ordering == SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(p->given, p->ordering == SPTRSVGPU_ORDERING_BMC ? MATORDERINGBMC : MATORDERINGNATURAL, &same));
+  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering %s and -pc_factor_mat_ordering_type %s contradict each other; give one of them", SpTRSVGPUOrderings[p->ordering], p->given);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Called by PETSc's set-up, and by users before it, wherever a factor Mat is made. */
 static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
 {
@@ -87,6 +109,7 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   if (p->saved) s->settings = p->settings;
   p->saved           = PETSC_FALSE;
   s->settings.thread = p->thread;
+  PetscCall(GetOwnOrdering(pc, p, &s->settings.ordering));
   s->kind            = p->kind;
   s->nonzero         = (PetscBool)(p->shiftset && p->shift == MAT_SHIFT_NONZERO);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,10 +127,61 @@ static PetscErrorCode PCFactorSetShiftType_SpTRSVGPU(PC pc, MatFactorShiftType s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCFactorSetMatOrderingType_SpTRSVGPU(PC pc, MatOrderingType type)
+{
+  PC_SpTRSVGPU *p;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscCall((*p->setordering)(pc, type));
+  PetscCall(PetscStrncpy(p->given, type, sizeof(p->given)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCFactorSetUseInPlace_SpTRSVGPU(PC pc, PetscBool flg)
 {
   PetscFunctionBegin;
   PetscCheck(!flg, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_type %s does not factor in place: the matrix stays as it is, and the factor has a layout of its own", ((PetscObject)pc)->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Notes how the KSP went in the order that auto has chosen. One that applies us once, or a fixed number of times, tells nothing. */
+static PetscErrorCode PCPostSolve_SpTRSVGPU(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PC_SpTRSVGPU      *p;
+  Mat                F;
+  SpTRSVGPU         *s;
+  KSPConvergedReason reason;
+  PetscBool          preonly;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscCall(GetFactor(pc, &F));
+  if (!F || ((SpTRSVGPU *)F->data)->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  s = (SpTRSVGPU *)F->data;
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
+  if (preonly || reason == KSP_CONVERGED_ITS || reason == KSP_CONVERGED_ITERATING) PetscFunctionReturn(PETSC_SUCCESS);
+  p->seen[s->anybmc].reason    = reason;
+  p->seen[s->anybmc].iteration = s->iteration;
+  PetscCall(KSPGetIterationNumber(ksp, &p->seen[s->anybmc].iterations));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before a set-up with new values: was block multicolour, which auto has chosen, the wrong choice? Then it is the natural order from now on. */
+static PetscErrorCode Reconsider(PC pc, PC_SpTRSVGPU *p)
+{
+  const double seconds[2] = {p->seen[0].iteration * (double)p->seen[0].iterations, p->seen[1].iteration * (double)p->seen[1].iterations};
+  Mat          F;
+  SpTRSVGPU   *s;
+
+  PetscFunctionBegin;
+  PetscCall(GetFactor(pc, &F));
+  if (!F || !((SpTRSVGPU *)F->data)->anybmc || ((SpTRSVGPU *)F->data)->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  s = (SpTRSVGPU *)F->data;
+  if (p->seen[1].reason < 0) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "in block multicolour the KSP ended with %s", KSPConvergedReasons[p->seen[1].reason]));
+  else if (p->seen[0].reason > 0 && p->seen[1].reason > 0 && seconds[0] < seconds[1]) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "%" PetscInt_FMT " iterations; in block multicolour there were %" PetscInt_FMT, p->seen[0].iterations, p->seen[1].iterations));
+  if (s->settings.against[0]) pc->flag = DIFFERENT_NONZERO_PATTERN; /* the symbolic phase again */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,6 +192,12 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
+  if (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN) PetscCall(Reconsider(pc, p));
+  else if (pc->setupcalled) { /* another matrix */
+    PetscCall(PetscArrayzero(p->seen, 2));
+    PetscCall(GetFactor(pc, &F));
+    if (F) ((SpTRSVGPU *)F->data)->settings.against[0] = 0;
+  }
   if (!pc->setupcalled || pc->flag != SAME_NONZERO_PATTERN) {
     PetscCall(GetFactor(pc, &F));
     p->saved = F ? PETSC_TRUE : PETSC_FALSE;
@@ -132,6 +212,7 @@ static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, PetscOptionItems PetscOp
   static const char *const kinds[] = {"ilu", "icc"};
   PC_SpTRSVGPU            *p;
   PetscInt                 kind;
+  PetscEnum                ordering;
   PetscBool                set;
 
   PetscFunctionBegin;
@@ -139,6 +220,8 @@ static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, PetscOptionItems PetscOp
   PetscOptionsHeadBegin(PetscOptionsObject, "Incomplete factorization with sparse triangular solves on a GPU");
   PetscCall(PetscOptionsEList("-pc_sptrsvgpu_factor", "ilu or icc; where not given, icc if the matrix is known to be SPD", "PCSpTRSVGPUSetFactorType", kinds, 2, p->asked == MAT_FACTOR_NONE ? "by the matrix" : kinds[p->asked == MAT_FACTOR_ICC], &kind, &set));
   if (set) PetscCall(PCSpTRSVGPUSetFactorType(pc, kind ? MAT_FACTOR_ICC : MAT_FACTOR_ILU));
+  PetscCall(PetscOptionsEnum("-pc_sptrsvgpu_ordering", "Order in which the matrix is factored", "PCSpTRSVGPUSetOrdering", SpTRSVGPUOrderings, (PetscEnum)p->ordering, &ordering, &set));
+  if (set) PetscCall(PCSpTRSVGPUSetOrdering(pc, (SpTRSVGPUOrdering)ordering));
   PetscOptionsHeadEnd();
   PetscCall((*p->setfromoptions)(pc, PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,6 +248,20 @@ static PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The next set-up starts anew, with the settings of the factor that there is; as PCFactorSetLevels() does. */
+static PetscErrorCode Restart(PC pc, PC_SpTRSVGPU *p)
+{
+  Mat F;
+
+  PetscFunctionBegin;
+  PetscCall(GetFactor(pc, &F));
+  p->saved = F ? PETSC_TRUE : PETSC_FALSE;
+  if (F) p->settings = ((SpTRSVGPU *)F->data)->settings;
+  PetscUseTypeMethod(pc, reset);
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSpTRSVGPUSetFactorType_SpTRSVGPU(PC pc, MatFactorType type)
 {
   PC_SpTRSVGPU *p;
@@ -172,16 +269,36 @@ static PetscErrorCode PCSpTRSVGPUSetFactorType_SpTRSVGPU(PC pc, MatFactorType ty
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   PetscCheck(type == MAT_FACTOR_ILU || type == MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "MAT_FACTOR_ILU or MAT_FACTOR_ICC, not %s", MatFactorTypes[type]);
-  if (pc->setupcalled && type != p->kind) { /* as PCFactorSetLevels() does */
-    Mat F;
-
-    PetscCall(GetFactor(pc, &F));
-    p->saved = F ? PETSC_TRUE : PETSC_FALSE;
-    if (F) p->settings = ((SpTRSVGPU *)F->data)->settings;
-    PetscUseTypeMethod(pc, reset);
-    pc->setupcalled = PETSC_FALSE;
-  }
+  if (pc->setupcalled && type != p->kind) PetscCall(Restart(pc, p));
   p->asked = type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSpTRSVGPUSetOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering ordering)
+{
+  PC_SpTRSVGPU *p;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscCheck(ordering >= SPTRSVGPU_ORDERING_NATURAL && ordering <= SPTRSVGPU_ORDERING_AUTO, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "No ordering of number %d", (int)ordering);
+  if (pc->setupcalled && ordering != p->ordering) {
+    PetscCall(Restart(pc, p));
+    p->settings.against[0] = 0;
+  }
+  p->ordering    = ordering;
+  p->orderingset = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSpTRSVGPUGetOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering *ordering)
+{
+  PC_SpTRSVGPU *p;
+  Mat           F;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscCall(GetFactor(pc, &F));
+  *ordering = !F ? p->ordering : ((SpTRSVGPU *)F->data)->anybmc ? SPTRSVGPU_ORDERING_BMC : SPTRSVGPU_ORDERING_NATURAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,6 +364,66 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*@
+   PCSpTRSVGPUSetOrdering - sets the order in which the matrix is factored
+
+   Logically Collective
+
+   Input Parameters:
++  pc       - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
+-  ordering - `SPTRSVGPU_ORDERING_NATURAL`, the default; `SPTRSVGPU_ORDERING_BMC`: block multicolour, see `MATORDERINGBMC`; or
+              `SPTRSVGPU_ORDERING_AUTO`: the one of them that promises the shorter time to solution
+
+   Options Database Key:
+.  -pc_sptrsvgpu_ordering <natural,bmc,auto> - the same
+
+   Level: intermediate
+
+   Notes:
+   The order is made where the matrix lives, each rank orders its own rows. `PCFactorSetMatOrderingType()` is heeded: a type that is given there is taken
+   in place of auto, and another than the one given here is an error of the set-up.
+
+   auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes block multicolour where an iteration in it, with
+   all that belongs to it, is predicted to be at least 1.2 times as fast as one in the natural order; never where the values are far from symmetric: there a
+   flow, or an elimination order, is often written into the natural order, and iterations rise several times. After a `KSP` that did not converge in block
+   multicolour, set-ups with new values in the same pattern take the natural order, and keep to it; and so they do if solves in both have been seen,
+   and iterations times their predicted seconds speak for it. The view says what was chosen, and why.
+
+.seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGBMC`
+@*/
+PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCSpTRSVGPUSetOrdering_C", (PC, SpTRSVGPUOrdering), (pc, ordering));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCSpTRSVGPUGetOrdering - tells the order in which the matrix is factored
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
+
+   Output Parameter:
+.  ordering - after the set-up `SPTRSVGPU_ORDERING_BMC` where `PCSpTRSVGPUSetOrdering()` has made it so, on any rank, else `SPTRSVGPU_ORDERING_NATURAL`;
+              before it what was asked for
+
+   Level: intermediate
+
+.seealso: `PCSpTRSVGPUSetOrdering()`
+@*/
+PetscErrorCode PCSpTRSVGPUGetOrdering(PC pc, SpTRSVGPUOrdering *ordering)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(ordering, 2);
+  PetscUseMethod(pc, "PCSpTRSVGPUGetOrdering_C", (PC, SpTRSVGPUOrdering *), (pc, ordering));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 {
   PC_SpTRSVGPU *p;
@@ -257,6 +434,8 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
   destroy = p->destroy;
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetFactorType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetFactorType_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetOrdering_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetOrdering_C", NULL));
   PetscCall((*destroy)(pc));
   PetscCall(PetscObjectCompose((PetscObject)pc, key, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -268,10 +447,12 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 
    Options Database Keys:
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
+.  -pc_sptrsvgpu_ordering <natural,bmc,auto> - the order in which the matrix is factored, natural by default; see `PCSpTRSVGPUSetOrdering()`
 .  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, inverse, thread, warp,
-                                       level, csc, twophase, fusion, dense, cusparse
+                                       level, csc, twophase, fusion, ag, recblock, dense, cusparse
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
+.  -mat_sptrsvgpu_ag_scheme <scheme>  - of AG-SpTRSV, where ag is named; see `MatSpTRSVGPUSetSettings()`
 .  -mat_sptrsvgpu_select <model,granularity> - what chooses for auto
 .  -mat_sptrsvgpu_factorization <auto,device,host> - where the matrix is factored if it lives on a GPU
 .  -mat_sptrsvgpu_view                - show statistics, choice and memory
@@ -281,12 +462,12 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 
    Notes:
    This is PETSc's own ILU preconditioner with the solver type `MATSOLVERSPTRSVGPU`, which `PCILU`, `PCICC` and `MatGetFactor()` take as well. On
-   several ranks it is block Jacobi, with one block a rank, for natural orderings.
+   several ranks it is block Jacobi, with one block a rank; -pc_factor_mat_ordering_type must be natural there.
 
    For matrices of type `MATAIJ` and `MATAIJCUSPARSE`. `MAT_SHIFT_NONZERO` is honoured on both, where `PCILU` turns it into
    `MAT_SHIFT_INBLOCKS` for the latter.
 
-.seealso: `PCILU`, `PCICC`, `PCSpTRSVGPUSetFactorType()`, `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCCAPELLINI`
+.seealso: `PCILU`, `PCICC`, `PCSpTRSVGPUSetFactorType()`, `PCSpTRSVGPUSetOrdering()`, `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCCAPELLINI`
 M*/
 static PetscErrorCode Create(PC pc, PetscBool thread)
 {
@@ -309,16 +490,21 @@ static PetscErrorCode Create(PC pc, PetscBool thread)
   p->destroy        = pc->ops->destroy;
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", &p->setupsolvertype));
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetShiftType_C", &p->setshifttype));
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetMatOrderingType_C", &p->setordering));
 
   pc->ops->setup          = PCSetUp_SpTRSVGPU;
   pc->ops->setfromoptions = PCSetFromOptions_SpTRSVGPU;
   pc->ops->view           = PCView_SpTRSVGPU;
   pc->ops->destroy        = PCDestroy_SpTRSVGPU;
+  pc->ops->postsolve      = PCPostSolve_SpTRSVGPU;
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", PCFactorSetUpMatSolverType_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetShiftType_C", PCFactorSetShiftType_SpTRSVGPU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetMatOrderingType_C", PCFactorSetMatOrderingType_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUseInPlace_C", PCFactorSetUseInPlace_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetFactorType_C", PCSpTRSVGPUSetFactorType_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetFactorType_C", PCSpTRSVGPUGetFactorType_SpTRSVGPU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetOrdering_C", PCSpTRSVGPUSetOrdering_SpTRSVGPU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetOrdering_C", PCSpTRSVGPUGetOrdering_SpTRSVGPU));
   PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSPTRSVGPU));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

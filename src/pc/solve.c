@@ -191,7 +191,7 @@ static PetscErrorCode GetRoot(Mat F, Vec like)
   for (PetscInt r = 0; r < t.U.rows; r++) {
     const PetscReal pivot = PetscRealPart(t.u[t.U.offsets[r]]);
 
-    PetscCheck(!(pivot < 0), PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT, "Pivot %g of row %" PetscInt_FMT " is negative: the factor has no symmetric halves", (double)pivot, s->natural ? r : s->row[r]);
+    PetscCheck(!(pivot < 0), PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT, "Pivot %g of row %" PetscInt_FMT " is negative: the factor has no symmetric halves", (double)pivot, t.row ? t.row[r] : r);
     root[r] = PetscSqrtReal(pivot);
   }
   PetscCall(VecRestoreArrayWrite(s->root, &root));

@@ -109,11 +109,15 @@ PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, TrsvMemory memory, S
   if (!s->factor) {
     if (s->kind == MAT_FACTOR_ICC) PetscCall(Triangles_ICC(s->host, t));
     else PetscCall(Triangles_ILU(s->host, t));
+    t->row    = s->row;
+    t->column = s->column;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpTRSVGPUGetStream(TRSV_DEVICE, &stream));
   if (memory == TRSV_DEVICE) TrsvFactorTriangles(s->factor, &t->L, &t->U, &l, &u);
-  else PetscCallTrsv(TrsvFactorDownload(s->factor, &t->L, &t->U, &l, &u, &t->copy, stream));
+  else PetscCallTrsv(TrsvFactorDownload(s->factor, &t->L, &t->U, &l, &u, &t->row, &t->copy, stream));
+  if (memory == TRSV_DEVICE) t->row = TrsvFactorOrder(s->factor);
+  t->column = t->row;
   t->l      = (const PetscScalar *)l;
   t->u      = (const PetscScalar *)u;
   t->memory = memory;

@@ -6,6 +6,7 @@
    For each matrix: the lower and the upper triangle of its pattern with seeded values, and, checked but not timed, of its own values
    where it has them and a complete diagonal. For each algorithm: see measure.cuh; as many solves as fit into MS milliseconds (at most 200, at least 5),
    plain and replayed as a graph. With -m 0 nothing is timed. -r: as many settings of each algorithm that has any, by predicted time.
+   NAMES: with commas between them; a name may have settings of that algorithm, name:setting=value:setting=value.
    -pairs: also L and then U, as PCApply has them, by what is selected, by what is fastest after tuning so many seconds, and by cuSPARSE.
    ours: all but cuSPARSE. One JSON object a line goes to FILE; a line of a table to standard output. Exit status 1 where an error is over
    the bound or bits differ.
@@ -14,16 +15,22 @@
 #include "impl.h"
 #include "measure.cuh"
 
+/* What is measured: an algorithm, with settings or "". */
+struct Candidate {
+  const TrsvAlgorithm *algorithm;
+  std::string          settings;
+};
+
 struct Options {
-  std::vector<const TrsvAlgorithm *> algorithms;
-  TrsvPrecision                      precision = TRSV_DOUBLE;
-  FILE                              *json      = nullptr;
-  double                             budget    = 60;
-  double                             tune      = -1; /* seconds; pairs are not asked for where < 0 */
-  int                                ranks     = 1;
-  double                             bandwidth = 0; /* bytes a ms, of a copy, read and written */
-  double                             handle    = 0; /* ms that cuSPARSE takes for a handle: an application has one for all */
-  int                                bad       = 0;
+  std::vector<Candidate> candidates;
+  TrsvPrecision          precision = TRSV_DOUBLE;
+  FILE                  *json      = nullptr;
+  double                 budget    = 60;
+  double                 tune      = -1; /* seconds; pairs are not asked for where < 0 */
+  int                    ranks     = 1;
+  double                 bandwidth = 0; /* bytes a ms, of a copy, read and written */
+  double                 handle    = 0; /* ms that cuSPARSE takes for a handle: an application has one for all */
+  int                    bad       = 0;
 };
 
 /* What a line is about. */
@@ -71,13 +78,13 @@ static void Tell(const Subject &s, const char *algorithm, const char *setting, i
   fflush(o.json);
 }
 
-/* One algorithm with one of its settings; false where there are not so many settings. */
-template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b, const TrsvAlgorithm *a, int rank, double budget, const Options &o, Result *r, char *setting, size_t size)
+/* One candidate with one of its settings; false where there are not so many settings. */
+template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b, const Candidate &candidate, int rank, double budget, const Options &o, Result *r, char *setting, size_t size)
 {
   DeviceArray<T> db(b.data(), b.size()), dx(b.size());
   TrsvAnalysis  *analysis = nullptr;
   TrsvPlan      *plan     = nullptr;
-  const bool     cusparse = !strcmp(TrsvAlgorithmName(a), "cusparse");
+  const bool     cusparse = !strcmp(TrsvAlgorithmName(candidate.algorithm), "cusparse");
 
   *setting    = 0;
   auto unmake = [&] {
@@ -90,7 +97,7 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
     &r->analysis_ms, budget > 0,
     [&] {
       if (!cusparse) TrsvCall(TrsvAnalyse(&c.device, &analysis));
-      TrsvCall(TrsvPlanCreate(&c.device, analysis, nullptr, (int)c.values.size(), a, ("rank=" + std::to_string(rank)).c_str(), &plan));
+      TrsvCall(TrsvPlanCreate(&c.device, analysis, nullptr, (int)c.values.size(), candidate.algorithm, (candidate.settings + " rank=" + std::to_string(rank)).c_str(), &plan));
       return TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, nullptr);
     },
     unmake);
@@ -129,16 +136,17 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   Result               base;
   Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, s.distance, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
 
-  if (budget > 0) (void)Solves(c, b, cusparse, 0, budget, o, &base, setting, sizeof(setting));
+  if (budget > 0) (void)Solves(c, b, {cusparse, ""}, 0, budget, o, &base, setting, sizeof(setting));
   subject.cusparse_ms          = base.ms;
   subject.cusparse_analysis_ms = base.analysis_ms;
-  for (const TrsvAlgorithm *a : o.algorithms)
-    for (int rank = 0; rank < (budget > 0 ? o.ranks : 1); rank++) {
-      Result r;
+  for (const Candidate &candidate : o.candidates)
+    for (int rank = 0; rank < (budget > 0 && candidate.algorithm->predict && candidate.settings.empty() ? o.ranks : 1); rank++) { /* of what auto may choose */
+      const TrsvAlgorithm *a = candidate.algorithm;
+      Result               r;
 
       if (a == cusparse && budget > 0) r = base;
-      else if (!Solves(c, b, a, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
-      Tell(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank, a == selected && !rank, selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0, r, o);
+      else if (!Solves(c, b, candidate, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
+      Tell(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank, a == selected && !rank && candidate.settings.empty(), selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0, r, o);
       if (a == cusparse) break;
     }
   return base.analysis_ms;
@@ -250,8 +258,8 @@ template <class T> static void WarmUp(Options &o)
   {
     const Case<T> c(t);
 
-    for (const TrsvAlgorithm *a : o.algorithms) (void)Solves(c, RightHandSide<T>(t.matrix.rows), a, 0, 0, o, &r, setting, sizeof(setting));
-    if (o.budget > 0) (void)Solves(c, RightHandSide<T>(t.matrix.rows), TrsvAlgorithmFind("cusparse"), 0, 0, o, &r, setting, sizeof(setting));
+    for (const Candidate &candidate : o.candidates) (void)Solves(c, RightHandSide<T>(t.matrix.rows), candidate, 0, 0, o, &r, setting, sizeof(setting));
+    if (o.budget > 0) (void)Solves(c, RightHandSide<T>(t.matrix.rows), {TrsvAlgorithmFind("cusparse"), ""}, 0, 0, o, &r, setting, sizeof(setting));
   }
   TriangleFree(&t);
   MatrixFree(&M);
@@ -312,14 +320,19 @@ static void ParseAlgorithms(char *names, Options &o)
 
   if (!strcmp(names, "ours")) {
     for (int k = 0; (every = TrsvAlgorithmGet(k)); k++)
-      if (TrsvAlgorithmMemory(every) == TRSV_DEVICE && strcmp(TrsvAlgorithmName(every), "cusparse")) o.algorithms.push_back(every);
+      if (TrsvAlgorithmMemory(every) == TRSV_DEVICE && strcmp(TrsvAlgorithmName(every), "cusparse")) o.candidates.push_back({every, ""});
     return;
   }
   for (char *n = strtok(names, ","); n; n = strtok(nullptr, ",")) {
-    const TrsvAlgorithm *a = TrsvAlgorithmFind(n);
+    char *const          settings = strchr(n, ':');
+    const TrsvAlgorithm *a;
 
+    if (settings) *settings = 0;
+    for (char *colon = settings ? settings + 1 : nullptr; colon && (colon = strchr(colon, ':'));) *colon = ' ';
+    a = TrsvAlgorithmFind(n);
     if (!a || TrsvAlgorithmMemory(a) != TRSV_DEVICE) Usage("-a takes device algorithms, separated by commas");
-    o.algorithms.push_back(a);
+    if (settings && TrsvAlgorithmCheck(a, settings + 1)) Usage(TrsvErrorMessage());
+    o.candidates.push_back({a, settings ? settings + 1 : ""});
   }
 }
 
@@ -338,9 +351,9 @@ int main(int count, char **args)
     else if (!strcmp(args[i], "-o")) o.json = fopen(args[i + 1], "a");
     else Usage(args[i]);
   }
-  if (o.algorithms.empty())
+  if (o.candidates.empty())
     for (int k = 0; (a = TrsvAlgorithmGet(k)); k++)
-      if (TrsvAlgorithmMemory(a) == TRSV_DEVICE) o.algorithms.push_back(a);
+      if (TrsvAlgorithmMemory(a) == TRSV_DEVICE) o.candidates.push_back({a, ""});
   o.bandwidth = MeasureBandwidth();
   printf("copy bandwidth %.2f TB/s; * marks what auto selects\n", 1e-9 * o.bandwidth);
   if (o.budget > 0) PrintCosts();

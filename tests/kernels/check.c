@@ -127,13 +127,15 @@ void *MakeVector(TrsvPrecision p, int n, unsigned seed)
   return v;
 }
 
-TrsvPlan *MakePlan(const TrsvMatrix *A, const int *source, int values, const TrsvAlgorithm *algorithm)
+TrsvPlan *MakePlan(const TrsvMatrix *A, const int *source, int values, const TrsvAlgorithm *algorithm) { return MakePlanWith(A, source, values, algorithm, NULL); }
+
+TrsvPlan *MakePlanWith(const TrsvMatrix *A, const int *source, int values, const TrsvAlgorithm *algorithm, const char *settings)
 {
   TrsvAnalysis *analysis;
   TrsvPlan     *plan = NULL;
 
   if (!ExpectError(TrsvAnalyse(A, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) return NULL;
-  (void)ExpectError(TrsvPlanCreate(A, analysis, source, values, algorithm, NULL, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  (void)ExpectError(TrsvPlanCreate(A, analysis, source, values, algorithm, settings, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
   TrsvAnalysisDestroy(&analysis);
   return plan;
 }

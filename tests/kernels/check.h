@@ -26,7 +26,7 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestOnDevice(void), TestInverse(void), TestFactor(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestDense(void), TestSell(void);
+void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestOnDevice(void), TestInverse(void), TestFactor(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -78,6 +78,7 @@ void  *MakeVector(TrsvPrecision, int n, unsigned seed);
 
 /* Analysis and plan in one; NULL and a failed Expect where that does not work. */
 TrsvPlan *MakePlan(const TrsvMatrix *, const int *source, int values, const TrsvAlgorithm *);
+TrsvPlan *MakePlanWith(const TrsvMatrix *, const int *source, int values, const TrsvAlgorithm *, const char *settings);
 
 /* What serial makes of it; NULL as above. */
 void *Reference(const TrsvMatrix *, const int *source, int nvalues, const void *values, const void *b);

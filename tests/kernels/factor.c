@@ -197,7 +197,34 @@ static int FactorOnce(const Square *A, TrsvFactorKind kind, const TrsvPivots *p,
   return again;
 }
 
-static Result Factor(const Square *A, TrsvFactorKind kind, const TrsvPivots *p)
+/* P A P^T: row order[i], and column, in place i; NULL: a copy of A as it is. */
+static Square Permuted(const Square *A, const int *order)
+{
+  Square B        = NewSquare(A->rows, A->nnz, A->precision);
+  int   *position = malloc(sizeof(int) * (size_t)A->rows), n = 0;
+
+  for (int i = 0; i < A->rows; i++) position[order ? order[i] : i] = i;
+  B.offsets[0] = 0;
+  for (int i = 0; i < A->rows; i++) {
+    const int row = order ? order[i] : i;
+
+    for (int k = A->offsets[row]; k < A->offsets[row + 1]; k++) { /* insertion */
+      int at = n++;
+
+      for (; at > B.offsets[i] && B.columns[at - 1] > position[A->columns[k]]; at--) {
+        B.columns[at] = B.columns[at - 1];
+        Set(B.values, B.precision, at, Get(B.values, B.precision, at - 1));
+      }
+      B.columns[at] = position[A->columns[k]];
+      Set(B.values, B.precision, at, Get(A->values, A->precision, k));
+    }
+    B.offsets[i + 1] = n;
+  }
+  free(position);
+  return B;
+}
+
+static Result FactorNatural(const Square *A, TrsvFactorKind kind, const TrsvPivots *p)
 {
   Result   r = {calloc((size_t)A->nnz + 1, sizeof(double)), calloc((size_t)A->nnz + 1, sizeof(double)), -1, 0, 0, 0};
   Shifting s = {.high = 1, .top = Top(A, p->zero)};
@@ -215,6 +242,16 @@ static Result Factor(const Square *A, TrsvFactorKind kind, const TrsvPivots *p)
     r.attempts++;
   } while (again && r.attempts < 100);
   r.shift = s.amount;
+  return r;
+}
+
+static Result Factor(const Square *A, const int *order, TrsvFactorKind kind, const TrsvPivots *p)
+{
+  Square B = Permuted(A, order);
+  Result r = FactorNatural(&B, kind, p);
+
+  if (order && r.row >= 0) r.row = order[r.row];
+  FreeSquare(&B);
   return r;
 }
 
@@ -243,7 +280,7 @@ static unsigned schedule;
 static void Numeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const TrsvPivots *p, int times, const char *where)
 {
   const size_t size = TrsvValueSize(A->precision);
-  Result       r = Factor(A, kind, p);
+  Result       r = Factor(A, TrsvFactorOrder(f), kind, p);
   TrsvOutcome  o;
   TrsvMatrix   L, U;
   const void  *l, *u;
@@ -269,16 +306,30 @@ static void Numeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const T
   free(r.u);
 }
 
-static TrsvFactor *Make(const Square *A, TrsvFactorKind kind, int lanes)
+static TrsvFactor *Make(const Square *A, const int *order, TrsvFactorKind kind, int lanes)
 {
   TrsvFactor *f;
   int         row;
 
   TrsvFactorSetLanes(lanes);
-  ExpectError(TrsvFactorCreate(A->rows, A->offsets, A->columns, kind, A->precision, &f, &row), TRSV_SUCCESS, "TrsvFactorCreate");
+  ExpectError(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, A->rows % 2 ? TRSV_HOST : TRSV_DEVICE, kind, A->precision, &f, &row), TRSV_SUCCESS, "TrsvFactorCreate");
   TrsvFactorSetLanes(0);
   if (f) Expect(row == -1 && (!lanes || TrsvFactorLanes(f) == lanes), "row %d, %d lanes", row, TrsvFactorLanes(f));
   return f;
+}
+
+static int *Shuffled(int n, unsigned seed)
+{
+  Random r     = seed;
+  int   *order = OnDevice(sizeof(int) * (size_t)n);
+
+  for (int i = 0; i < n; i++) {
+    const int j = RandomBelow(&r, i + 1);
+
+    order[i] = order[j];
+    order[j] = i;
+  }
+  return order;
 }
 
 static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
@@ -290,15 +341,17 @@ static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
       const int   symmetric = kind == TRSV_ICC || sizes[i] % 2;
       Square      A         = MakeSquare((Shape)shape, sizes[i], symmetric, precision, (unsigned)sizes[i]);
-      TrsvFactor *f         = Make(&A, kind, lanes);
+      int        *order     = (shape + lanes) % 3 ? NULL : Shuffled(sizes[i], (unsigned)shape);
+      TrsvFactor *f         = Make(&A, order, kind, lanes);
       char        where[40];
 
       (void)snprintf(where, sizeof(where), "%d rows", sizes[i]);
-      if (f && !lanes && sizes[i] > 2 && (shape == CHAIN || shape == GRID_2D || shape == GRID_3D || shape == DENSE)) Expect((TrsvFactorLanes(f) == 1) == (shape != DENSE), "%d lanes", TrsvFactorLanes(f));
+      if (f && !order && !lanes && sizes[i] > 2 && (shape == CHAIN || shape == GRID_2D || shape == GRID_3D || shape == DENSE)) Expect((TrsvFactorLanes(f) == 1) == (shape != DENSE), "%d lanes", TrsvFactorLanes(f));
       if (f) Numeric(f, &A, kind, &plain, Reduced() ? 2 : 3, where);
       Fill(&A, symmetric, 1, 55);
       if (f) Numeric(f, &A, kind, &plain, 1, "new values");
       TrsvFactorDestroy(&f);
+      TrsvDeviceFree(order);
       FreeSquare(&A);
     }
     Expect(!SimtLive(), "%zu allocations left", SimtLive());
@@ -321,14 +374,18 @@ static void Shifts(TrsvFactorKind kind, TrsvPrecision precision)
         for (int lanes = 0; lanes <= 16; lanes = lanes ? 4 * lanes : 4) {
           const Shape shape = shapes[i];
           Square      A = MakeSquare(shape, 40, kind == TRSV_ICC, precision, (unsigned)(shape + lanes));
-          TrsvFactor *f = Make(&A, kind, lanes);
+          int        *order = spoil != 1 || i % 2 ? Shuffled(A.rows, (unsigned)i) : NULL;
+          TrsvFactor *f     = Make(&A, order, kind, lanes);
           Random      r = (unsigned)i + 3;
 
           for (int i = 0; i < A.rows && spoil; i++)
             for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++) /* the first row's is sure to be the pivot, and exact */
               if (A.columns[k] == i && (i == (spoil == 1 ? 0 : 20) || RandomBelow(&r, 9) == 0)) Set(A.values, precision, k, spoil == 1 ? 0 : 0.02 * Get(A.values, precision, k));
+          for (int k = A.offsets[order ? order[0] : 0]; order && spoil == 1 && k < A.offsets[order[0] + 1]; k++)
+            if (A.columns[k] == order[0]) Set(A.values, precision, k, 0);
           if (f) Numeric(f, &A, kind, &p, 1, ShapeName[shape]);
           TrsvFactorDestroy(&f);
+          TrsvDeviceFree(order);
           FreeSquare(&A);
         }
       End();
@@ -351,7 +408,8 @@ static void Refused(void)
 
   for (size_t s = 0; s < sizeof(spoils) / sizeof(spoils[0]); s++) {
     Begin("factor refuses: %s", spoils[s].what);
-    for (int kind = 0; kind < 2; kind++) {
+    for (int variant = 0; variant < 4; variant++) {
+      const int   kind = variant & 1, ordered = variant & 2, order[4] = {2, 0, 3, 1};
       Square      A = NewSquare(4, 10, TRSV_DOUBLE);
       TrsvFactor *f;
       int         row;
@@ -359,7 +417,7 @@ static void Refused(void)
       memcpy(A.offsets, offsets, sizeof(offsets));
       memcpy(A.columns, columns, sizeof(columns));
       A.columns[spoils[s].entry] = spoils[s].column;
-      ExpectError(TrsvFactorCreate(4, A.offsets, A.columns, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row), TRSV_ERR_STRUCTURE, "TrsvFactorCreate");
+      ExpectError(TrsvFactorCreate(4, A.offsets, A.columns, ordered ? order : NULL, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row), TRSV_ERR_STRUCTURE, "TrsvFactorCreate");
       Expect(!f && row == spoils[s].row && strstr(TrsvErrorMessage(), spoils[s].what), "row %d: %s", row, TrsvErrorMessage());
       TrsvFactorDestroy(&f);
       FreeSquare(&A);
@@ -379,7 +437,7 @@ static void Numbers(void)
 
     Begin("factor %s: bad numbers pass through", kind ? "icc" : "ilu");
     A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3);
-    f = Make(&A, (TrsvFactorKind)kind, 4);
+    f = Make(&A, NULL, (TrsvFactorKind)kind, 4);
     ((double *)A.values)[A.offsets[40]]     = NAN;
     ((double *)A.values)[A.offsets[41] - 1] = NAN;
     if (f && ExpectError(TrsvFactorNumeric(f, A.values, &plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric")) {
@@ -401,7 +459,7 @@ static void Lost(void)
   Begin("factor: a lost store is told");
   for (int lose = 1; lose < 200; lose += 7) {
     Square      A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3);
-    TrsvFactor *f = Make(&A, TRSV_ILU, lose % 2 ? 4 : 0);
+    TrsvFactor *f = Make(&A, NULL, TRSV_ILU, lose % 2 ? 4 : 0);
     TrsvOutcome o;
     TrsvError   error;
 
@@ -425,10 +483,12 @@ static void Fails(void)
   for (int kind = 0; kind < 2; kind++) {
     Square A;
     size_t live;
+    int   *order;
 
     Begin("factor %s: fails anywhere", kind ? "icc" : "ilu");
-    A    = MakeSquare(DENSE_ROW, 90, 1, TRSV_DOUBLE, 3);
-    live = SimtLive();
+    A     = MakeSquare(DENSE_ROW, kind ? 90 : 300, 1, TRSV_DOUBLE, 3);
+    order = Shuffled(A.rows, 3);
+    live  = SimtLive();
     for (long k = 1, failed = 1; failed && k < 200; k++) {
       TrsvFactor *f;
       TrsvOutcome o;
@@ -436,7 +496,7 @@ static void Fails(void)
       TrsvError   error;
 
       SimtFailAt(k, 0);
-      error = TrsvFactorCreate(A.rows, A.offsets, A.columns, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row);
+      error = TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row);
       Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
       if (!error) error = TrsvFactorNumeric(f, A.values, &plain, &o, NULL);
       failed = SimtFailed();
@@ -447,9 +507,42 @@ static void Fails(void)
       Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k, SimtLive(), live);
       Expect(k > 10 || failed, "it could fail nowhere");
     }
+    TrsvDeviceFree(order);
     FreeSquare(&A);
     End();
   }
+}
+
+/* Orders: rows too long to count, and what is no order */
+static void Orders(void)
+{
+  Square      A;
+  TrsvFactor *f;
+  int        *order, row;
+
+  Begin("factor in another order: long rows");
+  A     = MakeSquare(DENSE_ROW, 300, 1, TRSV_DOUBLE, 3);
+  order = Shuffled(300, 4);
+  for (int kind = 0; kind < 2; kind++) {
+    f = Make(&A, order, (TrsvFactorKind)kind, 0);
+    if (f) Numeric(f, &A, (TrsvFactorKind)kind, &plain, 1, kind ? "icc" : "ilu");
+    TrsvFactorDestroy(&f);
+  }
+  End();
+
+  Begin("factor in another order: what is none is refused");
+  for (int wrong = 0; wrong < 3; wrong++) {
+    const int kept = order[7];
+
+    order[7] = wrong == 0 ? -1 : wrong == 1 ? 300 : order[8];
+    ExpectError(TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, TRSV_ILU, TRSV_DOUBLE, &f, &row), TRSV_ERR_ARGUMENT, "TrsvFactorCreate");
+    Expect(!f && row == -1, "row %d", row);
+    order[7] = kept;
+  }
+  TrsvDeviceFree(order);
+  FreeSquare(&A);
+  Expect(!SimtLive(), "%zu allocations left", SimtLive());
+  End();
 }
 
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed)
@@ -465,7 +558,7 @@ void CheckFactors(int rows, const int *offsets, const int *columns, unsigned see
   }
   Fill(&A, 0, 2, seed);
   for (int kind = 0; kind < 2; kind++) {
-    TrsvFactor *f = Make(&A, (TrsvFactorKind)kind, 0);
+    TrsvFactor *f = Make(&A, NULL, (TrsvFactorKind)kind, 0);
 
     if (f && rows > 400 && kind == TRSV_ICC) { /* the reference is slow there */
     } else if (f) Numeric(f, &A, (TrsvFactorKind)kind, &plain, 1, kind ? "icc" : "ilu");
@@ -484,6 +577,7 @@ void TestFactor(void)
   }
   Shifts(TRSV_ILU, TRSV_FLOAT);
   Refused();
+  Orders();
   Numbers();
   Lost();
   Fails();

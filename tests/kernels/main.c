@@ -16,6 +16,8 @@ static const struct {
   {"chunk",     TestChunk    },
   {"inverse",   TestInverse  },
   {"papers",    TestPapers   },
+  {"ag",        TestAg       },
+  {"recblock",  TestRecblock },
   {"dense",     TestDense    },
   {"settings",  TestSettings },
   {"pairs",     TestPairs    },

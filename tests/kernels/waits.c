@@ -35,7 +35,7 @@ static Problem Make(const TrsvAlgorithm *a, Shape shape)
   p.b         = MakeVector(TRSV_DOUBLE, ROWS, 5);
   p.x         = MakeArray(TRSV_DOUBLE, ROWS);
   p.reference = Reference(&p.T.view, NULL, p.T.offsets[ROWS], p.values, p.b);
-  p.plan      = MakePlan(&p.T.view, NULL, p.T.offsets[ROWS], a);
+  p.plan      = MakePlanWith(&p.T.view, NULL, p.T.offsets[ROWS], a, a == TrsvAlgorithmFind("recblock") ? "triangle=syncfree" : NULL); /* the kernel that waits */
   TrsvChunkSettingsOverride(NULL);
   if (p.plan) ExpectError(TrsvPlanSetValues(p.plan, p.values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
   return p;

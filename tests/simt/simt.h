@@ -98,6 +98,8 @@ template <class Kernel, class... A> static inline void start(const char *name, u
 #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...)                  ((void)(stream), simt::start(#kernel, 1, (grid), (block), (shared), (kernel), __VA_ARGS__))
 #define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) ((void)(stream), (void)(early), simt::start(#kernel, (cluster), (grid), (block), (shared), (kernel), __VA_ARGS__))
 
+#define TRSV_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) ((void)(stream), simt::start(#kernel, (grid), (grid), (block), (shared), (kernel), __VA_ARGS__)) /* one cluster */
+
 template <class T> static inline T    trsv_load(const T *p) { return simt::of_bits<T>(simt::load(p, sizeof(T))); }
 static inline void                    trsv_store(double *p, double v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
 static inline void                    trsv_store(float *p, float v) { simt::store(p, simt::to_bits(v), sizeof(v)); }

@@ -1,0 +1,80 @@
+/*
+   The order in which a matrix on the device is factored, where it is left to us: the natural one, or block multicolour.
+
+   Block multicolour shortens an apply and costs iterations. It is taken where an iteration in it, L and U and the rest (the multiplication by A
+   and the vectors), is predicted to take so much less time that the iterations which it has been seen to cost are paid for twice. Never where the
+   values are far from symmetric: a flow, or an elimination order, is written into such a matrix, and ILU(0) in another order loses it.
+*/
+#include <stdio.h>
+#include "factor.h"
+
+/* Over the matrices of results/orderings.jsonl iterations grow by 1.1 in the geometric mean. Those of values further from symmetric than this are the
+   ones that lose convergence, or take several times as many. */
+static const double growth = 1.2, unsymmetric = 0.1;
+
+/* Seconds of the two solves; U is taken to be like L. */
+static double Apply(const TrsvStatistics *s, TrsvPrecision precision, const TrsvAlgorithm *const asked[2])
+{
+  double seconds = 0;
+  char   why[128];
+
+  for (int i = 0; i < 2; i++) {
+    const TrsvAlgorithm *a = asked[i] ? asked[i] : TrsvSelect(s, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why));
+
+    seconds += TrsvPredict(a, s, precision);
+  }
+  return seconds;
+}
+
+/* Seconds of an iteration but for the apply, of CG: launches, A and some vectors. */
+static double Rest(const TrsvFactor *f)
+{
+  const double launches = 25e-6, byte = 0.3e-12 * TrsvGetCosts().byte, size = (double)TrsvValueSize(f->precision);
+
+  return launches + byte * ((size + sizeof(int)) * ((double)f->lower + f->upper) + 10 * size * f->rows);
+}
+
+TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
+{
+  const TrsvAlgorithm *const asked[2] = {lower, upper};
+  TrsvFactor                *natural, *ordered;
+  TrsvOrdering              *bmc;
+  TrsvStatistics             s;
+  TrsvError                  error;
+  double                     asymmetry;
+  int                        none;
+
+  *choice = (TrsvOrderChoice){0, 0, 0, 0, ""};
+  TrsvCall(TrsvFactorCreate(rows, offsets, columns, NULL, TRSV_DEVICE, kind, precision, &natural, row));
+  *factor         = natural;
+  choice->natural = Apply(&natural->statistics, precision, asked);
+  choice->rest    = Rest(natural);
+  s               = natural->statistics;
+  s.levels        = s.levels < 16 ? s.levels : 16; /* what it can come to */
+  s.level_mean    = (double)rows / s.levels;
+  if (choice->natural + choice->rest < growth * (Apply(&s, precision, asked) + choice->rest)) {
+    (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms: too little to gain", natural->statistics.levels, 1e3 * choice->natural);
+    return TRSV_SUCCESS;
+  }
+  error = TrsvDeviceAsymmetry(rows, offsets, columns, precision, values, &asymmetry);
+  if (!error && !(asymmetry <= unsymmetric)) {
+    (void)snprintf(choice->why, sizeof(choice->why), "the values are unsymmetric: %.2g of what they can be", asymmetry);
+    return TRSV_SUCCESS;
+  }
+  if (!error) error = TrsvOrderBMC(rows, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, TRSV_DEVICE, size, &bmc);
+  if (!error) {
+    error = TrsvFactorCreate(rows, offsets, columns, bmc->order, TRSV_DEVICE, kind, precision, &ordered, &none);
+    TrsvOrderingDestroy(&bmc);
+  }
+  if (error) {
+    TrsvFactorDestroy(factor);
+    return error;
+  }
+  choice->ordered = Apply(&ordered->statistics, precision, asked);
+  choice->bmc     = growth * (choice->ordered + choice->rest) < choice->natural + choice->rest;
+  (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms; in the natural order %d, %.3g ms", ordered->statistics.levels, 1e3 * choice->ordered, natural->statistics.levels, 1e3 * choice->natural);
+  if (!choice->bmc) (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms; block multicolour %d, %.3g ms", natural->statistics.levels, 1e3 * choice->natural, ordered->statistics.levels, 1e3 * choice->ordered);
+  TrsvFactorDestroy(choice->bmc ? &natural : &ordered);
+  *factor = choice->bmc ? ordered : natural;
+  return TRSV_SUCCESS;
+}
