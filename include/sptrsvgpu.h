@@ -13,7 +13,7 @@
 #define PCSPTRSVGPU        "sptrsvgpu" /* PCType */
 #define PCCAPELLINI        "capellini" /* PCType: the same, with the thread-level kernels of CapelliniSpTRSV */
 
-#define MATORDERINGBMC "bmc" /* MatOrderingType: block multicolour, for -pc_factor_mat_ordering_type */
+#define MATORDERINGBMC "bmc" /* MatOrderingType: multicolour, for -pc_factor_mat_ordering_type */
 
 /* Which of the two triangular factors a call means. */
 typedef enum {

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 
+import papers_ag
 from results import LEAST_ROWS, ROOT, SOLVES, mean
 
 PAPER = ["level", "csc", "warp", "twophase", "thread", "fusion"]  # of papers 000 and 001, in the order of the table
@@ -164,6 +165,7 @@ def counters(cases):
 
 
 TABLES = {"capellini algorithms": algorithms, "capellini granularity": granularity, "capellini matrices": matrices, "capellini counters": counters}
+TABLES.update(papers_ag.TABLES)
 
 
 def plot(cases):

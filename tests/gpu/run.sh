@@ -2,7 +2,7 @@
 # Everything that needs a GPU, in one go: the tests with matrices on the device, every algorithm on every matrix against the host, the
 # sanitizers on a small set, times against cuSPARSE, and two unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
 #
-#   PARTS      which of: harness matrices solve sanitizer profile setup petsc (default: all)
+#   PARTS      which of: harness matrices solve sanitizer profile setup petsc (default: all), and ag
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see tests/bench/bench.cu)
 #   RESULTS    where the results go (default: results)
 #
@@ -88,6 +88,20 @@ if has profile; then
   for m in boyd2_kkt rail_79841_A ct2010 nh2010 ACTIVSg25k_Ybus cs4 cit-Cora circuit_3; do at+=("$SPTRSV_MATRICES/$m".mtx*); done
   timeout 300 python3 tests/bench/profile.py "$BENCH" "$results/profile.jsonl" g2d5:300 "${at[@]}" >"$results/profile.log" 2>&1
   verdict "counters of $(grep -c '"kernels"' "$results/profile.log") solves" $?
+fi
+
+if has ag; then
+  say ""
+  say "== searches among ag's schemes, 2 s a matrix"
+  rm -f "$results/ag_search.jsonl"
+  named=""
+  for m in Dubcova1 cage10 circuit_3 hymls_cavity2D_64_Re1000 astro-ph finance256 delaunay_n16 as-caida_826 cit-Cora ACTIVSg25k_Ybus slam_ais2klinik ct2010 rail_79841_A luxembourg_osm wave vsp_model1_crew1_cr42_south31 web-NotreDame cont-300_kkt boyd2_kkt G3_circuit; do
+    named="$named $(ls "$SPTRSV_MATRICES/$m".mtx* | head -1)"
+  done
+  timeout 120 "$AG" -search 2 -o "$results/ag_search.jsonl" $named >"$results/ag.log" 2>&1
+  status=$?
+  grep -E "WRONG|tries|^[0-9]* wrong" "$results/ag.log" | tee -a "$out"
+  verdict "ag" $status
 fi
 
 if has setup; then
