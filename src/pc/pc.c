@@ -15,6 +15,8 @@ typedef struct {
   MatFactorType      kind;      /* what the set-up makes of it */
   PetscBool          shiftset;  /* has the user chosen the shift? */
   MatFactorShiftType shift;
+  PetscBool          reordered; /* has the user asked for nonzeros along the diagonal? */
+  PetscBool          natural;   /* the set-up under way needs no index sets */
   PetscBool          saved;     /* settings are those of a factor that a new pattern replaces */
   SpTRSVGPUSettings  settings;
   PetscErrorCode (*setup)(PC); /* PETSc's own */
@@ -24,6 +26,7 @@ typedef struct {
   PetscErrorCode (*setupsolvertype)(PC);
   PetscErrorCode (*setshifttype)(PC, MatFactorShiftType);
   PetscErrorCode (*setordering)(PC, MatOrderingType);
+  PetscErrorCode (*reorder)(PC, PetscReal);
   char              given[64];   /* the MatOrderingType that the user has named, "" for none */
   SpTRSVGPUOrdering ordering;    /* what is asked of us */
   PetscBool         orderingset; /* by the user? */
@@ -112,6 +115,21 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   PetscCall(GetOwnOrdering(pc, p, &s->settings.ordering));
   s->kind            = p->kind;
   s->nonzero         = (PetscBool)(p->shiftset && p->shift == MAT_SHIFT_NONZERO);
+  if (p->natural) {
+    if (!pc->setupcalled) PetscCall((*p->setordering)(pc, MATORDERINGNATURAL)); /* for the view */
+    F->canuseordering = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFactorReorderForNonzeroDiagonal_SpTRSVGPU(PC pc, PetscReal tolerance)
+{
+  PC_SpTRSVGPU *p;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscCall((*p->reorder)(pc, tolerance));
+  p->reordered = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,6 +207,7 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
 {
   PC_SpTRSVGPU *p;
   Mat           F;
+  PetscBool     ours;
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
@@ -203,7 +222,14 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
     p->saved = F ? PETSC_TRUE : PETSC_FALSE;
     if (F) p->settings = ((SpTRSVGPU *)F->data)->settings;
   }
+  /* the natural ordering would be made as two lists of all rows, which takes 12 ms for 2e6 */
+  PetscCall(PetscStrcmp(p->given, MATORDERINGNATURAL, &p->natural));
+  p->natural = (PetscBool)((p->natural || !p->given[0]) && !p->reordered);
   PetscCall((*p->setup)(pc));
+  p->natural = PETSC_FALSE;
+  PetscUseTypeMethod(pc, getfactoredmatrix, &F);
+  PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
+  if (ours) F->canuseordering = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -454,7 +480,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 .  -mat_sptrsvgpu_upper <name>        - for U
 .  -mat_sptrsvgpu_ag_scheme <scheme>  - of AG-SpTRSV, where ag is named; see `MatSpTRSVGPUSetSettings()`
 .  -mat_sptrsvgpu_select <model,granularity> - what chooses for auto
-.  -mat_sptrsvgpu_factorization <auto,device,host> - where the matrix is factored if it lives on a GPU
+.  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - where the matrix is factored if it lives on a GPU
 .  -mat_sptrsvgpu_view                - show statistics, choice and memory
 -  -pc_factor_...                     - all options of PCILU and PCICC but -pc_factor_in_place
 
@@ -491,6 +517,7 @@ static PetscErrorCode Create(PC pc, PetscBool thread)
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", &p->setupsolvertype));
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetShiftType_C", &p->setshifttype));
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetMatOrderingType_C", &p->setordering));
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorReorderForNonzeroDiagonal_C", &p->reorder));
 
   pc->ops->setup          = PCSetUp_SpTRSVGPU;
   pc->ops->setfromoptions = PCSetFromOptions_SpTRSVGPU;
@@ -500,6 +527,7 @@ static PetscErrorCode Create(PC pc, PetscBool thread)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", PCFactorSetUpMatSolverType_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetShiftType_C", PCFactorSetShiftType_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetMatOrderingType_C", PCFactorSetMatOrderingType_SpTRSVGPU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorReorderForNonzeroDiagonal_C", PCFactorReorderForNonzeroDiagonal_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUseInPlace_C", PCFactorSetUseInPlace_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetFactorType_C", PCSpTRSVGPUSetFactorType_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetFactorType_C", PCSpTRSVGPUGetFactorType_SpTRSVGPU));

@@ -31,7 +31,7 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
 
   PetscFunctionBegin;
   if (s->factor) {
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the GPU, solves on %s\n", kind, on));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the GPU%s, solves on %s\n", kind, s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE ? " by cuSPARSE" : "", on));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %d lanes a row, factor %.3g MB", TrsvFactorLanes(s->factor), 1e-6 * (double)TrsvFactorBytes(s->factor)));
     if (s->outcome.attempts > 1) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, ", %d attempts, diagonal shifted by %g", s->outcome.attempts, s->outcome.shift));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "\n"));
@@ -54,6 +54,7 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
     for (int t = 0; t < 2; t++)
       if (s->pair[m][t]) bytes += (PetscLogDouble)TrsvPairBytes(s->pair[m][t]);
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  plans in all %.3g MB%s%s\n", 1e-6 * bytes, s->pair[s->home][1] ? ", transposes among them" : "", s->pair[TRSV_HOST][0] && s->home == TRSV_DEVICE ? ", some on the host" : ""));
+  if (s->home == TRSV_DEVICE && s->matrix > 0) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  device memory of the first set-up: at most %.3g MB, %.2f times the matrix\n", 1e-6 * (double)(s->peak - s->held), (double)(s->peak - s->held) / s->matrix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -294,7 +294,7 @@ int TriangleMake(const Matrix *M, TrsvTriangle triangle, int own, Triangle *T)
     }
   }
   T->offsets[M->rows] = n;
-  T->matrix = (TrsvMatrix){M->rows, T->offsets, T->columns, triangle, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST};
+  T->matrix = (TrsvMatrix){M->rows, T->offsets, T->columns, triangle, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
   return 0;
 }
 

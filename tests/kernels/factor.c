@@ -451,6 +451,62 @@ static void Numbers(void)
   }
 }
 
+/* Rows so long that a warp looks up a part of a dependency before it waits for it, and the rest after. */
+static void Long(void)
+{
+  for (int kind = 0; kind < 2; kind++) {
+    Square      A;
+    TrsvFactor *f;
+
+    Begin("factor %s: long rows", kind ? "icc" : "ilu");
+    A = MakeSquare(DENSE, 170, 1, TRSV_DOUBLE, 5);
+    f = Make(&A, NULL, (TrsvFactorKind)kind, 16);
+    if (f) Numeric(f, &A, (TrsvFactorKind)kind, &plain, 2, "dense");
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+    End();
+  }
+}
+
+/* The analysis of L comes with it, a pair takes it, and it can be given up before and after. What is in use is counted. */
+static void Analysed(void)
+{
+  const size_t before = TrsvDeviceHeld();
+
+  Begin("factor: the analysis of L is made once");
+  for (int trim = 0; trim < 2; trim++) {
+    Square        A    = MakeSquare(RANDOM, 90, 0, TRSV_DOUBLE, 7);
+    TrsvFactor   *f    = Make(&A, NULL, TRSV_ILU, 0);
+    TrsvPair     *pair = NULL;
+    TrsvAnalysis *again, wrong;
+    const TrsvAsked thread = {TrsvAlgorithmFind("thread"), NULL};
+    TrsvMatrix    L, U;
+
+    if (!f) break;
+    if (trim) TrsvFactorTrim(f);
+    TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+    Expect((!L.analysis) == trim && !U.analysis, "L %s an analysis, U %s", L.analysis ? "has" : "has not", U.analysis ? "has" : "has not");
+    ExpectError(TrsvAnalyse(&L, &again), TRSV_SUCCESS, "TrsvAnalyse");
+    if (L.analysis) {
+      Expect(!memcmp(again->order, L.analysis->order, sizeof(int) * 90) && !memcmp(&again->statistics, &L.analysis->statistics, sizeof(again->statistics)), "another analysis than TrsvAnalyse's");
+      /* it is what a pair believes */
+      wrong                   = *L.analysis;
+      wrong.statistics.levels = 90;
+      L.analysis              = &wrong;
+    }
+    ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &thread, &thread, &pair), TRSV_SUCCESS, "TrsvPairCreate");
+    if (pair) Expect(pair->first.statistics.levels == (trim ? again->statistics.levels : 90), "%d level sets", pair->first.statistics.levels);
+    Expect(TrsvDeviceHeld() >= before + TrsvFactorBytes(f) && TrsvDevicePeak() >= TrsvDeviceHeld(), "%zu bytes in use, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
+    TrsvAnalysisDestroy(&again);
+    TrsvPairDestroy(&pair);
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+    TrsvDeviceMark();
+    Expect(TrsvDeviceHeld() == before && TrsvDevicePeak() == before, "%zu bytes left, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
+  }
+  End();
+}
+
 /* A store that never arrives: the wait ends, and is told. */
 static void Lost(void)
 {
@@ -579,6 +635,8 @@ void TestFactor(void)
   Refused();
   Orders();
   Numbers();
+  Long();
+  Analysed();
   Lost();
   Fails();
 }
