@@ -63,7 +63,7 @@ struct TrsvPlan {
 
 extern const TrsvAlgorithm TrsvSerial;
 extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
-extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvAg, TrsvRecblock, TrsvDenseRows; /* there, too */
+extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvSell, TrsvAg, TrsvRecblock, TrsvDenseRows; /* there, too */
 
 /* Was a setting given? Then *to gets what its value means. */
 int TrsvSettingGet(const TrsvAlgorithm *, const char *settings, const char *name, void *to);
