@@ -85,10 +85,10 @@ def main():
     result = {"data": digest, "matrices": len(order), "training": sorted(training), "strength": strength,
               "test": summary(performance(times[~inside], chosen[~inside])), "train": summary(performance(times[inside], chosen[inside])),
               "always": best, "test_always": summary(performance(times[~inside], [best] * int((~inside).sum()))),
-              "chosen": {f"{line['matrix']} {line['triangle']}": int(c) for line, c in zip(lines, chosen)}}
+              "order": {f"{line['matrix']} {line['triangle']}": [int(i) for i in (-out).argsort(kind="stable")] for line, out in zip(lines, model.outputs(x))}}
     print(json.dumps({k: result[k] for k in ("strength", "test", "train", "always", "test_always")}, indent=1))
     with open(os.path.join(ROOT, "results", "ag_model.json"), "w") as f:
-        json.dump(result, f, indent=0)
+        f.write(json.dumps(result).replace('], "', '],\n"'))
         f.write("\n")
 
     net = model.net

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 
+import papers_ag
 from results import LEAST_ROWS, ROOT, SOLVES, mean
 
 PAPER = ["level", "csc", "warp", "twophase", "thread", "fusion"]  # of papers 000 and 001, in the order of the table
@@ -221,6 +222,7 @@ def recblock_matrices(cases):
 
 
 TABLES = {"recblock settings": recblock_settings, "recblock matrices": recblock_matrices, "capellini algorithms": algorithms, "capellini granularity": granularity, "capellini matrices": matrices, "capellini counters": counters}
+TABLES.update(papers_ag.TABLES)
 
 
 def plot(cases):
