@@ -2,12 +2,12 @@
 # Everything that needs a GPU, in one go: the tests with matrices on the device, every algorithm on every matrix against the host, the
 # sanitizers on a small set, times against cuSPARSE, and two unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
 #
-#   PARTS      which of: harness matrices solve sanitizer profile setup petsc (default: all), and ag
+#   PARTS      which of: harness matrices solve sanitizer profile setup petsc (default: all), and ag and recblock
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see tests/bench/bench.cu)
 #   RESULTS    where the results go (default: results)
 #
-# Writes RESULTS/gpu.txt (what ran, on what, with which outcome), RESULTS/solve.jsonl (a line for each algorithm and triangle)
-# and RESULTS/petsc.jsonl (a line for each PETSc solve), RESULTS/setup.jsonl (a line for each matrix and way to set up). Exit status 1 where something failed.
+# Writes RESULTS/gpu.txt (what ran, on what, with which outcome), RESULTS/solve.jsonl (a line for each algorithm and triangle),
+# RESULTS/recblock.jsonl (the same of recblock's settings) and RESULTS/petsc.jsonl (a line for each PETSc solve), RESULTS/setup.jsonl (a line for each matrix and way to set up). Exit status 1 where something failed.
 set -u
 parts=${PARTS:-harness matrices solve sanitizer profile setup petsc}
 results=${RESULTS:-results}
@@ -88,6 +88,22 @@ if has profile; then
   for m in boyd2_kkt rail_79841_A ct2010 nh2010 ACTIVSg25k_Ybus cs4 cit-Cora circuit_3; do at+=("$SPTRSV_MATRICES/$m".mtx*); done
   timeout 300 python3 tests/bench/profile.py "$BENCH" "$results/profile.jsonl" g2d5:300 "${at[@]}" >"$results/profile.log" 2>&1
   verdict "counters of $(grep -c '"kernels"' "$results/profile.log") solves" $?
+fi
+
+if has recblock; then
+  say ""
+  say "== recblock: types, depths, thresholds"
+  rm -f "$results/recblock.jsonl"
+  settings=thread,chunk,inverse
+  for s in depth=1 depth=3 depth=5 depth={0,1,2,3,4,6}:thresholds=fitted type={column,row}:depth=3 type={column,row}:depth=3:thresholds=fitted; do settings=$settings,recblock:$s; done
+  files=()
+  for m in delaunay_n16 luxembourg_osm wave ct2010 finance256 cont-300_kkt rail_79841_A as-caida_826 ACTIVSg25k_Ybus vsp_model1_crew1_cr42_south31 Dubcova1 PGPgiantcompo cage10 slam_city10000 boyd2_kkt web-NotreDame G3_circuit; do files+=("$(ls "$SPTRSV_MATRICES/$m".mtx* | head -1)"); done
+  timeout 120 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a $settings "${files[@]}" >"$results/recblock.log" 2>&1
+  status=$?
+  # more than 20,000 level sets: the paper has cuSPARSE solve these
+  [ $status != 0 ] || timeout 30 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a recblock,recblock:depth=3:thresholds=fitted,recblock:depth=0:triangle=cusparse,recblock:depth=0:thresholds=fitted band:100000:3 >>"$results/recblock.log" 2>&1 || status=$?
+  grep -E "WRONG|DIFFER|captured|^[0-9]* wrong" "$results/recblock.log" | tee -a "$out"
+  verdict recblock $status
 fi
 
 if has ag; then
