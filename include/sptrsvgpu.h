@@ -13,7 +13,7 @@
 #define PCSPTRSVGPU        "sptrsvgpu" /* PCType */
 #define PCCAPELLINI        "capellini" /* PCType: the same, with the thread-level kernels of CapelliniSpTRSV */
 
-#define MATORDERINGBMC "bmc" /* MatOrderingType: block multicolour, for -pc_factor_mat_ordering_type */
+#define MATORDERINGBMC "bmc" /* MatOrderingType: multicolour, for -pc_factor_mat_ordering_type */
 
 /* Which of the two triangular factors a call means. */
 typedef enum {
@@ -33,14 +33,15 @@ PETSC_EXTERN const char *const SpTRSVGPUSelects[];
 typedef enum {
   SPTRSVGPU_FACTORIZATION_AUTO,   /* where it is expected to take less time */
   SPTRSVGPU_FACTORIZATION_DEVICE, /* there, where it can be done there */
-  SPTRSVGPU_FACTORIZATION_HOST    /* on the host, by PETSc */
+  SPTRSVGPU_FACTORIZATION_HOST,   /* on the host, by PETSc */
+  SPTRSVGPU_FACTORIZATION_CUSPARSE /* on the device by cuSPARSE, for comparison: ILU(0) in the natural order, without shifts */
 } SpTRSVGPUFactorization;
 PETSC_EXTERN const char *const SpTRSVGPUFactorizations[];
 
 /* The order in which a matrix is factored, where PCFactorSetMatOrderingType() leaves it to us. */
 typedef enum {
   SPTRSVGPU_ORDERING_NATURAL,
-  SPTRSVGPU_ORDERING_BMC, /* block multicolour, MATORDERINGBMC */
+  SPTRSVGPU_ORDERING_BMC, /* multicolour, MATORDERINGBMC */
   SPTRSVGPU_ORDERING_AUTO /* the one that promises the shorter time to solution on a GPU */
 } SpTRSVGPUOrdering;
 PETSC_EXTERN const char *const SpTRSVGPUOrderings[];

@@ -245,6 +245,10 @@ int main(int argc, char **args)
          suffix: zero
          args: -case zero -pc_sptrsvgpu_factor {{ilu icc}} -pc_factor_shift_type none
       test:
+         # in place 132 of the order
+         suffix: zero_bmc
+         args: -case zero -n 1000 -pc_sptrsvgpu_ordering bmc -pc_sptrsvgpu_factor {{ilu icc}} -pc_factor_shift_type none
+      test:
          suffix: zero_first
          args: -case last -n 1
       test:
@@ -273,7 +277,7 @@ int main(int argc, char **args)
    test:
       suffix: small
       nsize: {{1 2 3}}
-      args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}}
+      args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}} -pc_sptrsvgpu_ordering {{natural bmc}}
       output_file: output/bad_sound.out
 
 TEST*/

@@ -14,6 +14,7 @@ static const struct {
   {"recblock", "RecBlockSpTRSV"     },
   {"thread",   "CapelliniSpTRSV"    },
   {"dense",    "DenseLowerTriangularSolver"},
+  {"sell",     "IwashitaNakashimaTakahashi2012"},
 };
 
 #define PAPERS ((int)PETSC_STATIC_ARRAY_LENGTH(papers))

@@ -1,6 +1,6 @@
 static char help[] = "Set-up after set-up: new values by MatSetValuesCOO(), the same values, another pattern; every shift, against PETSc's own on the host.\n\
   -icc    : ICC in place of ILU\n\
-  -bmc    : in block multicolour order\n\
+  -bmc    : in multicolour order\n\
   -shift  : a MatFactorShiftType\n\
   -amount : of the shift\n\n";
 

@@ -30,7 +30,7 @@ enum {
 
 typedef struct {
   AgScheme  scheme;
-  int       rows, off, launches, begins, collected;
+  int       rows, off, launches, collected;
   int       torn;    /* a launch of a solve failed: the turns of the others do not match any more */
   void     *memory;  /* holds all that follows, on the device, but sync */
   int      *offsets, *columns, *order, *source, *node, *task, *begin;
@@ -261,7 +261,6 @@ static TrsvError Upload(TrsvPlan *plan, Ag *a, AgPlan *h, bool stored)
   a->rows      = h->rows;
   a->off       = h->off;
   a->launches  = h->launches;
-  a->begins    = h->begins;
   a->collected = h->collected;
   a->launch    = h->launch;
   h->launch    = NULL;

@@ -17,6 +17,9 @@ enum {
 /* Table 3, of a triangle in host memory: m, nnz, rnnz, rnnz max, rnnz cov, lnnz, lnnz max, lnnz cov, level num, dep dist. */
 void TrsvAgFeatures(const TrsvMatrix *, const TrsvAnalysis *, double features[AG_FEATURES]);
 
+/* What the model says of each scheme of the reduced space, in (0, 1): is it likely to be nearly the fastest? */
+void TrsvAgOutputs(const double features[AG_FEATURES], double outputs[AG_REDUCED]);
+
 /* The scheme that is expected to be the rank-th best. */
 TrsvError TrsvAgChoose(const TrsvMatrix *, const TrsvAnalysis *, int rank, AgScheme *);
 

@@ -133,6 +133,16 @@ TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
   return error;
 }
 
+TrsvError TrsvAnalysisGet(const TrsvMatrix *A, const TrsvAnalysis **analysis, TrsvAnalysis **made)
+{
+  TrsvError error = TRSV_SUCCESS;
+
+  *made = NULL;
+  if (!A->analysis) error = TrsvAnalyse(A, made);
+  *analysis = *made ? *made : A->analysis;
+  return error;
+}
+
 void TrsvAnalysisDestroy(TrsvAnalysis **analysis)
 {
   TrsvAnalysis *a = *analysis;
@@ -185,6 +195,7 @@ TrsvError TrsvTranspose(const TrsvMatrix *A, TrsvMatrix *transpose, int **offset
   transpose->offsets  = *offsets;
   transpose->columns  = *offsets + rows;
   transpose->triangle = A->triangle == TRSV_LOWER ? TRSV_UPPER : TRSV_LOWER;
+  transpose->analysis = NULL;
   *source             = *offsets + rows + nnz;
   return TRSV_SUCCESS;
 }

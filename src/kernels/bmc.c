@@ -108,7 +108,7 @@ static TrsvError Colour(int rows, const int *offsets, const int *columns, const 
   int             grid = 0, colours;
 
   samples.entries = offsets[rows];
-  for (int s = 0; rows && !size && s < TRSV_GRID_SAMPLES; s++) TrsvGridSample(rows, samples.entries, offsets, columns, s, &samples);
+  for (int s = 0; rows && !size && s < TRSV_GRID_SAMPLES; s++) TrsvGridSample(rows, samples.entries, offsets, columns, values, s, &samples);
   if (rows && !size) TrsvCall(TrsvGridFind(rows, &samples, Holds, offsets, columns, &g, &grid));
   if (grid) {
     for (int i = 0; i < rows; i++) colour[i] = TrsvGridColour(&g, i);

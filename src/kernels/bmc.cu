@@ -7,12 +7,12 @@
 */
 #include "bmc_device.cuh"
 
-static __global__ void bmc_sample(int rows, const int *offsets, const int *columns, TrsvGridSamples *samples)
+static __global__ void bmc_sample(int rows, const int *offsets, const int *columns, const double *values, TrsvGridSamples *samples)
 {
   const int entries = offsets[rows];
 
   if (threadIdx.x == 0) samples->entries = entries;
-  TrsvGridSample(rows, entries, offsets, columns, (int)threadIdx.x, samples);
+  TrsvGridSample(rows, entries, offsets, columns, values, (int)threadIdx.x, samples);
 }
 
 static __global__ void bmc_holds(const TrsvGrid g, int rows, const int *offsets, const int *columns, unsigned *wrong)
@@ -84,13 +84,13 @@ static TrsvError Sort(int rows, const unsigned *colour, int colours, unsigned *w
   return error;
 }
 
-static TrsvError Samples(int rows, const int *offsets, const int *columns, TrsvGridSamples *samples)
+static TrsvError Samples(int rows, const int *offsets, const int *columns, const double *values, TrsvGridSamples *samples)
 {
   TrsvGridSamples *room;
   TrsvError        error;
 
   TrsvCall(TrsvDeviceRoom(sizeof(*room), &room, NULL));
-  TRSV_LAUNCH(bmc_sample, 1, TRSV_GRID_SAMPLES, 0, (TrsvStream)NULL, rows, offsets, columns, room);
+  TRSV_LAUNCH(bmc_sample, 1, TRSV_GRID_SAMPLES, 0, (TrsvStream)NULL, rows, offsets, columns, values, room);
   error = TrsvDeviceLaunched("bmc_sample");
   if (!error) error = TrsvDeviceDownload(samples, room, sizeof(*samples), NULL);
   TrsvDeviceUnstage(room, NULL);
@@ -105,7 +105,7 @@ static TrsvError Order(int rows, const int *offsets, const int *columns, const d
   TrsvGrid        g;
   int             grid, colours;
 
-  TrsvCall(Samples(rows, offsets, columns, &samples));
+  TrsvCall(Samples(rows, offsets, columns, values, &samples));
   TrsvCall(TrsvGridFind(rows, &samples, Holds, offsets, columns, &g, &grid));
   if (grid) {
     colours = TrsvGridColours(&g);

@@ -34,13 +34,13 @@ TRSV_BOTH int TrsvZigzag(int t, int top)
 enum {
   TRSV_GRID_REACH   = 2, /* the largest distance along a side */
   TRSV_GRID_OFFSETS = 125,
-  TRSV_GRID_SAMPLES = 64, /* rows that are looked at for a guess */
-  TRSV_GRID_TOP     = 4   /* points along a side from where colours rise to where they fall */
+  TRSV_GRID_SAMPLES = 64 /* rows that are looked at for a guess */
 };
 
 typedef struct {
   int         side[3];                    /* points along x, y, z; z is 1 in a plane */
   int         reach[3];                   /* the largest step along each, at least 1 */
+  int         top[3];                     /* points along each from where colours rise to where they fall */
   int         star;                       /* no step goes along two sides at once */
   int         entries;                    /* of the matrix */
   int         count;                      /* of the stencil's offsets, rising */
@@ -48,18 +48,23 @@ typedef struct {
   signed char step[TRSV_GRID_OFFSETS][3]; /* the same along x, y, z */
 } TrsvGrid;
 
-/* Of the matrix how many entries it has; of some rows all over it column - row of each entry; count is -1 where they are too many. */
+/* Of the matrix how many entries it has; of some rows all over it column - row and value, 1 where there are none, of each entry; count is -1 where
+   they are too many. */
 typedef struct {
-  int entries, count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
+  int    entries, count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
+  double value[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
 } TrsvGridSamples;
 
-TRSV_BOTH void TrsvGridSample(int rows, int entries, const int *offsets, const int *columns, int s, TrsvGridSamples *samples)
+TRSV_BOTH void TrsvGridSample(int rows, int entries, const int *offsets, const int *columns, const double *values, int s, TrsvGridSamples *samples)
 {
   const int i = (int)((2 * (long long)s + 1) * rows / (2 * TRSV_GRID_SAMPLES)), begin = offsets[i], end = offsets[i + 1];
   const int sound = begin >= 0 && begin <= end && end <= entries && end - begin <= TRSV_GRID_OFFSETS;
 
   samples->count[s] = sound ? end - begin : -1;
-  for (int k = begin; sound && k < end; k++) samples->offset[s][k - begin] = columns[k] - i;
+  for (int k = begin; sound && k < end; k++) {
+    samples->offset[s][k - begin] = columns[k] - i;
+    samples->value[s][k - begin]  = values ? values[k] : 1;
+  }
 }
 
 /* Does every entry of row i belong to the stencil, and stay inside the grid? */
@@ -86,7 +91,7 @@ TRSV_BOTH int TrsvGridColour(const TrsvGrid *g, int i)
   int at[3] = {i % g->side[0], i / g->side[0] % g->side[1], i / g->side[0] / g->side[1]}, colour = 0, inside = 0, points = 1;
 
   for (int s = 0; s < 3; s++) {
-    colour += TrsvZigzag(at[s] / g->reach[s], TRSV_GRID_TOP) << (g->star ? 0 : s);
+    colour += TrsvZigzag(at[s] / g->reach[s], g->top[s]) << (g->star ? 0 : s);
     inside += at[s] % g->reach[s] * points;
     points *= g->reach[s];
   }
@@ -96,52 +101,82 @@ TRSV_BOTH int TrsvGridColour(const TrsvGrid *g, int i)
 /* More than the colours of any grid */
 TRSV_BOTH int TrsvGridColours(const TrsvGrid *g)
 {
-  return ((TRSV_GRID_TOP - 1) * (g->star ? 3 : 7) + 1) * g->reach[0] * g->reach[1] * g->reach[2];
+  int colours = 1, points = 1;
+
+  for (int s = 0; s < 3; s++) {
+    colours += (g->top[s] - 1) << (g->star ? 0 : s);
+    points *= g->reach[s];
+  }
+  return colours * points;
 }
 
 /* Is the matrix a regular grid? holds says it of a guess, where the matrix lives. */
 TrsvError TrsvGridFind(int rows, const TrsvGridSamples *, TrsvError (*holds)(const TrsvGrid *, const int *offsets, const int *columns, int *yes), const int *offsets, const int *columns, TrsvGrid *, int *found);
 
-/* Colours of any pattern, by waves: see bmc_waves.c. */
+/* Colours of any pattern, by waves: see bmc_waves.c. A node's time is a wave, counted from 0, and its place there: TRSV_WAVE_LENGTH places, whose
+   colours rise from 0 to the middle one's and fall again. A word is 1 + TRSV_WAVE_STEP wave + place, or a colour above those of waves. */
 enum {
-  TRSV_WAVE_TOP = 32, /* colours of a wave, as many as a word has bits */
-  TRSV_NODE     = 5   /* rows of a node, at most */
+  TRSV_WAVE_LENGTH = 62, /* as many as a mask of 64 bits has room for */
+  TRSV_WAVE_STEP   = 64,
+  TRSV_WAVE_TOP    = 32, /* colours of a wave */
+  TRSV_NODE        = 5   /* rows of a node, at most */
 };
 
-#define TRSV_WAVE_EXTRA 0x80000000u /* a word with this is a colour above those of waves, not a time */
+#define TRSV_WAVE_EXTRA 0x80000000u /* in a word that is a colour */
 #define TRSV_STRONG     0.5         /* of the largest entry of both rows */
 
-/* What a node knows of those before it that it touches. A node has a word: 1 + its time, or its colour and TRSV_WAVE_EXTRA. */
+/* What a node knows of those before it that it touches. */
 typedef struct {
-  unsigned latest;      /* word of a node that it follows */
-  unsigned used, extra; /* colours of a wave, and above, that it cannot have */
+  unsigned           latest; /* word of a node that it follows */
+  unsigned           extra;  /* colours above, as many as there are bits, that it cannot have */
+  unsigned long long used;   /* places whose colours it cannot have */
 } TrsvWaveNode;
 
 /* An edge is the other node, or ~ of it where the entry is weak. */
 TRSV_BOTH int TrsvWaveOther(int edge) { return edge < 0 ? ~edge : edge; }
 
-TRSV_BOTH int TrsvWaveColour(unsigned word) { return word & TRSV_WAVE_EXTRA ? (int)(word & ~TRSV_WAVE_EXTRA) : TrsvZigzag((int)word - 1, TRSV_WAVE_TOP); }
+TRSV_BOTH int TrsvWaveColour(unsigned word)
+{
+  const int place = (int)((word - 1) % TRSV_WAVE_STEP);
+
+  return word & TRSV_WAVE_EXTRA ? (int)(word & ~TRSV_WAVE_EXTRA) : place < TRSV_WAVE_TOP ? place : TRSV_WAVE_LENGTH - place;
+}
 
 TRSV_BOTH void TrsvWaveMeet(TrsvWaveNode *node, int edge, unsigned word)
 {
-  const int colour = TrsvWaveColour(word);
+  if (word & TRSV_WAVE_EXTRA) {
+    const unsigned colour = (word & ~TRSV_WAVE_EXTRA) - TRSV_WAVE_TOP;
 
-  if (colour < TRSV_WAVE_TOP) node->used |= 1u << colour;
-  else if (colour < 2 * TRSV_WAVE_TOP) node->extra |= 1u << (colour - TRSV_WAVE_TOP);
-  if (edge >= 0 && !(word & TRSV_WAVE_EXTRA) && word > node->latest) node->latest = word;
+    if (colour < 32) node->extra |= 1u << colour;
+  } else {
+    const unsigned place = (word - 1) % TRSV_WAVE_STEP;
+
+    node->used |= 1ull << place | 1ull << (TRSV_WAVE_LENGTH - place); /* the same colour, rising and falling */
+    if (edge >= 0 && word > node->latest) node->latest = word;
+  }
+}
+
+/* The lowest bit of a mask that is not 0 */
+TRSV_BOTH unsigned TrsvLowest(unsigned long long mask)
+{
+#ifdef __CUDA_ARCH__
+  return (unsigned)__ffsll((long long)mask) - 1;
+#else
+  return (unsigned)__builtin_ctzll(mask);
+#endif
 }
 
 /* Its own word: the first time behind that of all it follows whose colour is free; or the first colour above that is. 0 where
    that is not known yet. */
 TRSV_BOTH unsigned TrsvWaveWord(const TrsvWaveNode *node)
 {
-  /* times start again before a number ends */
-  const int t = (int)(node->latest < 1u << 30 ? node->latest : node->latest % (2 * TRSV_WAVE_TOP - 2));
+  const unsigned long long unused = ~node->used & ~0ull >> (64 - TRSV_WAVE_LENGTH);
+  const unsigned           time = node->latest < 1u << 30 ? node->latest : node->latest % TRSV_WAVE_STEP; /* they start again before a number ends */
+  const unsigned           wave = time / TRSV_WAVE_STEP, place = time % TRSV_WAVE_STEP;
 
-  for (int d = 0; d < 2 * TRSV_WAVE_TOP - 2; d++)
-    if (!(node->used >> TrsvZigzag(t + d, TRSV_WAVE_TOP) & 1)) return (unsigned)(t + d) + 1;
-  for (int c = 0; c < TRSV_WAVE_TOP; c++)
-    if (!(node->extra >> c & 1)) return TRSV_WAVE_EXTRA | (unsigned)(TRSV_WAVE_TOP + c);
+  if (unused >> place) return 1 + wave * TRSV_WAVE_STEP + place + TrsvLowest(unused >> place);
+  if (unused) return 1 + (wave + 1) * TRSV_WAVE_STEP + TrsvLowest(unused);
+  if (~node->extra) return TRSV_WAVE_EXTRA | (TRSV_WAVE_TOP + TrsvLowest((unsigned)~node->extra));
   return 0;
 }
 
@@ -177,11 +212,7 @@ TRSV_BOTH unsigned TrsvWaveBit(unsigned word, unsigned base)
   return word & TRSV_WAVE_EXTRA && c < TRSV_WAVE_TOP ? 1u << c : 0;
 }
 
-TRSV_BOTH unsigned TrsvWaveFree(unsigned used, unsigned base)
-{
-  while (used & 1) used >>= 1, base++;
-  return TRSV_WAVE_EXTRA | base;
-}
+TRSV_BOTH unsigned TrsvWaveFree(unsigned used, unsigned base) { return TRSV_WAVE_EXTRA | (base + TrsvLowest(~used)); }
 
 /* Has row i the columns of the row before it? */
 TRSV_BOTH int TrsvSameColumns(const int *offsets, const int *columns, int i)

@@ -8,11 +8,17 @@
    differ by one, and with the weights 1, 2, 4 those across corners differ, too. (Where a step goes over two points, a colour is that of a box
    of so many, and the place in the box.) As in an elimination that starts in all corners of a rectangle and meets in its middle, no point but
    the corners of such rectangles is before all its neighbours. 5-point plane of 300^2, PETSc's ILU(0) and CG: 7 colours and 182 iterations,
-   201 in the natural order, 269 red and black; 7-point space of 48^3: 10 colours and 49 iterations, 52, 59.
+   201 in the natural order, 269 red and black; 7-point space of 48^3: 10 colours and 49 iterations, 52, 59. Where the entries along one side are far
+   larger than all others, the order along it decides, and colours rise for longer there: a plane of 200^2, 100 times as large along x: 91 iterations in
+   the natural order, 287 with tops of 4 along both sides, 131 with 32 along x.
 */
 #include <stdlib.h>
 #include <string.h>
 #include "bmc.h"
+
+enum {
+  TOP = 4
+};
 
 /* Adds an offset to the sorted stencil; 0 when there is no room. */
 static int AddOffset(TrsvGrid *g, int offset)
@@ -70,6 +76,32 @@ static int Split(int rows, int x, int xy, TrsvGrid *g)
   return 1;
 }
 
+/* By the size of the entries along each side, in the samples. */
+static void SetTops(const TrsvGridSamples *samples, TrsvGrid *g)
+{
+  double sum[3] = {0}, count[3] = {0};
+
+  for (int s = 0; s < TRSV_GRID_SAMPLES; s++)
+    for (int k = 0; k < samples->count[s]; k++) {
+      int o = 0, side = -1, sides = 0;
+
+      while (g->offset[o] != samples->offset[s][k]) o++;
+      for (int d = 0; d < 3; d++)
+        if (g->step[o][d]) side = d, sides++;
+      if (sides != 1) continue;
+      sum[side] += fabs(samples->value[s][k]);
+      count[side]++;
+    }
+  for (int d = 0; d < 3; d++) {
+    const double own    = count[d] > 0 ? sum[d] / count[d] : 0;
+    double       others = 0;
+
+    for (int e = 0; e < 3; e++)
+      if (e != d && count[e] > 0) others = fmax(others, sum[e] / count[e]);
+    g->top[d] = own > 30 * others ? 8 * TOP : own > 6 * others ? 4 * TOP : TOP;
+  }
+}
+
 /* Where the run of consecutive offsets that starts at the k-th ends. */
 static int RunEnd(const TrsvGrid *g, int k)
 {
@@ -79,7 +111,7 @@ static int RunEnd(const TrsvGrid *g, int k)
 
 /* The first run of positive offsets steps along x; any of the next may be a step along y, and the middle run of those that no plane
    explains a step along z. */
-TrsvError TrsvGridFind(int rows, const TrsvGridSamples *samples, TrsvError (*holds)(const TrsvGrid *, const int *, const int *, int *), const int *offsets, const int *columns, TrsvGrid *g, int *found)
+static TrsvError Find(int rows, const TrsvGridSamples *samples, TrsvError (*holds)(const TrsvGrid *, const int *, const int *, int *), const int *offsets, const int *columns, TrsvGrid *g, int *found)
 {
   int first = 0, last;
 
@@ -101,5 +133,12 @@ TrsvError TrsvGridFind(int rows, const TrsvGridSamples *samples, TrsvError (*hol
     for (int m = beyond; m < g->count && !*found; m++) /* the middle one is among them; the check tells */
       if (g->offset[m] % x == 0 && Split(rows, x, g->offset[m], g)) TrsvCall(holds(g, offsets, columns, found));
   }
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvGridFind(int rows, const TrsvGridSamples *samples, TrsvError (*holds)(const TrsvGrid *, const int *, const int *, int *), const int *offsets, const int *columns, TrsvGrid *g, int *found)
+{
+  TrsvCall(Find(rows, samples, holds, offsets, columns, g, found));
+  if (*found) SetTops(samples, g);
   return TRSV_SUCCESS;
 }

@@ -189,7 +189,7 @@ static __global__ void __launch_bounds__(BLOCK) bmc_words(int nodes, const int *
   int          next = done ? 0 : start[node], left = done ? 0 : start[node + 1] - next; /* edges that nobody has looked at */
   int          wanted[QUAD] = {NONE, NONE, NONE, NONE};                                 /* edges whose nodes this one waits for */
   unsigned     begin = 0, rest = REST;
-  TrsvWaveNode known = {0, 0, 0};
+  TrsvWaveNode known = {0, 0, 0ull};
   TrsvPatience patience;
 
   do {
@@ -202,7 +202,7 @@ static __global__ void __launch_bounds__(BLOCK) bmc_words(int nodes, const int *
       int            mine[SHARE];
       unsigned       found[SHARE];
       bool           ready = true;
-      TrsvWaveNode   part  = {0, 0, 0};
+      TrsvWaveNode   part  = {0, 0, 0ull};
 
       asking &= ~(1u << l);
 #pragma unroll

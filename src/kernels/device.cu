@@ -1,9 +1,7 @@
 /*
-   Device memory, copies and launches over the CUDA runtime.
+   Copies, clocks and launches over the CUDA runtime; memory: memory.cu.
 */
 #include <cuda_runtime.h>
-#include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include "impl.h"
 
@@ -13,19 +11,6 @@ static TrsvError Check(cudaError_t e, const char *what)
   (void)cudaGetLastError(); /* or it would be taken for the next launch's */
   return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
 }
-
-extern "C" TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
-{
-  const cudaError_t e = cudaMalloc((void **)pointer, bytes ? bytes : 1);
-
-  if (e == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
-    return TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the device", bytes);
-  }
-  return Check(e, "cudaMalloc");
-}
-
-extern "C" void TrsvDeviceFree(void *pointer) { (void)cudaFree(pointer); }
 
 extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
@@ -44,105 +29,6 @@ extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t b
   return Check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-
-enum {
-  WORDS = 1024,
-  POOLS = 64
-};
-
-/* Pinning memory takes longer than many an analysis, so words are dealt out of pages, which are kept. */
-struct Page {
-  unsigned     *word;
-  unsigned char used[WORDS];
-  Page         *next;
-};
-
-static Page *pages;
-
-static TrsvError AddPage(void)
-{
-  Page     *p = (Page *)calloc(1, sizeof(*p));
-  TrsvError error;
-
-  if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a page of words");
-  error = Check(cudaHostAlloc((void **)&p->word, sizeof(*p->word) * WORDS, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
-  if (error) {
-    free(p);
-    return error;
-  }
-  p->next = pages;
-  pages   = p;
-  return TRSV_SUCCESS;
-}
-
-static unsigned *TakeWord(void)
-{
-  for (Page *p = pages; p; p = p->next)
-    for (int i = 0; i < WORDS; i++)
-      if (!p->used[i]) {
-        p->used[i] = 1;
-        p->word[i] = 0;
-        return p->word + i;
-      }
-  return NULL;
-}
-
-extern "C" TrsvError TrsvDeviceAllocWord(unsigned **word)
-{
-  TrsvError error = TRSV_SUCCESS;
-
-  (void)pthread_mutex_lock(&one_at_a_time);
-  *word = TakeWord();
-  if (!*word) error = AddPage();
-  if (!*word && !error) *word = TakeWord();
-  (void)pthread_mutex_unlock(&one_at_a_time);
-  return error;
-}
-
-extern "C" void TrsvDeviceFreeWord(unsigned *word)
-{
-  (void)pthread_mutex_lock(&one_at_a_time);
-  for (Page *p = pages; p && word; p = p->next)
-    if (word >= p->word && word < p->word + WORDS) p->used[word - p->word] = 0;
-  (void)pthread_mutex_unlock(&one_at_a_time);
-}
-
-/* Where temporary memory comes from. The default pool gives everything back whenever a stream is idle, and takes a tenth of a millisecond
-   for each allocation after that; ours keeps what one set-up hands to the next. */
-static const uint64_t kept = (uint64_t)256 << 20;
-
-static TrsvError Pool(cudaMemPool_t *pool)
-{
-  static cudaMemPool_t pools[POOLS];
-  cudaMemPoolProps     p = {};
-  uint64_t             threshold = kept;
-  int                  device;
-  TrsvError            error = TRSV_SUCCESS;
-
-  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  if (device >= POOLS) return Check(cudaDeviceGetDefaultMemPool(pool, device), "cudaDeviceGetDefaultMemPool");
-  p.allocType     = cudaMemAllocationTypePinned;
-  p.location.type = cudaMemLocationTypeDevice;
-  p.location.id   = device;
-  (void)pthread_mutex_lock(&one_at_a_time);
-  if (!pools[device]) {
-    error = Check(cudaMemPoolCreate(&pools[device], &p), "cudaMemPoolCreate");
-    if (!error) error = Check(cudaMemPoolSetAttribute(pools[device], cudaMemPoolAttrReleaseThreshold, &threshold), "cudaMemPoolSetAttribute");
-  }
-  *pool = pools[device];
-  (void)pthread_mutex_unlock(&one_at_a_time);
-  return error;
-}
-
-extern "C" TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream stream)
-{
-  cudaMemPool_t pool;
-
-  TrsvCall(Pool(&pool));
-  return Check(cudaMallocFromPoolAsync((void **)pointer, bytes ? bytes : 1, pool, stream), "cudaMallocFromPoolAsync");
-}
-
 extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
 {
   TrsvError error;
@@ -151,11 +37,6 @@ extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *point
   error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
   if (error) TrsvDeviceUnstage(*(void **)pointer, stream);
   return error;
-}
-
-extern "C" void TrsvDeviceUnstage(void *device, TrsvStream stream)
-{
-  if (device) (void)cudaFreeAsync(device, stream);
 }
 
 extern "C" TrsvError TrsvDeviceFinish(void) { return Check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize"); }

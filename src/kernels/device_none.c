@@ -16,6 +16,10 @@ TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
 
 void TrsvDeviceFree(void *pointer) { (void)pointer; }
 
+size_t TrsvDeviceHeld(void) { return 0; }
+size_t TrsvDevicePeak(void) { return 0; }
+void   TrsvDeviceMark(void) { }
+
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
   (void)device;
@@ -93,6 +97,16 @@ TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision 
   (void)precision;
   return TrsvDeviceUpload(to, from, (size_t)n, stream);
 }
+
+TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const int *columns, const void *values, TrsvOutcome *outcome, TrsvStream stream)
+{
+  (void)offsets;
+  (void)columns;
+  (void)outcome;
+  return TrsvFactorSums(f, values, stream);
+}
+
+void TrsvFactorCusparseDestroy(TrsvFactor *f) { (void)f; }
 
 TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, double *asymmetry)
 {

@@ -14,18 +14,14 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, con
 {
   const size_t  rows = (size_t)f->rows, size = TrsvValueSize(f->precision);
   TrsvMatrix    L, U;
-  TrsvAnalysis *analysis;
-  TrsvError     error;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
   TrsvCall(TrsvFactorSplit(f, offsets, columns, order, there, row));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(TrsvAnalyse(&L, &analysis));
-  f->statistics = analysis->statistics;
-  error         = TrsvFactorPivotsPlan(f, analysis->order);
-  if (!error && !f->records) error = TrsvFactorSlots(f, analysis->order);
-  TrsvAnalysisDestroy(&analysis);
-  TrsvCall(error);
+  TrsvCall(TrsvAnalyse(&L, &f->analysis));
+  f->statistics = f->analysis->statistics;
+  TrsvCall(TrsvFactorPivotsPlan(f, f->analysis->order));
+  if (!f->records) TrsvCall(TrsvFactorSlots(f, f->analysis->order));
   TrsvCall(TrsvDeviceAlloc(size * (size_t)f->lower, &f->l));
   TrsvCall(TrsvDeviceAlloc(size * (size_t)f->upper, &f->u));
   TrsvCall(TrsvDeviceAlloc(size * rows, &f->inverse));
@@ -167,8 +163,8 @@ TrsvError TrsvFactorNumeric(TrsvFactor *f, const void *values, const TrsvPivots 
 
 void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues)
 {
-  *L = (TrsvMatrix){f->rows, f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, f->precision, TRSV_DEVICE};
-  *U = (TrsvMatrix){f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE};
+  *L = (TrsvMatrix){f->rows, f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, f->precision, TRSV_DEVICE, f->analysis};
+  *U = (TrsvMatrix){f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE, NULL};
   if (lvalues) *lvalues = f->l;
   if (uvalues) *uvalues = f->u;
 }
@@ -185,6 +181,7 @@ TrsvError TrsvFactorDownload(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, 
   index  = (int *)(values + size * (lower + upper));
   TrsvFactorTriangles(f, L, U, NULL, NULL);
   L->memory = U->memory = TRSV_HOST;
+  L->analysis = NULL;
   L->offsets  = index;
   U->offsets  = index + rows;
   L->columns  = index + 2 * rows;
@@ -216,23 +213,27 @@ void TrsvFactorEntries(const TrsvFactor *f, int *L, int *U)
 }
 
 /* A launch and a read; a hop for each level set, dearer where a row is made than where it is a pivot; what crosses the memory; the dependencies of
-   the longest row, one after the other. From an H200. */
-double TrsvFactorPredict(const TrsvFactor *f)
+   the longest row, one after the other. Fitted on an H200. */
+double TrsvFactorPredict(const TrsvFactor *f, const TrsvCosts *c)
 {
-  const double launch = 20e-6, pivot = 0.6e-6, row = 2.4e-6, entry = 3e-11, step = 2.5e-6;
+  const double launch = 20e-6, pivot = 0.6e-6, row = 2e-6, entry = 3e-11, step = 0.45e-6;
 
-  return launch + (f->records ? pivot : row) * f->statistics.levels + entry * ((double)f->lower + f->upper) + step * f->longest;
+  return launch + c->hop * (f->records ? pivot : row) * f->statistics.levels + c->byte * entry * ((double)f->lower + f->upper) + c->hop * step * f->longest;
 }
 
 int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes; }
 
 size_t TrsvFactorBytes(const TrsvFactor *f) { return f->bytes; }
 
+void TrsvFactorTrim(TrsvFactor *f) { TrsvAnalysisDestroy(&f->analysis); }
+
 void TrsvFactorDestroy(TrsvFactor **factor)
 {
   TrsvFactor *f = *factor;
 
   if (!f) return;
+  TrsvFactorTrim(f);
+  TrsvFactorCusparseDestroy(f);
   TrsvDeviceFree(f->order);
   TrsvDeviceFree(f->source);
   TrsvDeviceFree(f->a);

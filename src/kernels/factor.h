@@ -1,6 +1,7 @@
 /*
    factor.h: what the files of the factorisation share: factor.c runs it, factor_permute.cu brings A into another order, factor_split.cu makes the
-   patterns, factor_rows.cu the values, and factor_pivots.cu where they are those of A but for the pivots.
+   patterns, factor_rows.cu the values, and factor_pivots.cu where they are those of A but for the pivots; factor_cusparse.cu has
+   cuSPARSE make them.
 */
 #ifndef TRSV_FACTOR_H
 #define TRSV_FACTOR_H
@@ -46,6 +47,8 @@ struct TrsvFactor {
   FactorStatus  *status;
   TrsvSync       sync;
   TrsvStatistics statistics; /* of L */
+  TrsvAnalysis  *analysis;   /* of L, until TrsvFactorTrim() */
+  struct FactorCusparse *cusparse; /* where TrsvFactorCusparse() was asked for, else NULL */
   int            longest;    /* entries of the longest row that takes a warp */
   size_t         bytes;
 };
@@ -73,6 +76,8 @@ TrsvError TrsvFactorPivots(TrsvFactor *, const void *values, const FactorShift *
 TrsvError TrsvFactorFill(TrsvFactor *, TrsvStream);
 TrsvError TrsvFactorRows(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
 TrsvError TrsvFactorSums(TrsvFactor *, const void *values, TrsvStream); /* status->largest */
+
+void TrsvFactorCusparseDestroy(TrsvFactor *); /* factor_cusparse.cu */
 
 /* For tests and measurements: how many lanes a row gets, 4, 8, 16 or 32; 0: as its length says. For factors made from now on. */
 void TrsvFactorSetLanes(int lanes);

@@ -11,7 +11,8 @@
 enum {
   OWN   = FACTOR_OWN,
   AHEAD = 4, /* dependencies that a short row waits for at once */
-  FEW   = 4  /* entries of a row of U that a lane of a long row applies by itself */
+  FEW   = 4, /* entries of a row of U that a lane of a long row applies by itself */
+  CHUNKS = 4 /* of 32 entries of a longer one that are looked up before they are waited for */
 };
 
 /* What a launch gets. */
@@ -247,67 +248,109 @@ template <class T> static __device__ __forceinline__ int factor_find(const Facto
   return -1;
 }
 
-/* Takes one dependency off a long row by the whole warp, for rows of U of many entries. */
-template <class T> static __device__ __forceinline__ void long_many(const FactorView<T> &F, const FactorRow &r, T *work, int lane, T multiplier, int from, int to, TrsvPatience &patience)
+/* Waits for a word that has been looked at. */
+template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, T seen, TrsvPatience &patience) { return trsv_is_ready(seen) ? seen : factor_wait(F, word, patience); }
+
+/* What the whole warp takes off a long row: a row of U of many entries, [begin, end). Where the first of them belong, and what was there of them
+   when they were last looked at. */
+template <class T> struct LongStep {
+  int begin, end, owner, target[CHUNKS];
+  T   got[CHUNKS], inverse, source;
+};
+
+/* Asks for nothing that it waits for. */
+template <class T, bool ICC> static __device__ __forceinline__ void long_look(const FactorView<T> &F, const FactorRow &r, int lane, LongStep<T> &s)
 {
-  for (int at = from + lane; at < to; at += 32) {
+#pragma unroll
+  for (int c = 0; c < CHUNKS; c++) {
+    const int at = s.begin + 32 * c + lane;
+
+    s.target[c] = at < s.end ? factor_find(F, r, F.u_columns[at]) : -1;
+    s.got[c]    = s.target[c] < 0 ? 0 : trsv_load(F.u + at);
+  }
+  s.inverse = trsv_load(F.inverse + s.owner);
+  s.source  = ICC ? trsv_load(F.u + s.begin) : 0;
+}
+
+/* Takes dependency d off the row; the multiplier. */
+template <class T, bool ICC> static __device__ __forceinline__ T long_take(const FactorView<T> &F, const FactorRow &r, T *work, int lane, int d, const LongStep<T> &s, TrsvPatience &patience)
+{
+  const T factor = ICC ? factor_wait(F, F.u + s.begin, s.source, patience) : work[d], multiplier = factor * factor_wait(F, F.inverse + s.owner, s.inverse, patience);
+
+  if (!ICC && factor == 0) return factor;
+#pragma unroll
+  for (int c = 0; c < CHUNKS; c++)
+    if (s.target[c] >= 0) work[s.target[c]] = fma(-multiplier, factor_wait(F, F.u + s.begin + 32 * c + lane, s.got[c], patience), work[s.target[c]]);
+  for (int at = s.begin + 32 * CHUNKS + lane; at < s.end; at += 32) {
     const int n = factor_find(F, r, F.u_columns[at]);
 
     if (n >= 0) work[n] = fma(-multiplier, factor_wait(F, F.u + at, patience), work[n]);
   }
+  return multiplier;
 }
 
 /* A row of any length by a warp. The row under work is in device memory, for this warp alone; __syncwarp orders its lanes. 32
-   dependencies at a time are looked up and waited for, a lane each, and then taken off in turn: by that lane where there is little to do,
-   else by all. */
+   dependencies at a time are looked up, a lane each, and taken off in turn, each once it is there: by that lane where there is little to do,
+   else by all, who look up the next such dependency before they wait for one. */
 template <class T, bool ICC> static __device__ void long_row(const FactorView<T> &F, int row, T *work)
 {
-  const FactorRow r    = factor_row<T, ICC>(F, row);
-  const int       lane = (int)(threadIdx.x % 32);
+  const FactorRow r        = factor_row<T, ICC>(F, row);
+  const bool      relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
+  const int       lane     = (int)(threadIdx.x % 32);
   TrsvPatience    patience;
   T               sum = 0;
 
   for (int n = lane; n < r.length; n += 32) work[n] = factor_value<T, ICC>(F, r, n);
   __syncwarp();
   for (int base = 0; base < r.dependencies; base += 32) {
-    const int  d = base + lane, count = min(32, r.dependencies - base);
-    const bool mine  = d < r.dependencies;
-    const int  owner = mine ? F.l_columns[r.l + d] : 0, to = mine ? F.u_offsets[owner + 1] : 0;
-    const int  from = !mine ? 0 : ICC ? F.l_source[r.l + d] : F.u_offsets[owner] + 1;
-    int        target[FEW];
-    T          got[FEW], inverse = 0, source = 0;
+    const int   d = base + lane, count = min(32, r.dependencies - base);
+    const bool  mine  = d < r.dependencies;
+    const int   owner = mine ? F.l_columns[r.l + d] : 0, to = mine ? F.u_offsets[owner + 1] : 0;
+    const int   from  = !mine ? 0 : ICC ? F.l_source[r.l + d] : F.u_offsets[owner] + 1;
+    const bool  alone = to - from <= FEW;
+    int         target[FEW];
+    T           got[FEW], inverse = mine ? trsv_load(F.inverse + owner) : 0, source = mine && ICC ? trsv_load(F.u + from) : 0;
+    LongStep<T> next = {};
 
 #pragma unroll
     for (int n = 0; n < FEW; n++) {
-      target[n] = to - from <= FEW && from + n < to ? factor_find(F, r, F.u_columns[from + n]) : -1;
-      got[n]    = target[n] < 0 ? 0 : factor_wait(F, F.u + from + n, patience);
+      target[n] = alone && from + n < to ? factor_find(F, r, F.u_columns[from + n]) : -1;
+      got[n]    = target[n] < 0 ? 0 : trsv_load(F.u + from + n);
     }
-    if (mine) inverse = factor_wait(F, F.inverse + owner, patience);
-    if (mine && ICC) source = factor_wait(F, F.u + from, patience);
-    const unsigned many = __ballot_sync(0xffffffffu, to - from > FEW);
-    for (int n = 0; n < count; n++) {
-      if (many >> n & 1) {
-        const T factor = ICC ? __shfl_sync(0xffffffffu, source, n) : work[base + n], multiplier = factor * __shfl_sync(0xffffffffu, inverse, n);
-        const int begin = __shfl_sync(0xffffffffu, from, n), end = __shfl_sync(0xffffffffu, to, n);
+    unsigned many = __ballot_sync(0xffffffffu, !alone);
 
-        if (ICC || factor != 0) long_many(F, r, work, lane, multiplier, begin, end, patience);
+    for (int n = -1; n < count; n++) {
+      const LongStep<T> now     = next;
+      const bool        by_all  = n >= 0 && (many >> n & 1);
+      const unsigned    behind  = many & ~0u << (n + 1) % 32;
+
+      if ((n < 0 || by_all) && n < 31 && behind) { /* the next */
+        const int l = __ffs((int)behind) - 1;
+
+        next.begin = __shfl_sync(0xffffffffu, from, l);
+        next.end   = __shfl_sync(0xffffffffu, to, l);
+        next.owner = __shfl_sync(0xffffffffu, owner, l);
+        long_look<T, ICC>(F, r, lane, next);
+      }
+      if (by_all) {
+        const T multiplier = long_take<T, ICC>(F, r, work, lane, base + n, now, patience);
+
         __syncwarp();
-        if (lane == n && ICC) F.l[r.l + d] = multiplier;
-        if (lane == n && !ICC && factor != 0) work[d] = multiplier;
+        if (lane == 0) (ICC ? F.l + r.l : work)[base + n] = multiplier;
       } else if (lane == n) {
-        const T factor = ICC ? source : work[d], multiplier = factor * inverse;
+        const T factor = ICC ? factor_wait(F, F.u + from, source, patience) : work[d], multiplier = factor * factor_wait(F, F.inverse + owner, inverse, patience);
 
         if (ICC || factor != 0) {
 #pragma unroll
           for (int m = 0; m < FEW; m++)
-            if (target[m] >= 0) work[target[m]] = fma(-multiplier, got[m], work[target[m]]);
-          if (ICC) F.l[r.l + d] = multiplier;
-          else work[d] = multiplier;
+            if (target[m] >= 0) work[target[m]] = fma(-multiplier, factor_wait(F, F.u + from + m, got[m], patience), work[target[m]]);
+          (ICC ? F.l + r.l : work)[d] = multiplier;
         }
       }
       __syncwarp();
     }
   }
+  if (!relative && lane == 0) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, work[r.diagonal], sum);
   for (int n = lane; n < r.length; n += 32) {
     const T v = work[n];
 
@@ -315,9 +358,10 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
     if (n > r.diagonal) trsv_publish(F.u + r.u + n - r.diagonal, v);
     if (n != r.diagonal) sum += fabs(v);
   }
+  if (!relative) return;
 #pragma unroll
   for (int other = 16; other; other /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, other);
-  if (lane == r.diagonal % 32) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, work[r.diagonal], sum);
+  if (lane == 0) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, work[r.diagonal], sum);
 }
 
 #endif

@@ -168,7 +168,7 @@ static TrsvError SplitLU(TrsvFactor *f, const int *offsets, const int *columns, 
 
 static TrsvError SplitTranspose(TrsvFactor *f)
 {
-  const TrsvMatrix U = {f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE};
+  const TrsvMatrix U = {f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE, NULL};
   TrsvMatrix       T;
   int             *made;
   const int       *source;
@@ -249,20 +249,25 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
   return error;
 }
 
-/* The fewest lanes that all but a few rows are short for. A long row costs its warp much time, lanes without an entry cost little. */
+/* The fewest lanes that all but a few rows are short for: a long row costs its warp much time, lanes without an entry cost little. Where level sets
+   are so narrow that every row of one can have a warp that is alone with its scheduler, each has one: nobody then waits for the others of its
+   warp (Dubcova1 1.4 -> 0.84 ms, wave 2.9 -> 1.85; but 27 points on 80^3, 924 rows a level set, 2.7 -> 3.3). */
 static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
 {
-  unsigned  counts[FACTOR_SIZES + 1] = {0}, *device;
-  TrsvError error;
-  int       c = 0;
+  static const double schedulers = 4; /* of a multiprocessor */
+  unsigned            counts[FACTOR_SIZES + 1] = {0}, *device;
+  TrsvError           error;
+  int                 c = 0, multiprocessors;
 
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  const bool narrow = f->statistics.level_mean < schedulers * multiprocessors;
   TrsvCall(TrsvDeviceStage(counts, sizeof(counts), &device, NULL));
   TRSV_LAUNCH(slot_sizes, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->u_offsets, device, device + FACTOR_SIZES);
   error = TrsvDeviceLaunched("slot_sizes");
   if (!error) error = TrsvDeviceDownload(counts, device, sizeof(counts), NULL);
   TrsvDeviceUnstage(device, NULL);
   if (error) return error;
-  while (c < FACTOR_SIZES - 1 && (TrsvFactorForcedLanes ? 4 << c < TrsvFactorForcedLanes : counts[c] > (unsigned)(f->rows / 500))) c++;
+  while (c < FACTOR_SIZES - 1 && (TrsvFactorForcedLanes ? 4 << c < TrsvFactorForcedLanes : narrow || counts[c] > (unsigned)(f->rows / 500))) c++;
   f->lanes   = 4 << c;
   f->longest = (int)counts[FACTOR_SIZES];
   *any_long  = counts[c] > 0;

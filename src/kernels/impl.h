@@ -63,7 +63,7 @@ struct TrsvPlan {
 
 extern const TrsvAlgorithm TrsvSerial;
 extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
-extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvAg, TrsvRecblock, TrsvDenseRows; /* there, too */
+extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvSell, TrsvAg, TrsvRecblock, TrsvDenseRows; /* there, too */
 
 /* Was a setting given? Then *to gets what its value means. */
 int TrsvSettingGet(const TrsvAlgorithm *, const char *settings, const char *name, void *to);
@@ -103,7 +103,7 @@ TrsvError TrsvFail(TrsvError, const char *format, ...)
 /* Host memory, counted in plan->bytes by plans of the host. NULL and TRSV_ERR_MEMORY where there is none; never NULL for 0 bytes. */
 TrsvError TrsvAlloc(size_t bytes, void *pointer);
 
-/* Device memory, copies and launches: device.cu; over malloc and memcpy in the SIMT executor; device_none.c in builds without CUDA.
+/* Device memory, copies and launches: memory.cu and device.cu; over malloc and memcpy in the SIMT executor; device_none.c in builds without CUDA.
    pointer is the address of a pointer. */
 TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
 void      TrsvDeviceFree(void *);
@@ -113,7 +113,8 @@ TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvS
 TrsvError TrsvDeviceAllocWord(unsigned **); /* 0, on the host, where the device can write it */
 void      TrsvDeviceFreeWord(unsigned *);
 
-/* Device memory, and a copy of host memory on the device, until it is released in stream order. */
+/* Device memory, and a copy of host memory on the device, until it is released in stream order: used in the stream that it is asked for, before
+   what follows there. */
 TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream);
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream);
 void      TrsvDeviceUnstage(void *device, TrsvStream);
@@ -137,6 +138,9 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
    in it after an error. */
 TrsvError TrsvDeviceAnalyse(const TrsvMatrix *, TrsvAnalysis *);
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);
+
+/* The analysis that a matrix brings along, or else a new one, which is the caller's to destroy. On an error both are NULL. */
+TrsvError TrsvAnalysisGet(const TrsvMatrix *, const TrsvAnalysis **analysis, TrsvAnalysis **made);
 
 /* What both analyses share: analysis.c. columns holds those of row i alone, [begin, end) of the matrix. */
 TrsvError TrsvCheckRow(const TrsvMatrix *, int i, int begin, int end, const int *columns);

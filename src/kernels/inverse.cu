@@ -23,7 +23,8 @@
 #include "inverse.cuh"
 
 enum {
-  WARPS = 4 /* groups of a block of threads in the multiplication */
+  WARPS = 4, /* groups of a block of threads in the multiplication */
+  AHEAD = 8  /* entries of a row that it has on their way */
 };
 
 static const float  growth_limit   = 100;
@@ -99,9 +100,24 @@ template <class T> static __global__ void __launch_bounds__(WARPS * 32) inverse_
   unsigned left = p < A.rows ? A.reach[p] : 0;
   T        sum  = 0;
 
-  for (unsigned have; (have = __ballot_sync(~0u, left != 0)); from += __popc(have), left &= left - 1) {
-    const T other = __shfl_sync(~0u, mine, left ? __ffs((int)left) - 1 : lane);
-    if (left) sum = fma(from[inverse_rank(have, lane)], other, sum);
+  /* where entries stand does not hang on their values: so many are on their way at a time */
+  while (__any_sync(~0u, left != 0)) {
+    T   entry[AHEAD];
+    int other[AHEAD];
+
+#pragma unroll
+    for (int n = 0; n < AHEAD; n++, left &= left - 1) {
+      const unsigned have = __ballot_sync(~0u, left != 0);
+
+      entry[n] = left ? from[inverse_rank(have, lane)] : 0;
+      other[n] = left ? __ffs((int)left) - 1 : -1;
+      from += __popc(have);
+    }
+#pragma unroll
+    for (int n = 0; n < AHEAD; n++) {
+      const T value = __shfl_sync(~0u, mine, other[n] < 0 ? lane : other[n]);
+      if (other[n] >= 0) sum = fma(entry[n], value, sum);
+    }
   }
   if (p < A.rows) right[A.turn(p)] = sum;
 }
@@ -115,7 +131,7 @@ static TrsvError Copy(const int *from, size_t count, int **to)
 /* chunk's plan of T itself. */
 static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
 {
-  TrsvMatrix    A = {v->rows, v->offsets, v->columns, v->lower ? TRSV_LOWER : TRSV_UPPER, v->stored ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, plan->precision, TRSV_DEVICE};
+  TrsvMatrix    A = {v->rows, v->offsets, v->columns, v->lower ? TRSV_LOWER : TRSV_UPPER, v->stored ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, plan->precision, TRSV_DEVICE, NULL};
   const TrsvPlaces places = {v->from, v->to};
   TrsvAnalysis    *analysis;
   TrsvError        error;

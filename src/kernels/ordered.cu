@@ -91,7 +91,7 @@ static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *posi
   return TrsvDeviceLaunched("ordered_positions");
 }
 
-static TrsvError Positions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *s, int *position)
+extern "C" TrsvError TrsvOrderedPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *s, int *position)
 {
   int      *room;
   TrsvError error;
@@ -132,18 +132,29 @@ static size_t Divide(TrsvOrdered *o, size_t size, bool stored, bool padded, bool
   return bytes;
 }
 
-static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *s, const int *source, const int *position, int *length, int longest, bool padded)
+extern "C" TrsvError TrsvOrderedAlloc(TrsvPlan *plan, TrsvOrdered *o, int rows, int off, int stored, int padded)
 {
-  TrsvOrdered *o      = (TrsvOrdered *)plan->data;
   const size_t size   = TrsvValueSize(plan->precision);
-  const bool   stored = A->diagonal == TRSV_DIAGONAL_STORED, placed = plan->places.from || plan->places.to;
+  const long   words  = 2 * (long)rows;
+  const bool   placed = plan->places.from || plan->places.to;
 
-  o->rows     = s->rows;
-  o->off      = padded ? s->rows * longest : s->off;
+  o->rows     = rows;
+  o->off      = off;
   plan->bytes = Divide(o, size, stored, padded, placed);
   TrsvCall(TrsvDeviceAlloc(plan->bytes, &o->memory));
   (void)Divide(o, size, stored, padded, placed);
   TrsvCall(TrsvSyncCreate(&o->sync));
+  if (!rows) return TRSV_SUCCESS;
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(words), 256, 0, (TrsvStream)NULL, words, (float *)o->words);
+  else TRSV_LAUNCH((ordered_fill<double>), Blocks(words), 256, 0, (TrsvStream)NULL, words, (double *)o->words);
+  return TrsvDeviceLaunched("ordered_fill");
+}
+
+static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *s, const int *source, const int *position, int *length, int longest, bool padded)
+{
+  TrsvOrdered *o = (TrsvOrdered *)plan->data;
+
+  TrsvCall(TrsvOrderedAlloc(plan, o, s->rows, padded ? s->rows * longest : s->off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
   if (!s->rows) return TRSV_SUCCESS;
   if (!padded) {
     TRSV_LAUNCH(ordered_lengths, Blocks(s->rows), 256, 0, (TrsvStream)NULL, *s, position, length);
@@ -151,10 +162,7 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *s, con
     TrsvCall(TrsvDeviceScan(s->rows, length, o->offsets));
   }
   TRSV_LAUNCH(ordered_place, Blocks(s->rows), 256, 0, (TrsvStream)NULL, Pattern(A), *s, position, source, padded ? longest : 0, plan->places, *o);
-  TrsvCall(TrsvDeviceLaunched("ordered_place"));
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(2 * (long)s->rows), 256, 0, (TrsvStream)NULL, 2 * (long)s->rows, (float *)o->words);
-  else TRSV_LAUNCH((ordered_fill<double>), Blocks(2 * (long)s->rows), 256, 0, (TrsvStream)NULL, 2 * (long)s->rows, (double *)o->words);
-  return TrsvDeviceLaunched("ordered_fill");
+  return TrsvDeviceLaunched("ordered_place");
 }
 
 extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int longest, int padded)
@@ -171,7 +179,7 @@ extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, con
   if (!error && padded && s.rows > INT_MAX / longest) error = TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d are too many for 32-bit indices", s.rows, longest);
   if (!error) error = TrsvDeviceRoom(2 * sizeof(int) * (size_t)s.rows, &position, NULL); /* and lengths */
   if (!error) {
-    if (s.rows) error = Positions(A, analysis, &s, position);
+    if (s.rows) error = TrsvOrderedPositions(A, analysis, &s, position);
     if (!error) error = Make(plan, A, &s, source, position, position + s.rows, longest, padded);
     TrsvDeviceUnstage(position, NULL);
   }

@@ -47,6 +47,11 @@ typedef struct {
   int *last;     /* [rows of the matrix] where each of its rows stands in this sequence */
 } TrsvCut;
 
+/* What TrsvOrderedAnalyse is made of: the position of each row of a sequence, by level set; and, but for sync zeroed, memory for so many rows and
+   so many entries, with no solution ready. */
+TrsvError TrsvOrderedPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvCut *, int *position);
+TrsvError TrsvOrderedAlloc(TrsvPlan *, TrsvOrdered *, int rows, int off, int stored, int padded);
+
 /* No row of more than `longest` entries; cut is set to whether any had more. To be released by TrsvCutFree(). */
 TrsvError TrsvCutRows(const TrsvMatrix *, const TrsvAnalysis *, int longest, TrsvCut *);
 void      TrsvCutFree(TrsvCut *);

@@ -25,17 +25,18 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
 
 static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const TrsvPlaces *places, TrsvSelection selection, const TrsvAsked *asked, TrsvPairMember *m)
 {
-  const double  start    = Seconds();
-  TrsvMatrix    T        = *A;
-  int          *offsets  = NULL;
-  const int    *source   = NULL;
-  TrsvAnalysis *analysis = NULL;
-  int           entries  = 0;
-  TrsvError     error    = TrsvEntries(A, &entries);
+  const double        start    = Seconds();
+  TrsvMatrix          T        = *A;
+  int                *offsets  = NULL;
+  const int          *source   = NULL;
+  const TrsvAnalysis *analysis = NULL;
+  TrsvAnalysis       *made     = NULL;
+  int                 entries  = 0;
+  TrsvError           error    = TrsvEntries(A, &entries);
 
   if (asked && !asked->algorithm) asked = NULL;
   if (!error && pair->transposed) error = TrsvTranspose(A, &T, &offsets, &source);
-  if (!error) error = TrsvAnalyse(&T, &analysis);
+  if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
   if (!error) {
     m->statistics = analysis->statistics;
     error         = Choose(pair, selection, asked, m);
@@ -47,7 +48,7 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const Trs
     m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
     error        = TrsvPlanCreatePlaced(&T, analysis, source, entries, places, m->algorithm, NULL, &m->plan);
   }
-  TrsvAnalysisDestroy(&analysis);
+  TrsvAnalysisDestroy(&made);
   TrsvFree(A->memory, offsets);
   m->seconds = Seconds() - start;
   return error;

@@ -43,7 +43,7 @@ typedef enum {
 } TrsvRecblockThresholds;
 
 typedef struct {
-  int type, depth; /* depth < 0: by the number of rows */
+  int type, depth; /* depth < 0: by level sets and rows */
   int thresholds;
   int triangle, square; /* the kernel of all blocks of that kind */
 } TrsvRecblockSettings;
@@ -53,6 +53,7 @@ typedef struct {
   int first, rows;     /* its places */
   int count;           /* rows that are stored: of DCSR those that are not empty */
   int entry, entries;  /* its entries, among those of all blocks; without the diagonal, but for cuSPARSE */
+  int longest;         /* entries of its longest row, without the diagonal */
   int offset;          /* where its row offsets start, [count + 1], of which the first is 0 */
   int index;           /* DCSR: where its list of rows starts */
   int level, levels;   /* of a triangle: where its level sets start, in places, [levels + 1], and how many there are */
@@ -87,7 +88,7 @@ void TrsvRecblockSettingsPrint(const TrsvRecblocks *, char *line, size_t size);
 
 /* What the settings leave open: the depth; the kernel of a block whose entries and level sets have been counted, and what follows from it.
    filled: rows that are not empty. */
-int  TrsvRecblockDepth(const TrsvRecblockSettings *, int rows, int multiprocessors);
+int  TrsvRecblockDepth(const TrsvRecblockSettings *, int rows, int levels, int multiprocessors);
 void TrsvRecblockChooseTriangle(const TrsvRecblockSettings *, int stored, int has_cusparse, TrsvRecblockPart *);
 void TrsvRecblockChooseSquare(const TrsvRecblockSettings *, int filled, TrsvRecblockPart *);
 

@@ -182,11 +182,16 @@ static TrsvError Count(Maker *m)
 
     TrsvRow(m->A, r->order[p], &begin, &end, &diagonal);
     for (int k = begin; k < end; k++) {
-      const int number = NumberOf(m, p, m->place[m->A->columns[k]]);
+      const int         number = NumberOf(m, p, m->place[m->A->columns[k]]);
+      TrsvRecblockPart *b      = r->block + m->number[number];
 
-      r->block[m->number[number]].entries++;
-      m->filled[number] += m->last[number] != p;
+      b->entries++;
+      if (m->last[number] != p) {
+        m->filled[number]++;
+        m->next[number] = 0;
+      }
       m->last[number] = p;
+      if (++m->next[number] > b->longest) b->longest = m->next[number];
     }
   }
   return TRSV_SUCCESS;
@@ -314,7 +319,7 @@ TrsvError TrsvRecblocksMake(const TrsvMatrix *A, const TrsvAnalysis *analysis, c
   memset(&m, 0, sizeof(m));
   r->settings = *settings;
   r->rows     = A->rows;
-  if (r->settings.depth < 0) r->settings.depth = TrsvRecblockDepth(settings, A->rows, multiprocessors);
+  if (r->settings.depth < 0) r->settings.depth = TrsvRecblockDepth(settings, A->rows, analysis->statistics.levels, multiprocessors);
   m.A        = A;
   m.source   = source;
   m.r        = r;

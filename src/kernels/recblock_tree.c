@@ -4,6 +4,7 @@
    Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection", whose thresholds are those of `paper`. Its code, and these, compare the mean of
    entries in a row, diagonal included, rounded down.
 */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,29 +70,34 @@ void TrsvRecblockSettingsPrint(const TrsvRecblocks *r, char *line, size_t size)
   (void)snprintf(line, size, "%s%s%s%s", s->triangle ? " triangle=" : "", s->triangle ? triangles[s->triangle] : "", s->square ? " square=" : "", s->square ? squares[s->square] : "");
 }
 
-/* The trees' thresholds: entries in a row, rounded down; level sets; the share of rows that are empty. */
+/* The trees' thresholds: means of entries in a row, rounded down; level sets; the share of rows that are empty. */
 typedef struct {
   int    level_entries, level_sets; /* level-set kernel: no more than these */
   int    single_sets;               /* or one entry in a row, and no more level sets than these */
+  int    level_longest;             /* and no longer row than this, in either case */
   int    cusparse_sets;             /* cuSPARSE: more than these */
+  int    lanes;                     /* of a sync-free row; 0: as many as it has entries, or a 32nd of the longest, rounded up */
   int    scalar_entries;            /* a thread for a row: no more than these */
+  int    scalar_longest, scalar_rows; /* and no longer row than this, and no fewer rows that are not empty than these */
   double scalar_empty, vector_empty; /* CSR: no more than these, else DCSR */
-  int    lanes;                     /* of a sync-free row; 0: as many as it has entries, rounded up */
-  int    rows;                      /* of a segment at most, for each multiprocessor */
+  int    cut_sets;                  /* a triangle is cut at all: more level sets than these */
+  int    rows;                      /* and then, until a segment has less than so many for each multiprocessor */
 } Thresholds;
 
-/* rows: the authors' code halves until half a segment has less than 20 rows a core. fitted: on an H200, see docs/papers.md */
+/* The paper's. Depth: the authors' code halves until half a segment has less than 20 rows a core.
+   Fitted: on an H200; see docs/papers.md. Cutting gains a few per cent where there are many level sets, and loses elsewhere; cuSPARSE is never the fastest there; a sync-free solve is, but for two level sets; a product in DCSR is at
+   least as fast as in CSR wherever a row is empty; a warp for each row pays for a long row, or where there are no more rows than warps. */
 static const Thresholds values[] = {
-  [RECBLOCK_PAPER]  = {15, 20, 100, 20000, 12, 0.5, 0.15, 32, 2 * 20 * 128},
-  [RECBLOCK_FITTED] = {15, 4,  4,   20000, 12, 0.5, 0.15, 0,  2 * 20 * 128},
+  [RECBLOCK_PAPER]  = {15, 20, 100, INT_MAX, 20000,   32, 12,      INT_MAX, 0,    0.5, 0.15, 0,   2 * 20 * 128},
+  [RECBLOCK_FITTED] = {15, 2,  2,   64,      INT_MAX, 0,  INT_MAX, 32,      8448, 0,   0,    200, INT_MAX     },
 };
 
-int TrsvRecblockDepth(const TrsvRecblockSettings *s, int rows, int multiprocessors)
+int TrsvRecblockDepth(const TrsvRecblockSettings *s, int rows, int levels, int multiprocessors)
 {
   const double most  = (double)values[s->thresholds].rows * multiprocessors;
-  int          depth = 1;
+  int          depth = levels > values[s->thresholds].cut_sets;
 
-  while (depth < RECBLOCK_DEEPEST && rows / (double)(1 << depth) >= most) depth++;
+  while (depth && depth < RECBLOCK_DEEPEST && rows / (double)(1 << depth) >= most) depth++;
   return depth;
 }
 
@@ -102,15 +108,16 @@ void TrsvRecblockChooseTriangle(const TrsvRecblockSettings *s, int stored, int h
   int               lanes   = 1;
 
   b->kernel = s->triangle;
-  if (!s->triangle)
-    b->kernel = (per_row <= t->level_entries && b->levels <= t->level_sets) || (per_row == 1 && b->levels <= t->single_sets) ? RECBLOCK_LEVEL :
-                b->levels > t->cusparse_sets                                                                              ? RECBLOCK_CUSPARSE :
-                                                                                                                            RECBLOCK_SYNCFREE;
+  if (!s->triangle) {
+    const int few = (per_row <= t->level_entries && b->levels <= t->level_sets) || (per_row == 1 && b->levels <= t->single_sets);
+
+    b->kernel = few && b->longest <= t->level_longest ? RECBLOCK_LEVEL : b->levels > t->cusparse_sets ? RECBLOCK_CUSPARSE : RECBLOCK_SYNCFREE;
+  }
   if (b->levels <= 1) b->kernel = RECBLOCK_PARALLEL;
   if (b->kernel == RECBLOCK_CUSPARSE && !has_cusparse) b->kernel = RECBLOCK_SYNCFREE;
-  if (b->kernel == RECBLOCK_CUSPARSE && stored) b->entries += b->rows;
-  while (lanes < 32 && lanes * (long)b->rows < b->entries) lanes *= 2;
+  while (lanes < 32 && (lanes * (long)b->rows < b->entries || 32 * lanes < b->longest)) lanes *= 2;
   b->lanes = t->lanes ? t->lanes : lanes;
+  if (b->kernel == RECBLOCK_CUSPARSE && stored) b->entries += b->rows;
 }
 
 void TrsvRecblockChooseSquare(const TrsvRecblockSettings *s, int filled, TrsvRecblockPart *b)
@@ -120,7 +127,11 @@ void TrsvRecblockChooseSquare(const TrsvRecblockSettings *s, int filled, TrsvRec
   const int         empty   = b->rows - filled;
 
   b->kernel = s->square;
-  if (!s->square && per_row <= t->scalar_entries) b->kernel = empty <= t->scalar_empty * b->rows ? RECBLOCK_SCALAR_CSR : RECBLOCK_SCALAR_DCSR;
-  if (!s->square && per_row > t->scalar_entries) b->kernel = empty <= t->vector_empty * b->rows ? RECBLOCK_VECTOR_CSR : RECBLOCK_VECTOR_DCSR;
+  if (!s->square) {
+    const int scalar = per_row <= t->scalar_entries && b->longest <= t->scalar_longest && filled >= t->scalar_rows;
+
+    if (scalar) b->kernel = empty <= t->scalar_empty * b->rows ? RECBLOCK_SCALAR_CSR : RECBLOCK_SCALAR_DCSR;
+    else b->kernel = empty <= t->vector_empty * b->rows ? RECBLOCK_VECTOR_CSR : RECBLOCK_VECTOR_DCSR;
+  }
   b->count = TrsvRecblockIsDcsr(b) ? filled : b->rows;
 }

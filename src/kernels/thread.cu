@@ -69,7 +69,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
       }
       if (done) {
         sum = trsv_publish(now + p, sum * inverse);
-        if (row >= 0) x[to] = sum;
+        if (to >= 0) x[to] = sum;
       }
     }
   } while (!__all_sync(0xffffffffu, done));

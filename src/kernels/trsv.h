@@ -54,6 +54,8 @@ typedef enum {
 
 typedef struct CUstream_st *TrsvStream; /* a cudaStream_t; NULL is the default stream, and what the host takes */
 
+typedef struct TrsvAnalysis TrsvAnalysis;
+
 /* A square triangular matrix in compressed sparse rows that belong to the caller, columns rising in every row. */
 typedef struct {
   int           rows;
@@ -63,6 +65,8 @@ typedef struct {
   TrsvDiagonal  diagonal;
   TrsvPrecision precision; /* of the values, of b and of x */
   TrsvMemory    memory;    /* where offsets and columns live */
+
+  const TrsvAnalysis *analysis; /* by TrsvAnalyse of this very triangle, where it has been made: TrsvPairCreate spares itself another; else NULL */
 } TrsvMatrix;
 
 /* What the selection knows of a triangle. A unit diagonal counts as an entry in each row. */
@@ -79,13 +83,13 @@ typedef struct {
 } TrsvStatistics;
 
 /* The result of TrsvAnalyse: statistics, and the rows in an order in which each follows all it depends on. */
-typedef struct {
+struct TrsvAnalysis {
   TrsvStatistics statistics;
   TrsvMemory     memory; /* where order and levels live: with the matrix */
   int           *order;  /* [rows] rows by level set, rising within a set */
   int           *levels; /* [statistics.levels + 1] where each level set starts in order */
   double         seconds;
-} TrsvAnalysis;
+};
 
 /* Checks that a matrix is a triangle that can be solved, and finds its level sets, O(rows + nnz), where the matrix lives.
    On an error *analysis is left NULL. */
@@ -326,6 +330,10 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
    stream. What a zero pivot leaves in L and U is of no use. */
 TrsvError TrsvFactorNumeric(TrsvFactor *, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
 
+/* The same by cuSPARSE, for comparison: ILU in double precision, without shifts. The pattern is given again, and must live until the factor is
+   destroyed. */
+TrsvError TrsvFactorCusparse(TrsvFactor *, const int *offsets, const int *columns, const void *values, TrsvOutcome *, TrsvStream);
+
 /* L with a unit diagonal and U with a stored one; they and their values belong to the factor. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
@@ -338,8 +346,14 @@ const TrsvStatistics *TrsvFactorStatistics(const TrsvFactor *); /* of L */
 void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
 int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row; 1 where only the pivots depend on each other */
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
-double                TrsvFactorPredict(const TrsvFactor *);    /* seconds that values are expected to take */
+double                TrsvFactorPredict(const TrsvFactor *, const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
+void                  TrsvFactorTrim(TrsvFactor *);             /* gives up the analysis of L, which TrsvFactorTriangles shows, once a pair has been made */
 void                  TrsvFactorDestroy(TrsvFactor **);
+
+/* Bytes of device memory in use by plans, factors and set-ups under way, of all of the process; and the most since the last TrsvDeviceMark(). */
+size_t TrsvDeviceHeld(void);
+size_t TrsvDevicePeak(void);
+void   TrsvDeviceMark(void);
 
 /* How long a thread of a device kernel waits for one value before it gives up; 10 s unless set. For all plans, from the next
    solve on. */

@@ -230,20 +230,21 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
 
 static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPlaces places, const void *values, TrsvMemory memory, const TrsvAsked *asked, double seconds, TrsvStream stream)
 {
-  const double  start    = Seconds();
-  Trial         t        = {.bound = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.), .end = start + seconds, .stream = stream, .places = places};
-  TrsvMatrix    T        = *A;
-  int          *offsets  = NULL, entries;
-  const int    *source   = NULL;
-  TrsvAnalysis *analysis = NULL;
-  TrsvError     error;
+  const double        start    = Seconds();
+  Trial               t        = {.bound = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.), .end = start + seconds, .stream = stream, .places = places};
+  TrsvMatrix          T        = *A;
+  int                *offsets  = NULL, entries;
+  const int          *source   = NULL;
+  const TrsvAnalysis *analysis = NULL;
+  TrsvAnalysis       *made     = NULL;
+  TrsvError           error;
 
   TrsvCall(TrsvEntries(A, &entries));
   error = pair->transposed ? TrsvTranspose(A, &T, &offsets, &source) : TRSV_SUCCESS;
-  if (!error) error = TrsvAnalyse(&T, &analysis);
+  if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
   if (!error) error = Fill(&t, &T, source, entries, values, memory);
   if (!error) error = Compete(pair, m, &T, analysis, source, entries, values, memory, asked, &t);
-  TrsvAnalysisDestroy(&analysis);
+  TrsvAnalysisDestroy(&made);
   TrsvFree(A->memory, offsets);
   for (int i = 0; i < 6; i++) TrsvDeviceFree(t.own[i]);
   for (int i = 0; i < 2; i++) TrsvDeviceFree(t.permuted[i]);

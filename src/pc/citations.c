@@ -61,6 +61,19 @@ static const char dense_triangles[] = "@misc{DenseLowerTriangularSolver,\n"
                                       "  note  = {Course report; its authors are not named}\n"
                                       "}\n";
 
+static const char block_multicolour[] = "@inproceedings{IwashitaNakashimaTakahashi2012,\n"
+                                        "  author    = {Takeshi Iwashita and Hiroshi Nakashima and Yasuhito Takahashi},\n"
+                                        "  title     = {Algebraic Block Multi-Color Ordering Method for Parallel Multi-Threaded Sparse Triangular Solver in {ICCG} Method},\n"
+                                        "  booktitle = {26th IEEE International Parallel and Distributed Processing Symposium (IPDPS)},\n"
+                                        "  year      = {2012}\n"
+                                        "}\n"
+                                        "@article{IwashitaLiFukaya2020,\n"
+                                        "  author  = {Takeshi Iwashita and Senxi Li and Takeshi Fukaya},\n"
+                                        "  title   = {Hierarchical Block Multi-Color Ordering: A New Parallel Ordering Method for Vectorization and Parallelization of the Sparse Triangular Solver in the {ICCG} Method},\n"
+                                        "  journal = {CCF Transactions on High Performance Computing},\n"
+                                        "  year    = {2020}\n"
+                                        "}\n";
+
 static struct {
   const char *algorithm, *cite;
   PetscBool   set;
@@ -74,6 +87,7 @@ static struct {
   {"ag",       ag,           PETSC_FALSE},
   {"recblock", recblock,     PETSC_FALSE},
   {"dense",    dense_triangles, PETSC_FALSE},
+  {"sell",     block_multicolour, PETSC_FALSE},
 };
 
 static PetscErrorCode Cite(const char *algorithm)

@@ -39,6 +39,16 @@ static PetscErrorCode GetPattern(Mat local, const PetscInt **i, const PetscInt *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* cuSPARSE is asked for by name alone, and does less. */
+static PetscErrorCode CheckCusparse(const SpTRSVGPU *s, const MatFactorInfo *info)
+{
+  const char *reason = s->why[0] ? s->why : s->kind != MAT_FACTOR_ILU ? "this is ICC" : info->shifttype != (PetscReal)MAT_SHIFT_NONE ? "there is a shift" : !s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_NATURAL ? "there is an ordering" : NULL;
+
+  PetscFunctionBegin;
+  if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE) PetscCheck(!reason, PETSC_COMM_SELF, PETSC_ERR_SUP, "-mat_sptrsvgpu_factorization cusparse is for ILU(0) in the natural order, without shifts, on a GPU: %s", reason);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The factor in the order that is asked for, or given; a TRSV_ERR_STRUCTURE is for the caller to deal with. */
 static PetscErrorCode CreateFactor(SpTRSVGPU *s, Mat A, Mat local, const PetscInt *i, const PetscInt *j, TrsvError *error)
 {
@@ -92,10 +102,12 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat A, Mat local, const MatFactorI
   TrsvError          error = TRSV_SUCCESS;
   int                lower, upper;
   double             device, host;
+  TrsvCosts          costs;
 
   PetscFunctionBegin;
   if (s->home != TRSV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
   WhyHost(s, local, info, s->why, sizeof(s->why));
+  PetscCall(CheckCusparse(s, info));
   if (s->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetPattern(local, &i, &j, &there));
   if (!there) {
@@ -111,10 +123,12 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat A, Mat local, const MatFactorI
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallTrsv(error);
+  if (s->settings.factorization != SPTRSVGPU_FACTORIZATION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  costs = TrsvGetCosts();
   TrsvFactorEntries(s->factor, &lower, &upper);
-  device = TrsvFactorPredict(s->factor);
+  device = TrsvFactorPredict(s->factor, &costs);
   host   = host_entry * ((double)lower + upper);
-  if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_AUTO && device > host) {
+  if (device > host) {
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "predicted %.3g ms, device %.3g ms", 1e3 * host, 1e3 * device));
     TrsvFactorDestroy(&s->factor);
   }
@@ -133,16 +147,22 @@ PetscErrorCode SpTRSVGPUDeviceNumeric(Mat F, Mat local, const MatFactorInfo *inf
 #if PetscDefined(HAVE_CUDA)
   SpTRSVGPU         *s      = (SpTRSVGPU *)F->data;
   const TrsvPivots   pivots = {(TrsvShift)(int)info->shifttype, info->shiftamount, info->zeropivot};
+  const PetscInt    *i, *j;
   const PetscScalar *a;
   TrsvStream         stream;
   TrsvError          error;
 
   PetscFunctionBegin;
+  PetscCall(CheckCusparse(s, info));
   PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorDevice, F, local, 0, 0));
   PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, &a));
   PetscCall(SpTRSVGPUGetStream(TRSV_DEVICE, &stream));
   PetscCall(PetscLogGpuTimeBegin());
-  error = TrsvFactorNumeric(s->factor, a, &pivots, &s->outcome, stream);
+  if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE) {
+    PetscCall(MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, &i, &j));
+    error = TrsvFactorCusparse(s->factor, i, j, a, &s->outcome, stream);
+    PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &i, &j));
+  } else error = TrsvFactorNumeric(s->factor, a, &pivots, &s->outcome, stream);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
   PetscCallTrsv(error);

@@ -204,7 +204,7 @@ static PetscErrorCode CheckSettings(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host is to factor in block multicolour order. */
+/* The host is to factor in multicolour order. */
 static PetscErrorCode OrderOnHost(SpTRSVGPU *s, Mat A, Mat local, IS *row, IS *column)
 {
   TrsvOrdering *bmc;
@@ -244,6 +244,7 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
   Mat        local;
   IS         r, c;
+  MatInfo    matrix;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Symbolic, F, A, 0, 0));
@@ -256,6 +257,11 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SetOrdering(F, local, row, column, &r, &c));
   PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_BMC, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering bmc does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
+  PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
+  s->matrix = matrix.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscLogDouble)(local->rmap->n + 1) * (PetscLogDouble)sizeof(PetscInt);
+  if (s->home == TRSV_DEVICE) (void)TrsvGetCosts(); /* measured once in a process, in memory that is not the set-up's */
+  s->held = TrsvDeviceHeld();
+  TrsvDeviceMark();
   F->info.fill_ratio_given = info->fill;
   PetscCall(SpTRSVGPUDeviceSymbolic(F, A, local, info));
   if (!s->factor) {
@@ -392,6 +398,7 @@ static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
       TrsvPair *pair;
 
       PetscCall(SpTRSVGPUGetPair(F, s->home, PETSC_FALSE, &pair));
+      s->peak = TrsvDevicePeak();
     }
   }
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Numeric, F, A, 0, 0));
@@ -424,6 +431,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   PetscCallTrsv(TrsvPairSetValues(*p, t.l, t.u, t.memory, stream));
   if (s->settings.select == SPTRSVGPU_SELECT_TUNE) PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, t.row, t.column, t.l, t.u, t.memory, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  if (s->factor) TrsvFactorTrim(s->factor);
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   PetscCall(SpTRSVGPUCite(*p, s->settings.thread));
   *pair = *p;

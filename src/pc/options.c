@@ -3,7 +3,7 @@
 */
 #include "impl.h"
 
-const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "SpTRSVGPUFactorization", "SPTRSVGPU_FACTORIZATION_", NULL};
+const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "cusparse", "SpTRSVGPUFactorization", "SPTRSVGPU_FACTORIZATION_", NULL};
 const char *const SpTRSVGPUOrderings[]      = {"natural", "bmc", "auto", "SpTRSVGPUOrdering", "SPTRSVGPU_ORDERING_", NULL};
 const char *const SpTRSVGPUSelects[]        = {"model", "granularity", "tune", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
 
@@ -309,18 +309,18 @@ PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat F, PetscReal *seconds)
    Input Parameters:
 +  F             - the factor, of solver type `MATSOLVERSPTRSVGPU`
 -  factorization - `SPTRSVGPU_FACTORIZATION_AUTO`, the default: on the GPU unless one processor is expected to be faster;
-                   `SPTRSVGPU_FACTORIZATION_DEVICE`: on the GPU; or `SPTRSVGPU_FACTORIZATION_HOST`: on the host, by PETSc
+                   `SPTRSVGPU_FACTORIZATION_DEVICE`: on the GPU; `SPTRSVGPU_FACTORIZATION_HOST`: on the host, by PETSc; or
+                   `SPTRSVGPU_FACTORIZATION_CUSPARSE`: on the GPU by cuSPARSE's deprecated csrilu02, for comparison, ILU(0) in the natural
+                   order without shifts alone, where a pivot is zero if it is 0
 
    Options Database Key:
-.  -mat_sptrsvgpu_factorization <auto,device,host> - the same
+.  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - the same
 
    Level: intermediate
 
    Notes:
    The GPU factors ILU(0) and ICC(0) in any order that is the same for rows and columns, with every shift that PETSc has. Levels of fill and other
    orderings are the host's whatever is asked for; the view says which it was, and why.
-
-   PETSc's factorisation by cuSPARSE is no choice here: PETSc does not show what it makes. It is what `PCILU` does for `MATSEQAIJCUSPARSE`.
 
 .seealso: `MatSpTRSVGPUGetFactorization()`, `MatSpTRSVGPUSetAlgorithm()`
 @*/
@@ -330,7 +330,7 @@ PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorization factor
 
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
-  PetscCheck(factorization >= SPTRSVGPU_FACTORIZATION_AUTO && factorization <= SPTRSVGPU_FACTORIZATION_HOST, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d", (int)factorization);
+  PetscCheck(factorization >= SPTRSVGPU_FACTORIZATION_AUTO && factorization <= SPTRSVGPU_FACTORIZATION_CUSPARSE, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d", (int)factorization);
   s->settings.factorization = factorization;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -357,7 +357,7 @@ PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorization *facto
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
   PetscAssertPointer(factorization, 2);
-  *factorization = s->host ? SPTRSVGPU_FACTORIZATION_HOST : s->factor ? SPTRSVGPU_FACTORIZATION_DEVICE : s->settings.factorization;
+  *factorization = s->host ? SPTRSVGPU_FACTORIZATION_HOST : s->factor && s->settings.factorization != SPTRSVGPU_FACTORIZATION_CUSPARSE ? SPTRSVGPU_FACTORIZATION_DEVICE : s->settings.factorization;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,5 @@
 /*
-   The MatOrderingType bmc: PETSc's door to src/kernels' block multicolour ordering.
+   The MatOrderingType bmc: PETSc's door to src/kernels' multicolour ordering.
 */
 #include "impl.h"
 
@@ -39,18 +39,21 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
 }
 
 /*MC
-   MATORDERINGBMC = "bmc" - block multicolour: small blocks of neighbouring rows, coloured so that no two of one colour touch, ordered by
-   colour, block, and inside a block as they were
+   MATORDERINGBMC = "bmc" - multicolour: rows by colours of which no two touch, and inside a colour as they were; colours that rise and fall in turn
+   along the matrix's own order, or those of small blocks of rows
 
    Options Database Key:
-.  -mat_ordering_bmc_block_size <size> - rows of a block; where not given, 8, and 16 for a matrix that is seen to be a plane grid
+.  -mat_ordering_bmc_block_size <size> - rows of a block, for the algebraic block multicolour ordering; not given, there are no blocks
 
    Level: intermediate
 
    Notes:
    For factorisations without fill: -pc_factor_mat_ordering_type bmc gives their triangular factors few level sets, and so short solves on a
-   GPU, for ILU(0) and ICC(0) of any solver type. Symmetric and diffusion-like problems take few more iterations than in the natural order;
-   where a flow or an elimination order is written into the natural order it can be several times as many.
+   GPU, for ILU(0) and ICC(0) of any solver type. Symmetric and diffusion-like problems take few more iterations than in the natural order, or
+   fewer; where a flow or an elimination order is written into the natural order it can be several times as many.
+
+   A regular grid in lexicographic order gets 7 colours (5-point) or 10 (7-point), more where the entries along one side are far larger; other
+   matrices 32, or as many as their densest rows need. Rows that follow each other with the same columns keep together.
 
    The same matrix is always ordered in the same way. Matrices of one rank (`MATSEQAIJ` and `MATSEQAIJCUSPARSE`), and the blocks of `PCBJACOBI`
    and `PCASM`.

@@ -15,6 +15,8 @@ typedef struct {
   MatFactorType      kind;      /* what the set-up makes of it */
   PetscBool          shiftset;  /* has the user chosen the shift? */
   MatFactorShiftType shift;
+  PetscBool          reordered; /* has the user asked for nonzeros along the diagonal? */
+  PetscBool          natural;   /* the set-up under way needs no index sets */
   PetscBool          saved;     /* settings are those of a factor that a new pattern replaces */
   SpTRSVGPUSettings  settings;
   PetscErrorCode (*setup)(PC); /* PETSc's own */
@@ -24,6 +26,7 @@ typedef struct {
   PetscErrorCode (*setupsolvertype)(PC);
   PetscErrorCode (*setshifttype)(PC, MatFactorShiftType);
   PetscErrorCode (*setordering)(PC, MatOrderingType);
+  PetscErrorCode (*reorder)(PC, PetscReal);
   char              given[64];   /* the MatOrderingType that the user has named, "" for none */
   SpTRSVGPUOrdering ordering;    /* what is asked of us */
   PetscBool         orderingset; /* by the user? */
@@ -31,7 +34,7 @@ typedef struct {
     KSPConvergedReason reason; /* KSP_CONVERGED_ITERATING: none */
     PetscInt           iterations;
     double             iteration; /* seconds predicted */
-  } seen[2]; /* of the last KSP in the natural order, and in block multicolour, where auto chose */
+  } seen[2]; /* of the last KSP in the natural order, and in multicolour, where auto chose */
 } PC_SpTRSVGPU;
 
 static PetscErrorCode GetData(PC pc, PC_SpTRSVGPU **data)
@@ -112,6 +115,21 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   PetscCall(GetOwnOrdering(pc, p, &s->settings.ordering));
   s->kind            = p->kind;
   s->nonzero         = (PetscBool)(p->shiftset && p->shift == MAT_SHIFT_NONZERO);
+  if (p->natural) {
+    if (!pc->setupcalled) PetscCall((*p->setordering)(pc, MATORDERINGNATURAL)); /* for the view */
+    F->canuseordering = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFactorReorderForNonzeroDiagonal_SpTRSVGPU(PC pc, PetscReal tolerance)
+{
+  PC_SpTRSVGPU *p;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscCall((*p->reorder)(pc, tolerance));
+  p->reordered = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,7 +186,7 @@ static PetscErrorCode PCPostSolve_SpTRSVGPU(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a set-up with new values: was block multicolour, which auto has chosen, the wrong choice? Then it is the natural order from now on. */
+/* Before a set-up with new values: was multicolour, which auto has chosen, the wrong choice? Then it is the natural order from now on. */
 static PetscErrorCode Reconsider(PC pc, PC_SpTRSVGPU *p)
 {
   const double seconds[2] = {p->seen[0].iteration * (double)p->seen[0].iterations, p->seen[1].iteration * (double)p->seen[1].iterations};
@@ -179,8 +197,8 @@ static PetscErrorCode Reconsider(PC pc, PC_SpTRSVGPU *p)
   PetscCall(GetFactor(pc, &F));
   if (!F || !((SpTRSVGPU *)F->data)->anybmc || ((SpTRSVGPU *)F->data)->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   s = (SpTRSVGPU *)F->data;
-  if (p->seen[1].reason < 0) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "in block multicolour the KSP ended with %s", KSPConvergedReasons[p->seen[1].reason]));
-  else if (p->seen[0].reason > 0 && p->seen[1].reason > 0 && seconds[0] < seconds[1]) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "%" PetscInt_FMT " iterations; in block multicolour there were %" PetscInt_FMT, p->seen[0].iterations, p->seen[1].iterations));
+  if (p->seen[1].reason < 0) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "in multicolour the KSP ended with %s", KSPConvergedReasons[p->seen[1].reason]));
+  else if (p->seen[0].reason > 0 && p->seen[1].reason > 0 && seconds[0] < seconds[1]) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "%" PetscInt_FMT " iterations; in multicolour there were %" PetscInt_FMT, p->seen[0].iterations, p->seen[1].iterations));
   if (s->settings.against[0]) pc->flag = DIFFERENT_NONZERO_PATTERN; /* the symbolic phase again */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -189,6 +207,7 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
 {
   PC_SpTRSVGPU *p;
   Mat           F;
+  PetscBool     ours;
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
@@ -203,7 +222,14 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
     p->saved = F ? PETSC_TRUE : PETSC_FALSE;
     if (F) p->settings = ((SpTRSVGPU *)F->data)->settings;
   }
+  /* the natural ordering would be made as two lists of all rows, which takes 12 ms for 2e6 */
+  PetscCall(PetscStrcmp(p->given, MATORDERINGNATURAL, &p->natural));
+  p->natural = (PetscBool)((p->natural || !p->given[0]) && !p->reordered);
   PetscCall((*p->setup)(pc));
+  p->natural = PETSC_FALSE;
+  PetscUseTypeMethod(pc, getfactoredmatrix, &F);
+  PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
+  if (ours) F->canuseordering = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -371,7 +397,7 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
 
    Input Parameters:
 +  pc       - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
--  ordering - `SPTRSVGPU_ORDERING_NATURAL`, the default; `SPTRSVGPU_ORDERING_BMC`: block multicolour, see `MATORDERINGBMC`; or
+-  ordering - `SPTRSVGPU_ORDERING_NATURAL`, the default; `SPTRSVGPU_ORDERING_BMC`: multicolour, see `MATORDERINGBMC`; or
               `SPTRSVGPU_ORDERING_AUTO`: the one of them that promises the shorter time to solution
 
    Options Database Key:
@@ -383,11 +409,12 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    The order is made where the matrix lives, each rank orders its own rows. `PCFactorSetMatOrderingType()` is heeded: a type that is given there is taken
    in place of auto, and another than the one given here is an error of the set-up.
 
-   auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes block multicolour where an iteration in it, with
+   auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes multicolour where an iteration in it, with
    all that belongs to it, is predicted to be at least 1.2 times as fast as one in the natural order; never where the values are far from symmetric: there a
    flow, or an elimination order, is often written into the natural order, and iterations rise several times. After a `KSP` that did not converge in block
    multicolour, set-ups with new values in the same pattern take the natural order, and keep to it; and so they do if solves in both have been seen,
-   and iterations times their predicted seconds speak for it. The view says what was chosen, and why.
+   and iterations times their predicted seconds speak for it. The view of the factor says what was chosen, and why; "matrix ordering" in that of PETSc's
+   part is what `PCFactorSetMatOrderingType()` has set.
 
 .seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGBMC`
 @*/
@@ -454,7 +481,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 .  -mat_sptrsvgpu_upper <name>        - for U
 .  -mat_sptrsvgpu_ag_scheme <scheme>  - of AG-SpTRSV, where ag is named; see `MatSpTRSVGPUSetSettings()`
 .  -mat_sptrsvgpu_select <model,granularity> - what chooses for auto
-.  -mat_sptrsvgpu_factorization <auto,device,host> - where the matrix is factored if it lives on a GPU
+.  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - where the matrix is factored if it lives on a GPU
 .  -mat_sptrsvgpu_view                - show statistics, choice and memory
 -  -pc_factor_...                     - all options of PCILU and PCICC but -pc_factor_in_place
 
@@ -491,6 +518,7 @@ static PetscErrorCode Create(PC pc, PetscBool thread)
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", &p->setupsolvertype));
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetShiftType_C", &p->setshifttype));
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetMatOrderingType_C", &p->setordering));
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorReorderForNonzeroDiagonal_C", &p->reorder));
 
   pc->ops->setup          = PCSetUp_SpTRSVGPU;
   pc->ops->setfromoptions = PCSetFromOptions_SpTRSVGPU;
@@ -500,6 +528,7 @@ static PetscErrorCode Create(PC pc, PetscBool thread)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", PCFactorSetUpMatSolverType_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetShiftType_C", PCFactorSetShiftType_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetMatOrderingType_C", PCFactorSetMatOrderingType_SpTRSVGPU));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorReorderForNonzeroDiagonal_C", PCFactorReorderForNonzeroDiagonal_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUseInPlace_C", PCFactorSetUseInPlace_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetFactorType_C", PCSpTRSVGPUSetFactorType_SpTRSVGPU));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetFactorType_C", PCSpTRSVGPUGetFactorType_SpTRSVGPU));

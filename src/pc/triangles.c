@@ -38,8 +38,8 @@ static PetscErrorCode Triangles_ILU(Mat host, SpTRSVGPUTriangles *t)
     PetscCall(PetscArraycpy(value + to + 1, a + from, off));
     from += off + 1;
   }
-  t->L     = (TrsvMatrix){n, i, j, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST};
-  t->U     = (TrsvMatrix){n, t->index, columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST};
+  t->L     = (TrsvMatrix){n, i, j, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
+  t->U     = (TrsvMatrix){n, t->index, columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
   t->l     = a;
   t->value = value;
   t->u     = value;
@@ -91,8 +91,8 @@ static PetscErrorCode Triangles_ICC(Mat host, SpTRSVGPUTriangles *t)
   }
   PetscCall(MatSeqSBAIJRestoreArray(host, &a));
   PetscCall(MatRestoreRowIJ(host, 0, PETSC_FALSE, PETSC_FALSE, &m, &ui, &uj, &done));
-  t->L = (TrsvMatrix){n, loffsets, lcolumns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST};
-  t->U = (TrsvMatrix){n, uoffsets, ucolumns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST};
+  t->L = (TrsvMatrix){n, loffsets, lcolumns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
+  t->U = (TrsvMatrix){n, uoffsets, ucolumns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
   t->l = l;
   t->u = u;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -31,12 +31,12 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
 
   PetscFunctionBegin;
   if (s->factor) {
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the GPU, solves on %s\n", kind, on));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the GPU%s, solves on %s\n", kind, s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE ? " by cuSPARSE" : "", on));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %d lanes a row, factor %.3g MB", TrsvFactorLanes(s->factor), 1e-6 * (double)TrsvFactorBytes(s->factor)));
     if (s->outcome.attempts > 1) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, ", %d attempts, diagonal shifted by %g", s->outcome.attempts, s->outcome.shift));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "\n"));
   } else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the host by PETSc%s%s, solves on %s\n", kind, s->why[0] ? ": " : "", s->why, on));
-  if (s->order[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s order: %s\n", s->bmc ? "block multicolour" : "natural", s->order));
+  if (s->order[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s order: %s\n", s->bmc ? "multicolour" : "natural", s->order));
   if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) {
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: zero pivot %g in row %" PetscInt_FMT "\n", (double)F->factorerror_zeropivot_value, F->factorerror_zeropivot_row));
   } else if (F->factorerrortype) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: MatFactorError %d\n", (int)F->factorerrortype));
@@ -54,6 +54,7 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
     for (int t = 0; t < 2; t++)
       if (s->pair[m][t]) bytes += (PetscLogDouble)TrsvPairBytes(s->pair[m][t]);
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  plans in all %.3g MB%s%s\n", 1e-6 * bytes, s->pair[s->home][1] ? ", transposes among them" : "", s->pair[TRSV_HOST][0] && s->home == TRSV_DEVICE ? ", some on the host" : ""));
+  if (s->home == TRSV_DEVICE && s->matrix > 0) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  device memory of the first set-up: at most %.3g MB, %.2f times the matrix\n", 1e-6 * (double)(s->peak - s->held), (double)(s->peak - s->held) / s->matrix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

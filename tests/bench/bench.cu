@@ -361,11 +361,11 @@ int main(int count, char **args)
   else WarmUp<double>(o);
   profiled = true;
   for (; i < count; i++) {
-    const char *slash = strrchr(args[i], '/');
+    const char *slash = strrchr(args[i], '/'), *file = slash ? slash + 1 : args[i], *ordered = slash && !strncmp(args[i], "bmc", 3) ? strchr(args[i], ':') : nullptr;
     char        name[256];
     Matrix      M;
 
-    snprintf(name, sizeof(name), "%s", slash ? slash + 1 : args[i]);
+    snprintf(name, sizeof(name), "%.*s%s", ordered ? (int)(ordered + 1 - args[i]) : 0, args[i], file);
     if (char *dot = strstr(name, ".mtx")) *dot = 0;
     if (MatrixMake(args[i], &M)) {
       o.bad++;

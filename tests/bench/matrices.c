@@ -188,7 +188,7 @@ static int MakeRmat(int scale, int degree, unsigned long long *seed, Matrix *M)
   return FromEntries(1 << scale, 1 << scale, 0, &e, M);
 }
 
-int MatrixMake(const char *what, Matrix *M)
+static int Make(const char *what, Matrix *M)
 {
   Entries            e    = {0, 0, NULL, NULL, NULL};
   unsigned long long seed = 7;
@@ -213,6 +213,37 @@ int MatrixMake(const char *what, Matrix *M)
       for (int j = 0; j < i; j++) AddBoth(&e, i, j);
   } else if (sscanf(what, "diag:%d", &a) != 1) return Read(what, M);
   return FromEntries(a, a, 0, &e, M);
+}
+
+/* In block multicolour order. */
+static int Order(int size, Matrix *M)
+{
+  TrsvOrdering *o;
+  Entries       e = {0, 0, NULL, NULL, NULL};
+  int          *place;
+
+  if (M->rows != M->cols || TrsvOrderBMC(M->rows, M->offsets, M->columns, M->values, TRSV_HOST, size, &o)) {
+    fprintf(stderr, "no ordering: %s\n", M->rows != M->cols ? "the matrix is not square" : TrsvErrorMessage());
+    return -1;
+  }
+  place = Grow(NULL, sizeof(int) * (size_t)M->rows);
+  for (int i = 0; i < M->rows; i++) place[o->order[i]] = i;
+  for (int i = 0; i < M->rows; i++)
+    for (int k = M->offsets[i]; k < M->offsets[i + 1]; k++) Add(&e, place[i], place[M->columns[k]], M->values ? M->values[k] : 0);
+  const int rows = M->rows, valued = M->values != NULL;
+  free(place);
+  TrsvOrderingDestroy(&o);
+  MatrixFree(M);
+  return FromEntries(rows, rows, valued, &e, M);
+}
+
+int MatrixMake(const char *what, Matrix *M)
+{
+  int size = 0, skip = 0;
+
+  if (sscanf(what, "bmc:%n", &skip) < 0 || !skip) (void)sscanf(what, "bmc%d:%n", &size, &skip);
+  if (Make(what + skip, M)) return -1;
+  return skip ? Order(size, M) : 0;
 }
 
 void MatrixFree(Matrix *M)
@@ -263,7 +294,7 @@ int TriangleMake(const Matrix *M, TrsvTriangle triangle, int own, Triangle *T)
     }
   }
   T->offsets[M->rows] = n;
-  T->matrix = (TrsvMatrix){M->rows, T->offsets, T->columns, triangle, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST};
+  T->matrix = (TrsvMatrix){M->rows, T->offsets, T->columns, triangle, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
   return 0;
 }
 

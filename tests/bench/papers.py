@@ -11,6 +11,7 @@ import os
 import re
 import sys
 
+import papers_ag
 import papers_dense
 from results import LEAST_ROWS, ROOT, SOLVES, mean
 
@@ -164,7 +165,66 @@ def counters(cases):
     return "\n".join(out) + "\n"
 
 
-TABLES = {"capellini algorithms": algorithms, "capellini granularity": granularity, "capellini matrices": matrices, "capellini counters": counters, **papers_dense.TABLES}
+def recblocks():
+    """results/recblock.jsonl: by matrix and triangle, ms by setting, without what every one has in common."""
+    groups = {}
+    with open(os.path.join(ROOT, "results", "recblock.jsonl")) as f:
+        for line in map(json.loads, f):
+            if line["values"] != "seeded" or not line["ok"] or line["ms"] <= 0:
+                continue
+            g = groups.setdefault((line["matrix"], line["triangle"]), {"line": line, "recblock": {}, "auto": None})
+            if line["algorithm"] == "recblock":
+                g["recblock"].setdefault(line["setting"], line)
+            if line["selected"]:
+                g["auto"] = line
+    return groups
+
+
+def recblock_settings(cases):
+    """Each setting over all real matrices."""
+    groups = {k: g for k, g in recblocks().items() if g["line"]["real"]}
+    settings = list(dict.fromkeys(s for g in groups.values() for s in g["recblock"]))
+    groups = {k: g for k, g in groups.items() if all(s in g["recblock"] for s in settings)}
+    deep = {k: g["line"]["levels"] > 50 for k, g in groups.items()}
+    times = lambda s, which: [g["line"]["cusparse_ms"] / g["recblock"][s]["ms"] for k, g in groups.items() if which in (None, deep[k])]
+    out = [f"Times as fast as cuSPARSE SpSV, geometric means over {len(groups)} triangles of {len({m for m, _ in groups})} real matrices, double precision; over `auto`: the same over what `auto` chose, in the same run; analysis and memory of the plan as means over cuSPARSE's and the factor's CSR.\n",
+           f"| type | depth | thresholds | all ({len(groups)}) | up to 50 level sets ({list(deep.values()).count(False)}) | more ({list(deep.values()).count(True)}) | least | most | over `auto` | analysis | memory |", "|---" * 11 + "|"]
+    for s in sorted(settings, key=lambda s: (s.split()[0] != "type=recursive", s.split()[2] != "thresholds=paper", s)):
+        have = [g["recblock"][s] for g in groups.values()]
+        auto = [g["auto"]["ms"] / g["recblock"][s]["ms"] for g in groups.values() if g["auto"]]
+        out.append(f"| {' | '.join(w.split('=')[1] for w in s.split())} | {' | '.join(number(mean(times(s, w))) for w in (None, False, True))} | {number(min(times(s, None)))} | {number(max(times(s, None)))} | {number(mean(auto))} | "
+                   f"{number(mean(l['analysis_ms'] / l['cusparse_analysis_ms'] for l in have))} | {number(mean(l['plan_bytes'] / l['csr_bytes'] for l in have))} |")
+    default = [g["recblock"][f"type=recursive depth={int(g['line']['levels'] > 200)} thresholds=fitted"] for g in groups.values()]
+    out.append(f"\nThe depth that `thresholds=fitted` takes by itself, 1 above 200 level sets, else 0: {number(mean(l['cusparse_ms'] / l['ms'] for l in default))} times as fast as cuSPARSE, {number(mean(g['auto']['ms'] / l['ms'] for g, l in zip(groups.values(), default) if g['auto']))} over `auto`.")
+    every = [min(g["recblock"].values(), key=lambda l: l["ms"]) for g in groups.values()]
+    out.append(f"\nThe fastest of these settings, chosen for each triangle with hindsight: {number(mean(l['cusparse_ms'] / l['ms'] for l in every))} times as fast as cuSPARSE, {number(mean(g['auto']['ms'] / l['ms'] for g, l in zip(groups.values(), every) if g['auto']))} over `auto`, and faster than that in {sum(g['auto']['ms'] > l['ms'] for g, l in zip(groups.values(), every) if g['auto'])} of {len(every)}.")
+    return "\n".join(out) + "\n"
+
+
+def recblock_matrices(cases):
+    """Lower triangles, ms; the best of each kind."""
+    groups = {m: g for (m, t), g in recblocks().items() if t == "lower"}
+    kinds = [("paper", "type=recursive", "thresholds=paper"), ("fitted", "type=recursive", "thresholds=fitted"), ("column", "type=column", ""), ("row", "type=row", "")]
+    out = ["Lower triangles, ms; of each type the best depth measured, in brackets (columns and rows: of 2^3 segments, the better of both sets of thresholds); **bold**: faster than cuSPARSE.\n",
+           "| matrix | rows | level sets | cuSPARSE | recursive, paper's | recursive, fitted | column | row | `auto` |", "|---" * 9 + "|"]
+    for matrix, g in sorted(groups.items(), key=lambda i: (not i[1]["line"]["real"], -i[1]["line"]["rows"])):
+        l, cells = g["line"], []
+        for name, *words in kinds:
+            have = [r for s, r in g["recblock"].items() if all(w in s.split() or not w for w in words) and "triangle" not in s]
+            best = min(have, key=lambda r: r["ms"]) if have else None
+            text = number(best["ms"]) if best else "-"
+            cells.append((f"**{text}**" if best and best["ms"] < l["cusparse_ms"] else text) + (f" ({best['setting'].split()[1].split('=')[1]})" if best and name in ("paper", "fitted") else ""))
+        out.append(f"| {matrix} | {l['rows']:,} | {l['levels']:,} | {number(l['cusparse_ms'])} | {' | '.join(cells)} | " + (f"{number(g['auto']['ms'])} `{g['auto']['algorithm']}`" if g["auto"] else "-") + " |")
+    forced = [(m, r) for m, g in groups.items() for s, r in g["recblock"].items() if "triangle=cusparse" in s]
+    for m, r in forced:
+        fitted = min((x["ms"] for s, x in groups[m]["recblock"].items() if "depth=0 thresholds=fitted" in s), default=None)
+        out.append(f"\n{m} as one block: {number(r['ms'])} ms by the tree's cuSPARSE leaf" + (f", {number(fitted)} by the sync-free one with the fitted lanes." if fitted else "."))
+    return "\n".join(out) + "\n"
+
+
+TABLES = {"recblock settings": recblock_settings, "recblock matrices": recblock_matrices, "capellini algorithms": algorithms, "capellini granularity": granularity, "capellini matrices": matrices, "capellini counters": counters}
+TABLES.update(papers_ag.TABLES)
+TABLES.update(papers_dense.TABLES)
 
 
 def plot(cases):

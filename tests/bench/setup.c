@@ -31,6 +31,7 @@ enum {
 
 typedef struct {
   double             cold, first, first_phase[PHASES], same, same_phase[PHASES], solve; /* ms */
+  double             peak, ratio; /* MB of device memory that the first set-up took at most, and over the matrix; ours alone tells */
   PetscInt           iterations;
   KSPConvergedReason reason;
 } Result;
@@ -162,6 +163,33 @@ static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* From the factor's view. */
+static PetscErrorCode Memory(KSP ksp, Result *r)
+{
+  PC          pc;
+  Mat         F;
+  PetscViewer viewer;
+  FILE       *f = tmpfile();
+  char        line[256];
+  const char *at;
+
+  PetscFunctionBeginUser;
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, f, &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(F, viewer));
+  PetscCall(PetscViewerFlush(viewer));
+  PetscCall(PetscViewerPopFormat(viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(f);
+  while (fgets(line, sizeof(line), f))
+    if ((at = strstr(line, "at most "))) (void)sscanf(at, "at most %lg MB, %lg times the matrix", &r->peak, &r->ratio);
+  (void)fclose(f);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Solve(KSP ksp, Mat A, Result *r)
 {
   Vec    b, x;
@@ -195,6 +223,8 @@ static PetscErrorCode Way(int way, Result *r)
   PetscCall(First(A, way, &ksp, &r->cold, phase));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(First(A, way, &ksp, &r->first, r->first_phase));
+  r->peak = r->ratio = 0;
+  if (ways[way].factorization) PetscCall(Memory(ksp, r));
   PetscCall(Same(ksp, A, &r->same, r->same_phase));
   PetscCall(Solve(ksp, A, r));
   PetscCall(KSPDestroy(&ksp));
@@ -218,6 +248,7 @@ static PetscErrorCode Tell(FILE *f, const char matrix[], PetscInt rows, double n
     if (r->first_phase[p] > 0) PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"first_%s_ms\": %.4g", phases[p], r->first_phase[p]));
     if (r->same_phase[p] > 0) PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"same_%s_ms\": %.4g", phases[p], r->same_phase[p]));
   }
+  if (r->peak > 0) PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"peak_mb\": %.4g, \"peak_over_matrix\": %.3g", r->peak, r->ratio));
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"iterations\": %" PetscInt_FMT ", \"reason\": \"%s\", \"solve_ms\": %.4g", r->iterations, KSPConvergedReasons[r->reason], r->solve));
   if (way) {
     const double first = BreakEven(r, jacobi, r->first), same = BreakEven(r, jacobi, r->same);

@@ -2,15 +2,15 @@
 # Everything that needs a GPU, in one go: the tests with matrices on the device, every algorithm on every matrix against the host, the
 # sanitizers on a small set, times against cuSPARSE, and two unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
 #
-#   PARTS      which of: harness matrices solve sanitizer profile dense setup petsc (default: all)
+#   PARTS      which of: harness matrices solve sanitizer profile setup petsc (default: all), and ag, recblock and dense
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see tests/bench/bench.cu)
 #   RESULTS    where the results go (default: results)
 #
-# Writes RESULTS/gpu.txt (what ran, on what, with which outcome), RESULTS/solve.jsonl (a line for each algorithm and triangle)
-# and RESULTS/petsc.jsonl (a line for each PETSc solve), RESULTS/setup.jsonl (a line for each matrix and way to set up), RESULTS/dense.jsonl
-# (dense triangles, and sparse ones with dense parts). Exit status 1 where something failed.
+# Writes RESULTS/gpu.txt (what ran, on what, with which outcome), RESULTS/solve.jsonl (a line for each algorithm and triangle),
+# RESULTS/recblock.jsonl (the same of recblock's settings) and RESULTS/petsc.jsonl (a line for each PETSc solve), RESULTS/setup.jsonl (a line for each matrix and way to set up),
+# RESULTS/dense.jsonl (dense triangles, and sparse ones with dense parts). Exit status 1 where something failed.
 set -u
-parts=${PARTS:-harness matrices solve sanitizer profile dense setup petsc}
+parts=${PARTS:-harness matrices solve sanitizer profile setup petsc}
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -107,6 +107,36 @@ if has dense; then
   status=$?
   grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/dense-sparse.log" | tee -a "$out"
   verdict "dense parts of sparse triangles" $status
+fi
+
+if has recblock; then
+  say ""
+  say "== recblock: types, depths, thresholds"
+  rm -f "$results/recblock.jsonl"
+  settings=thread,chunk,inverse
+  for s in depth=1 depth=3 depth=5 depth={0,1,2,3,4,6}:thresholds=fitted type={column,row}:depth=3 type={column,row}:depth=3:thresholds=fitted; do settings=$settings,recblock:$s; done
+  files=()
+  for m in delaunay_n16 luxembourg_osm wave ct2010 finance256 cont-300_kkt rail_79841_A as-caida_826 ACTIVSg25k_Ybus vsp_model1_crew1_cr42_south31 Dubcova1 PGPgiantcompo cage10 slam_city10000 boyd2_kkt web-NotreDame G3_circuit; do files+=("$(ls "$SPTRSV_MATRICES/$m".mtx* | head -1)"); done
+  timeout 120 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a $settings "${files[@]}" >"$results/recblock.log" 2>&1
+  status=$?
+  # more than 20,000 level sets: the paper has cuSPARSE solve these
+  [ $status != 0 ] || timeout 30 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a recblock,recblock:depth=3:thresholds=fitted,recblock:depth=0:triangle=cusparse,recblock:depth=0:thresholds=fitted band:100000:3 >>"$results/recblock.log" 2>&1 || status=$?
+  grep -E "WRONG|DIFFER|captured|^[0-9]* wrong" "$results/recblock.log" | tee -a "$out"
+  verdict recblock $status
+fi
+
+if has ag; then
+  say ""
+  say "== searches among ag's schemes, 2 s a matrix"
+  rm -f "$results/ag_search.jsonl"
+  named=""
+  for m in Dubcova1 cage10 circuit_3 hymls_cavity2D_64_Re1000 astro-ph finance256 delaunay_n16 as-caida_826 cit-Cora ACTIVSg25k_Ybus slam_ais2klinik ct2010 rail_79841_A luxembourg_osm wave vsp_model1_crew1_cr42_south31 web-NotreDame cont-300_kkt boyd2_kkt G3_circuit; do
+    named="$named $(ls "$SPTRSV_MATRICES/$m".mtx* | head -1)"
+  done
+  timeout 120 "$AG" -search 2 -o "$results/ag_search.jsonl" $named >"$results/ag.log" 2>&1
+  status=$?
+  grep -E "WRONG|tries|^[0-9]* wrong" "$results/ag.log" | tee -a "$out"
+  verdict "ag" $status
 fi
 
 if has setup; then

@@ -1,7 +1,8 @@
 /*
    ag: schemes in words, and solves by schemes of all kinds against serial, under different schedules.
 */
-#include "ag.h"
+#include "ag_cases.h"
+#include "ag_model.h"
 #include "check.h"
 
 static void Words(void)
@@ -74,7 +75,7 @@ static void Solves(Shape shape, int rows, const char *scheme, int variant)
   TrsvAnalysis       *analysis;
   TrsvPlan           *plan = NULL;
   AgScheme            s;
-  char                settings[TRSV_SETTINGS], described[TRSV_SETTINGS], where[2 * TRSV_SETTINGS];
+  char                settings[TRSV_SETTINGS + 8], described[TRSV_SETTINGS], where[96];
 
   (void)snprintf(settings, sizeof(settings), "scheme=%s", scheme);
   (void)snprintf(where, sizeof(where), "%s %d, variant %d", ShapeName[shape], rows, variant);
@@ -142,12 +143,51 @@ static void Torn(void)
   End();
 }
 
+/* The model in C says what it says in Python; its ranks are all schemes. */
+static void Model(void)
+{
+  Triangle      T = MakeTriangle(GRID_2D, 400, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  TrsvAnalysis *analysis;
+  double        features[AG_FEATURES];
+  int           seen[AG_REDUCED] = {0};
+
+  Begin("ag's learned model");
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+    double outputs[AG_REDUCED];
+    int    best = 0;
+
+    TrsvAgOutputs(cases[c].features, outputs);
+    for (int i = 1; i < AG_REDUCED; i++) best = outputs[i] > outputs[best] ? i : best;
+    Expect(best == cases[c].best && fabs(outputs[best] - cases[c].output) < 1e-4, "case %zu: scheme %d at %g, not %d at %g", c, best, outputs[best], cases[c].best, cases[c].output);
+  }
+  if (ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
+    TrsvAgFeatures(&T.view, analysis, features);
+    /* 20 by 20 points: 39 level sets, the longest of 20 rows; all rows but the corner's depend on their neighbour */
+    Expect(features[0] == 400 && features[1] == 1160 && features[3] == 3 && features[8] == 39 && fabs(features[6] - 58) < 1e-9, "features %g %g %g %g %g", features[0], features[1], features[3], features[8], features[6]);
+    Expect(fabs(features[9] - (380 + 19 / 20.) / 400) < 1e-9, "distance of dependencies %g", features[9]);
+    for (int r = 0; r < AG_REDUCED; r++) {
+      AgScheme s, t;
+
+      ExpectError(TrsvAgChoose(&T.view, analysis, r, &s), TRSV_SUCCESS, "TrsvAgChoose");
+      for (int i = 0; i < AG_REDUCED; i++) {
+        TrsvAgReduced(i, &t);
+        seen[i] += !memcmp(&s, &t, sizeof(s));
+      }
+    }
+    for (int i = 0; i < AG_REDUCED; i++) Expect(seen[i] == 1, "scheme %d has %d ranks", i, seen[i]);
+    TrsvAnalysisDestroy(&analysis);
+  }
+  FreeTriangle(&T);
+  End();
+}
+
 void TestAg(void)
 {
   static const char *const more[] = {"nw:2,ng:2,sw_rnnz:4,natural,merge_thresh:8,rg_balance,ws_locality,alpha:0", "nw:2,ng:4,sw_rnnz:2,reorder,merge_avg:4,ws_balance,alpha:2", "nw:2,ng:32,sw_rnnz:inf,natural,merge_fixed:4,ws_rr", "nw:2,ng:1,sw_rnnz:0,natural,merge_fixed:32,alpha:0"};
   static const Shape       shapes[] = {RANDOM, CHAIN, DENSE, GRID_2D, ARROW, BAND};
 
   Words();
+  Model();
   for (int i = 0; i < AG_REDUCED + 4; i++) {
     char     words[TRSV_SETTINGS];
     AgScheme s;

@@ -104,7 +104,7 @@ static double Granularity(int levels, double per_level, double per_row)
     }
     offsets[i + 1] = ++n;
   }
-  TrsvMatrix A = {rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST};
+  TrsvMatrix A = {rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
   if (ExpectError(TrsvAnalyse(&A, &a), TRSV_SUCCESS, "TrsvAnalyse")) {
     Expect(a->statistics.levels == levels && fabs(a->statistics.level_mean - per_level) < 1 && fabs(a->statistics.row_mean - per_row) < 0.01, "made %d level sets of %g rows, %g entries a row", a->statistics.levels, a->statistics.level_mean, a->statistics.row_mean);
     g = a->statistics.granularity;
@@ -139,7 +139,7 @@ static void TestGranularity(void)
 
 static void Bad(const char *name, int rows, const int *offsets, const int *columns, TrsvTriangle triangle, TrsvDiagonal diagonal, const char *row)
 {
-  const TrsvMatrix A        = {rows, offsets, columns, triangle, diagonal, TRSV_DOUBLE, TRSV_HOST};
+  const TrsvMatrix A        = {rows, offsets, columns, triangle, diagonal, TRSV_DOUBLE, TRSV_HOST, NULL};
   TrsvAnalysis    *analysis = (TrsvAnalysis *)&A;
   TrsvMatrix       T;
   int             *made     = NULL;
@@ -212,7 +212,7 @@ static void TestStructure(void)
 
   Begin("structure: rows negative");
   {
-    const TrsvMatrix A = {-1, (int[]){0}, NULL, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST};
+    const TrsvMatrix A = {-1, (int[]){0}, NULL, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
     TrsvAnalysis    *analysis;
 
     ExpectError(TrsvAnalyse(&A, &analysis), TRSV_ERR_ARGUMENT, "TrsvAnalyse");

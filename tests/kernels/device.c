@@ -224,7 +224,7 @@ static void TestGivesUp(void)
     HALF = 256
   };
   int        offsets[2 * HALF + 1], columns[HALF];
-  TrsvMatrix A = {2 * HALF, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST}, D;
+  TrsvMatrix A = {2 * HALF, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL}, D;
 
   Begin("device: a level is lost");
   for (int i = 0; i <= 2 * HALF; i++) offsets[i] = i < HALF ? 0 : i - HALF;

@@ -451,6 +451,62 @@ static void Numbers(void)
   }
 }
 
+/* Rows so long that a warp looks up a part of a dependency before it waits for it, and the rest after. */
+static void Long(void)
+{
+  for (int kind = 0; kind < 2; kind++) {
+    Square      A;
+    TrsvFactor *f;
+
+    Begin("factor %s: long rows", kind ? "icc" : "ilu");
+    A = MakeSquare(DENSE, 170, 1, TRSV_DOUBLE, 5);
+    f = Make(&A, NULL, (TrsvFactorKind)kind, 16);
+    if (f) Numeric(f, &A, (TrsvFactorKind)kind, &plain, 2, "dense");
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+    End();
+  }
+}
+
+/* The analysis of L comes with it, a pair takes it, and it can be given up before and after. What is in use is counted. */
+static void Analysed(void)
+{
+  const size_t before = TrsvDeviceHeld();
+
+  Begin("factor: the analysis of L is made once");
+  for (int trim = 0; trim < 2; trim++) {
+    Square        A    = MakeSquare(RANDOM, 90, 0, TRSV_DOUBLE, 7);
+    TrsvFactor   *f    = Make(&A, NULL, TRSV_ILU, 0);
+    TrsvPair     *pair = NULL;
+    TrsvAnalysis *again, wrong;
+    const TrsvAsked thread = {TrsvAlgorithmFind("thread"), NULL};
+    TrsvMatrix    L, U;
+
+    if (!f) break;
+    if (trim) TrsvFactorTrim(f);
+    TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+    Expect((!L.analysis) == trim && !U.analysis, "L %s an analysis, U %s", L.analysis ? "has" : "has not", U.analysis ? "has" : "has not");
+    ExpectError(TrsvAnalyse(&L, &again), TRSV_SUCCESS, "TrsvAnalyse");
+    if (L.analysis) {
+      Expect(!memcmp(again->order, L.analysis->order, sizeof(int) * 90) && !memcmp(&again->statistics, &L.analysis->statistics, sizeof(again->statistics)), "another analysis than TrsvAnalyse's");
+      /* it is what a pair believes */
+      wrong                   = *L.analysis;
+      wrong.statistics.levels = 90;
+      L.analysis              = &wrong;
+    }
+    ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &thread, &thread, &pair), TRSV_SUCCESS, "TrsvPairCreate");
+    if (pair) Expect(pair->first.statistics.levels == (trim ? again->statistics.levels : 90), "%d level sets", pair->first.statistics.levels);
+    Expect(TrsvDeviceHeld() >= before + TrsvFactorBytes(f) && TrsvDevicePeak() >= TrsvDeviceHeld(), "%zu bytes in use, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
+    TrsvAnalysisDestroy(&again);
+    TrsvPairDestroy(&pair);
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+    TrsvDeviceMark();
+    Expect(TrsvDeviceHeld() == before && TrsvDevicePeak() == before, "%zu bytes left, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
+  }
+  End();
+}
+
 /* A store that never arrives: the wait ends, and is told. */
 static void Lost(void)
 {
@@ -545,6 +601,100 @@ static void Orders(void)
   End();
 }
 
+static double Asymmetry(const Square *A)
+{
+  double skew = 0, all = 0;
+
+  for (int i = 0; i < A->rows; i++)
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      const int    j = A->columns[k];
+      const double v = Get(A->values, A->precision, k);
+      double       other = 0;
+
+      for (int t = A->offsets[j]; t < A->offsets[j + 1]; t++)
+        if (A->columns[t] == i) other = Get(A->values, A->precision, t);
+      if (j == i) continue;
+      skew += (v - other) * (v - other) * (other == 0 ? 1 : 0.5);
+      all += v * v;
+    }
+  return all > 0 ? sqrt(skew / all) : 0;
+}
+
+static void Asymmetries(void)
+{
+  Begin("how far from symmetric values are");
+  for (int shape = 0; shape < SHAPES; shape++)
+    for (int variant = 0; variant < 6; variant++) {
+      Square A = MakeSquare((Shape)shape, variant > 3 ? 1 : 300, variant % 2, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 5);
+      double got, wanted = Asymmetry(&A);
+
+      ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS, "TrsvDeviceAsymmetry");
+      Expect(fabs(got - wanted) <= 1e-6 && (!(variant % 2) || got < 1e-7), "%s: %g, not %g", ShapeName[shape], got, wanted);
+      FreeSquare(&A);
+    }
+  End();
+}
+
+/* The order that is chosen, and that it is what it is said to be */
+static void Choices(void)
+{
+  static const struct {
+    const char *what, *why;
+    Shape       shape;
+    int         symmetric, bmc;
+  } cases[] = {
+    {"a grid",                        "in the natural order 79", GRID_2D,  1, 1},
+    {"a grid of unsymmetric values",  "unsymmetric",             GRID_2D,  0, 0},
+    {"a diagonal",                    "too little to gain",      DIAGONAL, 1, 0},
+  };
+  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
+
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+    for (int kind = 0; kind < 2; kind++) {
+      Square          A;
+      TrsvFactor     *f;
+      TrsvOrderChoice choice;
+      TrsvOrdering   *bmc;
+      int             row;
+
+      Begin("the order of %s for %s", cases[c].what, kind ? "icc" : "ilu");
+      A = MakeSquare(cases[c].shape, 1600, cases[c].symmetric, TRSV_DOUBLE, 7);
+      if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, (TrsvFactorKind)kind, TRSV_DOUBLE, 0, thread, thread, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
+        Expect(choice.bmc == cases[c].bmc && !!TrsvFactorOrder(f) == choice.bmc && strstr(choice.why, cases[c].why), "bmc %d: %s", choice.bmc, choice.why);
+        Expect(choice.natural > 0 && choice.rest > 0 && (choice.ordered > 0) == choice.bmc, "predicted %g and %g, the rest %g", choice.natural, choice.ordered, choice.rest);
+        if (choice.bmc && ExpectError(TrsvOrderBMC(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, 0, &bmc), TRSV_SUCCESS, "TrsvOrderBMC")) {
+          Expect(!memcmp(bmc->order, TrsvFactorOrder(f), sizeof(int) * (size_t)A.rows), "another order than TrsvOrderBMC's");
+          TrsvOrderingDestroy(&bmc);
+        }
+        if (!kind) Numeric(f, &A, TRSV_ILU, &plain, 1, cases[c].what);
+      }
+      TrsvFactorDestroy(&f);
+      FreeSquare(&A);
+      Expect(!SimtLive(), "%zu allocations left", SimtLive());
+      End();
+    }
+
+  Begin("the order: fails anywhere");
+  for (long k = 1, failed = 1; failed; k += 11) {
+    Square          A = MakeSquare(GRID_2D, 1600, 1, TRSV_DOUBLE, 7);
+    TrsvFactor     *f;
+    TrsvOrderChoice choice;
+    const size_t    live = SimtLive();
+    int             row;
+    TrsvError       error;
+
+    SimtFailAt(k, 0);
+    error  = TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, 0, thread, thread, &f, &row, &choice);
+    failed = SimtFailed();
+    SimtFailAt(0, 0);
+    Expect(!error == !failed && !error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
+    TrsvFactorDestroy(&f);
+    Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k, SimtLive(), live);
+    FreeSquare(&A);
+  }
+  End();
+}
+
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed)
 {
   Triangle L = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE), U = MakeFrom(rows, offsets, columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
@@ -578,7 +728,11 @@ void TestFactor(void)
   Shifts(TRSV_ILU, TRSV_FLOAT);
   Refused();
   Orders();
+  Asymmetries();
+  Choices();
   Numbers();
+  Long();
+  Analysed();
   Lost();
   Fails();
 }

@@ -26,6 +26,7 @@ static const struct {
   {"waits",     TestWaits    },
   {"factor",    TestFactor   },
   {"memory",    TestMemory   },
+  {"sell",      TestSell     },
   {"ordering",  TestOrdering },
   {"matrices",  TestMatrices },
 };

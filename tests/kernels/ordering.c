@@ -307,6 +307,39 @@ static void Grids(void)
   }
 }
 
+/* Colours rise for longer along the side whose entries are far larger. */
+static void Anisotropic(void)
+{
+  static const int side[3] = {70, 40, 1}, rows = 70 * 40;
+  static const struct {
+    double x, y;
+    int    levels;
+  } sizes[] = {
+    {1,   2,   7 },
+    {10,  1,   19},
+    {1,   100, 35},
+    {1,   NAN, 35},
+    {0,   0,   7 },
+  };
+
+  for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+    int    *offsets, *columns, found[3], levels;
+    double *values;
+
+    Begin("bmc: entries of %g along x, %g along y", sizes[s].x, sizes[s].y);
+    Grid(side, 0, WHOLE, &offsets, &columns);
+    values = malloc(sizeof(double) * (size_t)offsets[rows]);
+    for (int i = 0; i < rows; i++)
+      for (int k = offsets[i]; k < offsets[i + 1]; k++) values[k] = columns[k] == i ? 4 : abs(columns[k] - i) == 1 ? -sizes[s].x : -sizes[s].y;
+    levels = CheckValued(rows, offsets, columns, values, 0, found);
+    Expect(found[0] == side[0] && levels == sizes[s].levels, "%d level sets, not %d", levels, sizes[s].levels);
+    free(offsets);
+    free(columns);
+    free(values);
+    End();
+  }
+}
+
 /* No pattern takes time that grows faster than its entries: many hubs with many leaves in common. */
 static void Hubs(void)
 {
@@ -337,7 +370,80 @@ static void Errors(void)
   ExpectError(TrsvOrderBMC(2, offsets, above, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "a column past the last");
   ExpectError(TrsvOrderBMC(2, offsets, below, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "a column below zero");
   ExpectError(TrsvOrderBMC(2, falling, good, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "falling offsets");
+  for (int e = 0; e < 3; e++) {
+    int *device, *d;
+
+    ExpectError(TrsvDeviceStage(e < 2 ? offsets : falling, sizeof(offsets), &device, NULL), TRSV_SUCCESS, "offsets");
+    ExpectError(TrsvDeviceStage((const int *[]){above, below, good}[e], sizeof(good), &d, NULL), TRSV_SUCCESS, "columns");
+    ExpectError(TrsvOrderBMC(2, device, d, NULL, TRSV_DEVICE, 0, &o), TRSV_ERR_STRUCTURE, (const char *[]){"a column past the last, on the device", "below zero, there", "falling offsets, there"}[e]);
+    TrsvDeviceFree(device);
+    TrsvDeviceFree(d);
+  }
   Expect(o == NULL, "an ordering comes with an error");
+  End();
+}
+
+/* The same on the device whatever its threads' order: rows with many entries, that wait for near and for far ones. */
+static void Schedules(void)
+{
+  const int n = 700;
+
+  for (unsigned k = 0; k < (Reduced() ? 3 : 12); k++) {
+    Entries e = {.rows = n};
+    Random  r = k;
+    int    *offsets, *columns;
+    double *values;
+
+    Begin("bmc: schedule %u", k);
+    for (int i = 0; i < n; i++) {
+      Put(&e, i, i);
+      if (i && i % 50) Put(&e, i, i - 1);
+      for (int d = 0; d < 3; d++) Put(&e, i, RandomBelow(&r, n));
+      for (int j = 0; j < i && i % 97 == 0; j += 2) Put(&e, i, j);
+    }
+    Rows(&e, &offsets, &columns);
+    values = malloc(sizeof(double) * (size_t)e.count);
+    Values(e.count, k, values);
+    SimtSchedule(k);
+    CheckValued(n, offsets, columns, values, 0, NULL);
+    SimtDefaults();
+    free(values);
+    free(offsets);
+    free(columns);
+    free(e.row);
+    free(e.column);
+    End();
+  }
+}
+
+/* A word that never arrives ends the search, with an error. */
+static void GivesUp(void)
+{
+  enum {
+    HALF = 256
+  };
+  int offsets[2 * HALF + 1], columns[HALF], *o, *c;
+
+  Begin("bmc: a word is lost");
+  for (int i = 0; i <= 2 * HALF; i++) offsets[i] = i < HALF ? 0 : i - HALF;
+  for (int i = 0; i < HALF; i++) columns[i] = i;
+  ExpectError(TrsvDeviceStage(offsets, sizeof(offsets), &o, NULL), TRSV_SUCCESS, "offsets");
+  ExpectError(TrsvDeviceStage(columns, sizeof(columns), &c, NULL), TRSV_SUCCESS, "columns");
+  SimtSettings.resident = 1; /* the first block ends before the second starts */
+  SimtSettings.bounded  = 1;
+  SimtSettings.loser    = "bmc_words";
+  for (long k = 1; k <= HALF; k += Reduced() ? 100 : 11) {
+    TrsvOrdering *ordering;
+
+    SimtSettings.lose = k;
+    ExpectError(TrsvOrderBMC(2 * HALF, o, c, NULL, TRSV_DEVICE, 0, &ordering), TRSV_ERR_TIMEOUT, "TrsvOrderBMC");
+    Expect(!ordering, "an ordering in spite of the error");
+    TrsvOrderingDestroy(&ordering);
+  }
+  SimtDefaults();
+  TrsvDeviceFree(o);
+  TrsvDeviceFree(c);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
 }
 
@@ -345,6 +451,9 @@ void TestOrdering(void)
 {
   Shapes();
   Grids();
+  Anisotropic();
   Hubs();
+  Schedules();
+  GivesUp();
   Errors();
 }

@@ -18,7 +18,7 @@ static void Refusal(void)
     T.columns = malloc(sizeof(int) * (size_t)rows);
     for (int i = 0; i <= rows; i++) T.offsets[i] = i ? i - 1 : 0;
     for (int i = 0; i < rows; i++) T.columns[i] = i;
-    T.view = (TrsvMatrix){rows, T.offsets, T.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST};
+    T.view = (TrsvMatrix){rows, T.offsets, T.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
     if (ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
       Expect(analysis->statistics.levels == rows, "a chain of %d rows has %d level sets", rows, analysis->statistics.levels);
       ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, rows - 1, level, NULL, &plan), rows > 65536 ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, "TrsvPlanCreate");

@@ -103,10 +103,12 @@ static void Blocks(Shape shape, TrsvTriangle triangle, TrsvDiagonal diagonal, co
     const int               local = !b->square && b->kernel == RECBLOCK_CUSPARSE, dcsr = TrsvRecblockIsDcsr(b);
 
     Expect(b->count == (dcsr ? b->count : b->rows) && r.offsets[b->offset] == 0 && r.offsets[b->offset + b->count] == b->entries, "block %d: %d rows, offsets from %d to %d, %d entries", i, b->count, r.offsets[b->offset], r.offsets[b->offset + b->count], b->entries);
-    for (int k = 0; k < b->count; k++) {
+    for (int k = 0, longest = 0; k < b->count; k++) {
       const int p = dcsr ? r.index[b->index + k] : b->first + k;
 
       Expect(p >= b->first && p < b->first + b->rows, "block %d has place %d", i, p);
+      if (r.offsets[b->offset + k + 1] - r.offsets[b->offset + k] > longest) longest = r.offsets[b->offset + k + 1] - r.offsets[b->offset + k];
+      Expect(k < b->count - 1 || longest - (local && stored) == b->longest, "block %d: its longest row has %d entries, not %d", i, longest, b->longest);
       Expect(!dcsr || r.offsets[b->offset + k] < r.offsets[b->offset + k + 1], "block %d lists an empty row", i);
       for (int e = r.offsets[b->offset + k]; e < r.offsets[b->offset + k + 1]; e++) {
         const int q = r.columns[b->entry + e] + (local ? b->first : 0), at = r.source[b->entry + e];
@@ -185,7 +187,32 @@ static void Trees(void)
     {1000, 13000, 849, RECBLOCK_VECTOR_DCSR},
     {1000, 1,     1,   RECBLOCK_SCALAR_DCSR},
   };
-  const TrsvRecblockSettings paper = {RECBLOCK_RECURSIVE, -1, RECBLOCK_PAPER, RECBLOCK_BY_TREE, RECBLOCK_BY_TREE};
+  static const struct {
+    int rows, entries, longest, filled, levels, kernel, lanes;
+  } fitted[] = {
+    {1000,  3000,  64,   0,     2,     RECBLOCK_LEVEL,       0 },
+    {1000,  3000,  65,   0,     2,     RECBLOCK_SYNCFREE,    4 },
+    {1000,  500,   1,    0,     3,     RECBLOCK_SYNCFREE,    1 },
+    {1000,  1001,  65,   0,     3,     RECBLOCK_SYNCFREE,    4 },
+    {1000,  500,   2000, 0,     3,     RECBLOCK_SYNCFREE,    32},
+    {30000, 29999, 1,    0,     30000, RECBLOCK_SYNCFREE,    1 },
+    {9000,  90000, 32,   9000,  0,     RECBLOCK_SCALAR_CSR,  0 },
+    {9000,  90000, 32,   8999,  0,     RECBLOCK_SCALAR_DCSR, 0 },
+    {9000,  90000, 33,   9000,  0,     RECBLOCK_VECTOR_CSR,  0 },
+    {9000,  90000, 32,   8447,  0,     RECBLOCK_VECTOR_DCSR, 0 },
+  };
+  static const struct {
+    int fitted, rows, levels, multiprocessors, depth;
+  } depth[] = {
+    {0, 100,        1,   36, 1 },
+    {0, 368639,     9,   36, 1 },
+    {0, 368640,     9,   36, 2 },
+    {0, 2000000,    9,   36, 4 },
+    {0, 2000000000, 9,   1,  12},
+    {1, 2000000,    200, 1,  0 },
+    {1, 2000000,    201, 1,  1 },
+  };
+  const TrsvRecblockSettings paper = {RECBLOCK_RECURSIVE, -1, RECBLOCK_PAPER, RECBLOCK_BY_TREE, RECBLOCK_BY_TREE}, own = {RECBLOCK_RECURSIVE, -1, RECBLOCK_FITTED, RECBLOCK_BY_TREE, RECBLOCK_BY_TREE};
 
   Begin("the trees of recblock have the paper's thresholds");
   for (size_t i = 0; i < sizeof(triangle) / sizeof(triangle[0]); i++)
@@ -203,7 +230,21 @@ static void Trees(void)
     Expect(b.kernel == square[i].kernel && b.count == (TrsvRecblockIsDcsr(&b) ? square[i].filled : b.rows), "square %d: kernel %d, %d rows", (int)i, b.kernel, b.count);
   }
   /* the authors' code on a Titan RTX, whose 4,608 cores are 36 multiprocessors of 128 */
-  Expect(TrsvRecblockDepth(&paper, 100, 36) == 1 && TrsvRecblockDepth(&paper, 368639, 36) == 1 && TrsvRecblockDepth(&paper, 368640, 36) == 2 && TrsvRecblockDepth(&paper, 2000000, 36) == 4 && TrsvRecblockDepth(&paper, 2000000000, 1) == 12, "depths: %d %d %d %d %d", TrsvRecblockDepth(&paper, 100, 36), TrsvRecblockDepth(&paper, 368639, 36), TrsvRecblockDepth(&paper, 368640, 36), TrsvRecblockDepth(&paper, 2000000, 36), TrsvRecblockDepth(&paper, 2000000000, 1));
+  for (size_t i = 0; i < sizeof(depth) / sizeof(depth[0]); i++) {
+    const int got = TrsvRecblockDepth(depth[i].fitted ? &own : &paper, depth[i].rows, depth[i].levels, depth[i].multiprocessors);
+
+    Expect(got == depth[i].depth, "depth %d of %d rows, %d level sets", got, depth[i].rows, depth[i].levels);
+  }
+  End();
+
+  Begin("the trees of recblock have thresholds of their own");
+  for (size_t i = 0; i < sizeof(fitted) / sizeof(fitted[0]); i++) {
+    TrsvRecblockPart b = {.square = fitted[i].filled > 0, .rows = fitted[i].rows, .entries = fitted[i].entries, .longest = fitted[i].longest, .levels = fitted[i].levels};
+
+    if (b.square) TrsvRecblockChooseSquare(&own, fitted[i].filled, &b);
+    else TrsvRecblockChooseTriangle(&own, 1, 1, &b);
+    Expect(b.kernel == fitted[i].kernel && (!fitted[i].lanes || b.lanes == fitted[i].lanes), "block %d: kernel %d, %d lanes", (int)i, b.kernel, b.lanes);
+  }
   End();
 }
 

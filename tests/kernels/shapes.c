@@ -49,7 +49,7 @@ static Triangle Allocate(int rows, int nnz, TrsvTriangle triangle, TrsvDiagonal 
 
   T.offsets = malloc(sizeof(int) * ((size_t)rows + 1));
   T.columns = malloc(sizeof(int) * ((size_t)nnz + 1));
-  T.view    = (TrsvMatrix){rows, T.offsets, T.columns, triangle, diagonal, precision, TRSV_HOST};
+  T.view    = (TrsvMatrix){rows, T.offsets, T.columns, triangle, diagonal, precision, TRSV_HOST, NULL};
   return T;
 }
 

@@ -8,11 +8,13 @@
 #include <map>
 #include <vector>
 #include "engine.h"
+#include "factor.h"
 #include "impl.h"
 
 static std::map<char *, size_t> live; /* what is allocated: where, and how many bytes */
 static long                     until;
 static int                      for_ever, has_failed;
+static size_t                   in_use, most_in_use; /* bytes of it */
 
 extern "C" {
 
@@ -46,6 +48,8 @@ static TrsvError take(size_t bytes, int junk, void **pointer)
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the device", bytes);
   memset(p, junk, whole);
   live[p] = whole;
+  in_use += whole;
+  most_in_use = std::max(most_in_use, in_use);
   return TRSV_SUCCESS;
 }
 
@@ -63,9 +67,16 @@ TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer) { return take(bytes, 0xcd
 void TrsvDeviceFree(void *pointer)
 {
   if (!pointer) return;
-  if (!live.erase((char *)pointer)) abort(); /* not device memory, or freed twice */
+  const auto at = live.find((char *)pointer);
+  if (at == live.end()) abort(); /* not device memory, or freed twice */
+  in_use -= at->second;
+  live.erase(at);
   free(pointer);
 }
+
+size_t TrsvDeviceHeld(void) { return in_use; }
+size_t TrsvDevicePeak(void) { return most_in_use; }
+void   TrsvDeviceMark(void) { most_in_use = in_use; }
 
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream)
 {
@@ -110,6 +121,8 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
   }
   return TRSV_SUCCESS;
 }
+
+void TrsvFactorCusparseDestroy(TrsvFactor *) { } /* there is no cuSPARSE here */
 
 TrsvError TrsvDeviceAllocWord(unsigned **word) { return take(sizeof(**word), 0, (void **)word); }
 void      TrsvDeviceFreeWord(unsigned *word) { TrsvDeviceFree(word); }

@@ -165,6 +165,10 @@ template <class T> static inline T atomicMin(T *p, std::type_identity_t<T> v)
   auto smaller = [](uint64_t old, uint64_t operand) { return simt::of_bits<T>(operand) < simt::of_bits<T>(old) ? operand : old; };
   return simt::of_bits<T>(simt::atomic(simt::COMBINE, p, smaller, simt::to_bits(v), 0, sizeof(T)));
 }
+static inline unsigned atomicOr(unsigned *p, unsigned v)
+{
+  return (unsigned)simt::atomic(simt::COMBINE, p, [](uint64_t old, uint64_t operand) { return old | operand; }, v, 0, sizeof(*p));
+}
 template <class T> static inline T atomicExch(T *p, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::EXCHANGE, p, nullptr, simt::to_bits(v), 0, sizeof(T))); }
 template <class T> static inline T atomicCAS(T *p, std::type_identity_t<T> compare, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::COMPARE, p, nullptr, simt::to_bits(v), simt::to_bits(compare), sizeof(T))); }
 static inline unsigned             atomicInc(unsigned *p, unsigned last) { return (unsigned)simt::atomic(simt::INCREMENT, p, nullptr, last, 0, sizeof(*p)); }
@@ -173,6 +177,7 @@ static inline int                     __popc(unsigned v) { return __builtin_popc
 static inline int                     __ffs(int v) { return __builtin_ffs(v); }
 static inline int                     __clz(int v) { return v ? __builtin_clz((unsigned)v) : 32; }
 template <class T> static inline T    __ldg(const T *p) { return *p; }
+template <class T> static inline T    __ldcs(const T *p) { return *p; }
 template <class T> static inline T    min(T a, T b) { return b < a ? b : a; }
 template <class T> static inline T    max(T a, T b) { return a < b ? b : a; }
 

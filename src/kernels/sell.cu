@@ -1,0 +1,337 @@
+/*
+   sell: a warp for each slice of 32 rows, for factors of few and wide level sets, as an ordering by colours leaves them.
+
+   Source: block multicolour solves, Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV; the entries of a slice side by side as in their
+   hierarchical successor, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing, 2020), which took that from SELL-C (Kreutzer,
+   Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). What is ours: no barrier between colours, but the value as its own flag, and
+   only for rows that another slice waits for; blocks and colours are not told but found (sell_slices.cu), several blocks to a slice, which
+   pass their values through shared memory, so that only colours are hops through L2. Where slices of the matrix's own order have no fewer
+   level sets than its rows, rows are taken in the order of these, as `thread` does. Rows of more than WIDE entries are cut (ordered.h).
+
+   Mapping: the block of ticket t solves slices t * WARPS onwards, a warp each, a lane for each row.
+   Memory order: a solution is handed over to another warp in one word that is its own flag; inside a warp through shared memory, a
+   __syncwarp between store and load.
+   Why it ends: a slice waits for smaller slices only. Those of other blocks have smaller tickets, so their blocks have started; warps share
+   no barrier once they have the ticket. All that comes from other slices is there before the slice's own rows are solved, in as many turns
+   as its longest chain is long, 32 at most. By induction on the slice every wait ends; patience bounds it if memory fails.
+   Same bits: each row is one lane's sum, over other slices first, in the order of its entries.
+*/
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include "pattern.cuh"
+#include "sell.h"
+
+enum {
+  BLOCK  = 256,
+  LANES  = TRSV_LANES,
+  WARPS  = BLOCK / LANES,
+  NARROW = 4, /* entries of a row that a lane has in registers */
+  WIDE   = 6,
+  FEW    = 512, /* level sets up to which slices are looked for */
+  NONE   = INT_MIN /* where an entry's position would stand: >= 0 of another slice's row, ~lane of this slice's, or none */
+};
+
+/* The data of a plan. */
+typedef struct {
+  TrsvOrdered rows; /* columns is what a lane is told of each entry */
+  TrsvSlice  *slice;
+  int         slices, levels; /* levels: level sets of the slices, or of the rows where these are in their order */
+  int         width;                /* NARROW or WIDE */
+  bool        straight_from, straight_to; /* are places as a SellView has them where it has none? */
+  int         turn;
+  void       *memory;
+} Sell;
+
+template <class T> struct SellView {
+  int              slices;
+  const TrsvSlice *slice;
+  OrderedView<T>   A;
+  const int       *from, *to; /* NULL where every row's place is its position, or that counted from the end */
+  int              turn;      /* -1, or the last place where it is counted from the end */
+
+  SellView(const Sell *s) : slices(s->slices), slice(s->slice), A(&s->rows), from(s->straight_from ? NULL : A.from), to(s->straight_to ? NULL : A.to), turn(s->turn) { }
+
+  __device__ __forceinline__ int place(const int *places, int p) const { return places ? places[p] : turn < 0 ? p : turn - p; }
+};
+
+/* Waits for what is not ready yet. All lanes poll one and the same word, that of the last position, which is likely the last to be ready; so a
+   warp that is early troubles nobody. NaN in place of what never comes. */
+template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const OrderedView<T> &A, const T *now, const int *from, T *solution)
+{
+  TrsvPatience patience;
+  bool         more = true;
+
+  for (;;) {
+    int last = -1;
+
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++)
+      if (from[n] >= 0 && !trsv_is_ready(solution[n])) {
+        if (!more) solution[n] = trsv_nan<T>();
+        else last = max(last, from[n]);
+      }
+    const unsigned found = trsv_warp_max((unsigned)(last + 1));
+    if (!found) return;
+    while (more && !trsv_is_ready(trsv_load(now + found - 1))) more = patience.more(A.sync);
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++)
+      if (from[n] >= 0 && !trsv_is_ready(solution[n])) solution[n] = trsv_load(now + from[n]);
+  }
+}
+
+template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T> S, const T *b, T *x)
+{
+  TRSV_SHARED(unsigned, start, 2);
+  const OrderedView<T> &A = S.A;
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  __syncthreads();
+  const int s = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
+  if (s >= S.slices) return;
+  const TrsvSlice slice = S.slice[s];
+  const int       p = slice.first + lane, width = (int)(slice.shape >> 8 & 255), at = slice.start * LANES + lane;
+  const bool      mine = lane < (int)(slice.shape & 255), exported = slice.exported >> lane & 1;
+  T              *now = A.words + (start[1] ? A.rows : 0);
+  int             from[WIDTH];
+  T               value[WIDTH], solution[WIDTH];
+
+  trsv_keep(now);
+  /* the matrix is read once and leaves its place in L2 to solutions (__ldcs) */
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) from[n] = n < width ? __ldcs(A.columns + at + n * LANES) : NONE;
+  const int source = mine ? S.place(S.from, p) : -1;
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) value[n] = n < width ? __ldcs(A.values + at + n * LANES) : 0;
+  const T inverse = mine && A.inverse ? __ldcs(A.inverse + p) : 1;
+  trsv_wait_for_previous(); /* all before this, no launch changes */
+  trsv_let_next_start();
+  T    sum   = source >= 0 ? b[source] : 0;
+  bool ready = true;
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) solution[n] = from[n] >= 0 ? trsv_load(now + from[n]) : 0;
+  if (exported) A.words[(start[1] ? 0 : A.rows) + p] = trsv_not_ready<T>();
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) ready = ready && trsv_mark_of(solution[n]) != trsv_mark<T>(); /* or it is a NaN of this kind */
+  if (!__all_sync(~0u, ready)) wait_for_all<T, WIDTH>(A, now, from, solution);
+
+  unsigned waits = 0; /* lanes that this one waits for */
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) {
+    if (from[n] >= 0) sum = fma(-value[n], solution[n], sum);
+    waits |= from[n] < 0 && from[n] != NONE ? 1u << (~from[n] & (LANES - 1)) : 0;
+  }
+  T        solved = sum * inverse;
+  unsigned done   = __ballot_sync(~0u, !waits);
+  if (done != ~0u) {
+    const unsigned near = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x - (unsigned)lane), own = near + (unsigned)sizeof(T) * (unsigned)lane;
+    const bool     many = slice.shape >> (16 + 3) & 1;
+
+    trsv_shared_store(own, solved);
+    for (int turn = 1; done != ~0u && turn < LANES; turn++) {
+      trsv_warp_sync();
+      if (waits && !(waits & ~done)) {
+#pragma unroll
+        for (int n = 0; n < WIDTH; n++)
+          if ((n < 3 || many) && from[n] < 0 && from[n] != NONE) sum = fma(-value[n], trsv_shared_load<T>(near + (unsigned)sizeof(T) * (unsigned)~from[n]), sum);
+        solved = sum * inverse;
+        waits  = 0;
+        trsv_shared_store(own, solved);
+      }
+      done = __ballot_sync(~0u, !waits);
+    }
+  }
+  if (!trsv_is_ready(solved)) solved = trsv_nan<T>();
+  if (exported) trsv_store(now + p, solved);
+  const int target = S.to == S.from ? source : mine ? S.place(S.to, p) : -1;
+  if (target >= 0) x[target] = solved;
+}
+
+/* One thread for each slice: its rows and its longest. */
+static __global__ void sell_shapes(int slices, int rows, const int *first, const int *length, TrsvSlice *slice, int *width)
+{
+  const int s = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (s >= slices) return;
+  const int begin = first ? first[s] : LANES * s, end = first ? first[s + 1] : min(begin + LANES, rows);
+  int       most = 0;
+  for (int p = begin; p < end; p++) most = max(most, length[p]);
+  slice[s] = {begin, 0, (unsigned)(end - begin) + 256u * (unsigned)most, 0};
+  width[s] = most;
+}
+
+static __global__ void sell_starts(int slices, const int *start, TrsvSlice *slice)
+{
+  const int s = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (s < slices) slice[s].start = start[s];
+}
+
+static __global__ void sell_none(int n, int *columns, int *source)
+{
+  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (k >= n) return;
+  columns[k] = NONE;
+  source[k]  = -1;
+}
+
+/* length[p]: entries of the row at position p */
+static __global__ void sell_lengths(const TrsvCut s, const int *position, int *length)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r < s.rows) length[position ? position[r] : r] = s.offsets[r + 1] - s.offsets[r];
+}
+
+/* One thread for each row of the sequence. */
+static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *position, const int *first, const int *source, int slices, const TrsvPlaces places, TrsvSlice *slice, TrsvOrdered o)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r >= c.rows) return;
+  const int p = position ? position[r] : r, s = first ? segment(first, slices, p) : p / LANES, begin = slice[s].first;
+  const int row = c.row[r], diagonal = row >= 0 && A.stored ? A.diagonal(row) : -1;
+  int       to = slice[s].start * LANES + p - begin;
+
+  for (int own = 1; own >= 0; own--) /* the slice's own first */
+    for (int k = c.offsets[r], end = c.offsets[r + 1]; k < end; k++) {
+      const int item = c.items[k], d = item < 0 ? ~item : c.last[A.columns[item]], q = position ? position[d] : d;
+
+      if ((q >= begin) != own) continue;
+      o.columns[to] = own ? ~(q - begin) : q;
+      o.source[to]  = item < 0 ? -1 : source ? source[item] : item;
+      if (own) atomicOr(&slice[s].shape, 1u << (16 + (to / LANES - slice[s].start)));
+      to += LANES;
+      if (own) continue;
+      const int t = first ? segment(first, slices, q) : q / LANES;
+      atomicOr(&slice[t].exported, 1u << (q - slice[t].first));
+    }
+  o.to[p] = row >= 0 && places.to ? places.to[row] : row;
+  if (o.from != o.to) o.from[p] = row >= 0 && places.from ? places.from[row] : row;
+  o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
+}
+
+static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
+
+/* room [rows + 2 * slices + 1]: lengths of rows, widths of slices and their scan */
+static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, const int *source, const int *position, const int *first, int *room)
+{
+  Sell *const        s     = (Sell *)plan->data;
+  TrsvOrdered *const o     = &s->rows;
+  int *const         width = room + c->rows, *const start = width + s->slices;
+  int                columns;
+
+  TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * (size_t)s->slices, &s->memory));
+  s->slice = (TrsvSlice *)s->memory;
+  TRSV_LAUNCH(sell_lengths, Blocks(c->rows), BLOCK, 0, (TrsvStream)NULL, *c, position, room);
+  TrsvCall(TrsvDeviceLaunched("sell_lengths"));
+  TRSV_LAUNCH(sell_shapes, Blocks(s->slices), BLOCK, 0, (TrsvStream)NULL, s->slices, c->rows, first, room, s->slice, width);
+  TrsvCall(TrsvDeviceLaunched("sell_shapes"));
+  TrsvCall(TrsvDeviceScan(s->slices, width, start));
+  TrsvCall(TrsvDeviceDownload(&columns, start + s->slices, sizeof(int), NULL));
+  if (columns > INT_MAX / LANES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d entries are too many for 32-bit indices", columns);
+  TRSV_LAUNCH(sell_starts, Blocks(s->slices), BLOCK, 0, (TrsvStream)NULL, s->slices, start, s->slice);
+  TrsvCall(TrsvDeviceLaunched("sell_starts"));
+  TrsvCall(TrsvOrderedAlloc(plan, o, c->rows, columns * LANES, A->diagonal == TRSV_DIAGONAL_STORED, 1));
+  plan->bytes += sizeof(TrsvSlice) * (size_t)s->slices;
+  if (o->off) {
+    TRSV_LAUNCH(sell_none, Blocks(o->off), BLOCK, 0, (TrsvStream)NULL, o->off, o->columns, o->source);
+    TrsvCall(TrsvDeviceLaunched("sell_none"));
+  }
+  TRSV_LAUNCH(sell_place, Blocks(c->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, position, first, source, s->slices, plan->places, s->slice, *o);
+  return TrsvDeviceLaunched("sell_place");
+}
+
+/* In the matrix's own order where its slices have fewer level sets than its rows, else in that of the rows' level sets. */
+static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *c, const int *source)
+{
+  Sell *const s      = (Sell *)plan->data;
+  const int   levels = analysis->statistics.levels;
+  int        *first = NULL, *room = NULL;
+  TrsvError   error;
+
+  if (levels <= FEW) {
+    TrsvCall(TrsvSlicesFind(A, c, levels, &first, &s->slices, &s->levels));
+    if (s->levels > levels) {
+      TrsvDeviceUnstage(first, NULL);
+      first = NULL;
+    }
+  }
+  if (first) {
+    s->turn          = A->triangle == TRSV_LOWER ? -1 : A->rows - 1;
+    s->straight_from = c->rows == A->rows && !plan->places.from;
+    s->straight_to   = c->rows == A->rows && !plan->places.to;
+  } else {
+    s->slices = (c->rows + LANES - 1) / LANES;
+    s->levels = levels;
+  }
+  error = TrsvDeviceRoom(sizeof(int) * (2 * (size_t)c->rows + 2 * (size_t)s->slices + 1), &room, NULL);
+  if (!error) {
+    int *const position = first ? NULL : room + c->rows + 2 * s->slices + 1;
+
+    if (position) error = TrsvOrderedPositions(A, analysis, c, position);
+    if (!error) error = Make(plan, A, c, source, position, first, room);
+    TrsvDeviceUnstage(room, NULL);
+  }
+  if (first) TrsvDeviceUnstage(first, NULL);
+  return error;
+}
+
+static TrsvError SellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  const int longest = analysis->statistics.row_max - 1;
+  Sell     *s;
+  TrsvCut   c;
+  TrsvError error;
+
+  TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
+  s        = (Sell *)memset(plan->data, 0, sizeof(*s));
+  s->width = longest > NARROW && longest <= WIDE ? WIDE : NARROW;
+  error    = TrsvCutRows(A, analysis, s->width, &c);
+  if (!error && c.rows) error = MakeOrdered(plan, A, analysis, &c, source);
+  TrsvCutFree(&c);
+  return error;
+}
+
+template <class T> static void Launch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
+{
+  const unsigned grid = (unsigned)((s->slices + WARPS - 1) / WARPS);
+
+  if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, NARROW, 5>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), (const T *)b, (T *)x);
+  else TRSV_LAUNCH_EARLY((sell_solve<T, WIDE, 4>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), (const T *)b, (T *)x);
+}
+
+static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  Sell *s = (Sell *)plan->data;
+
+  TrsvCall(TrsvSyncStart(&s->rows.sync, stream));
+  if (plan->precision == TRSV_FLOAT) Launch<float>(s, plan->early, b, x, stream);
+  else Launch<double>(s, plan->early, b, x, stream);
+  return TrsvDeviceLaunched("sell_solve");
+}
+
+static void SellDestroy(TrsvPlan *plan)
+{
+  if (plan->data) TrsvDeviceFree(((Sell *)plan->data)->memory);
+  TrsvOrderedDestroy(plan);
+}
+
+static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
+{
+  const Sell *s = (const Sell *)plan->data;
+
+  (void)snprintf(line, size, "%d slices, %d level sets", s->slices, s->levels);
+}
+
+/* A launch, a hop for each level set, as a warp waits for all its rows; what crosses the memory. The constants fit the solves of 16 matrices on an
+   H200, both triangles, within 25% of each. */
+static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
+{
+  const double launch = 4.0e-6, hop = 0.75e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 4e-12 : 5.8e-12) * c->byte;
+
+  return launch + s->levels * hop + entry * (double)s->nnz;
+}
+
+const TrsvAlgorithm TrsvSell = {"sell", "block multicolour solves, slices of 32 rows (SELL): Iwashita et al. (IPDPS 2012, CCF THPC 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 0, SellDescribe, TRSV_TAKES_PLACES, NULL};
