@@ -31,8 +31,7 @@
 enum {
   ROWS       = 128,  /* of a block of threads, where a thread has a row */
   NEAR       = 6,    /* strips: what is farther away is polled less often */
-  WHOLE      = 1024, /* rows up to which the inverse of all is taken, */
-  DIAGONAL   = 512,  /* and rows of a block above that */
+  DIAGONAL   = 512,  /* rows of a block: larger ones gain nothing on an H200, and take longer to invert */
   MOST_ROWS  = 65504 /* whose tiles are counted by an int */
 };
 
@@ -88,25 +87,38 @@ template <class T> static __device__ __forceinline__ T dense_gather(T (&partial)
   return sum;
 }
 
-/* Within the strip, one warp: column after column, or two at a time; v is b less all that other strips give. */
-template <class T> static __device__ __forceinline__ T dense_within(const T *diagonal, int lane, bool pairs, T inverse, T v)
-{
-  if (pairs)
-    for (int k = 0; k < DENSE_TILE; k += 2) {
-      const T first = __shfl_sync(0xffffffffu, v, k), second = __shfl_sync(0xffffffffu, v, k + 1);
+/* Within the strip, one warp: column after column, or two at a time. The diagonal tile is in registers, for simple each row times the reciprocal
+   of its diagonal, before the last component arrives: from one column to the next it takes a shuffle and one multiplication. */
+template <class T> struct DenseWithin {
+  T d[DENSE_TILE];
 
-      if (lane > k + 1) v = fma(-diagonal[(k + 1) * DENSE_TILE + lane], second, fma(-diagonal[k * DENSE_TILE + lane], first, v));
-    }
-  else {
-    for (int k = 0; k < DENSE_TILE; k++) {
-      const T x = __shfl_sync(0xffffffffu, v * inverse, k);
-
-      if (lane > k) v = fma(-diagonal[k * DENSE_TILE + lane], x, v);
-    }
-    v *= inverse;
+  __device__ __forceinline__ void load(const T *diagonal, int lane, T scale)
+  {
+#pragma unroll
+    for (int k = 0; k < DENSE_TILE; k++) d[k] = lane > k ? -scale * diagonal[k * DENSE_TILE + lane] : 0;
   }
-  return v;
-}
+
+  /* v: b less all that other strips give, times the scale */
+  __device__ __forceinline__ T solve(int lane, bool pairs, T v) const
+  {
+    if (pairs) {
+#pragma unroll
+      for (int k = 0; k < DENSE_TILE; k += 2) {
+        const T first = __shfl_sync(0xffffffffu, v, k), second = __shfl_sync(0xffffffffu, v, k + 1);
+
+        if (lane > k + 1) v = fma(d[k + 1], second, fma(d[k], first, v));
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < DENSE_TILE; k++) {
+        const T x = __shfl_sync(0xffffffffu, v, k);
+
+        if (lane > k) v = fma(d[k], x, v);
+      }
+    }
+    return v;
+  }
+};
 
 /* What substitution starts from: b, or b times the inverses of the pairs. */
 template <class T> static __device__ __forceinline__ T dense_right(const DenseView<T> &D, int p, int lane, T b)
@@ -133,8 +145,10 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_s
   DenseSum<T>  sum;
 
   for (int slot = warp; slot < D.slots; slot += DENSE_WARPS) then[(size_t)slot * D.padded() + p] = trsv_not_ready<T>();
-  if (within)
+  if (within) {
     for (int k = (int)threadIdx.x; k < DENSE_TILE * DENSE_TILE; k += DENSE_BLOCK) diagonal[k] = D.tile(s, s)[k];
+    __syncthreads();
+  }
 
   const auto given = [&](int q) { return q < D.rows ? b[D.turn(q)] : 0; };
 
@@ -142,9 +156,17 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_s
   if (D.form != TRSV_DENSE_DOUBLING)
     for (int t = warp; t < known && t < s; t += DENSE_WARPS)
       sum.add(D.tile(s, t) + lane, DENSE_TILE, [&] { return -dense_wait(now + t * DENSE_TILE + lane, s - t > NEAR, patience, D.sync); });
-  T v = dense_gather(partial, 0, sum.total());
-  if (within && warp == 0) v = dense_within(diagonal, lane, D.form == TRSV_DENSE_PAIRS, D.side[p], v + dense_right(D, p, lane, given(p)));
-  if (warp == 0) trsv_publish(now + p, v);
+  T v;
+  if (within) {
+    const bool     pairs = D.form == TRSV_DENSE_PAIRS;
+    const T        scale = pairs ? 1 : D.side[p], right = warp == 0 ? dense_right(D, p, lane, given(p)) : 0;
+    DenseWithin<T> own;
+
+    if (warp == 0) own.load(diagonal, lane, scale);
+    v = dense_gather(partial, 0, sum.total());
+    if (warp == 0) v = own.solve(lane, pairs, (v + right) * scale);
+  } else v = dense_gather(partial, 0, sum.total());
+  if (warp == 0) v = trsv_publish(now + p, v);
   if (D.form == TRSV_DENSE_DOUBLING)
     for (int level = 0, turn = 1; s >> level; level++)
       if (s >> level & 1) {
@@ -310,7 +332,7 @@ extern "C" TrsvError TrsvDenseCreate(int rows, TrsvTriangle triangle, TrsvDiagon
   d->unit      = diagonal == TRSV_DIAGONAL_UNIT;
   d->precision = precision;
   d->solves    = d->settings.form;
-  d->block     = d->settings.form != TRSV_DENSE_BLOCKS ? 1 : Strips(d->settings.block ? d->settings.block : rows <= WHOLE ? WHOLE : DIAGONAL, d->strips);
+  d->block     = d->settings.form != TRSV_DENSE_BLOCKS ? 1 : Strips(d->settings.block ? d->settings.block : DIAGONAL, d->strips);
   d->slots     = 1;
   while (d->settings.form == TRSV_DENSE_DOUBLING && d->strips > 1 << (d->slots - 1)) d->slots++;
   error = rows ? Make(d) : TRSV_SUCCESS;

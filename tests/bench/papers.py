@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What docs/papers.md shows of measurements: its tables, between markers, and its plot, from results of the benchmark.
 
-  papers.py [--from FILE] --write docs/papers.md   puts the tables there, and docs/capellini.png beside it where there is matplotlib
+  papers.py [--from FILE] --write docs/papers.md   puts the tables there, and docs/capellini.png and docs/dense.png beside it where there is matplotlib
   papers.py [--from FILE] --check docs/papers.md   exit status 1 where it holds others than FILE gives
 
 FILE is results/solve.jsonl unless named. A table stands between a line <!-- papers.py NAME --> and a line <!-- end -->.
@@ -12,6 +12,7 @@ import re
 import sys
 
 import papers_ag
+import papers_dense
 from results import LEAST_ROWS, ROOT, SOLVES, mean
 
 PAPER = ["level", "csc", "warp", "twophase", "thread", "fusion"]  # of papers 000 and 001, in the order of the table
@@ -223,6 +224,7 @@ def recblock_matrices(cases):
 
 TABLES = {"recblock settings": recblock_settings, "recblock matrices": recblock_matrices, "capellini algorithms": algorithms, "capellini granularity": granularity, "capellini matrices": matrices, "capellini counters": counters}
 TABLES.update(papers_ag.TABLES)
+TABLES.update(papers_dense.TABLES)
 
 
 def plot(cases):
@@ -255,6 +257,7 @@ def plot(cases):
     figure.suptitle(f"CapelliniSpTRSV's Figures 3 and 5 on one H200: real matrices of {LEAST_ROWS:,} rows or more, double precision", fontsize=10.5)
     figure.tight_layout()
     figure.savefig(os.path.join(ROOT, "docs", "capellini.png"), metadata={"Software": None})
+    papers_dense.plot()
 
 
 def main(args):

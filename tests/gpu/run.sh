@@ -2,12 +2,13 @@
 # Everything that needs a GPU, in one go: the tests with matrices on the device, every algorithm on every matrix against the host, the
 # sanitizers on a small set, times against cuSPARSE, and two unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
 #
-#   PARTS      which of: harness matrices solve sanitizer profile setup petsc (default: all), and ag and recblock
+#   PARTS      which of: harness matrices solve sanitizer profile setup petsc (default: all), and ag, recblock and dense
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see tests/bench/bench.cu)
 #   RESULTS    where the results go (default: results)
 #
 # Writes RESULTS/gpu.txt (what ran, on what, with which outcome), RESULTS/solve.jsonl (a line for each algorithm and triangle),
-# RESULTS/recblock.jsonl (the same of recblock's settings) and RESULTS/petsc.jsonl (a line for each PETSc solve), RESULTS/setup.jsonl (a line for each matrix and way to set up). Exit status 1 where something failed.
+# RESULTS/recblock.jsonl (the same of recblock's settings) and RESULTS/petsc.jsonl (a line for each PETSc solve), RESULTS/setup.jsonl (a line for each matrix and way to set up),
+# RESULTS/dense.jsonl (dense triangles, and sparse ones with dense parts). Exit status 1 where something failed.
 set -u
 parts=${PARTS:-harness matrices solve sanitizer profile setup petsc}
 results=${RESULTS:-results}
@@ -88,6 +89,24 @@ if has profile; then
   for m in boyd2_kkt rail_79841_A ct2010 nh2010 ACTIVSg25k_Ybus cs4 cit-Cora circuit_3; do at+=("$SPTRSV_MATRICES/$m".mtx*); done
   timeout 300 python3 tests/bench/profile.py "$BENCH" "$results/profile.jsonl" g2d5:300 "${at[@]}" >"$results/profile.log" 2>&1
   verdict "counters of $(grep -c '"kernels"' "$results/profile.log") solves" $?
+fi
+
+if has dense; then
+  say ""
+  say "== dense triangles, and dense parts of sparse ones"
+  rm -f "$results/dense.jsonl"
+  timeout 120 "$DENSE" -o "$results/dense.jsonl" >"$results/dense.log" 2>&1
+  status=$?
+  grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/dense.log" | tee -a "$out"
+  verdict "dense triangles, double" $status
+  timeout 120 "$DENSE" -p float -m 0 32 100 1000 3000 >"$results/dense-float.log" 2>&1
+  verdict "dense triangles, float" $?
+  at=()
+  for m in circuit_1 circuit_3 rajat01 qc324 as-caida_826 web-NotreDame; do at+=("$SPTRSV_MATRICES/$m".mtx*); done
+  timeout 120 "$BENCH" -a dense,thread,chunk,inverse,cusparse -o "$results/dense.jsonl" dense:1024 dense:4096 arrow:1000000 arrow:50000:128 "${at[@]}" >"$results/dense-sparse.log" 2>&1
+  status=$?
+  grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/dense-sparse.log" | tee -a "$out"
+  verdict "dense parts of sparse triangles" $status
 fi
 
 if has recblock; then
