@@ -36,6 +36,7 @@ int main(int argc, char **args)
   PC                pc;
   Problem           problem;
   SpTRSVGPUOrdering chosen = SPTRSVGPU_ORDERING_NATURAL;
+  PetscReal         seconds;
   PetscBool         device;
 
   PetscFunctionBeginUser;
@@ -59,8 +60,13 @@ int main(int argc, char **args)
   PetscCall(Solve("fails", ksp, problem, 1.5, 2, PETSC_FALSE, chosen));
   PetscCall(Solve("after the failure", ksp, problem, 2, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_NATURAL));
   PetscCall(Solve("and from then on", ksp, problem, 2.5, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_NATURAL));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSpTRSVGPUSetTuneSeconds(F, 3));
   PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_BMC));
   PetscCall(Solve("asked for", ksp, problem, 1, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_BMC));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSpTRSVGPUGetTuneSeconds(F, &seconds));
+  if (seconds != 3) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "another order: settings of the factor are lost\n"));
   PetscCall(Solve("asked for, fails", ksp, problem, 1.5, 2, PETSC_FALSE, SPTRSVGPU_ORDERING_BMC));
   PetscCall(Solve("asked for, again", ksp, problem, 2, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_BMC));
   PetscCall(KSPDestroy(&ksp));

@@ -38,7 +38,7 @@ typedef struct {
   PetscBool         bmc;      /* is it one that was made here? */
   PetscBool         anybmc;   /* on any rank? */
   char              order[160]; /* why it is what it is, where that was for us to say */
-  double            iteration; /* where it was chosen by prediction: seconds of an iteration */
+  double            iteration; /* where it was chosen by prediction: seconds of an iteration, on the slowest rank */
   PetscInt         *row, *column; /* where not natural, and the host factors: the rows and columns of the matrix in the order of the factor */
   TrsvPair         *pair[2][2];   /* [memory][transposed], each made when it is first needed */
   Vec               b, x;     /* on the device, for vectors of the host; made when needed */

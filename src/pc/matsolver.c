@@ -38,6 +38,7 @@ static PetscErrorCode Reset(Mat F)
   TrsvFactorDestroy(&s->factor);
   s->why[0] = s->order[0] = 0;
   s->bmc = s->anybmc = PETSC_FALSE;
+  s->iteration = 0;
   PetscCall(PetscFree2(s->row, s->column));
   PetscCall(VecDestroy(&s->b));
   PetscCall(VecDestroy(&s->x));
@@ -272,6 +273,7 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCall(ISDestroy(&r));
   PetscCall(ISDestroy(&c));
   PetscCall(ExplainOrdering(s));
+  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &s->iteration, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)F))); /* ranks that reconsider an order must agree */
   PetscCallMPI(MPIU_Allreduce(&s->bmc, &s->anybmc, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
   F->factortype                 = s->kind;
   F->ops->lufactornumeric       = Numeric;

@@ -212,12 +212,12 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   if (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN) PetscCall(Reconsider(pc, p));
-  else if (pc->setupcalled) { /* another matrix */
+  else if (pc->setupcalled || !p->saved) { /* another matrix */
     PetscCall(PetscArrayzero(p->seen, 2));
     PetscCall(GetFactor(pc, &F));
     if (F) ((SpTRSVGPU *)F->data)->settings.against[0] = 0;
   }
-  if (!pc->setupcalled || pc->flag != SAME_NONZERO_PATTERN) {
+  if (pc->setupcalled && pc->flag != SAME_NONZERO_PATTERN) { /* after Restart() they are saved already */
     PetscCall(GetFactor(pc, &F));
     p->saved = F ? PETSC_TRUE : PETSC_FALSE;
     if (F) p->settings = ((SpTRSVGPU *)F->data)->settings;
@@ -411,7 +411,7 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
 
    auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes multicolour where an iteration in it, with
    all that belongs to it, is predicted to be at least 1.2 times as fast as one in the natural order; never where the values are far from symmetric: there a
-   flow, or an elimination order, is often written into the natural order, and iterations rise several times. After a `KSP` that did not converge in block
+   flow, or an elimination order, is often written into the natural order, and iterations rise several times. After a `KSP` that did not converge in
    multicolour, set-ups with new values in the same pattern take the natural order, and keep to it; and so they do if solves in both have been seen,
    and iterations times their predicted seconds speak for it. The view of the factor says what was chosen, and why; "matrix ordering" in that of PETSc's
    part is what `PCFactorSetMatOrderingType()` has set.
@@ -475,12 +475,12 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
    Options Database Keys:
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
 .  -pc_sptrsvgpu_ordering <natural,bmc,auto> - the order in which the matrix is factored, natural by default; see `PCSpTRSVGPUSetOrdering()`
-.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, inverse, thread, warp,
-                                       level, csc, twophase, fusion, ag, recblock, dense, cusparse
+.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, inverse, thread, sell,
+                                       warp, level, csc, twophase, fusion, ag, recblock, dense, cusparse
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
-.  -mat_sptrsvgpu_ag_scheme <scheme>  - of AG-SpTRSV, where ag is named; see `MatSpTRSVGPUSetSettings()`
-.  -mat_sptrsvgpu_select <model,granularity> - what chooses for auto
+.  -mat_sptrsvgpu_<name>_<setting> <value> - of an algorithm that is named; see `MatSpTRSVGPUSetSettings()`
+.  -mat_sptrsvgpu_select <model,granularity,tune> - what chooses for auto
 .  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - where the matrix is factored if it lives on a GPU
 .  -mat_sptrsvgpu_view                - show statistics, choice and memory
 -  -pc_factor_...                     - all options of PCILU and PCICC but -pc_factor_in_place

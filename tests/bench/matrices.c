@@ -215,7 +215,7 @@ static int Make(const char *what, Matrix *M)
   return FromEntries(a, a, 0, &e, M);
 }
 
-/* In block multicolour order. */
+/* In multicolour order, block multicolour where a size is given. */
 static int Order(int size, Matrix *M)
 {
   TrsvOrdering *o;

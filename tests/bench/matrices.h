@@ -6,7 +6,7 @@
      rmat:S:D         2^S rows, D entries a row        dense:N          full
      arrow:N arrow:N:K last K rows and columns full     diag:N          diagonal
      FILE             .mtx, .mtx.gz or .mtx.xz in coordinate format
-     bmc:ANY          one of these in block multicolour order; bmcN:ANY with blocks of N rows
+     bmc:ANY          one of these in multicolour order; bmcN:ANY in block multicolour order, blocks of N rows
 */
 #ifndef MATRICES_H
 #define MATRICES_H

@@ -8,7 +8,8 @@
 #
 # Writes RESULTS/gpu.txt (what ran, on what, with which outcome), RESULTS/solve.jsonl (a line for each algorithm and triangle),
 # RESULTS/recblock.jsonl (the same of recblock's settings) and RESULTS/petsc.jsonl (a line for each PETSc solve), RESULTS/setup.jsonl (a line for each matrix and way to set up),
-# RESULTS/dense.jsonl (dense triangles, and sparse ones with dense parts). Exit status 1 where something failed.
+# RESULTS/dense.jsonl (dense triangles, and sparse ones with dense parts), RESULTS/ag_search.jsonl (searches among ag's schemes) and
+# RESULTS/profile.jsonl (hardware counters, by ncu). Exit status 1 where something failed.
 set -u
 parts=${PARTS:-harness matrices solve sanitizer profile setup petsc}
 results=${RESULTS:-results}
