@@ -44,6 +44,7 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   double                     asymmetry;
   int                        none;
 
+  *factor = NULL;
   *choice = (TrsvOrderChoice){0, 0, 0, 0, ""};
   TrsvCall(TrsvFactorCreate(rows, offsets, columns, NULL, TRSV_DEVICE, kind, precision, &natural, row));
   *factor         = natural;

@@ -134,6 +134,7 @@ void begin_memory();
 bool commit_one();                             /* makes one store that nobody sees yet visible; false where there is none */
 void commit_of(Thread *, const void *address); /* all of a thread's, or, where not NULL, those to one address */
 void disown(Thread *);                         /* it has ended; its stores may still be on their way */
+void forget_shared(const Block *);             /* it has ended: nobody sees what is still on its way to its shared memory */
 
 /* what exits and copies mean to others: warp.cc, async.cc */
 void thread_ended(Thread *);

@@ -5,6 +5,7 @@
    the same word and in any order with others; at the latest where the thread passes a barrier, or where nobody could go on
    without it. So two words that need an order, such as a value and a separate flag, come apart.
 */
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include "engine.h"
@@ -85,6 +86,15 @@ void disown(Thread *t)
       pending[i].thread = nullptr;
       t->pending--;
     }
+}
+
+void forget_shared(const Block *b)
+{
+  const auto inside = [&](const Pending &p) {
+    return std::any_of(b->shared.begin(), b->shared.end(), [&](const Variable &v) { return (const char *)p.address >= v.memory && (const char *)p.address < v.memory + v.bytes; });
+  };
+
+  pending.erase(std::remove_if(pending.begin(), pending.end(), inside), pending.end());
 }
 
 void watch(Thread *t, const void *p, uint64_t bits, unsigned size)

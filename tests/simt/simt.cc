@@ -195,7 +195,10 @@ static void retire()
 
   std::vector<Block *> dead(gone, resident.end());
   resident.erase(gone, resident.end());
-  for (Block *b : dead) delete b;
+  for (Block *b : dead) {
+    forget_shared(b); /* its threads disowned what they have not seen stored */
+    delete b;
+  }
 }
 
 template <class F> static void each_thread(F f)
