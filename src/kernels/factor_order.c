@@ -12,7 +12,7 @@
    symmetric than this are the ones that lose convergence, or take several times as many. */
 static const double growth = 1.2, unsymmetric = 0.1;
 
-/* Seconds of the two solves; U is taken to be like L. */
+/* Seconds of the two solves; U is taken to be like L. 0 where an algorithm has no prediction. */
 static double Apply(const TrsvStatistics *s, TrsvPrecision precision, const TrsvAlgorithm *const asked[2])
 {
   double seconds = 0;
@@ -21,6 +21,7 @@ static double Apply(const TrsvStatistics *s, TrsvPrecision precision, const Trsv
   for (int i = 0; i < 2; i++) {
     const TrsvAlgorithm *a = asked[i] ? asked[i] : TrsvSelect(s, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why));
 
+    if (!(TrsvPredict(a, s, precision) > 0)) return 0;
     seconds += TrsvPredict(a, s, precision);
   }
   return seconds;
@@ -53,6 +54,10 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   s               = natural->statistics;
   s.levels        = s.levels < 16 ? s.levels : 16; /* what it can come to */
   s.level_mean    = (double)rows / s.levels;
+  if (!(choice->natural > 0)) {
+    (void)snprintf(choice->why, sizeof(choice->why), "there is no prediction for the algorithm that is named");
+    return TRSV_SUCCESS;
+  }
   if (choice->natural + choice->rest < growth * (Apply(&s, precision, asked) + choice->rest)) {
     (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms: too little to gain", natural->statistics.levels, 1e3 * choice->natural);
     return TRSV_SUCCESS;
