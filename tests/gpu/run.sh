@@ -86,10 +86,15 @@ fi
 if has profile; then
   say ""
   say "== hardware counters of solves"
-  at=()
-  for m in boyd2_kkt rail_79841_A ct2010 nh2010 ACTIVSg25k_Ybus cs4 cit-Cora circuit_3; do at+=("$SPTRSV_MATRICES/$m".mtx*); done
-  timeout 300 python3 tests/bench/profile.py "$BENCH" "$results/profile.jsonl" g2d5:300 "${at[@]}" >"$results/profile.log" 2>&1
-  verdict "counters of $(grep -c '"kernels"' "$results/profile.log") solves" $?
+  if command -v ncu >/dev/null; then
+    at=()
+    for m in boyd2_kkt rail_79841_A ct2010 nh2010 ACTIVSg25k_Ybus cs4 cit-Cora circuit_3; do at+=("$SPTRSV_MATRICES/$m".mtx*); done
+    timeout 300 python3 tests/bench/profile.py "$BENCH" "$results/profile.jsonl" g2d5:300 "${at[@]}" >"$results/profile.log" 2>&1
+    status=$?
+    verdict "counters of $(grep -c '"kernels"' "$results/profile.log") solves" $status
+  else
+    say "skipped: there is no ncu (Nsight Compute)"
+  fi
 fi
 
 if has dense; then
