@@ -489,13 +489,13 @@ static void Analysed(void)
     ExpectError(TrsvAnalyse(&L, &again), TRSV_SUCCESS, "TrsvAnalyse");
     if (L.analysis) {
       Expect(!memcmp(again->order, L.analysis->order, sizeof(int) * 90) && !memcmp(&again->statistics, &L.analysis->statistics, sizeof(again->statistics)), "another analysis than TrsvAnalyse's");
-      /* it is what a pair believes */
-      wrong                   = *L.analysis;
-      wrong.statistics.levels = 90;
-      L.analysis              = &wrong;
+      /* it is what a pair believes: told by a number that nothing is laid out by */
+      wrong                        = *L.analysis;
+      wrong.statistics.granularity = 90;
+      L.analysis                   = &wrong;
     }
     ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &thread, &thread, &pair), TRSV_SUCCESS, "TrsvPairCreate");
-    if (pair) Expect(pair->first.statistics.levels == (trim ? again->statistics.levels : 90), "%d level sets", pair->first.statistics.levels);
+    if (pair) Expect(pair->first.statistics.granularity == (trim ? again->statistics.granularity : 90), "granularity %g", pair->first.statistics.granularity);
     Expect(TrsvDeviceHeld() >= before + TrsvFactorBytes(f) && TrsvDevicePeak() >= TrsvDeviceHeld(), "%zu bytes in use, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
     TrsvAnalysisDestroy(&again);
     TrsvPairDestroy(&pair);
