@@ -18,15 +18,10 @@ static void Multiply(const TrsvMatrix *T, const void *values, int transposed, co
 
 static int *Shuffled(int n, Random *r)
 {
-  int *p = malloc(sizeof(int) * ((size_t)n + 1));
+  int *order = malloc(sizeof(int) * ((size_t)n + 1));
 
-  for (int i = 0; i < n; i++) {
-    const int j = RandomBelow(r, i + 1);
-
-    p[i] = p[j];
-    p[j] = i;
-  }
-  return p;
+  Shuffle(r, n, order);
+  return order;
 }
 
 /* A copy of an array in the memory where the matrices are. */
