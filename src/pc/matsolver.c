@@ -125,72 +125,6 @@ static PetscErrorCode FindHome(Mat local, const MatFactorInfo *info, TrsvMemory 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ISIdentity() remembers its answer, and PETSc's MatReorderForNonzeroDiagonal() changes the indices behind its back. */
-static PetscErrorCode IsIdentity(IS is, PetscBool *identity)
-{
-  const PetscInt *indices;
-  PetscLayout     layout;
-  PetscInt        start, end, first, step;
-  PetscBool       stride;
-
-  PetscFunctionBegin;
-  *identity = PETSC_TRUE;
-  PetscCall(ISGetLayout(is, &layout));
-  PetscCall(PetscLayoutGetRange(layout, &start, &end));
-  PetscCall(PetscObjectTypeCompare((PetscObject)is, ISSTRIDE, &stride));
-  if (stride) { /* has no indices to change */
-    PetscCall(ISStrideGetInfo(is, &first, &step));
-    *identity = (PetscBool)(start == end || (first == start && step == 1));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(ISGetIndices(is, &indices));
-  for (PetscInt i = start; i < end && *identity; i++) *identity = (PetscBool)(indices[i - start] == i);
-  PetscCall(ISRestoreIndices(is, &indices));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode KeepOrdering(SpTRSVGPU *s, PetscInt n, const PetscInt *row, const PetscInt *column)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2(n, &s->row, n, &s->column));
-  PetscCall(PetscArraycpy(s->row, row, n));
-  PetscCall(PetscArraycpy(s->column, column, n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The orderings of the local rows and columns; on several ranks only the natural one exists. */
-static PetscErrorCode SetOrdering(Mat F, Mat local, IS row, IS column, IS *localrow, IS *localcolumn)
-{
-  SpTRSVGPU      *s = (SpTRSVGPU *)F->data;
-  const PetscInt *r, *c, n = local->rmap->n;
-  PetscBool       identity[2] = {PETSC_TRUE, PETSC_TRUE};
-  PetscMPIInt     size;
-
-  PetscFunctionBegin;
-  if (row) PetscCall(IsIdentity(row, &identity[0]));
-  if (column) PetscCall(IsIdentity(column, &identity[1]));
-  s->natural = (PetscBool)(identity[0] && identity[1]);
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
-  if (size > 1) { /* not a local ordering */
-    PetscCheck(s->natural, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "On several ranks only the natural ordering; for another one use -pc_type bjacobi -sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...");
-    row = column = NULL;
-  }
-  if (!column) column = row; /* ICC has one */
-  if (row) PetscCall(PetscObjectReference((PetscObject)row));
-  else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &row));
-  if (column) PetscCall(PetscObjectReference((PetscObject)column));
-  else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &column));
-  *localrow    = row;
-  *localcolumn = column;
-  if (s->natural) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ISGetIndices(row, &r));
-  PetscCall(ISGetIndices(column, &c));
-  PetscCall(KeepOrdering(s, n, r, c));
-  PetscCall(ISRestoreIndices(row, &r));
-  PetscCall(ISRestoreIndices(column, &c));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CheckSettings(Mat F)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
@@ -205,42 +139,9 @@ static PetscErrorCode CheckSettings(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host is to factor in multicolour order. */
-static PetscErrorCode OrderOnHost(SpTRSVGPU *s, Mat A, Mat local, IS *row, IS *column)
-{
-  TrsvOrdering *bmc;
+static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat, Mat, const MatFactorInfo *);
 
-  PetscFunctionBegin;
-  PetscCall(SpTRSVGPUOrderingOnHost(A, local, &bmc));
-  PetscCall(KeepOrdering(s, local->rmap->n, bmc->order, bmc->order));
-  TrsvOrderingDestroy(&bmc);
-  s->bmc     = PETSC_TRUE;
-  s->natural = PETSC_FALSE;
-  PetscCall(ISDestroy(row));
-  PetscCall(ISDestroy(column));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, row));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->column, PETSC_COPY_VALUES, column));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What the view says of the order. */
-static PetscErrorCode ExplainOrdering(SpTRSVGPU *s)
-{
-  const char *why = s->order;
-
-  PetscFunctionBegin;
-  if (s->settings.ordering == SPTRSVGPU_ORDERING_BMC) why = "asked for";
-  else if (s->settings.ordering == SPTRSVGPU_ORDERING_NATURAL) why = "";
-  else if (s->settings.against[0]) why = s->settings.against;
-  else if (s->home == TRSV_HOST) why = "the solves run on the host, one row after the other";
-  else if (!s->order[0]) why = "the host factors";
-  if (why != s->order) PetscCall(PetscStrncpy(s->order, why, sizeof(s->order)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Numeric(Mat, Mat, const MatFactorInfo *);
-
-static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
+static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
   Mat        local;
@@ -256,7 +157,7 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCall(FindHome(local, info, &s->home));
   PetscCall(CheckSettings(F));
   PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(SetOrdering(F, local, row, column, &r, &c));
+  PetscCall(SpTRSVGPUPermutationSet(F, local, row, column, &r, &c));
   PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_BMC, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering bmc does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
   s->matrix = matrix.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscLogDouble)(local->rmap->n + 1) * (PetscLogDouble)sizeof(PetscInt);
@@ -267,17 +168,17 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCall(SpTRSVGPUDeviceSymbolic(F, A, local, info));
   if (!s->factor) {
     PetscCall(SpTRSVGPUHostCheck(A, local));
-    if (s->bmc || s->settings.ordering == SPTRSVGPU_ORDERING_BMC) PetscCall(OrderOnHost(s, A, local, &r, &c));
+    if (s->bmc || s->settings.ordering == SPTRSVGPU_ORDERING_BMC) PetscCall(SpTRSVGPUPermutationBMC(s, A, local, &r, &c));
     PetscCall(SpTRSVGPUHostSymbolic(s, local, r, c, info));
   }
   PetscCall(ISDestroy(&r));
   PetscCall(ISDestroy(&c));
-  PetscCall(ExplainOrdering(s));
+  PetscCall(SpTRSVGPUPermutationExplain(s));
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &s->iteration, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)F))); /* ranks that reconsider an order must agree */
   PetscCallMPI(MPIU_Allreduce(&s->bmc, &s->anybmc, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
   F->factortype                 = s->kind;
-  F->ops->lufactornumeric       = Numeric;
-  F->ops->choleskyfactornumeric = Numeric;
+  F->ops->lufactornumeric       = MatFactorNumeric_SpTRSVGPU;
+  F->ops->choleskyfactornumeric = MatFactorNumeric_SpTRSVGPU;
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Symbolic, F, A, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -285,7 +186,7 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
 static PetscErrorCode MatICCFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS perm, const MatFactorInfo *info)
 {
   PetscFunctionBegin;
-  PetscCall(Symbolic(F, A, perm, NULL, info));
+  PetscCall(MatILUFactorSymbolic_SpTRSVGPU(F, A, perm, NULL, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -321,7 +222,7 @@ static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
-  if (t.row && !s->row) PetscCall(KeepOrdering(s, local->rmap->n, t.row, t.column));
+  if (t.row && !s->row) PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, t.row, t.column));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   TrsvFactorDestroy(&s->factor);
   PetscCall(PetscStrncpy(s->why, "the matrix is bound to the host", sizeof(s->why)));
@@ -370,7 +271,7 @@ static PetscErrorCode ViewFromOptions(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
+static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorInfo *info)
 {
   SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
   SpTRSVGPUTriangles t;
@@ -464,7 +365,7 @@ PetscErrorCode MatGetFactor_SpTRSVGPU(Mat A, MatFactorType type, Mat *factor)
   F->ops->view              = MatView_SpTRSVGPU;
   F->ops->getinfo           = MatGetInfo_SpTRSVGPU;
   F->ops->bindtocpu         = MatBindToCPU_SpTRSVGPU;
-  F->ops->ilufactorsymbolic = Symbolic;
+  F->ops->ilufactorsymbolic = MatILUFactorSymbolic_SpTRSVGPU;
   F->ops->iccfactorsymbolic = MatICCFactorSymbolic_SpTRSVGPU;
 
   F->factortype     = type;
