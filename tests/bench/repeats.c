@@ -290,7 +290,8 @@ static TrsvError FactorOnce(void *data)
   const Factoring *f = data;
   TrsvOutcome      outcome;
 
-  return TrsvFactorNumeric(f->f, f->values, f->pivots, &outcome, NULL);
+  TrsvCall(TrsvFactorNumeric(f->f, f->values, f->pivots, &outcome, NULL));
+  return outcome.row < 0 ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* what it leaves is of no use */
 }
 
 static TrsvFactor *FactorMake(const Square *A, const int *order, TrsvFactorKind kind, int lanes)
