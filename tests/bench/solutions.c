@@ -265,7 +265,7 @@ static PetscErrorCode File(const Asked *asked, const char file[], PetscBool own,
 {
   Mat       A;
   MtxReport r;
-  PetscBool pattern, symmetric, sign;
+  PetscBool pattern, symmetric, sign = PETSC_FALSE;
   char      name[64];
   int       n;
 
