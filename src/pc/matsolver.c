@@ -407,6 +407,7 @@ static PetscErrorCode MakePairEarly(Mat F)
   PetscCall(SpTRSVGPUTrianglesCreate(s, s->home, &t));
   PetscCall(MakePair(F, &t, s->home, PETSC_FALSE));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  if (s->settings.select != SPTRSVGPU_SELECT_TUNE) TrsvFactorTrim(s->factor); /* tuning makes more of them */
   s->empty = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
