@@ -1,4 +1,4 @@
-static char help[] = "Which order -pc_sptrsvgpu_ordering auto keeps to, set-up after set-up: on a GPU multicolour, until a KSP does not converge in it.\n\n";
+static char help[] = "Which order -pc_sptrsvgpu_ordering auto keeps to, set-up after set-up: on a GPU multicolour, until a KSP does not converge in it, but does in the natural order.\n\n";
 
 #include "common.h"
 #include <sptrsvgpu.h>
@@ -60,6 +60,9 @@ int main(int argc, char **args)
   PetscCall(Solve("fails", ksp, problem, 1.5, 2, PETSC_FALSE, chosen));
   PetscCall(Solve("after the failure", ksp, problem, 2, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_NATURAL));
   PetscCall(Solve("and from then on", ksp, problem, 2.5, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_NATURAL));
+  PetscCall(Solve("fails in the natural order, too", ksp, problem, 1.5, 2, PETSC_FALSE, SPTRSVGPU_ORDERING_NATURAL));
+  PetscCall(Solve("after both failures", ksp, problem, 2, 2, PETSC_FALSE, chosen));
+  PetscCall(Solve("and for good", ksp, problem, 2.5, 2, PETSC_FALSE, chosen));
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatSpTRSVGPUSetTuneSeconds(F, 3));
   PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_BMC));

@@ -72,6 +72,10 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
     error = TrsvFactorCreate(rows, offsets, columns, bmc->order, TRSV_DEVICE, kind, precision, &ordered, &none);
     TrsvOrderingDestroy(&bmc);
   }
+  if (error == TRSV_ERR_MEMORY) {
+    (void)snprintf(choice->why, sizeof(choice->why), "there is no memory for two factors, to compare");
+    return TRSV_SUCCESS;
+  }
   if (error) {
     TrsvFactorDestroy(factor);
     return error;

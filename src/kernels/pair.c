@@ -33,6 +33,7 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const Trs
   TrsvAnalysis       *made     = NULL;
   int                 entries  = 0;
   TrsvError           error    = TrsvEntries(A, &entries);
+  const TrsvAlgorithm *thread   = TrsvAlgorithmFind("thread"); /* it runs on every device, in little memory */
 
   if (asked && !asked->algorithm) asked = NULL;
   if (!error && pair->transposed) error = TrsvTranspose(A, &T, &offsets, &source);
@@ -42,9 +43,9 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const Trs
     error         = Choose(pair, selection, asked, m);
   }
   if (!error) error = TrsvPlanCreatePlaced(&T, analysis, source, entries, places, m->algorithm, asked ? asked->settings : NULL, &m->plan);
-  if (error == TRSV_ERR_UNSUPPORTED && !asked && m->algorithm != TrsvAlgorithmFind("thread")) { /* selected, but not for this device */
-    (void)snprintf(m->why, sizeof(m->why), "%s cannot run here", m->algorithm->name);
-    m->algorithm = TrsvAlgorithmFind("thread");
+  if (!asked && pair->memory == TRSV_DEVICE && m->algorithm != thread && (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY)) { /* a good choice, but not here */
+    (void)snprintf(m->why, sizeof(m->why), error == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", m->algorithm->name);
+    m->algorithm = thread;
     m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
     error        = TrsvPlanCreatePlaced(&T, analysis, source, entries, places, m->algorithm, NULL, &m->plan);
   }

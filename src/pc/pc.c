@@ -186,20 +186,28 @@ static PetscErrorCode PCPostSolve_SpTRSVGPU(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a set-up with new values: was multicolour, which auto has chosen, the wrong choice? Then it is the natural order from now on. */
+/* Before a set-up with new values: was multicolour, which auto has chosen, the wrong choice? Then it is the natural order from now on, unless the
+   KSP fails in that as well, which takes longer. */
 static PetscErrorCode Reconsider(PC pc, PC_SpTRSVGPU *p)
 {
-  const double seconds[2] = {p->seen[0].iteration * (double)p->seen[0].iterations, p->seen[1].iteration * (double)p->seen[1].iterations};
-  Mat          F;
-  SpTRSVGPU   *s;
+  const double    seconds[2] = {p->seen[0].iteration * (double)p->seen[0].iterations, p->seen[1].iteration * (double)p->seen[1].iterations};
+  const PetscBool fails[2]   = {(PetscBool)(p->seen[0].reason < 0), (PetscBool)(p->seen[1].reason < 0)};
+  Mat             F;
+  SpTRSVGPU      *s;
+  char           *against;
+  PetscBool       was;
 
   PetscFunctionBegin;
   PetscCall(GetFactor(pc, &F));
-  if (!F || !((SpTRSVGPU *)F->data)->anybmc || ((SpTRSVGPU *)F->data)->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
-  s = (SpTRSVGPU *)F->data;
-  if (p->seen[1].reason < 0) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "in multicolour the KSP ended with %s", KSPConvergedReasons[p->seen[1].reason]));
-  else if (p->seen[0].reason > 0 && p->seen[1].reason > 0 && seconds[0] < seconds[1]) PetscCall(PetscSNPrintf(s->settings.against, sizeof(s->settings.against), "%" PetscInt_FMT " iterations; in multicolour there were %" PetscInt_FMT, p->seen[0].iterations, p->seen[1].iterations));
-  if (s->settings.against[0]) pc->flag = DIFFERENT_NONZERO_PATTERN; /* the symbolic phase again */
+  if (!F || ((SpTRSVGPU *)F->data)->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  s       = (SpTRSVGPU *)F->data;
+  against = s->settings.against;
+  was     = (PetscBool)!!against[0];
+  if (was) {
+    if (fails[0] && fails[1]) against[0] = 0;
+  } else if (s->anybmc && fails[1] && !fails[0]) PetscCall(PetscSNPrintf(against, sizeof(s->settings.against), "in multicolour the KSP ended with %s", KSPConvergedReasons[p->seen[1].reason]));
+  else if (s->anybmc && p->seen[0].reason > 0 && p->seen[1].reason > 0 && seconds[0] < seconds[1]) PetscCall(PetscSNPrintf(against, sizeof(s->settings.against), "%" PetscInt_FMT " iterations; in multicolour there were %" PetscInt_FMT, p->seen[0].iterations, p->seen[1].iterations));
+  if (was != (PetscBool)!!against[0]) pc->flag = DIFFERENT_NONZERO_PATTERN; /* the symbolic phase again */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

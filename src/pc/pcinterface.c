@@ -78,8 +78,9 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes multicolour where an iteration in it, with
    all that belongs to it, is predicted to be at least 1.2 times as fast as one in the natural order; never where the values are far from symmetric: there a
    flow, or an elimination order, is often written into the natural order, and iterations rise several times. After a `KSP` that did not converge in
-   multicolour, set-ups with new values in the same pattern take the natural order, and keep to it; and so they do if solves in both have been seen,
-   and iterations times their predicted seconds speak for it. The view of the factor says what was chosen, and why; "matrix ordering" in that of PETSc's
+   multicolour, set-ups with new values in the same pattern take the natural order, and keep to it unless one does not converge in that either; and so
+   they do if solves in both have been seen, and iterations times their predicted seconds speak for it. Where memory is too short for a factor in each
+   order, it is the natural one. The view of the factor says what was chosen, and why; "matrix ordering" in that of PETSc's
    part is what `PCFactorSetMatOrderingType()` has set.
 
 .seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGBMC`

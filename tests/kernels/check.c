@@ -69,6 +69,16 @@ uint64_t RandomBits(Random *r)
 int    RandomBelow(Random *r, int n) { return (int)(RandomBits(r) % (uint64_t)n); }
 double RandomReal(Random *r) { return (double)(int64_t)RandomBits(r) * 0x1p-63; }
 
+void Shuffle(Random *r, int n, int *order)
+{
+  for (int i = 0; i < n; i++) {
+    const int j = RandomBelow(r, i + 1);
+
+    order[i] = order[j];
+    order[j] = i;
+  }
+}
+
 TrsvMatrix ToDevice(const TrsvMatrix *A)
 {
   const size_t rows = sizeof(int) * ((size_t)A->rows + 1), nnz = sizeof(int) * (size_t)A->offsets[A->rows];
@@ -169,6 +179,25 @@ int ExpectClose(TrsvPrecision p, int n, const void *x, const void *reference, co
     if (!Expect(ok, "%s: x[%d] of %d is %.17g, not %.17g", where, i, n, v, r)) return 0;
   }
   return 1;
+}
+
+int ExpectSolves(TrsvPlan *plan, const void *b, const void *reference, unsigned schedule, unsigned solves, const char *where)
+{
+  const size_t bytes = TrsvValueSize(plan->precision) * (size_t)plan->rows;
+  void        *x = MakeArray(plan->precision, plan->rows), *kept = MakeArray(plan->precision, plan->rows);
+  int          good = 1;
+
+  for (unsigned s = 0; good && s < solves; s++) {
+    SimtSchedule(schedule + s);
+    memset(x, 0xcd, bytes); /* nothing may be left of what stood there */
+    good = ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, where) && ExpectClose(plan->precision, plan->rows, x, reference, where);
+    if (good && s && !TrsvAlgorithmBitsVary(TrsvPlanAlgorithm(plan))) good = Expect(!memcmp(x, kept, bytes), "%s: other bits under schedule %u than under %u", where, schedule + s, schedule + s - 1);
+    memcpy(kept, x, bytes);
+  }
+  SimtDefaults();
+  free(x);
+  free(kept);
+  return good;
 }
 
 const TrsvAlgorithm *DeviceAlgorithm(int *i)

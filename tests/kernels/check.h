@@ -26,13 +26,14 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestOnDevice(void), TestInverse(void), TestFactor(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void);
+void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestOnDevice(void), TestInverse(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
 uint64_t RandomBits(Random *);
 int      RandomBelow(Random *, int n);
 double   RandomReal(Random *); /* in [-1, 1) */
+void     Shuffle(Random *, int n, int *order); /* 0 .. n - 1 in a random order */
 
 /* A triangle that belongs to the test */
 typedef struct {
@@ -86,13 +87,17 @@ void *Reference(const TrsvMatrix *, const int *source, int nvalues, const void *
 /* Equal up to rounding, relative to the largest; NaN where the other has NaN, the same Inf where it has Inf. Expects it. */
 int ExpectClose(TrsvPrecision, int n, const void *x, const void *reference, const char *where);
 
-/* Solves of one plan in a row under different schedules; then with new values. All must be close to serial, and the same to the bit. */
+/* Solves of a plan that has values, one a schedule: all close to the reference and, where the algorithm promises that, the same to the bit.
+   Expects it. */
+int ExpectSolves(TrsvPlan *, const void *b, const void *reference, unsigned schedule, unsigned solves, const char *where);
+
+/* Solves of one plan in a row under different schedules; then with new values. As ExpectSolves(), against serial. */
 void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTriangle, TrsvDiagonal, TrsvPrecision, int solves);
 
 /* bmc of a pattern: see ordering.c; returns its level sets */
 int CheckOrdering(int rows, const int *offsets, const int *columns, int size, int grid[3]);
 
-/* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host */
+/* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host; factor.c */
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);
 
 /* A device algorithm of the table, from the i-th on; NULL past its end. All but one are left out where TRSV_TEST_ALGORITHM names it. */

@@ -238,11 +238,7 @@ static void Grid(const int side[3], int full, Kind kind, int **offsets, int **co
   Random    r    = 5;
 
   for (int i = 0; i < n; i++) name[i] = i;
-  for (int i = n - 1; kind == SHUFFLED && i > 0; i--) {
-    const int j = RandomBelow(&r, i + 1), t = name[i];
-
-    name[i] = name[j], name[j] = t;
-  }
+  if (kind == SHUFFLED) Shuffle(&r, n, name);
   for (int i = 0; i < n; i++) {
     const int x = i % side[0], y = i / side[0] % side[1], z = i / side[0] / side[1];
 

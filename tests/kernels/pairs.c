@@ -18,15 +18,10 @@ static void Multiply(const TrsvMatrix *T, const void *values, int transposed, co
 
 static int *Shuffled(int n, Random *r)
 {
-  int *p = malloc(sizeof(int) * ((size_t)n + 1));
+  int *order = malloc(sizeof(int) * ((size_t)n + 1));
 
-  for (int i = 0; i < n; i++) {
-    const int j = RandomBelow(r, i + 1);
-
-    p[i] = p[j];
-    p[j] = i;
-  }
-  return p;
+  Shuffle(r, n, order);
+  return order;
 }
 
 /* A copy of an array in the memory where the matrices are. */
@@ -147,6 +142,51 @@ static void Mismatch(void)
   FreeTriangle(&U);
 }
 
+/* What is chosen may take more memory than is left; thread takes little. */
+static void Scarce(void)
+{
+  Triangle             L = MakeTriangle(CHAIN, 200, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(CHAIN, 200, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
+  void                *l = MakeValues(&L.view, 1), *u = MakeValues(&U.view, 2), *b = MakeVector(TRSV_DOUBLE, 200, 3), *x = MakeArray(TRSV_DOUBLE, 200), *y = MakeArray(TRSV_DOUBLE, 200);
+  int                  fell = 0;
+
+  Begin("without memory for the plan that is chosen, thread's");
+  for (long k = 1, struck = 1; struck; k++) {
+    TrsvPair *pair;
+    TrsvError error;
+
+    SimtFailAt(k, 0);
+    error  = TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair);
+    struck = SimtFailed();
+    SimtFailAt(0, 0);
+    Expect(!error == !!pair && (struck || !error), "place %ld: error %d, pair %p", k, (int)error, (void *)pair);
+    if (pair) {
+      const int poor = !!strstr(pair->first.why, "no memory") + !!strstr(pair->second.why, "no memory");
+
+      Expect((pair->first.algorithm == thread) + (pair->second.algorithm == thread) == poor, "place %ld: %s and %s", k, TrsvAlgorithmName(pair->first.algorithm), TrsvAlgorithmName(pair->second.algorithm));
+      fell += poor;
+      ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      ExpectError(TrsvPairFirst(pair, b, pair->between, NULL), TRSV_SUCCESS, "TrsvPairFirst");
+      ExpectError(TrsvPairSecond(pair, pair->between, x, NULL), TRSV_SUCCESS, "TrsvPairSecond");
+      Multiply(&U.view, u, 0, x, y);
+      memcpy(x, y, sizeof(double) * 200);
+      Multiply(&L.view, l, 0, x, y);
+      for (int i = 0; i < 200; i++) Expect(fabs(Get(y, TRSV_DOUBLE, i) - Get(b, TRSV_DOUBLE, i)) < 1e-11, "place %ld: row %d is off", k, i);
+    }
+    TrsvPairDestroy(&pair);
+    Expect(!SimtLive(), "place %ld: %zu device allocations are left", k, SimtLive());
+  }
+  Expect(fell > 10, "only %d times", fell);
+  End();
+  free(l);
+  free(u);
+  free(b);
+  free(x);
+  free(y);
+  FreeTriangle(&L);
+  FreeTriangle(&U);
+}
+
 void TestPairs(void)
 {
   for (int transposed = 0; transposed < 2; transposed++) {
@@ -157,4 +197,5 @@ void TestPairs(void)
     for (int i = 0; (a = DeviceAlgorithm(&i)); previous = a) All(transposed, TRSV_DEVICE, a, previous ? previous : a);
   }
   Mismatch();
+  Scarce();
 }

@@ -1,0 +1,143 @@
+/*
+   Factors in another order of the rows: long rows, what is no order, how far from symmetric values are, and the order that is chosen.
+*/
+#include "square.h"
+
+/* Orders: rows too long to count, and what is no order */
+static void Orders(void)
+{
+  Square      A;
+  TrsvFactor *f;
+  int        *order, row;
+
+  Begin("factor in another order: long rows");
+  A     = MakeSquare(DENSE_ROW, 300, 1, TRSV_DOUBLE, 3);
+  order = MakeOrder(300, 4);
+  for (int kind = 0; kind < 2; kind++) {
+    f = MakeFactor(&A, order, (TrsvFactorKind)kind, 0);
+    if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 1, kind ? "icc" : "ilu");
+    TrsvFactorDestroy(&f);
+  }
+  End();
+
+  Begin("factor in another order: what is none is refused");
+  for (int wrong = 0; wrong < 3; wrong++) {
+    const int kept = order[7];
+
+    order[7] = wrong == 0 ? -1 : wrong == 1 ? 300 : order[8];
+    ExpectError(TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, TRSV_ILU, TRSV_DOUBLE, &f, &row), TRSV_ERR_ARGUMENT, "TrsvFactorCreate");
+    Expect(!f && row == -1, "row %d", row);
+    order[7] = kept;
+  }
+  TrsvDeviceFree(order);
+  FreeSquare(&A);
+  Expect(!SimtLive(), "%zu allocations left", SimtLive());
+  End();
+}
+
+static double Asymmetry(const Square *A)
+{
+  double skew = 0, all = 0;
+
+  for (int i = 0; i < A->rows; i++)
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      const int    j = A->columns[k];
+      const double v = Get(A->values, A->precision, k);
+      double       other = 0;
+
+      for (int t = A->offsets[j]; t < A->offsets[j + 1]; t++)
+        if (A->columns[t] == i) other = Get(A->values, A->precision, t);
+      if (j == i) continue;
+      skew += (v - other) * (v - other) * (other == 0 ? 1 : 0.5);
+      all += v * v;
+    }
+  return all > 0 ? sqrt(skew / all) : 0;
+}
+
+static void Asymmetries(void)
+{
+  Begin("how far from symmetric values are");
+  for (int shape = 0; shape < SHAPES; shape++)
+    for (int variant = 0; variant < 6; variant++) {
+      Square A = MakeSquare((Shape)shape, variant > 3 ? 1 : 300, variant % 2, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 5);
+      double got, wanted = Asymmetry(&A);
+
+      ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS, "TrsvDeviceAsymmetry");
+      Expect(fabs(got - wanted) <= 1e-6 && (!(variant % 2) || got < 1e-7), "%s: %g, not %g", ShapeName[shape], got, wanted);
+      FreeSquare(&A);
+    }
+  End();
+}
+
+/* The order that is chosen, and that it is what it is said to be */
+static void Choices(void)
+{
+  static const struct {
+    const char *what, *why;
+    Shape       shape;
+    int         symmetric, bmc;
+  } cases[] = {
+    {"a grid",                        "in the natural order 79", GRID_2D,  1, 1},
+    {"a grid of unsymmetric values",  "unsymmetric",             GRID_2D,  0, 0},
+    {"a diagonal",                    "too little to gain",      DIAGONAL, 1, 0},
+  };
+  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
+
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+    for (int kind = 0; kind < 2; kind++) {
+      Square          A;
+      TrsvFactor     *f;
+      TrsvOrderChoice choice;
+      TrsvOrdering   *bmc;
+      int             row;
+
+      Begin("the order of %s for %s", cases[c].what, kind ? "icc" : "ilu");
+      A = MakeSquare(cases[c].shape, 1600, cases[c].symmetric, TRSV_DOUBLE, 7);
+      if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, (TrsvFactorKind)kind, TRSV_DOUBLE, 0, thread, thread, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
+        Expect(choice.bmc == cases[c].bmc && !!TrsvFactorOrder(f) == choice.bmc && strstr(choice.why, cases[c].why), "bmc %d: %s", choice.bmc, choice.why);
+        Expect(choice.natural > 0 && choice.rest > 0 && (choice.ordered > 0) == choice.bmc, "predicted %g and %g, the rest %g", choice.natural, choice.ordered, choice.rest);
+        if (choice.bmc && ExpectError(TrsvOrderBMC(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, 0, &bmc), TRSV_SUCCESS, "TrsvOrderBMC")) {
+          Expect(!memcmp(bmc->order, TrsvFactorOrder(f), sizeof(int) * (size_t)A.rows), "another order than TrsvOrderBMC's");
+          TrsvOrderingDestroy(&bmc);
+        }
+        if (!kind) CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, cases[c].what);
+      }
+      TrsvFactorDestroy(&f);
+      FreeSquare(&A);
+      Expect(!SimtLive(), "%zu allocations left", SimtLive());
+      End();
+    }
+
+  Begin("the order: fails anywhere");
+  for (long k = 1, failed = 1, natural = 0; failed; k += 11) {
+    Square          A = MakeSquare(GRID_2D, 1600, 1, TRSV_DOUBLE, 7);
+    TrsvFactor     *f;
+    TrsvOrderChoice choice;
+    const size_t    live = SimtLive();
+    int             row;
+    TrsvError       error;
+
+    SimtFailAt(k, 0);
+    error  = TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, 0, thread, thread, &f, &row, &choice);
+    failed = SimtFailed();
+    SimtFailAt(0, 0);
+    Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
+    if (failed && !error) { /* without memory for multicolour, it is the natural order */
+      natural++;
+      Expect(!choice.bmc && !TrsvFactorOrder(f) && strstr(choice.why, "no memory"), "place %ld: bmc %d: %s", k, choice.bmc, choice.why);
+      CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, "the natural order");
+    }
+    TrsvFactorDestroy(&f);
+    Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k, SimtLive(), live);
+    Expect(failed || natural > 2, "%ld times the natural order", natural);
+    FreeSquare(&A);
+  }
+  End();
+}
+
+void TestFactorOrder(void)
+{
+  Orders();
+  Asymmetries();
+  Choices();
+}
