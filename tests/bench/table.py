@@ -8,9 +8,9 @@
 """
 import sys
 
-from results import LEAST_ROWS, mean, read
+from results import LEAST_ROWS, held, mean, put, read
 
-BEGIN, END = "<!-- made by tests/bench/table.py from results/solve.jsonl -->\n", "<!-- end -->\n"
+BEGIN = "<!-- made by tests/bench/table.py from results/solve.jsonl -->\n"
 SHOWN = {
     "g2d5:1000": "2D 5-point 1000^2", "g3d7:128": "3D 7-point 128^3", "g3d27:80": "3D 27-point 80^3", "rmat:20:16": "R-MAT 2^20",
     "band:100000:3": "band 100,000 x 3", "G3_circuit": 0, "wave": 0, "Dubcova1": 0, "web-NotreDame": 0, "boyd2_kkt": 0, "ct2010": 0, "slam_ais2klinik": 0,
@@ -75,18 +75,11 @@ def main(args):
     if not args:
         print(made, end="")
         return 0
-    with open(args[1]) as f:
-        text = f.read()
-    head, _, rest = text.partition(BEGIN)
-    held, end, tail = rest.partition(END)
-    if not end:
-        print(f"{args[1]} has no place for the table: no line {BEGIN.strip()} ... {END.strip()}")
-        return 1
     if args[0] == "--write":
-        with open(args[1], "w") as f:
-            f.write(head + BEGIN + made + END + tail)
-        return 0
-    if held != made:
+        return put(args[1], BEGIN, made)
+    with open(args[1]) as f:
+        parts = held(f.read(), BEGIN)
+    if not parts or parts[1] != made:
         print(f"the table in {args[1]} is not what results/solve.jsonl gives: run tests/bench/table.py --write {args[1]}")
         return 1
     return 0
