@@ -1,6 +1,7 @@
 static char help[] = "Set-up after set-up: new values by MatSetValuesCOO(), the same values, another pattern; every shift, against PETSc's own on the host.\n\
   -icc    : ICC in place of ILU\n\
   -bmc    : in multicolour order\n\
+  -cusparse : cuSPARSE factors, where the matrix is on a GPU; elsewhere it is an error that bad.c has\n\
   -shift  : a MatFactorShiftType\n\
   -amount : of the shift\n\n";
 
@@ -102,7 +103,7 @@ int main(int argc, char **args)
   PC                 pc[2];
   Problem            problem = PROBLEM_POISSON;
   PetscInt           n = 400;
-  PetscBool          icc = PETSC_FALSE, bmc = PETSC_FALSE;
+  PetscBool          icc = PETSC_FALSE, bmc = PETSC_FALSE, cusparse = PETSC_FALSE;
   MatFactorShiftType shift = MAT_SHIFT_NONE;
   PetscReal          amount = PETSC_DECIDE;
 
@@ -115,12 +116,19 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-icc", &icc, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-bmc", &bmc, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cusparse", &cusparse, NULL));
   if (bmc) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", "bmc"));
   for (int m = 0; m < 2; m++) {
     PetscCall(MatCreate(PETSC_COMM_WORLD, &A[m]));
     PetscCall(MatSetSizes(A[m], n, n, n, n));
     PetscCall(MatSetType(A[m], MATAIJ));
-    if (!m) PetscCall(MatSetFromOptions(A[m]));
+    if (!m) {
+      PetscBool device;
+
+      PetscCall(MatSetFromOptions(A[m]));
+      PetscCall(PetscObjectTypeCompareAny((PetscObject)A[m], &device, MATSEQAIJCUSPARSE, MATAIJCUSPARSE, ""));
+      if (cusparse && device) PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_factorization", "cusparse"));
+    }
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc[m]));
     PetscCall(PCSetType(pc[m], !m ? "sptrsvgpu" : icc ? PCICC : PCILU));
     if (!m && icc) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_factor", "icc"));
@@ -158,6 +166,10 @@ int main(int argc, char **args)
       test:
          suffix: ilu
          args: -problem {{poisson convection random chain diagonal arrow}} -mat_sptrsvgpu_factorization {{auto device host}}
+      test:
+         suffix: ilu_cusparse
+         requires: cuda
+         args: -cusparse -problem {{poisson convection random chain diagonal arrow}}
       test:
          suffix: ilu_shift
          args: -problem {{saddle random}} -shift {{none nonzero positive_definite inblocks}} -mat_sptrsvgpu_factorization {{device host}}

@@ -18,9 +18,13 @@ static __global__ void cells_uses(const ChunkEmission e, unsigned *used, int *nu
   const int q = emit_chunk(e, i), stage = emit_stage(e, i);
   int       u = e.use[i];
 
-  if (i == e.begin[q] || emit_stage(e, i - 1) != stage) e.stage_first[e.stage[q] + stage] = i;
+  if (i == e.begin[q] || emit_stage(e, i - 1) != stage) {
+    e.stage_first[e.stage[q] + stage] = i;
+    e.stage_chunk[e.stage[q] + stage] = q;
+  }
   if (i == e.nodes - 1) e.stage_first[e.stages] = e.nodes;
-  e.exported[i] = e.push[e.node[i]] = 0;
+  e.export_[i + 1]  = 0;
+  e.push[e.node[i]] = 0;
   emit_uses(e, i, [&](int d) {
     used[u]    = (unsigned)d;
     numbers[u] = u;
@@ -45,7 +49,8 @@ static __device__ __forceinline__ bool cells_pushed(const ChunkEmission &e, int 
   return node >= (e.first ? e.first[before] : before) && node < (e.first ? e.first[own] : own);
 }
 
-static __global__ void cells_groups(const ChunkEmission e, int *heads)
+/* Ones and zeros, to be summed up in place. */
+static __global__ void cells_groups(const ChunkEmission e)
 {
   const int j = chunk_thread();
 
@@ -53,9 +58,9 @@ static __global__ void cells_groups(const ChunkEmission e, int *heads)
   const int  u = e.sorted_use[j];
   const bool head = cells_head(e, j);
 
-  heads[j]     = head;
-  e.fresh[u]   = head;
-  e.through[u] = head && !cells_pushed(e, emit_chunk(e, e.user[u]), (int)e.used[j]);
+  e.group[j + 1]   = head;
+  e.fresh[u + 1]   = head;
+  e.import_[u + 1] = head && !cells_pushed(e, emit_chunk(e, e.user[u]), (int)e.used[j]); /* without clusters the same array */
 }
 
 /* An import's number in its chunk, from sums over uses. */
@@ -66,15 +71,15 @@ static __global__ void cells_imports(const ChunkEmission e)
   const int j = chunk_thread();
 
   if (j >= e.uses || !cells_head(e, j)) return;
-  const int u = e.sorted_use[j], q = emit_chunk(e, e.user[u]), node = (int)e.used[j], g = e.group[j], number = cells_count(e, e.fresh_sum, q, u), cell = CHUNK_CELL + e.ring + (e.life < 0 ? number : number % e.capacity);
+  const int u = e.sorted_use[j], q = emit_chunk(e, e.user[u]), node = (int)e.used[j], g = e.group[j], number = cells_count(e, e.fresh, q, u), cell = CHUNK_CELL + e.ring + (e.life < 0 ? number : number % e.capacity);
 
-  e.group_cell[g] = cell;
-  if (cells_pushed(e, q, node)) e.push[node] = cell;
+  e.group_cell[g] = (unsigned short)cell; /* or they do not fit */
+  if (cells_pushed(e, q, node)) e.push[node] = (unsigned short)cell;
   else {
-    const int m       = e.import_[u];
-    e.import_head[m]   = j;
-    e.group_import[g] = m;
-    e.exported[e.index[node]] = 1;
+    const int m = e.import_[u], i = e.index[node];
+    e.imports[m]     = {i, cell - CHUNK_CELL - e.ring};
+    e.export_[i + 1] = 1;
+    if (e.life >= 0) e.import_head[m] = j, e.group_import[g] = m;
   }
 }
 
@@ -89,13 +94,21 @@ static __global__ void cells_spread(const ChunkEmission e)
   if (e.life >= 0 && (j + 1 == e.uses || cells_head(e, j + 1))) e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
 }
 
+/* Imports name the record in order of time; they are to name its export. */
+static __global__ void cells_exports(const ChunkEmission e, int count)
+{
+  const int m = chunk_thread();
+
+  if (m < count) e.imports[m].word = e.export_[e.imports[m].word];
+}
+
 static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead *heads, int *batches)
 {
   const int q = chunk_thread();
 
   if (q >= e.chunks && q < blocks) heads[q] = ChunkHead(); /* blocks without a chunk have no stages */
   if (q >= e.chunks) return;
-  const int begin = e.use[e.begin[q]], end = e.use[e.begin[q + 1]], cells = e.fresh_sum[end] - e.fresh_sum[begin];
+  const int begin = e.use[e.begin[q]], end = e.use[e.begin[q + 1]], cells = e.fresh[end] - e.fresh[begin];
   ChunkHead h;
 
   h.stage   = e.stage[q];
@@ -115,34 +128,34 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
   }
 }
 
-TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSchedule *schedule, void **memory)
+TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSchedule *schedule, void **memory, void **early)
 {
-  const size_t uses = (size_t)e->uses;
+  const size_t uses = (size_t)e->uses, moved = e->life < 0 ? 0 : uses;
   unsigned    *unsorted, now[CHUNK_WORDS];
-  int         *numbers, *head, *batches, bits = 1;
+  int         *numbers, bits = 1;
 
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->stages, e->stage_chunk), a.take(uses, e->cell), a.take(uses, e->imports); }, memory));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {
-    a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->chunks, batches), a.take(CHUNK_WORDS, e->words);
-    a.take(uses, e->user), a.take(uses, e->cell), a.take(uses, e->fresh), a.take(uses + 1, e->fresh_sum);
-    if (e->cluster > 1) a.take(uses, e->through), a.take(uses + 1, e->import_);
-    else e->through = e->fresh, e->import_ = e->fresh_sum;
-    a.take(uses, e->used), a.take(uses, e->sorted_use), a.take(uses + 1, e->group), a.take(uses, e->group_cell), a.take(uses, e->group_import);
-    a.take(uses, e->import_head), a.take(e->life < 0 ? 0 : uses, e->import_last);
-    a.take(uses, unsorted), a.take(uses, numbers), a.take(uses, head);
-  }, memory));
+    a.take(CHUNK_WORDS, e->words), a.take(uses, e->user), a.take(uses + 1, e->fresh);
+    if (e->cluster > 1) a.take(uses + 1, e->import_);
+    else e->import_ = e->fresh;
+    a.take(uses, e->used), a.take(uses, e->sorted_use), a.take(uses + 1, e->group), a.take(uses, e->group_cell), a.take(moved, e->group_import), a.take(moved, e->import_head), a.take(moved, e->import_last);
+  }, early));
+  unsorted = (unsigned *)e->fresh; /* until they are sorted */
+  numbers  = e->group;
   while (bits < 31 && 1 << bits < e->nodes) bits++;
   TrsvCall(ChunkLaunch("cells_uses", cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
   TrsvCall(TrsvDeviceSort(e->uses, bits, unsorted, e->used, numbers, e->sorted_use));
-  TrsvCall(ChunkLaunch("cells_groups", cells_groups, (size_t)e->uses, *e, head));
-  TrsvCall(TrsvDeviceScan(e->uses, head, e->group));
-  TrsvCall(TrsvDeviceScan(e->uses, e->fresh, e->fresh_sum));
-  if (e->cluster > 1) TrsvCall(TrsvDeviceScan(e->uses, e->through, e->import_));
+  TrsvCall(ChunkLaunch("cells_groups", cells_groups, (size_t)e->uses, *e));
+  TrsvCall(TrsvDeviceScan(e->uses, e->group + 1, e->group));
+  TrsvCall(TrsvDeviceScan(e->uses, e->fresh + 1, e->fresh));
+  if (e->cluster > 1) TrsvCall(TrsvDeviceScan(e->uses, e->import_ + 1, e->import_));
   TrsvCall(ChunkLaunch("cells_imports", cells_imports, (size_t)e->uses, *e));
   TrsvCall(ChunkLaunch("cells_spread", cells_spread, (size_t)e->uses, *e));
-  TrsvCall(TrsvDeviceScan(e->nodes, e->exported, e->export_));
-  TrsvCall(ChunkLaunch("cells_heads", cells_heads, (size_t)blocks, *e, blocks, heads, batches));
+  TrsvCall(TrsvDeviceScan(e->nodes, e->export_ + 1, e->export_));
+  TrsvCall(ChunkLaunch("cells_heads", cells_heads, (size_t)blocks, *e, blocks, heads, e->batch + 1));
   if (e->life >= 0) {
-    TrsvCall(TrsvDeviceScan(e->chunks, batches, e->batch));
+    TrsvCall(TrsvDeviceScan(e->chunks, e->batch + 1, e->batch));
     TrsvCall(TrsvDeviceDownload(&schedule->batches, e->batch + e->chunks, sizeof(int), NULL));
   }
   TrsvCall(ChunkWordsRead(e->words, now));
@@ -150,5 +163,5 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSc
   schedule->exports = (int)now[CHUNK_EXPORTS];
   schedule->stages = e->stages;
   schedule->cells  = ((int)now[CHUNK_LAST] + 15) / 16 * 16; /* records behind them start at a multiple of 16 bytes */
-  return TRSV_SUCCESS;
+  return ChunkLaunch("cells_exports", cells_exports, (size_t)schedule->imports, *e, schedule->imports);
 }

@@ -71,17 +71,18 @@ TrsvError TrsvChunkOrder(const TrsvMatrix *, const TrsvAnalysis *, const int *so
 void      TrsvChunkOrderFree(ChunkOrder *);
 TrsvError TrsvChunkCutRows(ChunkOrder *); /* the graph, with long rows cut */
 
-/* When everything happens. Memory is kept from one call to the next. */
+/* When everything happens. */
 struct ChunkTimes {
   TrsvChunkSettings settings;      /* chunks may be fewer than asked for */
   int               nodes, times;  /* records; 1 + the last time */
   int              *cuts;          /* [chunks + 1] the first position of each chunk */
-  int              *list;          /* [n] positions by chunk, falling height */
-  int              *first;         /* [n + 1] the first record of each position, NULL where each has one */
-  int              *time;          /* [nodes] */
+  int              *first;         /* [n + 1] the first record of each position, NULL where each has one; where not: */
   int              *taken;         /* [nodes] of a record of a position that has several: how many of its dependencies those before take */
   unsigned char    *sorted;        /* [entries] dependencies of such a position by readiness */
-  void             *memory;
+  void             *memory;        /* that holds these */
+  int              *time;          /* [nodes] */
+  unsigned         *spare[2];      /* [nodes] room for whoever comes next */
+  void             *early;         /* that holds these: nobody needs them once imports have cells that fit */
 };
 
 TrsvError TrsvChunkPlace(const ChunkOrder *, const TrsvChunkSettings *, ChunkTimes *);
@@ -100,20 +101,24 @@ struct ChunkEmission {
 
   /* by record: the position it belongs to (NULL: its own number), its place in its chunk (step * W + lane), its number in order of time, the
      cell of the next chunk that takes it */
-  int *owner, *at, *index, *push;
-  /* in order of chunk and time: chunk and time, record, new steps and their sums, uses and their sums, is it exported, and the sums */
+  int            *owner, *at, *index;
+  unsigned short *push;
+  /* in order of chunk and time: chunk and time, record; sums over those before, [nodes + 1]: new steps, uses, exports, values that each needs, the
+     diagonal's among them. Sums are made in place of what is summed up, and steps make room for exports. */
   unsigned *key;
-  int      *node, *step, *use, *exported, *export_;
-  int      *source; /* [nodes + 1] sums of how many values each needs, the diagonal's among them */
+  int      *node, *step, *use, *export_, *source;
   /* by chunk: its first record in order of time, its first stage, its first batch */
   int *begin, *stage, *batch;
-  int *stage_first; /* [stages + 1] the first record of each, in order of time */
-  /* by use: who uses, its cell, is it the first use of a new import, or of one through L2, and sums of these */
-  int *user, *cell, *fresh, *fresh_sum, *through, *import_;
-  /* of uses sorted by what they use: which one, their group, an import, by number; by group: cell and import */
-  unsigned *used;
-  int      *sorted_use, *group, *group_cell, *group_import;
-  int      *import_head, *import_last; /* by import through L2: its group's first place in that sorted list, the last stage of a use */
+  int *stage_first, *stage_chunk; /* [stages + 1] the first record of each, in order of time; [stages] */
+  /* by use: its cell; who uses; sums over those before of the first uses of new imports, and of those through L2 */
+  unsigned short *cell;
+  int            *user, *fresh, *import_;
+  /* of uses sorted by what they use: which one, their group, an import, by number; by group: its cell */
+  unsigned       *used;
+  int            *sorted_use, *group;
+  unsigned short *group_cell;
+  ChunkImport    *imports; /* through L2 */
+  int *group_import, *import_head, *import_last; /* where cells change hands. By group: its import; by import: its group's first place in the sorted list, the last stage of a use */
   unsigned *words; /* that a launch's blocks share */
 };
 
@@ -151,9 +156,10 @@ template <class F> static __device__ __forceinline__ void emit_uses(const ChunkE
   });
 }
 
-/* Numbers places, then cells, then writes it all into the plan; in between, where cells change hands, whether they do so in time. */
+/* Numbers places, then cells, then writes it all into the plan; in between, where cells change hands, whether they do so in time. What writing needs
+   no more is in early: the memory of a plan is asked for when it has been given back. */
 TrsvError TrsvChunkNumber(const ChunkOrder *, const ChunkTimes *, ChunkEmission *, void **memory);
-TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSchedule *, void **memory);
+TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSchedule *, void **memory, void **early);
 TrsvError TrsvChunkBatches(const ChunkEmission *, const ChunkSchedule *, ChunkHead *heads, int *batch_of, int *after, int *fits);
 TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSchedule *, TrsvPrecision, Chunk *);
 

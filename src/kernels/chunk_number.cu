@@ -65,8 +65,8 @@ TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmissio
 {
   const TrsvChunkSettings *s = &t->settings;
   const size_t             n = (size_t)t->nodes, chunks = (size_t)s->chunks;
-  unsigned                *keys;
-  int                     *nodes, *stages, bits = 1, chunk_bits = 1;
+  unsigned *const          keys = t->spare[1];
+  int                      bits = 1, chunk_bits = 1;
 
   e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring, e->life = s->life;
   e->nodes = t->nodes;
@@ -76,21 +76,22 @@ TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmissio
   if (bits + chunk_bits > 32) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps in %d chunks is too long", t->times, s->chunks);
   e->bits = bits;
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {
-    a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->index), a.take(n, e->push);
-    a.take(n, e->key), a.take(n, e->node), a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n, e->exported), a.take(n + 1, e->export_), a.take(n + 1, e->source);
-    a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(chunks, stages);
-    a.take(n, keys), a.take(n, nodes);
+    a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->push), a.take(n, e->node), a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n + 1, e->source);
+    a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch);
   }, memory));
+  e->key     = t->spare[0];
+  e->index   = (int *)keys; /* once they are sorted */
+  e->export_ = e->step;
   if (!t->first) e->owner = NULL;
-  TrsvCall(ChunkLaunch("emit_keys", emit_keys, (size_t)e->G.n, *e, keys, nodes));
-  TrsvCall(TrsvDeviceSort(t->nodes, bits + chunk_bits, keys, e->key, nodes, e->node));
-  TrsvCall(ChunkLaunch("emit_steps", emit_steps, n, *e, nodes));
-  TrsvCall(TrsvDeviceScan(t->nodes, nodes, e->step));
-  TrsvCall(ChunkLaunch("emit_places", emit_places, n > chunks ? n : chunks, *e, stages));
-  TrsvCall(TrsvDeviceScan(e->chunks, stages, e->stage));
-  TrsvCall(ChunkLaunch("emit_count", emit_count, n, *e, nodes, (int *)keys));
-  TrsvCall(TrsvDeviceScan(t->nodes, nodes, e->use));
-  TrsvCall(TrsvDeviceScan(t->nodes, (int *)keys, e->source));
+  TrsvCall(ChunkLaunch("emit_keys", emit_keys, (size_t)e->G.n, *e, keys, e->at));
+  TrsvCall(TrsvDeviceSort(t->nodes, bits + chunk_bits, keys, e->key, e->at, e->node));
+  TrsvCall(ChunkLaunch("emit_steps", emit_steps, n, *e, e->step + 1));
+  TrsvCall(TrsvDeviceScan(t->nodes, e->step + 1, e->step));
+  TrsvCall(ChunkLaunch("emit_places", emit_places, n > chunks ? n : chunks, *e, e->stage + 1));
+  TrsvCall(TrsvDeviceScan(e->chunks, e->stage + 1, e->stage));
+  TrsvCall(ChunkLaunch("emit_count", emit_count, n, *e, e->use + 1, e->source + 1));
+  TrsvCall(TrsvDeviceScan(t->nodes, e->use + 1, e->use));
+  TrsvCall(TrsvDeviceScan(t->nodes, e->source + 1, e->source));
   TrsvCall(TrsvDeviceDownload(&e->stages, e->stage + e->chunks, sizeof(int), NULL));
   return TrsvDeviceDownload(&e->uses, e->use + e->nodes, sizeof(int), NULL);
 }

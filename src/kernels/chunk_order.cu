@@ -85,8 +85,8 @@ static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
   const TrsvStatistics *statistics = &analysis->statistics;
   const ChunkGraph     &G = o->graph;
   const int            *levels = G.owner ? NULL : analysis->order; /* where rows were cut: from the last position to the first */
-  unsigned         *keys, *sorted, *shared, *words, now[CHUNK_WORDS];
-  int              *count, *starts, *mail, *positions, bits = 1, multiprocessors;
+  unsigned         *keys, *shared, *words, now[CHUNK_WORDS];
+  int              *starts, *mail, *positions, bits = 1, multiprocessors;
   size_t            room;
   void             *memory;
   TrsvError         error;
@@ -98,20 +98,19 @@ static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
   while (bits < 31 && 1ll << bits <= (long long)statistics->levels * (G.owner ? 8 : 1)) bits++;
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take((size_t)G.n, o->order); }, &o->memory));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {
-    a.take((size_t)G.n, keys), a.take((size_t)G.n, sorted), a.take((size_t)G.n, positions);
-    a.take((size_t)G.n + CHUNK_WORDS, count), a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words);
+    a.take((size_t)G.n, keys), a.take((size_t)G.n, positions), a.take((size_t)G.n + 1 + CHUNK_WORDS, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words);
   }, &memory));
-  shared = (unsigned *)count + G.n;
-  error  = ChunkLaunch("chunk_fill", chunk_fill, (size_t)G.n + CHUNK_WORDS, G.n + CHUNK_WORDS, 0, count);
+  shared = (unsigned *)starts + G.n + 1;
+  error  = ChunkLaunch("chunk_fill", chunk_fill, (size_t)G.n + 1 + CHUNK_WORDS, G.n + 1 + CHUNK_WORDS, 0, starts);
   if (!error) error = ChunkLaunch("chunk_fill", chunk_fill, (size_t)o->entries, o->entries, -1, (int *)words);
-  if (!error) error = ChunkLaunch("chunk_count", chunk_count, (size_t)G.n, G, count, mail);
-  if (!error) error = TrsvDeviceScan(G.n, count, starts);
+  if (!error) error = ChunkLaunch("chunk_count", chunk_count, (size_t)G.n, G, starts + 1, mail);
+  if (!error) error = TrsvDeviceScan(G.n, starts + 1, starts);
   if (!error) {
     TRSV_LAUNCH(chunk_heights, ChunkBlocks((size_t)G.n), CHUNK_BLOCK, room, (TrsvStream)NULL, G, ChunkSync(shared), levels, starts, mail, words, bits, o->height, keys, positions);
     error = TrsvDeviceLaunched("chunk_heights");
   }
   if (!error) error = ChunkWordsRead(shared, now);
-  if (!error) error = TrsvDeviceSort(G.n, bits, keys, sorted, positions, o->order);
+  if (!error) error = TrsvDeviceSort(G.n, bits, keys, (unsigned *)starts, positions, o->order);
   ChunkLeave(memory);
   return error;
 }

@@ -321,40 +321,40 @@ static __global__ void chunk_cut(int n, const int *first, int chunks, const int 
 
 /* --- all of it --- */
 
-static TrsvError Allocate(const ChunkOrder *o, ChunkTimes *t, int **records, unsigned **keys, unsigned **sorted, unsigned **finish, unsigned **words)
+static TrsvError Allocate(const ChunkOrder *o, const TrsvChunkSettings *s, ChunkTimes *t, int **list, unsigned **finish, unsigned **words)
 {
-  const size_t n = (size_t)o->graph.n, nodes = n + (o->longest > 2 ? (size_t)o->entries : 0), entries = o->longest > 2 ? (size_t)o->entries : 0;
-  const auto   layout = [&](ChunkArena &a) {
-    a.take(n + 1, t->cuts), a.take(n, t->list), a.take(n + 1, t->first), a.take(nodes, t->time), a.take(nodes, t->taken), a.take(entries, t->sorted);
-    a.take(n, *records), a.take(n, *keys), a.take(n, *sorted), a.take(n, *finish), a.take(CHUNK_WORDS, *words);
-  };
+  const bool   several = o->longest > s->length;
+  const size_t n = (size_t)o->graph.n, nodes = n + (several ? (size_t)o->entries / (size_t)(s->length - 1) : 0); /* see chunk_records() */
 
-  if (!t->memory) return ChunkBorrow(layout, &t->memory);
-  ChunkArena a = {(char *)t->memory, 0};
-  layout(a);
-  return TRSV_SUCCESS;
+  TrsvChunkTimesFree(t);
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
+    a.take(n + 1, t->cuts);
+    if (several) a.take(n + 1, t->first), a.take(nodes, t->taken), a.take((size_t)o->entries, t->sorted);
+  }, &t->memory));
+  return ChunkBorrow([&](ChunkArena &a) { a.take(nodes, t->time), a.take(nodes, t->spare[0]), a.take(nodes, t->spare[1]), a.take(n, *list), a.take(n, *finish), a.take(CHUNK_WORDS, *words); }, &t->early);
 }
 
 TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings, ChunkTimes *t)
 {
   const ChunkGraph &G = o->graph;
-  unsigned         *keys, *sorted, *finish, *words, now[CHUNK_WORDS];
-  int              *records, bits = 1;
+  unsigned         *finish, *words, now[CHUNK_WORDS];
+  int              *list, bits = 1;
 
-  TrsvCall(Allocate(o, t, &records, &keys, &sorted, &finish, &words));
+  TrsvCall(Allocate(o, settings, t, &list, &finish, &words));
+  unsigned *const keys = t->spare[0], *const sorted = t->spare[1];
   t->settings = *settings;
   if (t->settings.chunks > G.n) t->settings.chunks = G.n;
   const int chunks = t->settings.chunks;
 
-  if (o->longest > settings->length) {
-    TrsvCall(ChunkLaunch("chunk_lengths", chunk_lengths, (size_t)G.n, G, settings->length, records));
-    TrsvCall(TrsvDeviceScan(G.n, records, t->first));
-  } else t->first = NULL;
+  if (t->first) {
+    TrsvCall(ChunkLaunch("chunk_lengths", chunk_lengths, (size_t)G.n, G, settings->length, t->first + 1));
+    TrsvCall(TrsvDeviceScan(G.n, t->first + 1, t->first));
+  }
   TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->order, t->cuts, keys, finish, words));
   while (1 << bits < chunks) bits++;
-  TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, o->order, t->list));
+  TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, o->order, list));
 
-  PlaceView v = {G, ChunkSync(words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, t->list, o->height, t->first, finish, t->time, t->taken, t->sorted, words};
+  PlaceView v = {G, ChunkSync(words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, list, o->height, t->first, finish, t->time, t->taken, t->sorted, words};
   TrsvCall(TrsvDeviceAllow((const void *)chunk_place));
   TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * (size_t)v.times, (TrsvStream)NULL, v);
   TrsvCall(TrsvDeviceLaunched("chunk_place"));
@@ -367,5 +367,6 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
 void TrsvChunkTimesFree(ChunkTimes *t)
 {
   ChunkLeave(t->memory);
+  ChunkLeave(t->early);
   *t = ChunkTimes();
 }

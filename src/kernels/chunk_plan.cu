@@ -97,8 +97,14 @@ static TrsvError Place(TrsvPlan *plan, const Chunk *c, const int *map, int **pla
   return TrsvDeviceLaunched("chunk_places");
 }
 
-/* Emits what was placed, with cells for imports that live so long. */
-static TrsvError Emit(TrsvPlan *plan, const ChunkOrder *order, const ChunkTimes *times, int life, void *memory[], int *fits)
+static void Leave(void **memory)
+{
+  ChunkLeave(*memory);
+  *memory = NULL;
+}
+
+/* Emits what was placed, with cells for imports that live so long. Once they fit, nothing is placed again. */
+static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int life, void *memory[], int *fits)
 {
   Chunk                   *c = (Chunk *)plan->data;
   ChunkSchedule           *s = &c->schedule;
@@ -118,7 +124,7 @@ static TrsvError Emit(TrsvPlan *plan, const ChunkOrder *order, const ChunkTimes 
   TrsvCall(TrsvChunkNumber(order, times, &e, &memory[0]));
   e.life = life;
   TrsvCall(Keep(plan, sizeof(ChunkHead) * c->blocks, &c->heads));
-  TrsvCall(TrsvChunkCells(&e, (int)c->blocks, c->heads, s, &memory[1]));
+  TrsvCall(TrsvChunkCells(&e, (int)c->blocks, c->heads, s, &memory[1], &memory[2]));
   *fits = s->cells <= capacity;
   if (!*fits) return TRSV_SUCCESS;
   if (life >= 0) {
@@ -127,6 +133,9 @@ static TrsvError Emit(TrsvPlan *plan, const ChunkOrder *order, const ChunkTimes 
     TrsvCall(TrsvChunkBatches(&e, s, c->heads, c->batch_of, c->after, fits));
     if (!*fits) return TRSV_SUCCESS;
   }
+  Leave(&memory[2]);
+  Leave(&times->early);
+  Leave(&order->memory);
   while (s->settings.stages > CHUNK_LEAST && ChunkCapacity(settings, s->settings.stages, size) < s->cells) s->settings.stages--;
 
   const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size);
@@ -149,7 +158,7 @@ static TrsvError Emit(TrsvPlan *plan, const ChunkOrder *order, const ChunkTimes 
 
 /* If imports do not fit: a cell for some stages only, and no neighbour pushes into cells that change hands. With a life of 0 cells
    a stage needs no more than its records have places, which always fits. */
-static TrsvError Schedule(TrsvPlan *plan, const ChunkOrder *order, ChunkTimes *times)
+static TrsvError Schedule(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times)
 {
   static const int  lives[] = {-1, 16, 4, 1, 0};
   TrsvChunkSettings settings = times->settings;
@@ -160,7 +169,7 @@ static TrsvError Schedule(TrsvPlan *plan, const ChunkOrder *order, ChunkTimes *t
   placed = !memcmp(&times->settings, &settings, sizeof(settings));
 
   for (int life : lives) {
-    void     *memory[2] = {NULL, NULL};
+    void     *memory[3] = {NULL, NULL, NULL};
     TrsvError error     = TRSV_SUCCESS;
 
     if (wanted >= 0 && (life < 0 || life > wanted)) continue;

@@ -7,15 +7,6 @@
 #include "chunk.cuh"
 #include "chunk_graph.cuh"
 
-static __global__ void write_imports(const ChunkEmission e, ChunkImport *imports, int count)
-{
-  const int m = chunk_thread();
-
-  if (m >= count) return;
-  const int j = e.import_head[m], cell = e.group_cell[e.group[j]] - CHUNK_CELL - e.ring;
-  imports[m] = {e.export_[e.index[e.used[j]]], cell};
-}
-
 /* --- cells that change hands --- */
 
 /* How many batches each stage needs; where each chunk's batches start. */
@@ -88,7 +79,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   if (node < 0) return;
 
   /* the latest last; those of other chunks among those that may be read early */
-  const int from = e.cuts[emit_chunk(e, first)], chunk_first = e.first ? e.first[from] : from, step = e.at[node] / e.W;
+  const int from = e.cuts[e.stage_chunk[stage]], chunk_first = e.first ? e.first[from] : from, step = e.at[node] / e.W;
   int       n = 0, u = e.use[first + t], when[13] = {0}, cell[13], source[13];
 
   emit_dependencies(e, node, [&](int d, int s) {
@@ -106,7 +97,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   sources[0] = diagonal > 0 && !whole ? -diagonal : diagonal;
   for (int i = 0; i < n; i++) sources[1 + i] = source[i];
   w.counts[(size_t)stage * (size_t)rows + (size_t)place] = (unsigned char)(1 + n);
-  *word(place, 0) = (unsigned)e.push[node] | (e.exported[first + t] ? (unsigned)(1 + e.export_[first + t] - e.export_[first]) << 16 : 0u);
+  *word(place, 0) = (unsigned)e.push[node] | (e.export_[first + t + 1] != e.export_[first + t] ? (unsigned)(1 + e.export_[first + t] - e.export_[first]) << 16 : 0u);
   for (int i = 1; i < CHUNK_TAIL(e.K); i++) {
     unsigned v = 0;
     for (int h = 0; h < 2; h++) {
@@ -149,7 +140,7 @@ TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSchedule *s, TrsvPre
 {
   const size_t words = 2 * (size_t)s->exports;
 
-  TrsvCall(ChunkLaunch("write_imports", write_imports, (size_t)s->imports, *e, c->imports, s->imports));
+  TrsvCall(TrsvDeviceCopy(c->imports, e->imports, sizeof(*c->imports) * (size_t)s->imports, NULL));
   if (precision == TRSV_FLOAT) TrsvCall(ChunkLaunch("write_words", write_words<float>, words, words, (float *)c->words));
   else TrsvCall(ChunkLaunch("write_words", write_words<double>, words, words, (double *)c->words));
   TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)CHUNK_ROWS(e->K), 0, (TrsvStream)NULL, *e, (int)TrsvValueSize(precision), *c);

@@ -12,8 +12,8 @@ void TrsvFactorSetLanes(int lanes) { TrsvFactorForcedLanes = lanes; }
 
 static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
 {
-  const size_t  rows = (size_t)f->rows, size = TrsvValueSize(f->precision);
-  TrsvMatrix    L, U;
+  const size_t rows = (size_t)f->rows;
+  TrsvMatrix   L, U;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
   TrsvCall(TrsvFactorSplit(f, offsets, columns, order, there, row));
@@ -22,11 +22,8 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, con
   f->statistics = f->analysis->statistics;
   TrsvCall(TrsvFactorPivotsPlan(f, f->analysis->order));
   if (!f->records) TrsvCall(TrsvFactorSlots(f, f->analysis->order));
-  TrsvCall(TrsvDeviceAlloc(size * (size_t)f->lower, &f->l));
-  TrsvCall(TrsvDeviceAlloc(size * (size_t)f->upper, &f->u));
-  TrsvCall(TrsvDeviceAlloc(size * rows, &f->inverse));
   TrsvCall(TrsvSyncCreate(&f->sync));
-  f->bytes += sizeof(int) * (2 * (rows + 1) + (size_t)f->lower + (size_t)f->upper) + (f->kind == TRSV_ICC ? sizeof(int) * (rows + (size_t)f->lower) : 0) + size * ((size_t)f->lower + (size_t)f->upper + rows);
+  f->bytes += sizeof(int) * (2 * (rows + 1) + (size_t)f->lower + (size_t)f->upper) + (f->kind == TRSV_ICC ? sizeof(int) * (rows + (size_t)f->lower) : 0);
   return TrsvDeviceFinish();
 }
 
@@ -47,6 +44,26 @@ TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, con
   if (error) TrsvFactorDestroy(&f);
   *factor = f;
   return error;
+}
+
+static TrsvError Room(TrsvFactor *f, int count, void **values)
+{
+  const size_t bytes = TrsvValueSize(f->precision) * (size_t)count;
+
+  if (*values) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceAlloc(bytes, values));
+  f->bytes += bytes;
+  return TRSV_SUCCESS;
+}
+
+/* Only with the first values: plans, which need more memory while they are made than when they are there, are best made before. */
+TrsvError TrsvFactorRoom(TrsvFactor *f)
+{
+  if (f->order) TrsvCall(Room(f, f->entries, &f->a));
+  if (f->records) TrsvCall(Room(f, f->rows, &f->work));
+  TrsvCall(Room(f, f->lower, &f->l));
+  TrsvCall(Room(f, f->upper, &f->u));
+  return Room(f, f->rows, &f->inverse);
 }
 
 /* One factorisation of A + shift I: the first row of a zero pivot, or UINT_MAX */
@@ -146,6 +163,7 @@ TrsvError TrsvFactorNumeric(TrsvFactor *f, const void *values, const TrsvPivots 
   int       again;
 
   *outcome = (TrsvOutcome){-1, 0, 0, 0};
+  TrsvCall(TrsvFactorRoom(f));
   if (f->order) {
     TrsvCall(TrsvFactorGather(f, values, stream));
     values = f->a;
@@ -171,7 +189,7 @@ void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, cons
 
 TrsvError TrsvFactorDownload(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream stream)
 {
-  const size_t size = TrsvValueSize(f->precision), rows = (size_t)f->rows + 1, lower = (size_t)f->lower, upper = (size_t)f->upper;
+  const size_t size = f->inverse ? TrsvValueSize(f->precision) : 0, rows = (size_t)f->rows + 1, lower = (size_t)f->lower, upper = (size_t)f->upper;
   char        *values;
   int         *index;
   TrsvError    error;
@@ -186,10 +204,10 @@ TrsvError TrsvFactorDownload(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, 
   U->offsets  = index + rows;
   L->columns  = index + 2 * rows;
   U->columns  = index + 2 * rows + lower;
-  *lvalues    = values;
-  *uvalues    = values + size * lower;
-  error       = TrsvDeviceDownload(values, f->l, size * lower, stream);
-  if (!error) error = TrsvDeviceDownload(values + size * lower, f->u, size * upper, stream);
+  *lvalues    = size ? values : NULL;
+  *uvalues    = size ? values + size * lower : NULL;
+  error       = size ? TrsvDeviceDownload(values, f->l, size * lower, stream) : TRSV_SUCCESS;
+  if (!error && size) error = TrsvDeviceDownload(values + size * lower, f->u, size * upper, stream);
   if (!error) error = TrsvDeviceDownload(index, f->l_offsets, sizeof(int) * rows, stream);
   if (!error) error = TrsvDeviceDownload(index + rows, f->u_offsets, sizeof(int) * rows, stream);
   if (!error) error = TrsvDeviceDownload(index + 2 * rows, f->l_columns, sizeof(int) * lower, stream);

@@ -53,12 +53,14 @@ struct TrsvFactor {
   size_t         bytes;
 };
 
+TrsvError TrsvFactorRoom(TrsvFactor *); /* for values, once */
+
 /* factor_split.cu, in the default stream; device_none.c in builds without CUDA */
 TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int *row); /* patterns of L and U */
 TrsvError TrsvFactorSlots(TrsvFactor *, const int *order);                                                   /* who makes which row */
 
-/* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to TrsvDeviceUnstage(); f->order,
-   f->source and f->a. Then, as often as there are values, those into f->a. */
+/* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to TrsvDeviceUnstage(); f->order
+   and f->source. Then, as often as there are values, those into f->a. */
 TrsvError TrsvFactorPermute(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int **pattern);
 TrsvError TrsvFactorGather(TrsvFactor *, const void *values, TrsvStream);
 

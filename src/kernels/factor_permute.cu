@@ -159,7 +159,7 @@ static TrsvError Pattern(TrsvFactor *f, const int *offsets, const int *columns, 
 
 extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int **pattern)
 {
-  const size_t   rows = (size_t)f->rows, size = TrsvValueSize(f->precision);
+  const size_t   rows = (size_t)f->rows;
   const unsigned none[2] = {0, 0};
   unsigned      *words;
   int           *room;
@@ -169,8 +169,7 @@ extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const 
   const size_t entries = (size_t)f->entries;
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->order));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * entries, &f->source));
-  TrsvCall(TrsvDeviceAlloc(size * entries, &f->a));
-  f->bytes += sizeof(int) * (rows + entries) + size * entries;
+  f->bytes += sizeof(int) * (rows + entries);
   TrsvCall((there == TRSV_DEVICE ? TrsvDeviceCopy : TrsvDeviceUpload)(f->order, order, sizeof(int) * rows, NULL));
   TrsvCall(TrsvDeviceRoom(sizeof(int) * (rows + 1 + entries), pattern, NULL));
   error = TrsvDeviceRoom(2 * sizeof(int) * rows, &room, NULL);

@@ -164,13 +164,13 @@ static TrsvError Records(TrsvFactor *f, const int *order, int *position, unsigne
 
 extern "C" TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order)
 {
-  const size_t rows = (size_t)f->rows, bytes = (sizeof(Record) + TrsvValueSize(f->precision)) * rows;
+  const size_t rows = (size_t)f->rows, bytes = sizeof(Record) * rows;
   int         *position;
   unsigned     met;
   TrsvError    error;
 
   if (f->statistics.row_max > WIDTH + 1 || TrsvFactorForcedLanes) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceAlloc(sizeof(Record) * rows, &f->records));
+  TrsvCall(TrsvDeviceAlloc(bytes, &f->records));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &position));
   error = Records(f, order, position, &met);
   TrsvDeviceFree(position);
@@ -183,7 +183,7 @@ extern "C" TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order)
   f->lanes = 1;
   f->slots = f->rows;
   f->bytes += bytes;
-  return TrsvDeviceAlloc(TrsvValueSize(f->precision) * rows, &f->work);
+  return TRSV_SUCCESS;
 }
 
 /* As in thread.cu: enough level sets in flight to hide the loads before a wait, and no more polls than L2 bears. */

@@ -129,7 +129,7 @@ TrsvError TrsvDeviceError(const TrsvMatrix *, const int *source, const void *val
 TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values, double *asymmetry);
 
 /* Scans and sorts on the device, in the default stream: primitives.cu. */
-TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets); /* offsets [n + 1]: sums of the counts before each, and of all */
+TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets); /* offsets [n + 1]: sums of the counts before each, and of all; counts may be offsets + 1 */
 
 /* Stable, by the low so many bits of keys; none of the arrays [n] overlap. values and sorted_values may be NULL. */
 TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values);

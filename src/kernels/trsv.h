@@ -334,10 +334,10 @@ TrsvError TrsvFactorNumeric(TrsvFactor *, const void *values, const TrsvPivots *
    destroyed. */
 TrsvError TrsvFactorCusparse(TrsvFactor *, const int *offsets, const int *columns, const void *values, TrsvOutcome *, TrsvStream);
 
-/* L with a unit diagonal and U with a stored one; they and their values belong to the factor. */
+/* L with a unit diagonal and U with a stored one; they and their values, NULL until values have been made, belong to the factor. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
-/* The same on the host: patterns and, where there are any, values, and TrsvFactorOrder. All is in *memory, which the caller gives to
+/* The same on the host: patterns, values, and TrsvFactorOrder. All is in *memory, which the caller gives to
    TrsvFree(TRSV_HOST). */
 TrsvError TrsvFactorDownload(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream);
 

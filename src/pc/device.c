@@ -91,6 +91,14 @@ static PetscErrorCode CreateFactor(SpTRSVGPU *s, Mat A, Mat local, const PetscIn
 }
 #endif
 
+/* A comparison with cuSPARSE that ran on the host would be none. */
+static PetscErrorCode CheckHome(const SpTRSVGPU *s)
+{
+  PetscFunctionBegin;
+  PetscCheck(s->home == TRSV_DEVICE || s->settings.factorization != SPTRSVGPU_FACTORIZATION_CUSPARSE, PETSC_COMM_SELF, PETSC_ERR_SUP, "-mat_sptrsvgpu_factorization cusparse runs on a GPU, but the matrix lives on the host%s", PetscDefined(HAVE_CUDA) ? "; use -mat_type aijcusparse on a machine with a GPU, or leave the choice to auto" : " (built without CUDA)");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Leaves s->factor NULL where the host is to factor. A pattern that cannot be factored is also left to it, and to what it says. */
 PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat A, Mat local, const MatFactorInfo *info)
 {
@@ -105,6 +113,7 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat A, Mat local, const MatFactorI
   TrsvCosts          costs;
 
   PetscFunctionBegin;
+  PetscCall(CheckHome(s));
   if (s->home != TRSV_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
   WhyHost(s, local, info, s->why, sizeof(s->why));
   PetscCall(CheckCusparse(s, info));
@@ -134,7 +143,7 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat A, Mat local, const MatFactorI
   }
 #else
   PetscFunctionBegin;
-  (void)F;
+  PetscCall(CheckHome((SpTRSVGPU *)F->data));
   (void)A;
   (void)local;
   (void)info;

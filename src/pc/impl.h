@@ -41,6 +41,7 @@ typedef struct {
   double            iteration; /* where it was chosen by prediction: seconds of an iteration, on the slowest rank */
   PetscInt         *row, *column; /* where not natural, and the host factors: the rows and columns of the matrix in the order of the factor */
   TrsvPair         *pair[2][2];   /* [memory][transposed], each made when it is first needed */
+  PetscBool         empty;    /* that of home is made, but has no values yet */
   Vec               b, x;     /* on the device, for vectors of the host; made when needed */
   Vec               root;     /* ICC: square roots of the pivots, for the symmetric halves of an apply; made when needed */
 } SpTRSVGPU;

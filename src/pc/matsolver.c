@@ -41,7 +41,7 @@ static PetscErrorCode Reset(Mat F)
   PetscCall(MatDestroy(&s->host));
   TrsvFactorDestroy(&s->factor);
   s->why[0] = s->order[0] = 0;
-  s->bmc = s->anybmc = PETSC_FALSE;
+  s->bmc = s->anybmc = s->empty = PETSC_FALSE;
   s->iteration = 0;
   PetscCall(PetscFree2(s->row, s->column));
   PetscCall(VecDestroy(&s->b));
@@ -389,6 +389,50 @@ static PetscErrorCode ViewFromOptions(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What is asked of a pair in a memory. What was asked for is meant for where the matrix lives; after MatBindToCPU() the host chooses for itself. */
+static void GetAsked(SpTRSVGPU *s, TrsvMemory memory, TrsvAsked ask[2])
+{
+  for (int f = 0; f < 2; f++) {
+    ask[f].algorithm = memory == s->home ? s->settings.algorithm[f] : NULL;
+    if (!ask[f].algorithm && s->settings.thread && memory == TRSV_DEVICE) ask[f].algorithm = TrsvAlgorithmFind("thread");
+    ask[f].settings = SpTRSVGPUWords(&s->settings, ask[f].algorithm);
+  }
+}
+
+/* A pair without values: the triangles' patterns are enough. */
+static PetscErrorCode MakePair(Mat F, const SpTRSVGPUTriangles *t, TrsvMemory memory, PetscBool transposed)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+  TrsvAsked  ask[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
+  GetAsked(s, memory, ask);
+  PetscCallTrsv(TrsvPairCreate(&t->L, &t->U, t->row, t->column, transposed, memory, (TrsvSelection)s->settings.select, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], &s->pair[memory][transposed]));
+  PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A factor of the device has its plans made before there is memory for its values: while they are made, plans need more than when they are there. */
+static PetscErrorCode MakePairEarly(Mat F)
+{
+  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
+  SpTRSVGPUTriangles t;
+
+  PetscFunctionBegin;
+  if (!s->factor) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int m = 0; m < 2; m++)
+    if (s->pair[m][0] || s->pair[m][1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpTRSVGPUTrianglesCreate(s, s->home, &t));
+  PetscCall(MakePair(F, &t, s->home, PETSC_FALSE));
+  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  if (s->settings.select != SPTRSVGPU_SELECT_TUNE) TrsvFactorTrim(s->factor); /* tuning makes more of them */
+  s->empty = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool HasValues(const SpTRSVGPU *s, int memory, int transposed) { return (PetscBool)(s->pair[memory][transposed] && !(s->empty && memory == (int)s->home && !transposed)); }
+
 static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
 {
   SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
@@ -398,6 +442,7 @@ static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Numeric, F, A, 0, 0));
   F->factorerrortype = MAT_FACTOR_OTHER; /* until it is known: after an error there is no solve with old values */
+  PetscCall(MakePairEarly(F));
   PetscCall(Factor(F, A, info));
   PetscCall(VecDestroy(&s->root));
   if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) PetscCall(NoteZeroPivot(F, A, info));
@@ -409,15 +454,15 @@ static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
     for (int m = 0; m < 2; m++) {
       TrsvStream stream;
 
-      if (!s->pair[m][0] && !s->pair[m][1]) continue;
+      if (!HasValues(s, m, 0) && !HasValues(s, m, 1)) continue;
       fresh = PETSC_FALSE;
       PetscCall(SpTRSVGPUTrianglesCreate(s, (TrsvMemory)m, &t));
       PetscCall(SpTRSVGPUGetStream((TrsvMemory)m, &stream));
       for (int transposed = 0; transposed < 2; transposed++)
-        if (s->pair[m][transposed]) PetscCallTrsv(TrsvPairSetValues(s->pair[m][transposed], t.l, t.u, t.memory, stream));
+        if (HasValues(s, m, transposed)) PetscCallTrsv(TrsvPairSetValues(s->pair[m][transposed], t.l, t.u, t.memory, stream));
       PetscCall(SpTRSVGPUTrianglesDestroy(&t));
     }
-    if (fresh) {
+    if (fresh || s->empty) {
       TrsvPair *pair;
 
       PetscCall(SpTRSVGPUGetPair(F, s->home, PETSC_FALSE, &pair));
@@ -433,35 +478,32 @@ static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
 /* The pair of plans for solves in a memory, with A or with its transpose; made here when first asked for. */
 PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, TrsvPair **pair)
 {
-  SpTRSVGPU           *s      = (SpTRSVGPU *)F->data;
-  TrsvPair           **p      = &s->pair[memory][transposed];
-  TrsvAsked            ask[2] = {{NULL, NULL}, {NULL, NULL}};
-  SpTRSVGPUTriangles   t;
-  TrsvPair            *made;
-  TrsvStream           stream;
-  TrsvError            error;
+  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
+  TrsvPair         **p = &s->pair[memory][transposed];
+  SpTRSVGPUTriangles t;
+  TrsvStream         stream;
+  TrsvError          error;
 
   PetscFunctionBegin;
   *pair = *p;
-  if (*p) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
-  /* what was asked for is meant for where the matrix lives; after MatBindToCPU() the host chooses for itself */
-  for (int f = 0; f < 2; f++) {
-    ask[f].algorithm = memory == s->home ? s->settings.algorithm[f] : NULL;
-    if (!ask[f].algorithm && s->settings.thread && memory == TRSV_DEVICE) ask[f].algorithm = TrsvAlgorithmFind("thread");
-    ask[f].settings = SpTRSVGPUWords(&s->settings, ask[f].algorithm);
-  }
+  if (HasValues(s, memory, transposed)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpTRSVGPUGetStream(memory, &stream));
   PetscCall(SpTRSVGPUTrianglesCreate(s, memory, &t));
-  error = TrsvPairCreate(&t.L, &t.U, t.row, t.column, transposed, memory, (TrsvSelection)s->settings.select, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], &made);
-  if (!error) error = TrsvPairSetValues(made, t.l, t.u, t.memory, stream);
-  if (!error && s->settings.select == SPTRSVGPU_SELECT_TUNE) error = TrsvPairTune(made, &t.L, &t.U, t.row, t.column, t.l, t.u, t.memory, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream);
+  if (!*p) PetscCall(MakePair(F, &t, memory, transposed));
+  error = TrsvPairSetValues(*p, t.l, t.u, t.memory, stream);
+  if (!error && s->settings.select == SPTRSVGPU_SELECT_TUNE) {
+    TrsvAsked ask[2];
+
+    GetAsked(s, memory, ask);
+    PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
+    error = TrsvPairTune(*p, &t.L, &t.U, t.row, t.column, t.l, t.u, t.memory, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream);
+    PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
+  }
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
-  if (error) TrsvPairDestroy(&made); /* the next solve is not to find one without values */
+  if (error) TrsvPairDestroy(p); /* the next solve is not to find one without values */
+  if (memory == s->home && !transposed) s->empty = PETSC_FALSE;
   PetscCallTrsv(error);
-  *p = made;
   if (s->factor) TrsvFactorTrim(s->factor);
-  PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   PetscCall(SpTRSVGPUCite(*p, s->settings.thread));
   *pair = *p;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -41,7 +41,7 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: zero pivot %g in row %" PetscInt_FMT "\n", (double)F->factorerror_zeropivot_value, F->factorerror_zeropivot_row));
   } else if (F->factorerrortype) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: MatFactorError %d\n", (int)F->factorerrortype));
   pair = s->pair[s->home][0];
-  if (!pair) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!pair || s->empty) PetscFunctionReturn(PETSC_SUCCESS);
   if (pair->first.predicted > 0 || pair->second.predicted > 0) {
     const TrsvCosts c = TrsvGetCosts(); /* known by now */
 

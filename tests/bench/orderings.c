@@ -7,9 +7,8 @@ static char help[] = "What an ordering costs in iterations and saves in level se
    The file's own values, with a diagonal of zeros where there is none; and, for symmetric patterns, a weighted Laplacian of the pattern
    with a small shift. Symmetric ones by CG, others by GMRES(60); rtol 1e-8, b = ones. The plugin is loaded by -dll_append.
 */
-#include <petscksp.h>
 #include <petsctime.h>
-#include "mtx.h"
+#include "systems.h"
 
 /* The level sets of L of the matrix in an order; without fill, L has the matrix's own pattern. */
 static PetscErrorCode CountLevels(Mat A, IS order, PetscInt *levels)
@@ -95,70 +94,6 @@ static PetscErrorCode MeasureAll(FILE *out, Mat A, const char name[], const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Off the diagonal -|a|, or -1 where there are no values; on it their sum and a thousandth of the mean. */
-static PetscErrorCode MakeLaplacian(Mat A, PetscBool pattern)
-{
-  const PetscInt *i, *j;
-  PetscInt        n;
-  PetscScalar    *a;
-  PetscReal       mean = 0;
-  PetscBool       done;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCall(MatSeqAIJGetArray(A, &a));
-  for (PetscInt r = 0; r < n; r++)
-    for (PetscInt k = i[r]; k < i[r + 1]; k++)
-      if (j[k] != r) {
-        if (pattern) a[k] = 1;
-        mean += PetscAbsScalar(a[k]) / n;
-      }
-  for (PetscInt r = 0; r < n; r++) {
-    PetscReal sum = 0;
-
-    for (PetscInt k = i[r]; k < i[r + 1]; k++)
-      if (j[k] != r) {
-        a[k] = -PetscAbsScalar(a[k]);
-        sum -= PetscRealPart(a[k]);
-      }
-    for (PetscInt k = i[r]; k < i[r + 1]; k++)
-      if (j[k] == r) a[k] = sum + (mean ? 1e-3 * mean : 1);
-  }
-  PetscCall(MatSeqAIJRestoreArray(A, &a));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MakeGrid(PetscInt dim, Mat *A)
-{
-  const PetscInt m = dim == 2 ? 300 : 48, n = dim == 2 ? m * m : m * m * m;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 7, NULL, A));
-  for (PetscInt i = 0; i < n; i++) {
-    PetscInt stride = 1, at = i;
-
-    PetscCall(MatSetValue(*A, i, i, 2 * dim, INSERT_VALUES));
-    for (PetscInt d = 0; d < dim; d++, stride *= m, at /= m) {
-      if (at % m > 0) PetscCall(MatSetValue(*A, i, i - stride, -1, INSERT_VALUES));
-      if (at % m < m - 1) PetscCall(MatSetValue(*A, i, i + stride, -1, INSERT_VALUES));
-    }
-  }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Load(const char file[], MtxValues values, Mat *A, MtxReport *r)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_SELF, A));
-  PetscCall(MatSetType(*A, MATSEQAIJ));
-  PetscCall(MtxLoad(*A, file, values, PETSC_TRUE, r));
-  PetscCheck(r->rows == r->cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%s is not square", file);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* In the file's own values, where it has any; and as a Laplacian, where those are symmetric. */
 static PetscErrorCode MeasureFile(FILE *out, const char file[], const char name[])
 {
@@ -167,17 +102,17 @@ static PetscErrorCode MeasureFile(FILE *out, const char file[], const char name[
   PetscBool pattern, symmetric;
 
   PetscFunctionBeginUser;
-  PetscCall(Load(file, MTX_VALUES_DOMINANT, &A, &r));
+  PetscCall(SystemLoad(file, MTX_VALUES_DOMINANT, &A, &r));
   PetscCall(MatIsSymmetric(A, 1e-10, &symmetric));
   pattern = (PetscBool)(r.field[0] == 'p');
   if (!pattern) {
     PetscCall(MatDestroy(&A));
-    PetscCall(Load(file, MTX_VALUES_FILE, &A, &r));
+    PetscCall(SystemLoad(file, MTX_VALUES_FILE, &A, &r));
     PetscCall(MatIsSymmetric(A, 1e-10, &symmetric));
     PetscCall(MeasureAll(out, A, name, "own", symmetric));
   }
   if (symmetric) {
-    PetscCall(MakeLaplacian(A, pattern));
+    PetscCall(SystemLaplacian(A, pattern));
     PetscCall(MeasureAll(out, A, name, "laplacian", PETSC_TRUE));
   }
   PetscCall(MatDestroy(&A));
@@ -186,11 +121,10 @@ static PetscErrorCode MeasureFile(FILE *out, const char file[], const char name[
 
 int main(int argc, char **args)
 {
-  char        file[PETSC_MAX_PATH_LEN] = "", name[64], output[PETSC_MAX_PATH_LEN] = "/dev/null", *end;
-  const char *slash;
-  PetscInt    dim = 0;
-  FILE       *out;
-  Mat         A;
+  char     file[PETSC_MAX_PATH_LEN] = "", name[64], output[PETSC_MAX_PATH_LEN] = "/dev/null";
+  PetscInt dim = 0;
+  FILE    *out;
+  Mat      A;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
@@ -199,16 +133,13 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-grid", &dim, NULL));
   PetscCall(PetscFOpen(PETSC_COMM_SELF, output, "a", &out));
   if (dim) {
-    PetscCall(MakeGrid(dim, &A));
+    PetscCall(SystemGrid(dim, dim == 2 ? 300 : 48, &A));
     PetscCall(PetscSNPrintf(name, sizeof(name), dim == 2 ? "g2d5:300" : "g3d7:48"));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s:", name));
     PetscCall(MeasureAll(out, A, name, "own", PETSC_TRUE));
     PetscCall(MatDestroy(&A));
   } else {
-    slash = strrchr(file, '/');
-    PetscCall(PetscStrncpy(name, slash ? slash + 1 : file, sizeof(name)));
-    end = strstr(name, ".mtx");
-    if (end) *end = 0;
+    PetscCall(SystemName(file, name, sizeof(name)));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s:", name));
     PetscCall(MeasureFile(out, file, name));
   }

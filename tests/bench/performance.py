@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""The table of docs/performance.md, from results/solve.jsonl and the constants of the predictions in src/kernels.
+"""The tables of docs/performance.md, from results/solve.jsonl and the constants of the predictions in src/kernels.
 
-  performance.py            prints it
-  performance.py --write F  puts it into the file
+  performance.py            prints them
+  performance.py --write F  puts them into the file
 """
 import os
 import re
 import sys
 
-from results import ROOT, read
-from table import END, SHOWN, digits
+from results import LEAST_ROWS, ROOT, mean, put, read
+from table import SHOWN, digits
 
 BEGIN = "<!-- made by tests/bench/performance.py -->\n"
+MEMORY = "<!-- made by tests/bench/performance.py: memory -->\n"
+LIMITS = (1.5, 2, 2.5, 4, 8, float("inf"))  # of a plan's memory, over the factor's CSR
 
 
 def source(name):
@@ -41,20 +43,34 @@ def table(cases):
     return "\n".join(out) + "\n"
 
 
+def memory(cases):
+    """What the fastest plan within each limit of memory takes."""
+    counted = [c for c in cases if c.counts]
+    out = [f"{len(counted)} triangles of {len({c.matrix for c in counted})} real matrices of {LEAST_ROWS:,} rows or more: the fastest algorithm and setting measured whose plan is within a limit, geometric means.\n"]
+    out.append("| plan within, times the factor's CSR | times as fast as cuSPARSE SpSV | time over the best without a limit | triangles whose best is within | and whose choice by `auto` is |")
+    out.append("|---|---|---|---|---|")
+    over = lambda c, l: l["plan_bytes"] / c.csr_bytes
+    for limit in LIMITS:
+        fast = [(c, min((l for l in c.lines if l["ok"] and l["algorithm"] != "cusparse" and over(c, l) <= limit), key=lambda l: l["ms"], default=None)) for c in counted]
+        some = [(c, l) for c, l in fast if l]
+        none = f" ({len(counted) - len(some)} have no plan within)" if len(some) < len(counted) else ""
+        out.append(f"| {'no limit' if limit == float('inf') else f'{limit:g}'}{none} | {mean(c.cusparse_ms / l['ms'] for c, l in some):.2f} | {mean(l['ms'] / c.best['ms'] for c, l in some):.2f} | {sum(over(c, c.best) <= limit for c in counted)} | {sum(c.memory <= limit for c in counted)} |")
+    large = [c for c in cases if c.csr_bytes >= 3.99e7]
+    exceeds = sorted((c for c in counted if c.memory > 4), key=lambda c: -c.memory)
+    by = {}
+    for c in exceeds:
+        by.setdefault(c.chosen["algorithm"], []).append(c)
+    out.append(f"\nOf the {len(large)} triangles, generated ones among them, whose CSR takes 40 MB or more, `auto` takes plans of {min(c.memory for c in large):.1f} to {max(c.memory for c in large):.1f} times that. The real ones of more than 4 times are of small factors (CSR of at most {max(c.csr_bytes for c in exceeds) / 1e6:.0f} MB, plans of at most {max(c.chosen['plan_bytes'] for c in exceeds) / 1e6:.0f} MB): "
+               + "; ".join(f"{len(cs)} of `{a}`, of {mean(c.rows / c.levels for c in cs):.0f} rows a level set in the geometric mean" for a, cs in by.items()) + ".")
+    return "\n".join(out) + "\n"
+
+
 def main(args):
-    made = table(read()[0])
+    cases = read()[0]
     if not args:
-        print(made, end="")
+        print(table(cases) + "\n" + memory(cases), end="")
         return 0
-    with open(args[1]) as f:
-        head, _, rest = f.read().partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not end:
-        print(f"{args[1]} has no place for the table: no line {BEGIN.strip()} ... {END.strip()}")
-        return 1
-    with open(args[1], "w") as f:
-        f.write(head + BEGIN + made + END + tail)
-    return 0
+    return put(args[1], BEGIN, table(cases)) or put(args[1], MEMORY, memory(cases))
 
 
 if __name__ == "__main__":

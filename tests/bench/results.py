@@ -5,6 +5,7 @@ import os
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SOLVES = os.path.join(ROOT, "results", "solve.jsonl")
+END = "<!-- end -->\n"  # of what a script has put into a file
 LEAST_ROWS = 5000  # of the real matrices over which means are taken
 
 
@@ -47,3 +48,26 @@ def mean(values):
     """The geometric one."""
     values = list(values)
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
+
+
+def held(text, begin):
+    """What stands between that line and END; and what is before and after, or None."""
+    head, line, rest = text.partition(begin)
+    inside, end, tail = rest.partition(END)
+    return (head + line, inside, end + tail) if end else None
+
+
+def put(path, begin, made, before=None, heading=""):
+    """Puts what a script has made into a file, between the line `begin` and END, or, where these are not there, with them and a heading in front of
+    the line `before`. The exit status."""
+    with open(path) as f:
+        text = f.read()
+    if before and not held(text, begin):
+        text = text.replace(before, heading + begin + END + "\n" + before, 1)
+    parts = held(text, begin)
+    if not parts:
+        print(f"{path} has no place for the table: no line {begin.strip()} ... {END.strip()}")
+        return 1
+    with open(path, "w") as f:
+        f.write(parts[0] + made + parts[2])
+    return 0

@@ -8,9 +8,7 @@ on the host, and Jacobi.\n\
    Each way of setting up is run twice in the process and the second time is told, so that the loading of the GPU's code is not
    in it (but in "cold_ms"). Times are the host's, from an idle GPU to an idle GPU.
 */
-#include <petscdevice.h>
-#include <petscksp.h>
-#include "mtx.h"
+#include "systems.h"
 
 static const struct {
   const char *name, *pc, *factorization;
@@ -36,20 +34,6 @@ typedef struct {
   KSPConvergedReason reason;
 } Result;
 
-/* Milliseconds; waits for the GPU. */
-static PetscErrorCode Now(double *ms)
-{
-  PetscDeviceContext context;
-  PetscLogDouble     t;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscDeviceContextGetCurrentContext(&context));
-  PetscCall(PetscDeviceContextSynchronize(context));
-  PetscCall(PetscTime(&t));
-  *ms = 1e3 * t;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* What the log has counted so far for each phase, ms */
 static PetscErrorCode Phases(double ms[])
 {
@@ -71,36 +55,15 @@ static PetscErrorCode Matrix(PetscBool host, Mat *A)
 {
   char      file[PETSC_MAX_PATH_LEN];
   PetscBool set;
-  PetscInt  dim = 2, n = 100, rows = 1;
+  PetscInt  dim = 2, n = 100;
   MtxReport report;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_SELF, A));
-  PetscCall(MatSetType(*A, MATSEQAIJ));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), &set));
-  if (set) PetscCall(MtxLoad(*A, file, MTX_VALUES_DOMINANT, PETSC_TRUE, &report));
-  else {
-    PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
-    PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
-    for (int d = 0; d < dim; d++) rows *= n;
-    PetscCall(MatSetSizes(*A, rows, rows, rows, rows));
-    PetscCall(MatSeqAIJSetPreallocation(*A, 2 * dim + 1, NULL));
-    for (PetscInt i = 0; i < rows; i++) {
-      PetscInt    cols[7], count = 0, stride = 1;
-      PetscScalar values[7];
-
-      for (PetscInt d = 0, at = i; d < dim; d++, at /= n, stride *= n) {
-        if (at % n > 0) cols[count] = i - stride, values[count++] = -1;
-        if (at % n < n - 1) cols[count] = i + stride, values[count++] = -1;
-      }
-      cols[count]     = i;
-      values[count++] = 2 * dim;
-      PetscCall(MatSetValues(*A, 1, &i, count, cols, values, INSERT_VALUES));
-    }
-    PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
-  }
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  if (set) PetscCall(SystemLoad(file, MTX_VALUES_DOMINANT, A, &report));
+  else PetscCall(SystemGrid(dim, n, A));
 #if PetscDefined(HAVE_CUDA)
   if (!host) PetscCall(MatConvert(*A, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, A));
 #endif
@@ -132,9 +95,9 @@ static PetscErrorCode First(Mat A, int way, KSP *ksp, double *ms, double phase[]
   PetscFunctionBeginUser;
   PetscCall(Ksp(A, way, ksp));
   PetscCall(Phases(before));
-  PetscCall(Now(&start));
+  PetscCall(SystemNow(&start));
   PetscCall(KSPSetUp(*ksp));
-  PetscCall(Now(&end));
+  PetscCall(SystemNow(&end));
   PetscCall(Phases(phase));
   for (int p = 0; p < PHASES; p++) phase[p] -= before[p];
   *ms = end - start;
@@ -151,9 +114,9 @@ static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
   for (int r = 0; r < REPEAT; r++) {
     PetscCall(MatScale(A, r % 2 ? 0.5 : 2));
     PetscCall(Phases(before));
-    PetscCall(Now(&start));
+    PetscCall(SystemNow(&start));
     PetscCall(KSPSetUp(ksp));
-    PetscCall(Now(&end));
+    PetscCall(SystemNow(&end));
     PetscCall(Phases(phase));
     for (int p = 0; p < PHASES; p++) phase[p] -= before[p];
     times[r] = end - start;
@@ -166,27 +129,13 @@ static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
 /* From the factor's view. */
 static PetscErrorCode Memory(KSP ksp, Result *r)
 {
-  PC          pc;
-  Mat         F;
-  PetscViewer viewer;
-  FILE       *f = tmpfile();
-  char        line[256];
+  char        text[4096];
   const char *at;
 
   PetscFunctionBeginUser;
-  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCFactorGetMatrix(pc, &F));
-  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, f, &viewer));
-  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
-  PetscCall(MatView(F, viewer));
-  PetscCall(PetscViewerFlush(viewer));
-  PetscCall(PetscViewerPopFormat(viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  rewind(f);
-  while (fgets(line, sizeof(line), f))
-    if ((at = strstr(line, "at most "))) (void)sscanf(at, "at most %lg MB, %lg times the matrix", &r->peak, &r->ratio);
-  (void)fclose(f);
+  PetscCall(SystemFactorView(ksp, text, sizeof(text)));
+  at = strstr(text, "at most ");
+  if (at) (void)sscanf(at, "at most %lg MB, %lg times the matrix", &r->peak, &r->ratio);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -201,9 +150,9 @@ static PetscErrorCode Solve(KSP ksp, Mat A, Result *r)
   PetscCall(KSPSetTolerances(ksp, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, 5));
   PetscCall(KSPSolve(ksp, b, x)); /* whatever is done once */
   PetscCall(KSPSetTolerances(ksp, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, 3000));
-  PetscCall(Now(&start));
+  PetscCall(SystemNow(&start));
   PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(Now(&end));
+  PetscCall(SystemNow(&end));
   r->solve = end - start;
   PetscCall(KSPGetIterationNumber(ksp, &r->iterations));
   PetscCall(KSPGetConvergedReason(ksp, &r->reason));

@@ -2,15 +2,14 @@
 """The table of README.md, and a summary, from results/solve.jsonl.
 
   table.py                  prints the table in Markdown
-  table.py --check README   exit status 1 where README holds another table than this prints
   table.py --write README   puts it there
   table.py --summary FILE   prints what a benchmark found, in plain text
 """
 import sys
 
-from results import LEAST_ROWS, mean, read
+from results import LEAST_ROWS, mean, put, read
 
-BEGIN, END = "<!-- made by tests/bench/table.py from results/solve.jsonl -->\n", "<!-- end -->\n"
+BEGIN = "<!-- made by tests/bench/table.py from results/solve.jsonl -->\n"
 SHOWN = {
     "g2d5:1000": "2D 5-point 1000^2", "g3d7:128": "3D 7-point 128^3", "g3d27:80": "3D 27-point 80^3", "rmat:20:16": "R-MAT 2^20",
     "band:100000:3": "band 100,000 x 3", "G3_circuit": 0, "wave": 0, "Dubcova1": 0, "web-NotreDame": 0, "boyd2_kkt": 0, "ct2010": 0, "slam_ais2klinik": 0,
@@ -75,21 +74,7 @@ def main(args):
     if not args:
         print(made, end="")
         return 0
-    with open(args[1]) as f:
-        text = f.read()
-    head, _, rest = text.partition(BEGIN)
-    held, end, tail = rest.partition(END)
-    if not end:
-        print(f"{args[1]} has no place for the table: no line {BEGIN.strip()} ... {END.strip()}")
-        return 1
-    if args[0] == "--write":
-        with open(args[1], "w") as f:
-            f.write(head + BEGIN + made + END + tail)
-        return 0
-    if held != made:
-        print(f"the table in {args[1]} is not what results/solve.jsonl gives: run tests/bench/table.py --write {args[1]}")
-        return 1
-    return 0
+    return put(args[1], BEGIN, made)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,33 @@
 #!/usr/bin/env bash
 # Everything that needs a GPU, in one go: the tests with matrices on the device, every algorithm on every matrix against the host, the
-# sanitizers on a small set, times against cuSPARSE, and two unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
+# sanitizers on a small set, times against cuSPARSE, and unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
 #
-#   PARTS      which of: harness matrices solve sanitizer profile setup petsc (default: all), and ag, recblock and dense
+#   PARTS      which of those below (default: all down to petsc)
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see tests/bench/bench.cu)
 #   RESULTS    where the results go (default: results)
 #
-# Writes RESULTS/gpu.txt (what ran, on what, with which outcome), RESULTS/solve.jsonl (a line for each algorithm and triangle),
-# RESULTS/recblock.jsonl (the same of recblock's settings) and RESULTS/petsc.jsonl (a line for each PETSc solve), RESULTS/setup.jsonl (a line for each matrix and way to set up),
-# RESULTS/dense.jsonl (dense triangles, and sparse ones with dense parts), RESULTS/ag_search.jsonl (searches among ag's schemes) and
-# RESULTS/profile.jsonl (hardware counters, by ncu). Exit status 1 where something failed.
+# Writes RESULTS/gpu.txt (what ran, on what, how long, with which outcome). Exit status 1 where something failed. The parts, what they write
+# there, and the time they take on an H200 with 16 cores (~: reckoned from what they did before their time was told; -: not yet run):
+#
+#   harness    harness.log                    ~2 min   PETSc's tests
+#   matrices   matrices.log                   ~1 min   ILU(0) of the real matrices against PETSc's own
+#   solve      solve.jsonl                    ~6 min   a line for each algorithm, setting and triangle
+#   sanitizer  sanitizer.log                  ~6 min   needs compute-sanitizer
+#   profile    profile.jsonl                  ~2 min   hardware counters; needs ncu
+#   setup      setup.jsonl                    ~1 min   a line for each matrix and way to set up
+#   petsc      petsc.jsonl                    ~1 min   a line for each program and preconditioner
+#   orders     orders.jsonl                   -        the same in each order, with what auto takes; the time of an ordering
+#   solutions  solutions.jsonl                -        time to solution, set-up included, of all real matrices; at most 500 s
+#   repeats    repeats.jsonl                  -        the same bits 1,000 times, of every factorisation and solve; at most 260 s
+#   dense      dense.jsonl                    ~1 min   dense triangles, and sparse ones with dense parts
+#   recblock   recblock.jsonl                 ~1 min   recblock's settings
+#   ag         ag_search.jsonl                ~1 min   searches among ag's schemes
+#
+# What has not been measured yet fits into two runs of ten minutes: PARTS="orders petsc setup repeats", then PARTS="solutions"; what is to be measured
+# again since the analyses became quicker into a third: PARTS=solve. `make plots` makes tables and plots of all of it.
 set -u
 parts=${PARTS:-harness matrices solve sanitizer profile setup petsc}
+known=" harness matrices solve sanitizer profile setup petsc orders solutions repeats dense recblock ag "
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -21,54 +37,88 @@ out=$results/gpu.txt
 
 has() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
 say() { printf '%s\n' "$*" | tee -a "$out"; }
-verdict() { # NAME STATUS
-  if [ "$2" = 0 ]; then say "ok      $1"; else say "FAILED  $1 (exit status $2)"; failed=1; fi
+verdict() { # NAME STATUS [LOG]: of a failure also how its log ends
+  if [ "$2" = 0 ]; then say "ok      $1"; return; fi
+  say "FAILED  $1 (exit status $2$([ "$2" != 124 ] || echo ": ran out of time"))"
+  [ -z "${3:-}" ] || grep -v '^ *$' "$3" | tail -n 3 | cut -c1-200 | sed 's/^/        /' | tee -a "$out"
+  failed=1
+}
+part="" started=0
+end() { # what the part that comes to its end took
+  [ -z "$part" ] || say "($part: $((SECONDS - started)) s)"
+  part=""
+}
+begin() { # NAME TITLE: is it asked for? Then it begins
+  has "$1" || return 1
+  end
+  part=$1 started=$SECONDS
+  say ""
+  say "== $2"
+}
+files() { # NAME...: the files of these matrices, those that are there
+  local m f
+  for m in "$@"; do
+    f=$(compgen -G "$SPTRSV_MATRICES/$m.mtx*" | head -1)
+    if [ -n "$f" ]; then printf '%s\n' "$f"; else echo "no matrix $m in $SPTRSV_MATRICES" >&2; fi
+  done
 }
 
-: >"$out"
+if nvidia-smi -L >/dev/null 2>&1; then : >"$out"; else out=/dev/null; fi # where there is none, what it says is only printed
 say "sources  $(cat makefile conf/* include/* src/*/* tests/bench/* | sha256sum | cut -c1-16)"
-say "gpu      $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1)"
+say "gpu      $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -1)"
 say "cuda     $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
 say "petsc    $(sed -n 's/^#define PETSC_VERSION_\(MAJOR\|MINOR\|SUBMINOR\) *\([0-9]*\).*/\2/p' "$PETSC_DIR/include/petscversion.h" | paste -sd.)"
 say "date     $(date -u +%F)"
 
-if has harness; then
+for p in $parts; do
+  case $known in *" $p "*) ;; *) say "there is no part $p; there are:$known" && exit 1 ;; esac
+done
+if [ $out = /dev/null ]; then
   say ""
-  say "== PETSc's harness: $device"
+  say "no GPU here (nvidia-smi finds none): nothing is run. All parts need an NVIDIA GPU, of compute capability 9.0 for chunk and inverse; besides"
+  for p in $parts; do
+    case $p in
+    harness | matrices | setup | petsc | orders | solutions) say "  $p: a PETSc with CUDA" ;;
+    solve | repeats) say "  $p: nothing else" ;;
+    sanitizer) say "  sanitizer: compute-sanitizer of the CUDA toolkit" ;;
+    profile) say "  profile: ncu (Nsight Compute) and Python" ;;
+    dense) say "  dense: cuBLAS" ;;
+    recblock | ag) say "  $p: the real matrices that it names" ;;
+    esac
+  done
+  say "and the real matrices in SPTRSV_MATRICES=$SPTRSV_MATRICES ($(find -L "$SPTRSV_MATRICES" -maxdepth 1 -name '*.mtx*' 2>/dev/null | wc -l) there)"
+  exit 1
+fi
+
+if begin harness "PETSc's harness: $device"; then
   timeout 900 $make -s check-petsc TEST_OPTIONS="$device" >"$results/harness.log" 2>&1
   status=$?
   grep -E "^(not ok|FAIL)|passed, " "$results/harness.log" | head -40 | tee -a "$out"
-  verdict harness $status
+  verdict harness $status "$results/harness.log"
 fi
 
-if has matrices; then
-  say ""
-  say "== ILU(0) of the real matrices, against PETSc's own: $device"
+if begin matrices "ILU(0) of the real matrices, against PETSc's own: $device"; then
   timeout 600 $make -s check-matrices TEST_OPTIONS="$device -mat_sptrsvgpu_factorization device" >"$results/matrices.log" 2>&1
   status=$?
   grep -E "^not ok|passed, " "$results/matrices.log" | head -40 | tee -a "$out"
-  verdict matrices $status
+  verdict matrices $status "$results/matrices.log"
 fi
 
-if has solve; then
-  say ""
-  say "== triangular solves"
+if begin solve "triangular solves"; then
   rm -f "$results/solve.jsonl"
   timeout 1500 "$BENCH" -o "$results/solve.jsonl" ${BENCH_OPTIONS:--r 10 -pairs 1} ${MATRICES:-g2d5:1000 g2d9:1000 g3d7:128 g3d27:80 band:100000:3 rand:1000000:3 rmat:20:16 "$SPTRSV_MATRICES"/*.mtx*} >"$results/solve.log" 2>&1
   status=$?
   # every algorithm is also captured in a graph and replayed, with the same bits
   grep -E "WRONG|DIFFER|captured|^[0-9]* wrong|bandwidth|calibration" "$results/solve.log" | tee -a "$out"
-  verdict "double" $status
-  python3 tests/bench/table.py --summary "$results/solve.jsonl" | tee -a "$out"
+  verdict "double" $status "$results/solve.log"
+  [ ! -f "$results/solve.jsonl" ] || python3 tests/bench/table.py --summary "$results/solve.jsonl" | tee -a "$out"
   timeout 600 "$BENCH" -p float -m 0 -a ours g2d5:300 g3d7:40 rmat:14:8 dense:200 "$SPTRSV_MATRICES"/*.mtx* >"$results/solve-float.log" 2>&1
   status=$?
   grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/solve-float.log" | tee -a "$out"
-  verdict "float" $status
+  verdict "float" $status "$results/solve-float.log"
 fi
 
-if has sanitizer; then
-  say ""
-  say "== compute-sanitizer"
+if begin sanitizer "compute-sanitizer"; then
   say "(racecheck without chunk and the search for level sets: they hand values over in words of shared memory that are their own flags, which the tool takes for hazards)"
   for tool in memcheck racecheck synccheck; do
     algorithms=ours
@@ -83,117 +133,187 @@ if has sanitizer; then
   done
 fi
 
-if has profile; then
-  say ""
-  say "== hardware counters of solves"
+if begin profile "hardware counters of solves"; then
   if command -v ncu >/dev/null; then
-    at=()
-    for m in boyd2_kkt rail_79841_A ct2010 nh2010 ACTIVSg25k_Ybus cs4 cit-Cora circuit_3; do at+=("$SPTRSV_MATRICES/$m".mtx*); done
+    mapfile -t at < <(files boyd2_kkt rail_79841_A ct2010 nh2010 ACTIVSg25k_Ybus cs4 cit-Cora circuit_3)
     timeout 300 python3 tests/bench/profile.py "$BENCH" "$results/profile.jsonl" g2d5:300 "${at[@]}" >"$results/profile.log" 2>&1
     status=$?
-    verdict "counters of $(grep -c '"kernels"' "$results/profile.log") solves" $status
+    verdict "counters of $(grep -c '"kernels"' "$results/profile.log") solves" $status "$results/profile.log"
   else
     say "skipped: there is no ncu (Nsight Compute)"
   fi
 fi
 
-if has dense; then
-  say ""
-  say "== dense triangles, and dense parts of sparse ones"
+if begin dense "dense triangles, and dense parts of sparse ones"; then
   rm -f "$results/dense.jsonl"
   timeout 120 "$DENSE" -o "$results/dense.jsonl" >"$results/dense.log" 2>&1
   status=$?
   grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/dense.log" | tee -a "$out"
-  verdict "dense triangles, double" $status
+  verdict "dense triangles, double" $status "$results/dense.log"
   timeout 120 "$DENSE" -p float -m 0 32 100 1000 3000 >"$results/dense-float.log" 2>&1
-  verdict "dense triangles, float" $?
-  at=()
-  for m in circuit_1 circuit_3 rajat01 qc324 as-caida_826 web-NotreDame; do at+=("$SPTRSV_MATRICES/$m".mtx*); done
+  verdict "dense triangles, float" $? "$results/dense-float.log"
+  mapfile -t at < <(files circuit_1 circuit_3 rajat01 qc324 as-caida_826 web-NotreDame)
   timeout 120 "$BENCH" -a dense,thread,chunk,inverse,cusparse -o "$results/dense.jsonl" dense:1024 dense:4096 arrow:1000000 arrow:50000:128 "${at[@]}" >"$results/dense-sparse.log" 2>&1
   status=$?
   grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/dense-sparse.log" | tee -a "$out"
-  verdict "dense parts of sparse triangles" $status
+  verdict "dense parts of sparse triangles" $status "$results/dense-sparse.log"
 fi
 
-if has recblock; then
-  say ""
-  say "== recblock: types, depths, thresholds"
+if begin recblock "recblock: types, depths, thresholds"; then
   rm -f "$results/recblock.jsonl"
   settings=thread,chunk,inverse
   for s in depth=1 depth=3 depth=5 depth={0,1,2,3,4,6}:thresholds=fitted type={column,row}:depth=3 type={column,row}:depth=3:thresholds=fitted; do settings=$settings,recblock:$s; done
-  files=()
-  for m in delaunay_n16 luxembourg_osm wave ct2010 finance256 cont-300_kkt rail_79841_A as-caida_826 ACTIVSg25k_Ybus vsp_model1_crew1_cr42_south31 Dubcova1 PGPgiantcompo cage10 slam_city10000 boyd2_kkt web-NotreDame G3_circuit; do files+=("$(ls "$SPTRSV_MATRICES/$m".mtx* | head -1)"); done
-  timeout 120 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a $settings "${files[@]}" >"$results/recblock.log" 2>&1
+  mapfile -t at < <(files delaunay_n16 luxembourg_osm wave ct2010 finance256 cont-300_kkt rail_79841_A as-caida_826 ACTIVSg25k_Ybus vsp_model1_crew1_cr42_south31 Dubcova1 PGPgiantcompo cage10 slam_city10000 boyd2_kkt web-NotreDame G3_circuit)
+  timeout 120 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a $settings "${at[@]}" >"$results/recblock.log" 2>&1
   status=$?
   # more than 20,000 level sets: the paper has cuSPARSE solve these
   [ $status != 0 ] || timeout 30 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a recblock,recblock:depth=3:thresholds=fitted,recblock:depth=0:triangle=cusparse,recblock:depth=0:thresholds=fitted band:100000:3 >>"$results/recblock.log" 2>&1 || status=$?
   grep -E "WRONG|DIFFER|captured|^[0-9]* wrong" "$results/recblock.log" | tee -a "$out"
-  verdict recblock $status
+  verdict recblock $status "$results/recblock.log"
 fi
 
-if has ag; then
-  say ""
-  say "== searches among ag's schemes, 2 s a matrix"
+if begin ag "searches among ag's schemes, 2 s a matrix"; then
   rm -f "$results/ag_search.jsonl"
-  named=""
-  for m in Dubcova1 cage10 circuit_3 hymls_cavity2D_64_Re1000 astro-ph finance256 delaunay_n16 as-caida_826 cit-Cora ACTIVSg25k_Ybus slam_ais2klinik ct2010 rail_79841_A luxembourg_osm wave vsp_model1_crew1_cr42_south31 web-NotreDame cont-300_kkt boyd2_kkt G3_circuit; do
-    named="$named $(ls "$SPTRSV_MATRICES/$m".mtx* | head -1)"
-  done
-  timeout 120 "$AG" -search 2 -o "$results/ag_search.jsonl" $named >"$results/ag.log" 2>&1
+  mapfile -t at < <(files Dubcova1 cage10 circuit_3 hymls_cavity2D_64_Re1000 astro-ph finance256 delaunay_n16 as-caida_826 cit-Cora ACTIVSg25k_Ybus slam_ais2klinik ct2010 rail_79841_A luxembourg_osm wave vsp_model1_crew1_cr42_south31 web-NotreDame cont-300_kkt boyd2_kkt G3_circuit)
+  timeout 120 "$AG" -search 2 -o "$results/ag_search.jsonl" "${at[@]}" >"$results/ag.log" 2>&1
   status=$?
   grep -E "WRONG|tries|^[0-9]* wrong" "$results/ag.log" | tee -a "$out"
-  verdict "ag" $status
+  verdict "ag" $status "$results/ag.log"
 fi
 
-if has setup; then
-  say ""
-  say "== set-ups, ms"
+if begin setup "set-ups, ms"; then
   rm -f "$results/setup.jsonl"
   for m in "-dim 2 -n 1000" "-dim 3 -n 128" G3_circuit wave Dubcova1 ct2010 cage10 web-NotreDame Pd; do
-    case $m in -*) ;; *) m="-f $(ls "$SPTRSV_MATRICES/$m".mtx* | head -1)" ;; esac
+    case $m in
+    -*) ;;
+    *)
+      f=$(files "$m")
+      [ -n "$f" ] || continue
+      m="-f $f"
+      ;;
+    esac
     timeout 120 "$SETUP" $m -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/setup.jsonl" >"$results/setup.log" 2>&1
     status=$?
     sed -n 's/.*"matrix": "\([^"]*\)".*"preconditioner": "\([^"]*\)".*"first_ms": \([0-9.e+-]*\), "same_pattern_ms": \([0-9.e+-]*\).*/\1, \2: \3, new values \4/p' "$results/setup.log" | tee -a "$out"
-    [ $status = 0 ] || verdict "setup $m" $status
+    [ $status = 0 ] || verdict "setup $m" $status "$results/setup.log"
   done
 fi
 
-solve() { # NAME PRECONDITIONER ITERATIONS COMMAND...
-  local name=$1 pc=$2 expected=$3 log=$results/petsc.log
-  shift 3
-  timeout 300 "$@" -ksp_type cg -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -ksp_converged_reason -log_view_gpu_time -log_view >"$log" 2>&1
-  local status=$?
-  local its setup apply n ksp
-  its=$(sed -n 's/.*iterations \([0-9]*\).*/\1/p' "$log" | head -1)
+# Runs a program of PETSc's twice: with the synchronisation that timing each event needs, and for KSPSolve, which holds the set-up, without. Sets its, sums
+# of all solves; setup_s, apply_ms, ksp_s; and what the factor's view says: levels, algorithms, order.
+program() { # COMMAND...
+  local status=0 n apply log=$results/petsc.log
+  timeout 300 "$@" -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -ksp_converged_reason -mat_sptrsvgpu_view -options_left 0 -log_view_gpu_time -log_view >"$log" 2>&1 || status=$?
+  its=$(sed -n 's/.*iterations \([0-9]*\).*/\1/p' "$log" | awk '{ n += $1 } END { if (NR) print n }')
   read -r n apply < <(awk '$1 == "PCApply" { print $2, $4 }' "$log")
-  setup=$(awk '$1 == "PCSetUp" { print $4 }' "$log")
-  # times of a run without the synchronisation that timing each event needs
-  timeout 300 "$@" -ksp_type cg -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -log_view >"$log" 2>&1 || status=$?
-  ksp=$(awk '$1 == "KSPSolve" { print $4 }' "$log")
-  printf '{"problem": "%s", "preconditioner": "%s", "iterations": %s, "setup_s": %s, "apply_ms": %s, "kspsolve_s": %s}\n' "$name" "$pc" "${its:-null}" "${setup:-null}" "$(awk "BEGIN { if (${n:-0}) printf \"%.4g\", 1e3 * ${apply:-0} / ${n:-1}; else print \"null\" }")" "${ksp:-null}" | tee -a "$results/petsc.jsonl" "$out"
-  [ $status = 0 ] || verdict "$name $pc" $status
+  setup_s=$(awk '$1 == "PCSetUp" { print $4 }' "$log")
+  apply_ms=$(awk "BEGIN { if (${n:-0}) printf \"%.4g\", 1e3 * ${apply:-0} / ${n:-1}; else print \"null\" }")
+  levels=$(sed -n 's/^ *\([0-9]*\) level sets of .*/\1/p' "$log" | head -1)
+  algorithms=$(sed -n 's/^ *algorithm \([a-z]*\): .*/\1/p' "$log" | head -2 | paste -sd' ')
+  order=$(sed -n 's/^ *\([a-z]* order: .*\)/\1/p' "$log" | head -1 | tr -d '"\\')
+  timeout 300 "$@" -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -log_view >"$log" 2>&1 || status=$?
+  ksp_s=$(awk '$1 == "KSPSolve" { print $4 }' "$log")
+  return $status
+}
+
+solve() { # NAME PRECONDITIONER ITERATIONS COMMAND...
+  local name=$1 pc=$2 expected=$3 status=0
+  shift 3
+  program "$@" -ksp_type cg || status=$?
+  printf '{"problem": "%s", "preconditioner": "%s", "iterations": %s, "setup_s": %s, "apply_ms": %s, "kspsolve_s": %s}\n' "$name" "$pc" "${its:-null}" "${setup_s:-null}" "$apply_ms" "${ksp_s:-null}" | tee -a "$results/petsc.jsonl" "$out"
+  [ $status = 0 ] || verdict "$name $pc" $status "$results/petsc.log"
   [ "${its:-}" = "$expected" ] || verdict "$name $pc: ${its:-no} iterations, should be $expected" 1
 }
 
-if has petsc; then
-  say ""
-  say "== unchanged PETSc programs, CG, rtol 1e-8"
-  rm -f "$results/petsc.jsonl"
-  tutorials=$PETSC_DIR/src/ksp/ksp/tutorials
+in_orders() { # NAME ITERATIONS-IN-THE-NATURAL-ORDER-OR-"" COMMAND...
+  local name=$1 expected=$2 o status
+  shift 2
+  for o in natural bmc auto; do
+    status=0
+    program "$@" -dll_append "$LIB" -pc_type sptrsvgpu -pc_sptrsvgpu_ordering $o || status=$?
+    printf '{"problem": "%s", "order": "%s", "iterations": %s, "levels": %s, "setup_s": %s, "apply_ms": %s, "kspsolve_s": %s, "algorithms": "%s", "view": "%s"}\n' "$name" $o "${its:-null}" "${levels:-null}" "${setup_s:-null}" "$apply_ms" "${ksp_s:-null}" "$algorithms" "$order" | tee -a "$results/orders.jsonl" "$out"
+    [ $status = 0 ] || verdict "$name $o" $status "$results/petsc.log"
+    [ $o != natural ] || [ -z "$expected" ] || [ "${its:-}" = "$expected" ] || verdict "$name: ${its:-no} iterations, should be $expected" 1
+  done
+}
+
+tutorials=$PETSC_DIR/src/ksp/ksp/tutorials
+tutorial() { # the programs of PETSc that are tried
+  local e
   for e in ex45 ex2; do
     [ -x "$tutorials/$e" ] || (cd "$tutorials" && $make -s $e) >/dev/null 2>&1
   done
+}
+ex45=("$tutorials/ex45" -da_grid_x 128 -da_grid_y 128 -da_grid_z 128 -dm_mat_type aijcusparse -dm_vec_type cuda)
+ex2=("$tutorials/ex2" -m 1000 -n 1000 -mat_type aijcusparse -vec_type cuda)
+
+if begin petsc "unchanged PETSc programs, CG, rtol 1e-8"; then
+  rm -f "$results/petsc.jsonl"
+  tutorial
   for pc in jacobi ilu sptrsvgpu capellini; do
     load="" three=171 two=562
     case $pc in
     sptrsvgpu | capellini) load="-dll_append $LIB" ;;
     jacobi) three=362 two=1715 ;;
     esac
-    solve "ksp ex45 128^3" $pc $three "$tutorials/ex45" -da_grid_x 128 -da_grid_y 128 -da_grid_z 128 -dm_mat_type aijcusparse -dm_vec_type cuda $load -pc_type $pc
-    solve "ksp ex2 1000^2" $pc $two "$tutorials/ex2" -m 1000 -n 1000 -mat_type aijcusparse -vec_type cuda $load -pc_type $pc
+    solve "ksp ex45 128^3" $pc $three "${ex45[@]}" $load -pc_type $pc
+    solve "ksp ex2 1000^2" $pc $two "${ex2[@]}" $load -pc_type $pc
   done
 fi
 
+if begin orders "orders: unchanged PETSc programs, and examples, in each"; then
+  rm -f "$results/orders.jsonl"
+  tutorial
+  in_orders "ex45, 128^3" 171 "${ex45[@]}" -ksp_type cg
+  in_orders "ex2, 1000^2" 562 "${ex2[@]}" -ksp_type cg
+  in_orders "ex4, 1000^2, 4 Newton steps" "" "$EXAMPLES/ex4" -da_grid_x 1000 -da_grid_y 1000 -ksp_type cg -dm_mat_type aijcusparse -dm_vec_type cuda
+  for m in G3_circuit slam_city10000 Dubcova1 BentPipe2D100; do
+    f=$(files $m)
+    [ -n "$f" ] || continue
+    in_orders $m "" "$EXAMPLES/ex2" -f "$f" -mat_type aijcusparse -ksp_type "$([ $m = BentPipe2D100 ] && echo gmres || echo cg)"
+  done
+  mapfile -t at < <(files G3_circuit slam_city10000 Dubcova1 BentPipe2D100 wave slam_ais2klinik)
+  timeout 120 "$REPEATS" -n 200 -o "$results/orders.jsonl" order:g3d7:128 order:g2d5:1000 "${at[@]/#/order:}" >"$results/orders.log" 2>&1
+  status=$?
+  grep -E "ordering|wrong" "$results/orders.log" | tee -a "$out"
+  verdict "orderings, 20 times each" $status "$results/orders.log"
+fi
+
+if begin solutions "time to solution, set-up included: jacobi, cuSPARSE's ILU, and ours in each order"; then
+  rm -f "$results/solutions.jsonl"
+  # small matrices a dozen to a process, large ones by themselves: what stops one, a set-up of minutes say, is not the end of the others
+  mapfile -t at < <(find -L "$SPTRSV_MATRICES" -maxdepth 1 -name '*.mtx*' -printf '%s %p\n' | sort -n | cut -d' ' -f2-)
+  until=$((SECONDS + 500)) group=g2d5:1000,g3d7:128 inside=12
+  : >"$results/solutions.log"
+  for i in "${!at[@]}"; do
+    group=$group,${at[i]} inside=$((inside + 1))
+    [ $inside -ge 12 ] || [ $i -ge $((${#at[@]} - 16)) ] || continue
+    left=$((until - SECONDS))
+    if [ $left -lt 10 ]; then verdict "solutions of ${group#,}: no time left" 1
+    else
+      timeout $((left < 100 ? left : 100)) "$SOLUTIONS" -f "${group#,}" -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/solutions.jsonl" >>"$results/solutions.log" 2>&1
+      status=$?
+      [ $status = 0 ] || verdict "solutions of ${group#,}" $status "$results/solutions.log"
+    fi
+    group="" inside=0
+  done
+  [ ! -f "$results/solutions.jsonl" ] || python3 tests/bench/solutions.py "$results/solutions.jsonl" | sed '/^<details>/,$d' | tee -a "$out"
+fi
+
+if begin repeats "the same bits, 1,000 times"; then
+  rm -f "$results/repeats.jsonl"
+  mapfile -t at < <(files EVSL_A5795)
+  timeout 220 "$REPEATS" -n 1000 -o "$results/repeats.jsonl" full:96 g2d5:60 rmat:11:8 "${at[@]}" bmc:g2d5:60 arrow:2000:3 full:500 >"$results/repeats.log" 2>&1
+  status=$?
+  grep -E "DIFFER|vary|FAILED|refused|^[0-9]* wrong" "$results/repeats.log" | tee -a "$out"
+  verdict "double: $(grep -c "the same bits" "$results/repeats.log") things repeated" $status "$results/repeats.log"
+  timeout 40 "$REPEATS" -p float -n 200 -o "$results/repeats.jsonl" full:96 g2d5:60 rmat:11:8 >"$results/repeats-float.log" 2>&1
+  status=$?
+  grep -E "DIFFER|FAILED|^[0-9]* wrong" "$results/repeats-float.log" | tee -a "$out"
+  verdict "float: $(grep -c "the same bits" "$results/repeats-float.log") things repeated" $status "$results/repeats-float.log"
+fi
+
+end
 say ""
 [ $failed = 0 ] && say "all passed" || say "something failed"
 exit $failed

@@ -181,12 +181,12 @@ void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const Trs
   const void  *l, *u;
   char        *kept = malloc(size * (size_t)(2 * A->nnz + 2));
 
-  TrsvFactorTriangles(f, &L, &U, &l, &u);
   for (int t = 0; t < times; t++) {
-    const size_t nl = (size_t)L.offsets[A->rows], nu = (size_t)U.offsets[A->rows];
-
     SimtSchedule(schedule++);
     if (!ExpectError(TrsvFactorNumeric(f, A->values, p, &o, NULL), TRSV_SUCCESS, where)) break;
+    TrsvFactorTriangles(f, &L, &U, &l, &u);
+    const size_t nl = (size_t)L.offsets[A->rows], nu = (size_t)U.offsets[A->rows];
+
     if (!Expect(o.row == r.row && o.attempts == r.attempts, "%s: row %d, %d attempts; not %d, %d", where, o.row, o.attempts, r.row, r.attempts)) break;
     if (!Expect(fabs(o.shift - r.shift) <= 1e-5 * fabs(r.shift) && fabs(o.pivot - r.pivot) <= 1e-12, "%s: shift %g, pivot %g; not %g, %g", where, o.shift, o.pivot, r.shift, r.pivot)) break;
     if (r.row >= 0) break; /* what is behind a zero pivot is of no use */

@@ -1,10 +1,11 @@
 /*
    Memory that is not there: every allocation of the host and every call of the device fails once, and from then on, at each place in
-   turn. Whatever happens, an error is told, nothing is left behind, and the same works once there is memory again.
+   turn. Whatever happens, an error is told, nothing is left behind, and the same works once there is memory again. And memory that is:
+   a set-up takes little more on the device than what stays.
 
    The linker wraps malloc and its kin; see the makefile.
 */
-#include "check.h"
+#include "square.h"
 
 void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
@@ -231,11 +232,52 @@ static void Algorithm(const TrsvAlgorithm *a)
   free(s.x);
 }
 
+/* A first set-up as src/pc makes it: a pair for a factor without values, then the values. At its peak it has no more than so many times the
+   matrix beyond what stays. */
+static void Peak(Shape shape, int rows, const char *algorithm, double beyond)
+{
+  const TrsvAsked asked = {TrsvAlgorithmFind(algorithm), NULL};
+  TrsvFactor     *f     = NULL;
+  TrsvPair       *pair  = NULL;
+  TrsvOutcome     o;
+  TrsvMatrix      L, U;
+  const void     *l, *u;
+
+  Begin("peak of a set-up: %s, %d rows, %s", ShapeName[shape], rows, algorithm);
+  Square       A      = MakeSquare(shape, rows, 1, TRSV_DOUBLE, 5);
+  const size_t before = TrsvDeviceHeld();
+  const double matrix = (double)sizeof(int) * (rows + 1) + (double)(sizeof(int) + sizeof(double)) * A.nnz;
+
+  TrsvDeviceMark();
+  f = MakeFactor(&A, NULL, TRSV_ILU, 0);
+  if (f) {
+    TrsvFactorTriangles(f, &L, &U, &l, &u);
+    Expect(!l && !u, "there is memory for values before there are any");
+    if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, &asked, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+      TrsvFactorTrim(f);
+      ExpectError(TrsvFactorNumeric(f, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
+      TrsvFactorTriangles(f, &L, &U, &l, &u);
+      ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      const double stays = (double)(TrsvDeviceHeld() - before) / matrix, peak = (double)(TrsvDevicePeak() - before) / matrix;
+      Expect(peak <= stays + beyond, "%.2f times the matrix, of which %.2f stay", peak, stays);
+    }
+  }
+  TrsvPairDestroy(&pair);
+  TrsvFactorDestroy(&f);
+  FreeSquare(&A);
+  End();
+}
+
 void TestMemory(void)
 {
   const char          *only = getenv("TRSV_TEST_ALGORITHM");
   const TrsvAlgorithm *a;
 
+  Peak(GRID_2D, 1600, "chunk", 0);
+  Peak(GRID_3D, 1728, "chunk", 0);
+  Peak(RANDOM, 1500, "chunk", 0);
+  Peak(BAND, 1500, "inverse", 0.5); /* the values of the product, on their way */
+  Peak(GRID_2D, 1600, "thread", 0);
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
     if (!only || !strcmp(only, TrsvAlgorithmName(a))) Algorithm(a);
 }

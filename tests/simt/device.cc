@@ -112,6 +112,7 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
   const unsigned mask  = bits < 32 ? (1u << bits) - 1 : ~0u;
 
   if (fails() || (n && (!holds(keys, bytes) || !holds(sorted_keys, bytes) || (values && (!holds(values, bytes) || !holds(sorted_values, bytes)))))) return TrsvFail(TRSV_ERR_DEVICE, "sort: invalid argument");
+  if (bits > 8) most_in_use = std::max(most_in_use, in_use + bytes * (values ? 2 : 1)); /* CUB's sort asks for that much where one pass is not enough */
   std::vector<int> order((size_t)n);
   for (int i = 0; i < n; i++) order[(size_t)i] = i;
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return (keys[a] & mask) < (keys[b] & mask); });

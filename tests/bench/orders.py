@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""README's table of what each order takes on a GPU, from results/orders.jsonl (PARTS=orders of tests/gpu/run.sh).
+
+  orders.py [FILE]          prints the table
+  orders.py --write README  puts it there; without results nothing is changed
+"""
+import json
+import os
+import sys
+
+from results import ROOT, put
+
+FILE = os.path.join(ROOT, "results", "orders.jsonl")
+BEGIN = "<!-- made by tests/bench/orders.py from results/orders.jsonl -->\n"
+
+
+def digits(v):
+    """Three of them, without an exponent."""
+    return "" if v is None else f"{v:,.0f}" if v >= 100 else f"{v:.1f}" if v >= 10 else f"{v:.2f}" if v >= 1 else f"{v:.3g}"
+
+
+def change(lines, key, scale=1.0):
+    values = [lines.get(o, {}).get(key) for o in ("natural", "bmc")]
+    if key in ("iterations", "levels"):
+        return " -> ".join("?" if v is None else f"{v:,}" for v in values)
+    return " -> ".join("?" if v is None else digits(scale * v) for v in values)
+
+
+def table(path):
+    problems, orderings = {}, []
+    with open(path) as f:
+        for text in f:
+            line = json.loads(text)
+            if "problem" in line:
+                problems.setdefault(line["problem"], {})[line["order"]] = line
+            elif line["what"].startswith("ordering"):
+                orderings.append(line)
+    out = ["| natural -> `bmc` | iterations | level sets | PCSetUp, ms | PCApply, ms | KSPSolve, ms | the same by `auto` | `auto` takes | its algorithms |", "|---|---|---|---|---|---|---|---|---|"]
+    for name, lines in problems.items():
+        auto = lines.get("auto", {})
+        takes = "`bmc`" if auto.get("view", "").startswith("multicolour") else "natural"
+        ours = auto.get("algorithms", "").split()
+        out.append(f"| {name} | {change(lines, 'iterations')} | {change(lines, 'levels')} | {change(lines, 'setup_s', 1e3)} | {change(lines, 'apply_ms')} | {change(lines, 'kspsolve_s', 1e3)} | {digits(1e3 * auto['kspsolve_s']) if auto.get('kspsolve_s') else '?'} | {takes} | {', '.join(dict.fromkeys(ours))} |")
+    out.append("\nKSPSolve holds the set-up; PCSetUp and PCApply are of a run with `-log_view_gpu_time`; one run each ([results/orders.jsonl](results/orders.jsonl))." + (" The ordering alone, on the GPU, medians: " + ", ".join(f"{l['matrix']} {digits(l['ms'])} ms" for l in orderings) + "." if orderings else ""))
+    return "\n".join(out) + "\n"
+
+
+def main(args):
+    if args[:1] != ["--write"]:
+        print(table(args[0] if args else FILE), end="")
+        return 0
+    if not os.path.exists(FILE):
+        print(f"orders.py: there is no results/orders.jsonl; {args[1]} is left as it is")
+        return 0
+    return put(args[1], BEGIN, table(FILE))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

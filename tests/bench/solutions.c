@@ -1,0 +1,339 @@
+static char help[] = "Time to solution, set-up included: ours in the natural order, in multicolour and in the one that auto takes, against Jacobi and PETSc's ILU(0) by cuSPARSE.\n\
+  -f <file,file,...>      : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
+  -values <own,laplacian> : which values of a file, both if not given; Laplacians for symmetric patterns alone\n\
+  -limit <seconds>        : that a solve may take, 20 if not given; a set-up is not cut off\n\
+  -runs <n>               : of which the median is told, 5 if not given\n\
+  -host                   : matrices on the host, to try all this where there is no GPU\n\
+  -o <file>               : a JSON object a line is added to it\n\n";
+
+/*
+   Systems as in orderings.c: b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices whose diagonal has one sign, else GMRES(60);
+   ILU(0) for all. A run is a new KSP: PCSetUp and KSPSolve from a matrix and a vector on an idle GPU until it is idle again, by the host's clock. What the GPU
+   loads or keeps once (code, the matrix itself) falls into a run before those of which the median is taken; it is told as "cold_ms". Where that one
+   does not converge it is the only one, and where it takes seconds its time is what is told, "runs" being 0.
+   The plugin is loaded by -dll_append.
+*/
+#include <petsctime.h>
+#include "systems.h"
+
+static const struct {
+  const char *name, *pc, *ordering;
+} ways[] = {
+  {"jacobi",  PCJACOBI,     NULL     },
+  {"natural", "sptrsvgpu",  "natural"},
+  {"bmc",     "sptrsvgpu",  "bmc"    },
+  {"auto",    "sptrsvgpu",  "auto"   },
+  {"ilu",     PCILU,        NULL     }, /* last, as it may take minutes */
+};
+
+enum {
+  WAYS      = PETSC_STATIC_ARRAY_LENGTH(ways),
+  RUNS_MOST = 15
+};
+
+static const double seldom = 3000; /* ms from which on a run is not repeated */
+
+typedef struct {
+  const char *name, *values;
+  PetscInt    rows;
+  double      nnz;
+  PetscBool   cg;
+} About;
+
+typedef struct {
+  double             cold, setup, solve, residual; /* ms; the true residual over b */
+  int                runs;
+  PetscInt           iterations, levels;
+  PetscBool          stopped; /* by the limit */
+  KSPConvergedReason reason;
+  char               failure[256], lower[32], upper[32], order[192]; /* what went wrong; what the factor says */
+} Result;
+
+typedef struct {
+  FILE     *out;
+  PetscReal limit;
+  PetscInt  runs;
+  PetscBool host, silent;
+} Asked;
+
+typedef struct {
+  void          *inner;
+  PetscLogDouble end;
+  PetscBool      stopped;
+} Watch;
+
+/* PETSc's, and the limit */
+static PetscErrorCode Converged(KSP ksp, PetscInt it, PetscReal norm, KSPConvergedReason *reason, void *context)
+{
+  Watch         *w = (Watch *)context;
+  PetscLogDouble now;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPConvergedDefault(ksp, it, norm, reason, w->inner));
+  if (*reason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscTime(&now));
+  if (now > w->end) {
+    *reason    = KSP_DIVERGED_ITS;
+    w->stopped = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The algorithm behind the n-th such line of a factor's view */
+static void Name(const char text[], const char before[], int n, char name[32])
+{
+  const char *at = strstr(text, before);
+
+  for (*name = 0; at && n > 1; n--) at = strstr(at + 1, before);
+  if (at) (void)sscanf(at + strlen(before), "%31[^:]", name);
+}
+
+static PetscErrorCode Describe(KSP ksp, Result *r)
+{
+  char        text[8192];
+  const char *at;
+  int         levels = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(SystemFactorView(ksp, text, sizeof(text)));
+  Name(text, "algorithm ", 1, r->lower);
+  Name(text, "algorithm ", 2, r->upper);
+  at = strstr(text, " level sets of ");
+  while (at && at > text && at[-1] >= '0' && at[-1] <= '9') at--;
+  if (at) (void)sscanf(at, "%d", &levels);
+  r->levels = levels;
+  at        = strstr(text, " order: ");
+  while (at && at > text && at[-1] > ' ') at--;
+  if (at) (void)sscanf(at, "%191[^\n]", r->order);
+  for (char *c = r->order; *c; c++)
+    if (*c == '"' || *c == '\\') *c = '\'';
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One run; describe: also what it was that solved. */
+static PetscErrorCode Once(Mat A, Vec b, Vec x, const About *about, int way, const Asked *asked, PetscBool describe, Result *r)
+{
+  KSP       ksp;
+  PC        pc;
+  Watch     w = {NULL, 0, PETSC_FALSE};
+  double    start, between, end;
+  PetscReal norm, all;
+  Vec       left;
+
+  PetscFunctionBeginUser;
+  if (ways[way].ordering) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", ways[way].ordering));
+  PetscCall(VecSet(x, 0));
+  PetscCall(SystemNow(&start));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, about->cg ? KSPCG : KSPGMRES));
+  PetscCall(KSPGMRESSetRestart(ksp, 60));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, about->cg ? 10000 : 2000));
+  PetscCall(KSPConvergedDefaultCreate(&w.inner));
+  PetscCall(KSPSetConvergenceTest(ksp, Converged, &w, NULL));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, ways[way].pc));
+  if (ways[way].ordering) PetscCall(PCSetFromOptions(pc));
+  PetscCall(PetscTime(&w.end));
+  w.end += asked->limit;
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(SystemNow(&between));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(SystemNow(&end));
+  r->setup   = between - start;
+  r->solve   = end - between;
+  r->stopped = w.stopped;
+  PetscCall(KSPGetIterationNumber(ksp, &r->iterations));
+  PetscCall(KSPGetConvergedReason(ksp, &r->reason));
+  if (describe) {
+    PetscCall(VecDuplicate(b, &left));
+    PetscCall(MatResidual(A, b, x, left));
+    PetscCall(VecNorm(left, NORM_2, &norm));
+    PetscCall(VecNorm(b, NORM_2, &all));
+    r->residual = norm / all;
+    PetscCall(VecDestroy(&left));
+    if (ways[way].ordering && r->reason != KSP_DIVERGED_PC_FAILED) PetscCall(Describe(ksp, r));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(KSPConvergedDefaultDestroy(&w.inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With vectors of its own: what fails may leave them locked. */
+static PetscErrorCode Way(Mat A, const About *about, int way, const Asked *asked, Result *r)
+{
+  PetscReal total[RUNS_MOST];
+  PetscInt  index[RUNS_MOST];
+  Result    run[RUNS_MOST];
+  double    spent = 0;
+  Vec       b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(Once(A, b, x, about, way, asked, PETSC_TRUE, r));
+  r->cold = r->setup + r->solve;
+  for (r->runs = 0; r->reason > 0 && r->cold <= seldom && r->runs < asked->runs && spent < seldom; r->runs++) {
+    run[r->runs] = *r;
+    PetscCall(Once(A, b, x, about, way, asked, PETSC_FALSE, &run[r->runs]));
+    index[r->runs] = r->runs;
+    spent += total[r->runs] = run[r->runs].setup + run[r->runs].solve;
+  }
+  if (r->runs) {
+    PetscCall(PetscSortRealWithArrayInt(r->runs, total, index));
+    run[0]   = run[index[r->runs / 2]];
+    r->setup = run[0].setup;
+    r->solve = run[0].solve;
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Keeps the message of an error where it arises. */
+static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType type, const char *message, void *context)
+{
+  char *kept = (char *)context;
+
+  (void)comm, (void)line, (void)function, (void)file;
+  if (type == PETSC_ERROR_INITIAL && message) {
+    (void)PetscStrncpy(kept, message, sizeof(((Result *)0)->failure));
+    for (; *kept; kept++)
+      if (*kept == '"' || *kept == '\\' || *kept < ' ') *kept = '\'';
+  }
+  return n;
+}
+
+static PetscErrorCode Tell(const Asked *asked, const About *about, int way, const Result *r)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-32s %-9s %-8s %6" PetscInt_FMT " iterations, %-28s set-up %9.3f ms, solve %9.3f ms, residual %.1e %s %s %s%s\n", about->name, about->values, ways[way].name, r->iterations, KSPConvergedReasons[r->reason], r->setup, r->solve, r->residual, r->lower, r->upper, r->failure, r->stopped ? "stopped by the limit" : ""));
+  if (!asked->out) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, asked->out, "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT ", \"nnz\": %.0f, \"values\": \"%s\", \"ksp\": \"%s\", \"where\": \"%s\", \"way\": \"%s\", \"iterations\": %" PetscInt_FMT ", \"reason\": \"%s\", \"converged\": %s, \"stopped\": %s, \"runs\": %d, \"ms\": %.6g, \"setup_ms\": %.6g, \"solve_ms\": %.6g, \"cold_ms\": %.6g, ", about->name, about->rows, about->nnz,
+                         about->values, about->cg ? "cg" : "gmres", asked->host ? "host" : "GPU", ways[way].name, r->iterations, KSPConvergedReasons[r->reason], r->reason > 0 && !r->failure[0] ? "true" : "false", r->stopped ? "true" : "false", r->runs, r->setup + r->solve, r->setup, r->solve, r->cold));
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, asked->out, "\"residual\": %.3g, \"levels\": %" PetscInt_FMT ", \"lower\": \"%s\", \"upper\": \"%s\", \"order\": \"%s\", \"failure\": \"%s\"}\n", PetscIsInfOrNanReal(r->residual) ? -1. : r->residual, r->levels, r->lower, r->upper, r->order, r->failure));
+  (void)fflush(asked->out);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All ways, of a matrix on the host. What fails is told, and the others go on. */
+static PetscErrorCode System(const Asked *asked, Mat host, const char name[], const char values[], PetscBool cg)
+{
+  About   about = {name, values, 0, 0, cg};
+  Mat     A     = host;
+  MatInfo info;
+
+  PetscFunctionBeginUser;
+#if PetscDefined(HAVE_CUDA)
+  if (!asked->host) PetscCall(MatConvert(host, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, &A));
+#endif
+  PetscCall(MatGetSize(A, &about.rows, NULL));
+  PetscCall(MatGetInfo(host, MAT_LOCAL, &info));
+  about.nnz = info.nz_used;
+  for (int way = 0; way < (int)WAYS; way++) {
+    Result         r;
+    PetscErrorCode ierr;
+
+    PetscCall(PetscMemzero(&r, sizeof(r)));
+    PetscCall(PetscPushErrorHandler(Keep, r.failure));
+    ierr = Way(A, &about, way, asked, &r);
+    PetscCall(PetscPopErrorHandler());
+    if (ierr && !r.failure[0]) PetscCall(PetscStrncpy(r.failure, "failed", sizeof(r.failure)));
+    if (!asked->silent) PetscCall(Tell(asked, &about, way, &r));
+  }
+  if (A != host) PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Can the matrix be definite? */
+static PetscErrorCode OneSign(Mat A, PetscBool *one)
+{
+  Vec       d;
+  PetscReal least, most;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, NULL, &d));
+  PetscCall(MatGetDiagonal(A, d));
+  PetscCall(VecMin(d, NULL, &least));
+  PetscCall(VecMax(d, NULL, &most));
+  *one = (PetscBool)(least > 0 || most < 0);
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode File(const Asked *asked, const char file[], PetscBool own, PetscBool laplacian)
+{
+  Mat       A;
+  MtxReport r;
+  PetscBool pattern, symmetric, sign = PETSC_FALSE;
+  char      name[64];
+  int       n;
+
+  PetscFunctionBeginUser;
+  if (sscanf(file, "g2d5:%d", &n) == 1 || sscanf(file, "g3d7:%d", &n) == 1) {
+    PetscCall(SystemGrid(file[1] - '0', n, &A));
+    PetscCall(System(asked, A, file, "own", PETSC_TRUE));
+    PetscCall(MatDestroy(&A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SystemName(file, name, sizeof(name)));
+  PetscCall(SystemLoad(file, MTX_VALUES_DOMINANT, &A, &r));
+  PetscCall(MatIsSymmetric(A, 1e-10, &symmetric));
+  pattern = (PetscBool)(r.field[0] == 'p');
+  if (!pattern) {
+    PetscCall(MatDestroy(&A));
+    PetscCall(SystemLoad(file, MTX_VALUES_FILE, &A, &r));
+    PetscCall(MatIsSymmetric(A, 1e-10, &symmetric));
+    PetscCall(OneSign(A, &sign));
+    if (own) PetscCall(System(asked, A, name, "own", (PetscBool)(symmetric && sign)));
+  }
+  if (symmetric && laplacian) {
+    PetscCall(SystemLaplacian(A, pattern));
+    PetscCall(System(asked, A, name, "laplacian", PETSC_TRUE));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  char     *files[256], values[16] = "", output[PETSC_MAX_PATH_LEN] = "";
+  PetscInt  count = PETSC_STATIC_ARRAY_LENGTH(files);
+  PetscBool own = PETSC_TRUE, laplacian = PETSC_TRUE, set;
+  Asked     asked = {NULL, 20, 5, PETSC_FALSE, PETSC_FALSE}, warm;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-f", files, &count, &set));
+  PetscCheck(set && count, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-f names matrices");
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-values", values, sizeof(values), &set));
+  if (set) {
+    PetscCall(PetscStrcmp(values, "own", &own));
+    PetscCall(PetscStrcmp(values, "laplacian", &laplacian));
+    PetscCheck(own || laplacian, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-values own or laplacian, not %s", values);
+  }
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &asked.limit, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &asked.runs, NULL));
+  PetscCheck(asked.runs > 0 && asked.runs <= RUNS_MOST, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-runs 1 to %d", (int)RUNS_MOST);
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &asked.host, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-o", output, sizeof(output), &set));
+  /* the GPU's code and libraries are loaded by one that is not told of */
+  warm        = asked;
+  warm.silent = PETSC_TRUE;
+  PetscCall(File(&warm, "g2d5:100", PETSC_TRUE, PETSC_FALSE));
+  if (set) PetscCall(PetscFOpen(PETSC_COMM_SELF, output, "a", &asked.out));
+  for (PetscInt i = 0; i < count; i++) {
+    Result         r;
+    PetscErrorCode ierr;
+
+    r.failure[0] = 0; /* complex ones, or not square */
+    PetscCall(PetscPushErrorHandler(Keep, r.failure));
+    ierr = File(&asked, files[i], own, laplacian);
+    PetscCall(PetscPopErrorHandler());
+    if (ierr) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: left out: %s\n", files[i], r.failure));
+    PetscCall(PetscFree(files[i]));
+  }
+  if (asked.out) PetscCall(PetscFClose(PETSC_COMM_SELF, asked.out));
+  PetscCall(PetscFinalize());
+  return 0;
+}

@@ -1,0 +1,125 @@
+/*
+   Linear systems from files and grids, the clock, and what a factor says of itself: see systems.h.
+*/
+#include <petscdevice.h>
+#include <petsctime.h>
+#include "systems.h"
+
+PetscErrorCode SystemGrid(PetscInt dim, PetscInt n, Mat *A)
+{
+  PetscInt rows = 1;
+
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < dim; d++) rows *= n;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, rows, rows, 2 * dim + 1, NULL, A));
+  for (PetscInt i = 0; i < rows; i++) {
+    PetscInt    cols[7], count = 0, stride = 1;
+    PetscScalar values[7];
+
+    for (PetscInt d = 0, at = i; d < dim; d++, at /= n, stride *= n) {
+      if (at % n > 0) cols[count] = i - stride, values[count++] = -1;
+      if (at % n < n - 1) cols[count] = i + stride, values[count++] = -1;
+    }
+    cols[count]     = i;
+    values[count++] = 2 * dim;
+    PetscCall(MatSetValues(*A, 1, &i, count, cols, values, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemLoad(const char file[], MtxValues values, Mat *A, MtxReport *report)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetType(*A, MATSEQAIJ));
+  PetscCall(MtxLoad(*A, file, values, PETSC_TRUE, report));
+  PetscCheck(report->rows == report->cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%s is not square", file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemLaplacian(Mat A, PetscBool pattern)
+{
+  const PetscInt *i, *j;
+  PetscInt        n;
+  PetscScalar    *a;
+  PetscReal       mean = 0;
+  PetscBool       done;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(MatSeqAIJGetArray(A, &a));
+  for (PetscInt r = 0; r < n; r++)
+    for (PetscInt k = i[r]; k < i[r + 1]; k++)
+      if (j[k] != r) {
+        if (pattern) a[k] = 1;
+        mean += PetscAbsScalar(a[k]) / n;
+      }
+  for (PetscInt r = 0; r < n; r++) {
+    PetscReal sum = 0;
+
+    for (PetscInt k = i[r]; k < i[r + 1]; k++)
+      if (j[k] != r) {
+        a[k] = -PetscAbsScalar(a[k]);
+        sum -= PetscRealPart(a[k]);
+      }
+    for (PetscInt k = i[r]; k < i[r + 1]; k++)
+      if (j[k] == r) a[k] = sum + (mean ? 1e-3 * mean : 1);
+  }
+  PetscCall(MatSeqAIJRestoreArray(A, &a));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemName(const char file[], char name[], size_t size)
+{
+  const char *slash = strrchr(file, '/');
+  char       *end;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrncpy(name, slash ? slash + 1 : file, size));
+  end = strstr(name, ".mtx");
+  if (end) *end = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemNow(double *ms)
+{
+  PetscLogDouble t;
+
+  PetscFunctionBeginUser;
+  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA)) {
+    PetscDeviceContext context;
+
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextSynchronize(context));
+  }
+  PetscCall(PetscTime(&t));
+  *ms = 1e3 * t;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemFactorView(KSP ksp, char text[], size_t size)
+{
+  PC          pc;
+  Mat         F;
+  PetscViewer viewer;
+  FILE       *f = tmpfile();
+
+  PetscFunctionBeginUser;
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, f, &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(F, viewer));
+  PetscCall(PetscViewerFlush(viewer));
+  PetscCall(PetscViewerPopFormat(viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(f);
+  text[fread(text, 1, size - 1, f)] = 0;
+  (void)fclose(f);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,26 @@
+/*
+   systems.h: what the programs that measure PETSc share: linear systems from files and grids, the clock, and what a factor says of itself.
+*/
+#pragma once
+
+#include <petscksp.h>
+#include "mtx.h"
+
+/* The Laplacian of 5 or 7 points on n^dim points, on the host; marked symmetric. */
+PETSC_EXTERN PetscErrorCode SystemGrid(PetscInt dim, PetscInt n, Mat *A);
+
+/* From a file, on the host, with zeros on the diagonal where there is no entry. */
+PETSC_EXTERN PetscErrorCode SystemLoad(const char file[], MtxValues values, Mat *A, MtxReport *report);
+
+/* Makes of a symmetric pattern its weighted Laplacian: off the diagonal -|a|, or -1 where there are no values; on it their sum and a thousandth
+   of the mean. */
+PETSC_EXTERN PetscErrorCode SystemLaplacian(Mat A, PetscBool pattern);
+
+/* A file's name without folder and endings. */
+PETSC_EXTERN PetscErrorCode SystemName(const char file[], char name[], size_t size);
+
+/* Milliseconds; waits for the GPU. */
+PETSC_EXTERN PetscErrorCode SystemNow(double *ms);
+
+/* The view of the factor of a KSP's PC, cut off at size. */
+PETSC_EXTERN PetscErrorCode SystemFactorView(KSP ksp, char text[], size_t size);
