@@ -144,8 +144,8 @@ PetscErrorCode MatSpTRSVGPUSetSettings(Mat F, const char algorithm[], const char
   PetscAssertPointer(settings, 3);
   a = TrsvAlgorithmFind(algorithm);
   PetscCheck(a && Row(a) < SPTRSVGPU_WORDS, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_UNKNOWN_TYPE, "No triangular solve is named %s here", algorithm);
-  PetscCallTrsv(TrsvAlgorithmCheck(a, settings));
   PetscCheck(strlen(settings) < sizeof(s->settings.words[0]), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_SIZ, "Settings of more than %zu characters", sizeof(s->settings.words[0]) - 1);
+  PetscCallTrsv(TrsvAlgorithmCheck(a, settings));
   PetscCall(PetscStrncpy(s->settings.words[Row(a)], settings, sizeof(s->settings.words[0])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -27,7 +27,7 @@ static PetscErrorCode SettingsFromOptions(Mat F, PetscOptionItems PetscOptionsOb
 
   PetscFunctionBegin;
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
-    char        settings[TRSV_SETTINGS] = "", option[128], text[256], value[TRSV_SETTINGS];
+    char        settings[1024] = "", option[128], text[256], value[128]; /* more than there may be, so that nothing is cut off unseen */
     const char *name, *values;
     PetscBool   set, any = PETSC_FALSE;
 
@@ -36,6 +36,7 @@ static PetscErrorCode SettingsFromOptions(Mat F, PetscOptionItems PetscOptionsOb
       PetscCall(PetscSNPrintf(text, sizeof(text), "Of the algorithm %s: %s", TrsvAlgorithmName(a), values));
       PetscCall(PetscOptionsString(option, text, "MatSpTRSVGPUSetSettings", "", value, sizeof(value), &set));
       if (!set) continue;
+      PetscCheck(!strchr(value, ' '), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "%s: \"%s\" has a space in it", option, value);
       if (any) PetscCall(PetscStrlcat(settings, " ", sizeof(settings)));
       PetscCall(PetscStrlcat(settings, name, sizeof(settings)));
       PetscCall(PetscStrlcat(settings, "=", sizeof(settings)));

@@ -20,10 +20,10 @@ static const struct {
   const char *name, *pc, *ordering;
 } ways[] = {
   {"jacobi",  PCJACOBI,     NULL     },
-  {"ilu",     PCILU,        NULL     },
   {"natural", "sptrsvgpu",  "natural"},
   {"bmc",     "sptrsvgpu",  "bmc"    },
   {"auto",    "sptrsvgpu",  "auto"   },
+  {"ilu",     PCILU,        NULL     }, /* last, as it may take minutes */
 };
 
 enum {
