@@ -71,6 +71,9 @@ PETSC_INTERN const char    *SpTRSVGPUWords(const SpTRSVGPUSettings *, const Trsv
 PETSC_INTERN PetscErrorCode MatGetFactor_SpTRSVGPU(Mat, MatFactorType, Mat *);
 PETSC_INTERN PetscErrorCode MatSetSolves_SpTRSVGPU(Mat);
 PETSC_INTERN PetscErrorCode MatView_SpTRSVGPU(Mat, PetscViewer);
+PETSC_INTERN PetscErrorCode SpTRSVGPUViewFromOptions(Mat);
+PETSC_INTERN PetscErrorCode SpTRSVGPUPairsBegin(Mat);
+PETSC_INTERN PetscErrorCode SpTRSVGPUPairsSetValues(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetPair(Mat, TrsvMemory, PetscBool, TrsvPair **);
 PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const TrsvPair *, PetscBool);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
