@@ -72,6 +72,12 @@ table() { # those of README and docs/performance.md are what the results give
   [ $status = 0 ] || echo "a table is not what results/ gives: run make plots"
   return $status
 }
+solutions() { # the program that measures times to solution on a GPU, and what makes tables of them, with a matrix on the host
+  local LIB PETSC_DIR PETSC_ARCH CUDA program
+  eval "$($make -s info)"
+  program=$(dirname "$LIB")/../bench/solutions
+  $make -s "$(realpath -m "$program")" && "$program" -host -runs 1 -dll_append "$LIB" -f g2d5:20 -o "$empty/solutions.jsonl" && "${PYTHON:-python3}" tests/bench/solutions.py "$empty/solutions.jsonl" | grep -q "^| g2d5:20 | 400 | CG |"
+}
 
 check "make info can be evaluated" info
 check "make info prints assignments only" info_only
@@ -84,5 +90,6 @@ check "make run with a file" run "-f examples/data/poisson.mtx.xz" "^file:"
 check "make run on two ranks" run_ranks
 check "the library exports its interface only" exported
 check "tables are made from results/" table
+check "times to solution can be measured, and told" solutions
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

@@ -117,6 +117,7 @@ static TrsvError Pass(TrsvGraph *g, int size, int rows, int *block, int *partner
    stay in one block, whatever its size. */
 static TrsvError MakeBlocks(int rows, const int *offsets, const int *columns, const double *values, int size, int *block, TrsvGraph *g)
 {
+  long      reach = 1; /* it comes to more than the largest size */
   int      *work;
   TrsvError error;
 
@@ -125,7 +126,7 @@ static TrsvError MakeBlocks(int rows, const int *offsets, const int *columns, co
   error = TrsvGraphCreate(rows, offsets, columns, values, g);
   if (!error) error = GroupNodes(g, offsets, columns, block, work, work + rows);
   /* pairs of pairs make 2, 4, ... rows; two passes more are for what stayed alone */
-  for (int reach = 1, more = 2; !error && size > 1 && (reach < size || more--); reach *= 2) {
+  for (int more = 2; !error && size > 1 && (reach < size || more--); reach *= 2) {
     const int before = g->n;
 
     error = Pass(g, size, rows, block, work, work + rows, work + 2 * rows);

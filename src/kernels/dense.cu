@@ -14,7 +14,8 @@
    multiplication by the inverse of the 32 x 32 block. With settings.launches each step is a launch, a thread for each row, as published, all of them in
    one graph.
 
-   Stability: dense_values.cu.
+   Stability: dense_values.cu. Zeros are multiplied like other entries: where there is a NaN or an Inf, rows of the triangle that do not depend on it
+   may have NaN, too.
 
    Mapping: the block of ticket t solves strip t of 32 positions, lane l row l; its warps take tiles of the strip in turn, in the order in which
    they get ready; a tile is in registers before its components are waited for.

@@ -11,7 +11,8 @@
 
    Stability: substitution is backward stable row by row; multiplying by an inverse is so up to the growth || |D^-1| |D| ||, the condition
    of the worst block (Higham, Accuracy and Stability of Numerical Algorithms, Section 14.2). It is computed with every set of
-   values; where any block exceeds the limit, or is not finite, those values are solved by `chunk` without inverses.
+   values; where any block exceeds the limit, or is not finite, those values are solved by `chunk` without inverses. A NaN or an Inf outside of
+   the blocks reaches all rows of its block that have an entry in its column, also those before its own: zeros of the inverse times it.
 
    Mapping: positions in order of solution (row, or from the last row) in groups of 32, a warp each, a lane for each row; blocks never
    cross groups. Nobody waits here: the order between launches is all that is needed. Same bits: every sum has one order.

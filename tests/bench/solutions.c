@@ -300,7 +300,7 @@ int main(int argc, char **args)
   char     *files[256], values[16] = "", output[PETSC_MAX_PATH_LEN] = "";
   PetscInt  count = PETSC_STATIC_ARRAY_LENGTH(files);
   PetscBool own = PETSC_TRUE, laplacian = PETSC_TRUE, set;
-  Asked     asked = {NULL, 20, 5, PETSC_FALSE, PETSC_FALSE}, warm;
+  Asked     asked = {NULL, 20, 5, (PetscBool)!PetscDefined(HAVE_CUDA), PETSC_FALSE}, warm;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));

@@ -7,7 +7,7 @@
 #   RESULTS    where the results go (default: results)
 #
 # Writes RESULTS/gpu.txt (what ran, on what, how long, with which outcome). Exit status 1 where something failed. The parts, what they write
-# there, and the time they take on an H200 with 16 cores (~: reckoned from what they did before their time was told; -: not yet run):
+# there, and the time they take on an H200 with 16 cores (~: an estimate, none was kept; from now on gpu.txt tells; -: not yet run):
 #
 #   harness    harness.log                    ~2 min   PETSc's tests
 #   matrices   matrices.log                   ~1 min   ILU(0) of the real matrices against PETSc's own

@@ -2,6 +2,7 @@
    The multicolour ordering, on patterns of every awkward kind and on grids: a permutation, rows of one colour that touch in blocks no larger
    than asked only, the same result every time, in either memory and for columns in any order; and few level sets.
 */
+#include <limits.h>
 #include "check.h"
 
 /* Entries by row and column, any number of times, in any order; a diagonal or none. */
@@ -443,8 +444,29 @@ static void GivesUp(void)
   End();
 }
 
+/* A block as large as can be asked for takes no more passes over the matrix than one as large as the matrix: a star grows by a row in each. */
+static void Unbounded(void)
+{
+  enum {
+    ROWS = 200
+  };
+  int           offsets[ROWS + 1] = {0}, columns[3 * ROWS], n = 0;
+  TrsvOrdering *o;
+
+  for (int i = 0; i < ROWS; i++) {
+    for (int j = 0; j < ROWS; j++)
+      if (j == i || !i || !j) columns[n++] = j;
+    offsets[i + 1] = n;
+  }
+  Begin("ordering of a star, blocks of 2^31 - 1 rows");
+  if (ExpectError(TrsvOrderBMC(ROWS, offsets, columns, NULL, TRSV_HOST, INT_MAX, &o), TRSV_SUCCESS, "TrsvOrderBMC")) Expect(o->colours == 2, "%d colours: all rows are one block", o->colours);
+  TrsvOrderingDestroy(&o);
+  End();
+}
+
 void TestOrdering(void)
 {
+  Unbounded();
   Shapes();
   Grids();
   Anisotropic();
