@@ -60,8 +60,23 @@ exported() { # nothing of the library is visible but its interface
   ! nm -D --defined-only "$LIB" | awk '$2 ~ /[TDBR]/ {print $3}' | grep -vE '^(PetscDLLibraryRegister_sptrsvgpu|SpTRSVGPU[A-Za-z]+|(Mat|PC)SpTRSVGPU[A-Za-z]+)$'
 }
 
-table() { # README's is what the results give
-  "${PYTHON:-python3}" tests/bench/table.py --check README.md
+table() { # those of README and docs/performance.md are what the results give
+  local tmp status=0 script
+  tmp=$(mktemp -d)
+  cp README.md docs/performance.md "$tmp"
+  for script in table setups orders; do "${PYTHON:-python3}" tests/bench/$script.py --write "$tmp/README.md" >/dev/null || status=1; done
+  "${PYTHON:-python3}" tests/bench/performance.py --write "$tmp/performance.md" >/dev/null || status=1
+  cmp -s "$tmp/README.md" README.md || status=1
+  cmp -s "$tmp/performance.md" docs/performance.md || status=1
+  rm -rf "$tmp"
+  [ $status = 0 ] || echo "a table is not what results/ gives: run make plots"
+  return $status
+}
+solutions() { # the program that measures times to solution on a GPU, and what makes tables of them, with a matrix on the host
+  local LIB PETSC_DIR PETSC_ARCH CUDA program
+  eval "$($make -s info)"
+  program=$(dirname "$LIB")/../bench/solutions
+  $make -s "$(realpath -m "$program")" && "$program" -host -runs 1 -dll_append "$LIB" -f g2d5:20 -o "$empty/solutions.jsonl" && "${PYTHON:-python3}" tests/bench/solutions.py "$empty/solutions.jsonl" | grep -q "^| g2d5:20 | 400 | CG |"
 }
 
 check "make info can be evaluated" info
@@ -74,6 +89,7 @@ check "make run" run "-n 8" "^problem:"
 check "make run with a file" run "-f examples/data/poisson.mtx.xz" "^file:"
 check "make run on two ranks" run_ranks
 check "the library exports its interface only" exported
-check "README's table is made from results/" table
+check "tables are made from results/" table
+check "times to solution can be measured, and told" solutions
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

@@ -84,12 +84,15 @@ static int Numbered(const char *word, size_t length, const char *name, int *numb
 {
   const size_t n = strlen(name);
   char        *end;
+  long         v;
 
   if (length < n + 2 || strncmp(word, name, n) || word[n] != ':') return 0;
   *number = AG_INFINITE;
   if (length == n + 4 && !strncmp(word + n, ":inf", 4)) return 1;
-  *number = word[n + 1] >= '0' && word[n + 1] <= '9' ? (int)strtol(word + n + 1, &end, 10) : -2;
-  return *number >= 0 && end == word + length;
+  if (word[n + 1] < '0' || word[n + 1] > '9') return 0;
+  v       = strtol(word + n + 1, &end, 10);
+  *number = v < 1000 ? (int)v : 1000;
+  return end == word + length;
 }
 
 static int Is(const char *word, size_t length, const char *name) { return strlen(name) == length && !strncmp(word, name, length); }

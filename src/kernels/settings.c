@@ -35,7 +35,8 @@ static int Word(const TrsvAlgorithm *a, const char **words, const TrsvSetting **
   for (const TrsvSetting *s = a->words; s && s->name; s++)
     if (strlen(s->name) == name && !strncmp(s->name, word, name)) *setting = s;
   if (name == 4 && !strncmp(rank.name, word, name)) *setting = &rank;
-  (void)snprintf(value, VALUE, "%.*s", (int)(length > name ? length - name - 1 : 0), word + name + (length > name));
+  const size_t n = length > name ? length - name - 1 : 0;
+  (void)snprintf(value, VALUE, "%.*s%s", (int)(n < VALUE ? n : VALUE - 4), word + name + (length > name), n < VALUE ? "" : "..."); /* which nothing may end with */
   return 1;
 }
 

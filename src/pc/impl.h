@@ -29,7 +29,7 @@ typedef struct {
   TrsvFactor       *factor;   /* the one that was made on the device */
   char              why[96];  /* it is the host's, though the matrix lives on the device */
   TrsvOutcome       outcome;  /* of the last factorisation on the device */
-  PetscLogDouble    matrix;   /* bytes of this rank's matrix, in compressed sparse rows */
+  PetscLogDouble    nonzeros, matrix; /* of this rank's matrix, and its bytes in compressed sparse rows */
   size_t            held, peak; /* bytes on the device: by others when the first set-up began; the most during it */
   SpTRSVGPUSettings settings;
   PetscBool         nonzero;  /* the shift is MAT_SHIFT_NONZERO, though PCILU says INBLOCKS for matrices of the device */

@@ -27,11 +27,15 @@ static PetscErrorCode GetLocal(Mat A, Mat *local)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Nothing can be done with F but a symbolic phase, from here to its end: it may fail, and a program may go on after that. */
 static PetscErrorCode Reset(Mat F)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
 
   PetscFunctionBegin;
+  F->ops->lufactornumeric = F->ops->choleskyfactornumeric = NULL;
+  F->ops->solve = F->ops->solvetranspose = F->ops->forwardsolve = F->ops->backwardsolve = NULL;
+  F->ops->matsolve = F->ops->matsolvetranspose = NULL;
   for (int m = 0; m < 2; m++)
     for (int t = 0; t < 2; t++) TrsvPairDestroy(&s->pair[m][t]);
   PetscCall(MatDestroy(&s->host));
@@ -240,12 +244,27 @@ static PetscErrorCode ExplainOrdering(SpTRSVGPU *s)
 
 static PetscErrorCode Numeric(Mat, Mat, const MatFactorInfo *);
 
-static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
+/* The pattern of the factor, on the device or on the host. */
+static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, const MatFactorInfo *info)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
-  Mat        local;
-  IS         r, c;
-  MatInfo    matrix;
+
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPUDeviceSymbolic(F, A, local, info));
+  if (s->factor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpTRSVGPUHostCheck(A, local));
+  if (s->bmc || s->settings.ordering == SPTRSVGPU_ORDERING_BMC) PetscCall(OrderOnHost(s, A, local, row, column));
+  PetscCall(SpTRSVGPUHostSymbolic(s, local, *row, *column, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
+{
+  SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
+  Mat            local;
+  IS             r, c;
+  MatInfo        matrix;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Symbolic, F, A, 0, 0));
@@ -259,19 +278,16 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCall(SetOrdering(F, local, row, column, &r, &c));
   PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_BMC, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering bmc does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
-  s->matrix = matrix.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscLogDouble)(local->rmap->n + 1) * (PetscLogDouble)sizeof(PetscInt);
+  s->nonzeros = matrix.nz_used;
+  s->matrix   = matrix.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscLogDouble)(local->rmap->n + 1) * (PetscLogDouble)sizeof(PetscInt);
   if (s->home == TRSV_DEVICE) (void)TrsvGetCosts(); /* measured once in a process, in memory that is not the set-up's */
   s->held = TrsvDeviceHeld();
   TrsvDeviceMark();
   F->info.fill_ratio_given = info->fill;
-  PetscCall(SpTRSVGPUDeviceSymbolic(F, A, local, info));
-  if (!s->factor) {
-    PetscCall(SpTRSVGPUHostCheck(A, local));
-    if (s->bmc || s->settings.ordering == SPTRSVGPU_ORDERING_BMC) PetscCall(OrderOnHost(s, A, local, &r, &c));
-    PetscCall(SpTRSVGPUHostSymbolic(s, local, r, c, info));
-  }
+  ierr = MakePattern(F, A, local, &r, &c, info);
   PetscCall(ISDestroy(&r));
   PetscCall(ISDestroy(&c));
+  PetscCall(ierr); /* of a matrix that cannot be factored, most likely */
   PetscCall(ExplainOrdering(s));
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &s->iteration, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)F))); /* ranks that reconsider an order must agree */
   PetscCallMPI(MPIU_Allreduce(&s->bmc, &s->anybmc, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
@@ -336,12 +352,15 @@ static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
 {
   SpTRSVGPU    *s    = (SpTRSVGPU *)F->data;
   MatFactorInfo info = *given;
+  MatInfo       matrix;
   Mat           local;
   PetscBool     bound;
   PetscMPIInt   error;
 
   PetscFunctionBegin;
   PetscCall(GetLocal(A, &local));
+  PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
+  PetscCheck(matrix.nz_used == s->nonzeros, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has %.0f nonzeros, but had %.0f in the symbolic phase: another pattern needs another symbolic phase", matrix.nz_used, s->nonzeros);
   if (s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(MatBoundToCPU(local, &bound));
   if (s->factor && bound) PetscCall(LeaveDevice(s, local, &info));
@@ -422,6 +441,7 @@ static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Numeric, F, A, 0, 0));
+  F->factorerrortype = MAT_FACTOR_OTHER; /* until it is known: after an error there is no solve with old values */
   PetscCall(MakePairEarly(F));
   PetscCall(Factor(F, A, info));
   PetscCall(VecDestroy(&s->root));
@@ -430,6 +450,7 @@ static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
   F->preallocated = PETSC_TRUE;
   PetscCall(MatSetSolves_SpTRSVGPU(F));
   if (!F->factorerrortype) {
+    F->factorerrortype = MAT_FACTOR_OTHER;
     for (int m = 0; m < 2; m++) {
       TrsvStream stream;
 
@@ -447,6 +468,7 @@ static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
       PetscCall(SpTRSVGPUGetPair(F, s->home, PETSC_FALSE, &pair));
       s->peak = TrsvDevicePeak();
     }
+    F->factorerrortype = MAT_FACTOR_NOERROR;
   }
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Numeric, F, A, 0, 0));
   if (fresh) PetscCall(ViewFromOptions(F));
@@ -460,24 +482,27 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   TrsvPair         **p = &s->pair[memory][transposed];
   SpTRSVGPUTriangles t;
   TrsvStream         stream;
+  TrsvError          error;
 
   PetscFunctionBegin;
   *pair = *p;
   if (HasValues(s, memory, transposed)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpTRSVGPUGetStream(memory, &stream));
   PetscCall(SpTRSVGPUTrianglesCreate(s, memory, &t));
   if (!*p) PetscCall(MakePair(F, &t, memory, transposed));
-  PetscCall(SpTRSVGPUGetStream(memory, &stream));
-  PetscCallTrsv(TrsvPairSetValues(*p, t.l, t.u, t.memory, stream));
-  if (s->settings.select == SPTRSVGPU_SELECT_TUNE) {
+  error = TrsvPairSetValues(*p, t.l, t.u, t.memory, stream);
+  if (!error && s->settings.select == SPTRSVGPU_SELECT_TUNE) {
     TrsvAsked ask[2];
 
     GetAsked(s, memory, ask);
     PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
-    PetscCallTrsv(TrsvPairTune(*p, &t.L, &t.U, t.row, t.column, t.l, t.u, t.memory, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream));
+    error = TrsvPairTune(*p, &t.L, &t.U, t.row, t.column, t.l, t.u, t.memory, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream);
     PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   }
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  if (error) TrsvPairDestroy(p); /* the next solve is not to find one without values */
   if (memory == s->home && !transposed) s->empty = PETSC_FALSE;
+  PetscCallTrsv(error);
   if (s->factor) TrsvFactorTrim(s->factor);
   PetscCall(SpTRSVGPUCite(*p, s->settings.thread));
   *pair = *p;

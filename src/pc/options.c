@@ -174,8 +174,8 @@ PetscErrorCode MatSpTRSVGPUSetSettings(Mat F, const char algorithm[], const char
   PetscAssertPointer(settings, 3);
   a = TrsvAlgorithmFind(algorithm);
   PetscCheck(a && Row(a) < SPTRSVGPU_WORDS, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_UNKNOWN_TYPE, "No triangular solve is named %s here", algorithm);
-  PetscCallTrsv(TrsvAlgorithmCheck(a, settings));
   PetscCheck(strlen(settings) < sizeof(s->settings.words[0]), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_SIZ, "Settings of more than %zu characters", sizeof(s->settings.words[0]) - 1);
+  PetscCallTrsv(TrsvAlgorithmCheck(a, settings));
   PetscCall(PetscStrncpy(s->settings.words[Row(a)], settings, sizeof(s->settings.words[0])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -371,7 +371,7 @@ static PetscErrorCode SettingsFromOptions(Mat F, PetscOptionItems PetscOptionsOb
 
   PetscFunctionBegin;
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
-    char        settings[TRSV_SETTINGS] = "", option[128], text[256], value[TRSV_SETTINGS];
+    char        settings[1024] = "", option[128], text[256], value[128]; /* more than there may be, so that nothing is cut off unseen */
     const char *name, *values;
     PetscBool   set, any = PETSC_FALSE;
 
@@ -380,6 +380,7 @@ static PetscErrorCode SettingsFromOptions(Mat F, PetscOptionItems PetscOptionsOb
       PetscCall(PetscSNPrintf(text, sizeof(text), "Of the algorithm %s: %s", TrsvAlgorithmName(a), values));
       PetscCall(PetscOptionsString(option, text, "MatSpTRSVGPUSetSettings", "", value, sizeof(value), &set));
       if (!set) continue;
+      PetscCheck(!strchr(value, ' '), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "%s: \"%s\" has a space in it", option, value);
       if (any) PetscCall(PetscStrlcat(settings, " ", sizeof(settings)));
       PetscCall(PetscStrlcat(settings, name, sizeof(settings)));
       PetscCall(PetscStrlcat(settings, "=", sizeof(settings)));

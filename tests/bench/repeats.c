@@ -302,6 +302,7 @@ static TrsvFactor *FactorMake(const Square *A, const int *order, TrsvFactorKind 
   TrsvFactorSetLanes(lanes);
   Need(TrsvFactorCreate(A->rows, A->device_offsets, A->device_columns, order, TRSV_DEVICE, kind, precision, &f, &row));
   TrsvFactorSetLanes(0);
+  Need(TrsvFactorRoom(f)); /* where values go stays as it is from now on */
   return f;
 }
 

@@ -63,13 +63,15 @@ def names(systems, value):
 
 
 def table(systems):
+    if not systems:
+        return "No system is solved by any way.\n"
     real = [s for s in systems if ":" not in s.name]
     own = [s for s in real if not s.laplacian]
     out = []
     if systems[0].where != "GPU":
         out.append("**Times of a host, for trying this script alone.**\n")
     out.append(f"{len(systems)} systems that some way solves: {len(own)} real matrices in their own values, {len(real) - len(own)} Laplacians of symmetric patterns, {len(systems) - len(real)} grids. b = ones, rtol 1e-8 of the preconditioned")
-    out.append(f"residual; CG for symmetric matrices of a positive diagonal, else GMRES(60); a first PCSetUp and the KSPSolve, medians, the GPU's code being loaded. What leaves more than {TRUE:g} of b counts as not solved. (tests/bench/solutions.c)\n")
+    out.append(f"residual; CG for symmetric matrices whose diagonal has one sign, else GMRES(60); a first PCSetUp and the KSPSolve, medians, the GPU's code being loaded. What leaves more than {TRUE:g} of b counts as not solved. (tests/bench/solutions.c)\n")
     out.append("| | systems that both solve | its time over that of `auto`: geometric mean | least | most | solved by it alone | by `auto` alone |")
     out.append("|---|---|---|---|---|---|---|")
     for way, title in WAYS.items():

@@ -7,9 +7,9 @@
 
 static void Words(void)
 {
-  static const char *const bad[] = {"", "nw:3", "nw:1", "nw:64", "nw:", "nw:4x", "ng:0", "ng:inf", "sw_rnnz:3", "merge_fixed:0", "merge_avg:inf", "ws", "ws_rrr", "alpha:1", "alpha:16", "nw:4,", ",nw:4", "nw:4;ng:8", "reordered", "rg_"};
+  static const char *const bad[] = {"", "nw:3", "nw:1", "nw:64", "nw:", "nw:4x", "ng:0", "ng:inf", "sw_rnnz:3", "merge_fixed:0", "merge_avg:inf", "ws", "ws_rrr", "alpha:1", "alpha:16", "nw:4,", ",nw:4", "nw:4;ng:8", "nw:4294967300", "reordered", "rg_"};
   AgScheme s, t;
-  char     words[TRSV_SETTINGS], longest[TRSV_SETTINGS];
+  char     words[TRSV_SETTINGS], longest[TRSV_SETTINGS], long_one[160];
 
   Begin("ag's schemes in words");
   for (int i = 0; i < AG_REDUCED; i++) {
@@ -29,6 +29,8 @@ static void Words(void)
   Expect(TrsvAgParse("alpha:0,ws_rr", &s) && s.alpha == 0 && s.ws == AG_RR, "words in another order");
   for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) Expect(!TrsvAgParse(bad[i], NULL), "'%s' is no scheme", bad[i]);
   ExpectError(TrsvAlgorithmCheck(TrsvAlgorithmFind("ag"), "scheme=nw:3"), TRSV_ERR_ARGUMENT, "TrsvAlgorithmCheck");
+  (void)snprintf(long_one, sizeof(long_one), "scheme=nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,bad"); /* bad behind what there is room for */
+  ExpectError(TrsvAlgorithmCheck(TrsvAlgorithmFind("ag"), long_one), TRSV_ERR_ARGUMENT, "TrsvAlgorithmCheck of a long scheme");
   Expect(strstr(TrsvErrorMessage(), "merge_thresh:1..32") != NULL, "the message does not say what may be: %s", TrsvErrorMessage());
   End();
 }

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""README's tables of PETSc's programs and of set-ups, from results/petsc.jsonl and results/setup.jsonl (PARTS="petsc setup" of tests/gpu/run.sh).
+
+  setups.py                 prints them
+  setups.py --write README  puts them there
+"""
+import json
+import os
+import sys
+
+from results import ROOT, put
+
+PROGRAMS = "<!-- made by tests/bench/setups.py from results/petsc.jsonl -->\n"
+SETUPS = "<!-- made by tests/bench/setups.py from results/setup.jsonl -->\n"
+WAYS = {"ilu, cuSPARSE": "cuSPARSE", "ilu, host": "PETSc on the host", "sptrsvgpu, by device": "ours"}
+
+
+def read(name, key):
+    groups = {}
+    with open(os.path.join(ROOT, "results", name)) as f:
+        for text in f:
+            line = json.loads(text)
+            groups.setdefault(line[key], {})[line["preconditioner"]] = line
+    return groups
+
+
+def seconds(v):
+    return "?" if v is None else "0" if v < 1e-4 else f"{v:.3g} s"
+
+
+def programs():
+    out = ["| program | preconditioner | iterations | PCSetUp | PCApply | KSPSolve |", "|---|---|---|---|---|---|"]
+    for problem, lines in read("petsc.jsonl", "problem").items():
+        title = ", ".join(problem.rsplit(" ", 1))
+        for pc in ("sptrsvgpu", "capellini", "ilu", "jacobi"):
+            line = lines.get(pc)
+            if not line:
+                continue
+            b = "**" if pc == "sptrsvgpu" else ""
+            apply = "?" if line["apply_ms"] is None else f"{line['apply_ms']:.3g} ms"
+            name = pc + (" (cuSPARSE)" if pc == "ilu" else "")
+            out.append(f"| {title} | {b}{name}{b} | {line['iterations']} | {b}{seconds(line['setup_s'])}{b} | {b}{apply}{b} | {b}{seconds(line['kspsolve_s'])}{b} |")
+            title = ""
+    return "\n".join(out) + "\n"
+
+
+def setups():
+    groups = read("setup.jsonl", "matrix")
+    peak = any("peak_over_matrix" in l for lines in groups.values() for l in lines.values())
+    out = ["| matrix | " + " | ".join(f"{title}: first | new values" for title in WAYS.values()) + " | break-even: first | new values |" + (" peak memory over the matrix's |" if peak else "")]
+    out.append("|---" * (3 + 2 * len(WAYS) + peak) + "|")
+    for matrix, lines in groups.items():
+        cells = []
+        for way in WAYS:
+            for key in ("first_ms", "same_pattern_ms"):
+                best = min(lines[w][key] for w in WAYS if w in lines)
+                text = f"{lines[way][key]:.3g}" if way in lines else "?"
+                cells.append(f"**{text}**" if way == "sptrsvgpu, by device" and way in lines and lines[way][key] == best else text)
+        ours = lines.get("sptrsvgpu, by device", {})
+        even = [ours.get(k) for k in ("break_even_first", "break_even_same")]
+        converge = all(l["reason"].startswith("CONVERGED") for l in (ours, lines.get("jacobi", {})) if l)
+        cells += ["-" if v is None or not converge else f"{v:.0f}" for v in even]
+        if peak:
+            cells.append(f"{ours['peak_over_matrix']:.2g}" if "peak_over_matrix" in ours else "?")
+        out.append(f"| {matrix.split('.mtx')[0]} | " + " | ".join(cells) + " |")
+    return "\n".join(out) + "\n"
+
+
+def main(args):
+    if args[:1] == ["--write"]:
+        return put(args[1], PROGRAMS, programs()) or put(args[1], SETUPS, setups())
+    print(programs() + "\n" + setups(), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,153 @@
+static char help[] = "A program that goes on after an error: a factor whose symbolic or numeric phase has failed solves nothing, and can be made anew.\n\n";
+
+#include "common.h"
+
+/* Tridiagonal, with an entry in the corner or not; without the diagonal of a row, or -1 */
+static PetscErrorCode Create(PetscInt n, PetscBool corner, PetscInt missing, PetscScalar diagonal, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetSizes(*A, n, n, n, n));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSetUp(*A));
+  for (PetscInt i = 0; i < n; i++) {
+    if (i != missing) PetscCall(MatSetValue(*A, i, i, diagonal, INSERT_VALUES));
+    if (i > 0) PetscCall(MatSetValue(*A, i, i - 1, -1, INSERT_VALUES));
+    if (i < n - 1) PetscCall(MatSetValue(*A, i, i + 1, -1, INSERT_VALUES));
+  }
+  if (corner) {
+    PetscCall(MatSetValue(*A, 0, n - 1, -1, INSERT_VALUES));
+    PetscCall(MatSetValue(*A, n - 1, 0, -1, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Symbolic(Mat F, Mat A, IS order, MatFactorType type)
+{
+  MatFactorInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.fill = 1;
+  if (type == MAT_FACTOR_ILU) PetscCall(MatILUFactorSymbolic(F, A, order, order, &info));
+  else PetscCall(MatICCFactorSymbolic(F, A, order, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Numeric(Mat F, Mat A, MatFactorType type)
+{
+  MatFactorInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatFactorInfoInitialize(&info));
+  if (type == MAT_FACTOR_ILU) PetscCall(MatLUFactorNumeric(F, A, &info));
+  else PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The factorisation of a tridiagonal matrix is complete. */
+static PetscErrorCode CheckSolve(Mat F, Mat A, Vec b, Vec x, const char what[])
+{
+  Vec r;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatSolve(F, b, x));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(CheckVec(what, r, b, 1e-12));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Fails(PetscErrorCode ierr, const char what[])
+{
+  PetscFunctionBeginUser;
+  if (!ierr) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: no error\n", what));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An error that comes back, in place of one that ends the program. PETSc's stack of functions is not put right where it keeps one. */
+#define CheckFails(...) \
+    do { \
+      PetscErrorCode check_fails_; \
+      PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); \
+      check_fails_ = __VA_ARGS__; \
+      PetscCall(PetscPopErrorHandler()); \
+      PetscCall(Fails(check_fails_, #__VA_ARGS__)); \
+    } while (0)
+
+int main(int argc, char **args)
+{
+  Mat           A, corner, missing, F;
+  Vec           b, x;
+  IS            order;
+  PetscInt      n    = 20;
+  PetscBool     icc  = PETSC_FALSE, infinite = PETSC_TRUE;
+  MatFactorType type = MAT_FACTOR_ILU;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-icc", &icc, NULL));
+  if (icc) type = MAT_FACTOR_ICC;
+  PetscCall(Create(n, PETSC_FALSE, -1, 4, &A));
+  PetscCall(Create(n, PETSC_TRUE, -1, 4, &corner));
+  PetscCall(Create(n, PETSC_FALSE, 7, 4, &missing));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(FillVec(b, 1));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &order));
+  PetscCall(MatGetFactor(A, "sptrsvgpu", type, &F));
+
+  CheckFails(MatSolve(F, b, x));
+  CheckFails(Symbolic(F, missing, order, type));
+  CheckFails(Numeric(F, A, type));
+  PetscCall(Symbolic(F, A, order, type));
+  CheckFails(MatSolve(F, b, x));
+  PetscCall(Numeric(F, A, type));
+  PetscCall(CheckSolve(F, A, b, x, "the first factor"));
+
+  /* values of another pattern; a factor that failed flags what it is asked for */
+  CheckFails(Numeric(F, corner, type));
+  PetscCall(MatSolve(F, b, x));
+  {
+    const PetscScalar *v;
+
+    PetscCall(VecGetArrayRead(x, &v));
+    for (PetscInt i = 0; i < n; i++) infinite = (PetscBool)(infinite && PetscIsInfOrNanScalar(v[i]));
+    PetscCall(VecRestoreArrayRead(x, &v));
+  }
+  if (!infinite) PetscCall(PetscPrintf(PETSC_COMM_SELF, "a solve with old values\n"));
+  PetscCall(Numeric(F, A, type));
+  PetscCall(CheckSolve(F, A, b, x, "after values of another pattern"));
+
+  /* the factor that there was is gone */
+  CheckFails(Symbolic(F, missing, order, type));
+  CheckFails(MatSolve(F, b, x));
+  CheckFails(MatSolveTranspose(F, b, x));
+  CheckFails(MatForwardSolve(F, b, x));
+  CheckFails(MatBackwardSolve(F, b, x));
+  CheckFails(Numeric(F, A, type));
+  PetscCall(Symbolic(F, A, order, type));
+  PetscCall(Numeric(F, A, type));
+  PetscCall(CheckSolve(F, A, b, x, "after a matrix without a diagonal entry"));
+
+  PetscCall(MatDestroy(&F));
+  PetscCall(ISDestroy(&order));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&corner));
+  PetscCall(MatDestroy(&missing));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+   test:
+      requires: !debug
+      args: -icc {{0 1}} -mat_sptrsvgpu_factorization {{device host}}
+      output_file: output/empty.out
+
+TEST*/
