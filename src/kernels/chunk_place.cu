@@ -324,7 +324,8 @@ static __global__ void chunk_cut(int n, const int *first, int chunks, const int 
 static TrsvError Allocate(const ChunkOrder *o, const TrsvChunkSettings *s, ChunkTimes *t, int **list, unsigned **finish, unsigned **words)
 {
   const bool   several = o->longest > s->length;
-  const size_t n = (size_t)o->graph.n, nodes = n + (several ? (size_t)o->entries / (size_t)(s->length - 1) : 0); /* see chunk_records() */
+  const size_t n = (size_t)o->graph.n, off = (size_t)o->entries - (o->graph.stored ? n : 0), longest = (size_t)o->longest;
+  const size_t nodes = n + (several ? off * (longest - 2) / ((size_t)(s->length - 1) * longest) : 0); /* at most: no dependency has more partial sums than those of the longest */
 
   TrsvChunkTimesFree(t);
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {
