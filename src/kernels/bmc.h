@@ -4,8 +4,8 @@
    bmc.c        the ordering, from the colours of the rows
    bmc_grid.c   colours of a regular grid, from the coordinates of its points
    bmc_waves.c  colours of any pattern, from how its rows follow each other; on the host
-   bmc.cu       both on the device
-   bmc_blocks.c blocks of rows by matching, and their colours: the paper's method, where a size is asked for
+   bmc.cu       the ordering of a matrix on the device, and the colours of a grid; bmc_waves.cu: those of any pattern
+   bmc_blocks.c blocks of rows by matching, and their colours: the paper's method, where a size is asked for; over bmc_graph.c
 */
 #ifndef TRSV_BMC_H
 #define TRSV_BMC_H
@@ -226,6 +226,9 @@ TRSV_BOTH int TrsvSameColumns(const int *offsets, const int *columns, int i)
 }
 
 TRSV_BOTH int TrsvFewNodes(int nodes, int rows) { return nodes <= 0.8 * rows; }
+
+/* node[i]: the node of row i, as bmc_waves.c explains them; returns how many there are, rows where they are not few. */
+int TrsvFindNodes(int rows, const int *offsets, const int *columns, int *node);
 
 /* Rows of colour c are [starts[c], starts[c + 1]); drops colours that have none, returns how many are left. */
 int TrsvColoursPack(int colours, int *starts);

@@ -18,8 +18,7 @@
 #include <string.h>
 #include "bmc.h"
 
-/* node[i]: the node of row i; returns how many there are. */
-static int FindNodes(int rows, const int *offsets, const int *columns, int *node)
+int TrsvFindNodes(int rows, const int *offsets, const int *columns, int *node)
 {
   int nodes = 0, length = 0;
 
@@ -111,7 +110,7 @@ TrsvError TrsvColourWaves(int rows, const int *offsets, const int *columns, cons
   if (!error && values) error = TrsvAlloc(2 * sizeof(double) * r, &scale);
   if (!error) error = TrsvAlloc(sizeof(int) * (size_t)offsets[rows], &edge);
   if (!error) {
-    const int nodes = FindNodes(rows, offsets, columns, node);
+    const int nodes = TrsvFindNodes(rows, offsets, columns, node);
 
     starts = node + r;
     word   = (unsigned *)starts + r + 2;

@@ -5,26 +5,12 @@
    each as soon as those of all nodes before it that it touches are there: the order of the rows is kept, and what takes time is the longest chain
    of entries through it.
 
-   Mapping: a block has BLOCK rows, and its threads walk through all their entries side by side, whatever row they are of. In bmc_words the
-   block of ticket t has nodes t * BLOCK onwards, thread by thread; a thread waits for four edges at a time; while more than LONG are
-   left, the whole warp takes on many at once (as in levels.cu).
-   Memory order: a word is its own flag, 0 until it is there: in device memory, and once more in shared memory for the nodes of the same block.
-   Nothing else crosses threads, but for largest values.
-   Why it ends: as levels.cu. A node waits for nodes before it only; those of other blocks have smaller tickets, so their blocks have started;
-   no turn of a warp waits, and each looks at what every one of its threads waits for. Patience bounds it if memory fails.
+   Mapping: a block has BLOCK rows, and its threads walk through all their entries side by side, whatever row they are of. bmc_words:
+   dataflow.cuh, as are its memory order and why it ends. Nothing else crosses threads, but for largest values.
    Same bits: sets and largest values, whatever order they arrive in.
 */
 #include "bmc_device.cuh"
-
-enum {
-  QUAD  = 4,
-  LONG  = 64, /* edges of a node that a thread takes on alone */
-  TAIL  = 32, /* what it takes on alone of more, for the neighbours are here */
-  SHARE = 8,  /* edges that each thread of the warp looks at in a turn */
-  REST  = 32, REST_MOST = 256, /* ns between two looks of a warp that waits, at first and at most */
-  NONE  = INT_MIN,
-  ALL   = ~0
-};
+#include "dataflow.cuh"
 
 typedef unsigned long long Bits;
 
@@ -163,163 +149,47 @@ static __global__ void bmc_edge_starts(int nodes, int entries, const unsigned *l
   start[n] = low;
 }
 
-static __global__ void bmc_clear(int n, unsigned *word)
-{
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+struct WaveKnown : TrsvWaveNode {
+  __device__ __forceinline__ void meet(int edge, unsigned word) { TrsvWaveMeet(this, edge, word); }
+  __device__ __forceinline__ void join(const WaveKnown &other)
+  {
+    latest = max(latest, other.latest);
+    used |= other.used;
+    extra |= other.extra;
+  }
+  __device__ __forceinline__ WaveKnown empty(int) const { return {{0, 0, 0ull}}; }
+  __device__ __forceinline__ WaveKnown beside(int half) const { return {{__shfl_xor_sync(0xffffffffu, latest, half), __shfl_xor_sync(0xffffffffu, extra, half), __shfl_xor_sync(0xffffffffu, used, half)}}; }
+};
 
-  if (i < n) word[i] = 0;
-}
+/* Rows are nodes, dependencies edges. */
+struct WavePass {
+  static constexpr bool branches = true;
+  static constexpr int  step     = 1;
 
-/* The word of a node, from where it is soonest. */
-static __device__ __forceinline__ unsigned find(const unsigned *word, unsigned near, int first, int node)
-{
-  return node < first ? trsv_load(word + node) : trsv_shared_load<unsigned>(near + 4 * (unsigned)(node - first));
-}
+  int        rows;
+  const int *start, *edge;
 
-static __global__ void __launch_bounds__(BLOCK) bmc_words(int nodes, const int *start, const int *edge, unsigned *word, TrsvSync sync)
-{
-  TRSV_SHARED(unsigned, ticket, 2);
-  const unsigned near = trsv_shared_address(), own = near + 4 * threadIdx.x, lane = threadIdx.x % 32;
+  __device__ __forceinline__ int       place(int n) const { return n; }
+  __device__ __forceinline__ int       count(int n) const { return start[n + 1] - start[n]; }
+  __device__ __forceinline__ int       begin(int n) const { return start[n]; }
+  __device__ __forceinline__ int       dependency(int k) const { return edge[k]; }
+  __device__ __forceinline__ int       row(int edge) const { return TrsvWaveOther(edge); }
+  __device__ __forceinline__ WaveKnown known(int) const { return {{0, 0, 0ull}}; }
+  __device__ __forceinline__ unsigned  word(const WaveKnown &known, int n, const DataflowWords &words) const
+  {
+    unsigned mine = TrsvWaveWord(&known);
 
-  if (threadIdx.x == 0) ticket[0] = trsv_ticket(sync, &ticket[1]);
-  trsv_shared_store(own, 0u);
-  __syncthreads();
-  const int    first = (int)(ticket[0] * BLOCK), node = first + (int)threadIdx.x;
-  bool         done = node >= nodes;
-  int          next = done ? 0 : start[node], left = done ? 0 : start[node + 1] - next; /* edges that nobody has looked at */
-  int          wanted[QUAD] = {NONE, NONE, NONE, NONE};                                 /* edges whose nodes this one waits for */
-  unsigned     begin = 0, rest = REST;
-  TrsvWaveNode known = {0, 0, 0ull};
-  TrsvPatience patience;
+    for (unsigned base = 2 * TRSV_WAVE_TOP; !mine; base += TRSV_WAVE_TOP) { /* all its neighbours' words are there */
+      unsigned used = 0;
 
-  do {
-    bool moved = false;
-
-    /* one after the other, until one is not ready; the next turn begins behind it */
-    for (unsigned asking = __ballot_sync((unsigned)ALL, left > LONG); asking;) {
-      const unsigned behind = asking & ~0u << begin;
-      const int      l = __ffs((int)(behind ? behind : asking)) - 1, from = __shfl_sync((unsigned)ALL, next, l), n = min(__shfl_sync((unsigned)ALL, left, l) - TAIL, 32 * SHARE);
-      int            mine[SHARE];
-      unsigned       found[SHARE];
-      bool           ready = true;
-      TrsvWaveNode   part  = {0, 0, 0ull};
-
-      asking &= ~(1u << l);
-#pragma unroll
-      for (int s = 0; s < SHARE; s++) {
-        const int e = 32 * s + (int)lane;
-
-        mine[s]  = e < n ? edge[from + e] : NONE;
-        found[s] = mine[s] == NONE ? 1 : find(word, near, first, TrsvWaveOther(mine[s]));
-      }
-#pragma unroll
-      for (int s = 0; s < SHARE; s++) {
-        ready = ready && found[s];
-        if (ready && mine[s] != NONE) TrsvWaveMeet(&part, mine[s], found[s]);
-      }
-      begin = ((unsigned)l + 1) % 32;
-      if (!__all_sync((unsigned)ALL, ready)) break;
-      for (int half = 16; half; half /= 2) {
-        part.latest = max(part.latest, __shfl_xor_sync((unsigned)ALL, part.latest, half));
-        part.used |= __shfl_xor_sync((unsigned)ALL, part.used, half);
-        part.extra |= __shfl_xor_sync((unsigned)ALL, part.extra, half);
-      }
-      if ((int)lane == l) {
-        known.latest = max(known.latest, part.latest);
-        known.used |= part.used;
-        known.extra |= part.extra;
-        next += n;
-        left -= n;
-        moved = true;
-      }
+      for (int e = start[n]; e < start[n + 1]; e++) used |= TrsvWaveBit(dataflow_find(*this, words, row(edge[e])), base);
+      if (~used) mine = TrsvWaveFree(used, base);
     }
+    return mine;
+  }
+};
 
-    unsigned far[QUAD];
-#pragma unroll
-    for (int n = 0; n < QUAD; n++) {
-      const int other = wanted[n] == NONE ? nodes : TrsvWaveOther(wanted[n]);
-
-      far[n] = other < first ? trsv_load(word + other) : 0;
-    }
-#pragma unroll
-    for (int n = 0; n < QUAD; n++)
-      if (far[n]) {
-        TrsvWaveMeet(&known, wanted[n], far[n]);
-        wanted[n] = NONE;
-        moved     = true;
-      }
-
-    bool again; /* as long as one thread of the warp gets on, those beside it may */
-    do {
-      again = false;
-      if (!done && left <= LONG) {
-        bool waits = false;
-
-#pragma unroll
-        for (int n = 0; n < QUAD; n++) {
-          const int other = wanted[n] == NONE ? -1 : TrsvWaveOther(wanted[n]);
-
-          if (other >= first) {
-            const unsigned found = trsv_shared_load<unsigned>(near + 4 * (unsigned)(other - first));
-
-            if (found) {
-              TrsvWaveMeet(&known, wanted[n], found);
-              wanted[n] = NONE;
-            }
-          }
-          waits = waits || wanted[n] != NONE;
-        }
-        again = !waits;
-        if (!waits && left) {
-          const int take = min(left, (int)QUAD);
-
-#pragma unroll
-          for (int n = 0; n < QUAD; n++)
-            if (n < take) wanted[n] = edge[next + n];
-          next += take;
-          left -= take;
-        } else if (!waits) {
-          unsigned mine = TrsvWaveWord(&known);
-
-          for (unsigned base = 2 * TRSV_WAVE_TOP; !mine; base += TRSV_WAVE_TOP) { /* all its nodes' words are there */
-            unsigned used = 0;
-
-            for (int e = start[node]; e < start[node + 1]; e++) used |= TrsvWaveBit(find(word, near, first, TrsvWaveOther(edge[e])), base);
-            if (~used) mine = TrsvWaveFree(used, base);
-          }
-          trsv_shared_store(own, mine);
-          trsv_store(word + node, mine);
-          done = true;
-        }
-      }
-      moved = moved || again;
-    } while (__any_sync((unsigned)ALL, again));
-
-    if (__any_sync((unsigned)ALL, moved)) {
-      rest = REST;
-      continue;
-    }
-    /* Nothing has changed: each looks at one word of another warp, less and less often, until one is there. */
-    const bool asks = __any_sync((unsigned)ALL, left > LONG); /* for what the next turn looks at */
-    int        d    = -1;
-    bool       more = true, there;
-
-#pragma unroll
-    for (int n = QUAD - 1; n >= 0; n--)
-      if (wanted[n] != NONE && TrsvWaveOther(wanted[n]) < node - (int)lane) d = TrsvWaveOther(wanted[n]);
-    do {
-      trsv_sleep(rest);
-      rest  = min(2 * rest, (unsigned)REST_MOST);
-      there = asks || (d >= 0 && find(word, near, first, d));
-      if (left > LONG || (d >= 0 && !there)) more = patience.more(sync);
-    } while (!__any_sync((unsigned)ALL, there || !more) && __any_sync((unsigned)ALL, d >= 0));
-    if (!more) { /* it goes without */
-      left = 0;
-#pragma unroll
-      for (int n = 0; n < QUAD; n++) wanted[n] = NONE;
-    }
-  } while (!__all_sync((unsigned)ALL, done));
-}
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK) bmc_words(const WavePass pass, unsigned *word, TrsvSync sync) { (void)dataflow_pass(pass, word, sync); }
 
 /* The colour of each row, and the largest of them. */
 static __global__ void bmc_wave_colours(const Rows A, const unsigned *word, unsigned *colour, unsigned *most)
@@ -377,25 +247,16 @@ static TrsvError FindEdges(const Rows &A, int nodes, int *room, int *start, cons
 }
 
 enum {
-  TICKET,
-  GAVE_UP,
-  TOLD,
-  MOST,
+  MOST = DATAFLOW_STATES,
   BAD,
   STATES
 };
 
 static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigned *word, unsigned *state)
 {
-  TrsvSync sync;
-
-  sync.ticket   = state + TICKET;
-  sync.gave_up  = state + GAVE_UP;
-  sync.told     = state + TOLD; /* nobody looks before the launch is over */
-  sync.patience = TrsvPatienceLimit();
-  TRSV_LAUNCH(bmc_clear, Blocks(nodes), BLOCK, 0, (TrsvStream)NULL, nodes, word);
-  TrsvCall(TrsvDeviceLaunched("bmc_clear"));
-  TRSV_LAUNCH(bmc_words, Blocks(nodes), BLOCK, sizeof(unsigned) * BLOCK, (TrsvStream)NULL, nodes, start, edge, word, sync);
+  TRSV_LAUNCH(dataflow_clear, DataflowBlocks(nodes), DATAFLOW_BLOCK, 0, (TrsvStream)NULL, nodes, word);
+  TrsvCall(TrsvDeviceLaunched("dataflow_clear"));
+  TRSV_LAUNCH(bmc_words, DataflowBlocks(nodes), DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge}, word, DataflowSync(state));
   return TrsvDeviceLaunched("bmc_words");
 }
 
@@ -434,7 +295,7 @@ static TrsvError Colour(const Rows &A, int *room, unsigned *state, unsigned *col
   TRSV_LAUNCH(bmc_wave_colours, Blocks(A.rows), BLOCK, 0, (TrsvStream)NULL, A, word, colour, state + MOST);
   TrsvCall(TrsvDeviceLaunched("bmc_wave_colours"));
   TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
-  if (told[GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for an ordering waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvPatienceLimit());
+  if (told[DATAFLOW_GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for an ordering waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvPatienceLimit());
   *colours = (int)told[MOST] + 1;
   return TRSV_SUCCESS;
 }

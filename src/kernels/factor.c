@@ -222,8 +222,6 @@ TrsvError TrsvFactorDownload(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, 
 
 const int *TrsvFactorOrder(const TrsvFactor *f) { return f->order; }
 
-const TrsvStatistics *TrsvFactorStatistics(const TrsvFactor *f) { return &f->statistics; }
-
 void TrsvFactorEntries(const TrsvFactor *f, int *L, int *U)
 {
   *L = f->lower;

@@ -342,7 +342,6 @@ void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const
 TrsvError TrsvFactorDownload(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream);
 
 const int            *TrsvFactorOrder(const TrsvFactor *);      /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */
-const TrsvStatistics *TrsvFactorStatistics(const TrsvFactor *); /* of L */
 void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
 int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row; 1 where only the pivots depend on each other */
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */

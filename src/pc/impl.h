@@ -60,11 +60,20 @@ typedef struct {
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *, TrsvMemory, SpTRSVGPUTriangles *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);
 
+PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationKeep(SpTRSVGPU *, PetscInt, const PetscInt *, const PetscInt *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationSet(Mat, Mat, IS, IS, IS *, IS *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationBMC(SpTRSVGPU *, Mat, Mat, IS *, IS *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationExplain(SpTRSVGPU *);
+
 PETSC_INTERN PetscErrorCode SpTRSVGPUSetFromOptions(Mat);
+PETSC_INTERN PetscErrorCode SpTRSVGPUGetNames(char[], size_t); /* of all algorithms of this build, for messages and -help */
 PETSC_INTERN const char    *SpTRSVGPUWords(const SpTRSVGPUSettings *, const TrsvAlgorithm *); /* NULL where there are none */
 PETSC_INTERN PetscErrorCode MatGetFactor_SpTRSVGPU(Mat, MatFactorType, Mat *);
 PETSC_INTERN PetscErrorCode MatSetSolves_SpTRSVGPU(Mat);
 PETSC_INTERN PetscErrorCode MatView_SpTRSVGPU(Mat, PetscViewer);
+PETSC_INTERN PetscErrorCode SpTRSVGPUViewFromOptions(Mat);
+PETSC_INTERN PetscErrorCode SpTRSVGPUPairsBegin(Mat);
+PETSC_INTERN PetscErrorCode SpTRSVGPUPairsSetValues(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetPair(Mat, TrsvMemory, PetscBool, TrsvPair **);
 PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const TrsvPair *, PetscBool);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);

@@ -2,8 +2,7 @@
    The MatSolverType sptrsvgpu: a factor Mat in the order of its life.
 
    Values come from the factorisation of src/kernels on the device (device.c), or from PETSc's own of the host (host.c), kept as an inner Mat, of
-   this rank's diagonal block; the triangular solves are src/kernels', on pairs of plans that are made when a solve first needs them and get
-   new values at each numeric phase.
+   this rank's diagonal block; the triangular solves are src/kernels', on pairs of plans (pairs.c).
 */
 #include "impl.h"
 
@@ -129,72 +128,6 @@ static PetscErrorCode FindHome(Mat local, const MatFactorInfo *info, TrsvMemory 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ISIdentity() remembers its answer, and PETSc's MatReorderForNonzeroDiagonal() changes the indices behind its back. */
-static PetscErrorCode IsIdentity(IS is, PetscBool *identity)
-{
-  const PetscInt *indices;
-  PetscLayout     layout;
-  PetscInt        start, end, first, step;
-  PetscBool       stride;
-
-  PetscFunctionBegin;
-  *identity = PETSC_TRUE;
-  PetscCall(ISGetLayout(is, &layout));
-  PetscCall(PetscLayoutGetRange(layout, &start, &end));
-  PetscCall(PetscObjectTypeCompare((PetscObject)is, ISSTRIDE, &stride));
-  if (stride) { /* has no indices to change */
-    PetscCall(ISStrideGetInfo(is, &first, &step));
-    *identity = (PetscBool)(start == end || (first == start && step == 1));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(ISGetIndices(is, &indices));
-  for (PetscInt i = start; i < end && *identity; i++) *identity = (PetscBool)(indices[i - start] == i);
-  PetscCall(ISRestoreIndices(is, &indices));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode KeepOrdering(SpTRSVGPU *s, PetscInt n, const PetscInt *row, const PetscInt *column)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2(n, &s->row, n, &s->column));
-  PetscCall(PetscArraycpy(s->row, row, n));
-  PetscCall(PetscArraycpy(s->column, column, n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The orderings of the local rows and columns; on several ranks only the natural one exists. */
-static PetscErrorCode SetOrdering(Mat F, Mat local, IS row, IS column, IS *localrow, IS *localcolumn)
-{
-  SpTRSVGPU      *s = (SpTRSVGPU *)F->data;
-  const PetscInt *r, *c, n = local->rmap->n;
-  PetscBool       identity[2] = {PETSC_TRUE, PETSC_TRUE};
-  PetscMPIInt     size;
-
-  PetscFunctionBegin;
-  if (row) PetscCall(IsIdentity(row, &identity[0]));
-  if (column) PetscCall(IsIdentity(column, &identity[1]));
-  s->natural = (PetscBool)(identity[0] && identity[1]);
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
-  if (size > 1) { /* not a local ordering */
-    PetscCheck(s->natural, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "On several ranks only the natural ordering; for another one use -pc_type bjacobi -sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...");
-    row = column = NULL;
-  }
-  if (!column) column = row; /* ICC has one */
-  if (row) PetscCall(PetscObjectReference((PetscObject)row));
-  else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &row));
-  if (column) PetscCall(PetscObjectReference((PetscObject)column));
-  else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &column));
-  *localrow    = row;
-  *localcolumn = column;
-  if (s->natural) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ISGetIndices(row, &r));
-  PetscCall(ISGetIndices(column, &c));
-  PetscCall(KeepOrdering(s, n, r, c));
-  PetscCall(ISRestoreIndices(row, &r));
-  PetscCall(ISRestoreIndices(column, &c));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CheckSettings(Mat F)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
@@ -209,40 +142,7 @@ static PetscErrorCode CheckSettings(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host is to factor in multicolour order. */
-static PetscErrorCode OrderOnHost(SpTRSVGPU *s, Mat A, Mat local, IS *row, IS *column)
-{
-  TrsvOrdering *bmc;
-
-  PetscFunctionBegin;
-  PetscCall(SpTRSVGPUOrderingOnHost(A, local, &bmc));
-  PetscCall(KeepOrdering(s, local->rmap->n, bmc->order, bmc->order));
-  TrsvOrderingDestroy(&bmc);
-  s->bmc     = PETSC_TRUE;
-  s->natural = PETSC_FALSE;
-  PetscCall(ISDestroy(row));
-  PetscCall(ISDestroy(column));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, row));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->column, PETSC_COPY_VALUES, column));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What the view says of the order. */
-static PetscErrorCode ExplainOrdering(SpTRSVGPU *s)
-{
-  const char *why = s->order;
-
-  PetscFunctionBegin;
-  if (s->settings.ordering == SPTRSVGPU_ORDERING_BMC) why = "asked for";
-  else if (s->settings.ordering == SPTRSVGPU_ORDERING_NATURAL) why = "";
-  else if (s->settings.against[0]) why = s->settings.against;
-  else if (s->home == TRSV_HOST) why = "the solves run on the host, one row after the other";
-  else if (!s->order[0]) why = "the host factors";
-  if (why != s->order) PetscCall(PetscStrncpy(s->order, why, sizeof(s->order)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Numeric(Mat, Mat, const MatFactorInfo *);
+static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat, Mat, const MatFactorInfo *);
 
 /* The pattern of the factor, on the device or on the host. */
 static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, const MatFactorInfo *info)
@@ -253,12 +153,12 @@ static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, 
   PetscCall(SpTRSVGPUDeviceSymbolic(F, A, local, info));
   if (s->factor) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpTRSVGPUHostCheck(A, local));
-  if (s->bmc || s->settings.ordering == SPTRSVGPU_ORDERING_BMC) PetscCall(OrderOnHost(s, A, local, row, column));
+  if (s->bmc || s->settings.ordering == SPTRSVGPU_ORDERING_BMC) PetscCall(SpTRSVGPUPermutationBMC(s, A, local, row, column));
   PetscCall(SpTRSVGPUHostSymbolic(s, local, *row, *column, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
+static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
 {
   SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
   Mat            local;
@@ -275,7 +175,7 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCall(FindHome(local, info, &s->home));
   PetscCall(CheckSettings(F));
   PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(SetOrdering(F, local, row, column, &r, &c));
+  PetscCall(SpTRSVGPUPermutationSet(F, local, row, column, &r, &c));
   PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_BMC, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering bmc does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
   s->nonzeros = matrix.nz_used;
@@ -288,12 +188,12 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
   PetscCall(ISDestroy(&r));
   PetscCall(ISDestroy(&c));
   PetscCall(ierr); /* of a matrix that cannot be factored, most likely */
-  PetscCall(ExplainOrdering(s));
+  PetscCall(SpTRSVGPUPermutationExplain(s));
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &s->iteration, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)F))); /* ranks that reconsider an order must agree */
   PetscCallMPI(MPIU_Allreduce(&s->bmc, &s->anybmc, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
   F->factortype                 = s->kind;
-  F->ops->lufactornumeric       = Numeric;
-  F->ops->choleskyfactornumeric = Numeric;
+  F->ops->lufactornumeric       = MatFactorNumeric_SpTRSVGPU;
+  F->ops->choleskyfactornumeric = MatFactorNumeric_SpTRSVGPU;
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Symbolic, F, A, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -301,7 +201,7 @@ static PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorI
 static PetscErrorCode MatICCFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS perm, const MatFactorInfo *info)
 {
   PetscFunctionBegin;
-  PetscCall(Symbolic(F, A, perm, NULL, info));
+  PetscCall(MatILUFactorSymbolic_SpTRSVGPU(F, A, perm, NULL, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -337,7 +237,7 @@ static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
-  if (t.row && !s->row) PetscCall(KeepOrdering(s, local->rmap->n, t.row, t.column));
+  if (t.row && !s->row) PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, t.row, t.column));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   TrsvFactorDestroy(&s->factor);
   PetscCall(PetscStrncpy(s->why, "the matrix is bound to the host", sizeof(s->why)));
@@ -373,76 +273,15 @@ static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewFromOptions(Mat F)
+static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorInfo *info)
 {
-  PetscViewer       viewer;
-  PetscViewerFormat format;
-  PetscBool         set;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_sptrsvgpu_view", &viewer, &format, &set));
-  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerPushFormat(viewer, format == PETSC_VIEWER_ASCII_INFO_DETAIL ? format : PETSC_VIEWER_ASCII_INFO));
-  PetscCall(MatView(F, viewer));
-  PetscCall(PetscViewerPopFormat(viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What is asked of a pair in a memory. What was asked for is meant for where the matrix lives; after MatBindToCPU() the host chooses for itself. */
-static void GetAsked(SpTRSVGPU *s, TrsvMemory memory, TrsvAsked ask[2])
-{
-  for (int f = 0; f < 2; f++) {
-    ask[f].algorithm = memory == s->home ? s->settings.algorithm[f] : NULL;
-    if (!ask[f].algorithm && s->settings.thread && memory == TRSV_DEVICE) ask[f].algorithm = TrsvAlgorithmFind("thread");
-    ask[f].settings = SpTRSVGPUWords(&s->settings, ask[f].algorithm);
-  }
-}
-
-/* A pair without values: the triangles' patterns are enough. */
-static PetscErrorCode MakePair(Mat F, const SpTRSVGPUTriangles *t, TrsvMemory memory, PetscBool transposed)
-{
-  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
-  TrsvAsked  ask[2];
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
-  GetAsked(s, memory, ask);
-  PetscCallTrsv(TrsvPairCreate(&t->L, &t->U, t->row, t->column, transposed, memory, (TrsvSelection)s->settings.select, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], &s->pair[memory][transposed]));
-  PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A factor of the device has its plans made before there is memory for its values: while they are made, plans need more than when they are there. */
-static PetscErrorCode MakePairEarly(Mat F)
-{
-  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
-  SpTRSVGPUTriangles t;
-
-  PetscFunctionBegin;
-  if (!s->factor) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int m = 0; m < 2; m++)
-    if (s->pair[m][0] || s->pair[m][1]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpTRSVGPUTrianglesCreate(s, s->home, &t));
-  PetscCall(MakePair(F, &t, s->home, PETSC_FALSE));
-  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
-  if (s->settings.select != SPTRSVGPU_SELECT_TUNE) TrsvFactorTrim(s->factor); /* tuning makes more of them */
-  s->empty = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscBool HasValues(const SpTRSVGPU *s, int memory, int transposed) { return (PetscBool)(s->pair[memory][transposed] && !(s->empty && memory == (int)s->home && !transposed)); }
-
-static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
-{
-  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
-  SpTRSVGPUTriangles t;
-  PetscBool          fresh = PETSC_TRUE;
+  SpTRSVGPU *s     = (SpTRSVGPU *)F->data;
+  PetscBool  fresh = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Numeric, F, A, 0, 0));
   F->factorerrortype = MAT_FACTOR_OTHER; /* until it is known: after an error there is no solve with old values */
-  PetscCall(MakePairEarly(F));
+  PetscCall(SpTRSVGPUPairsBegin(F));
   PetscCall(Factor(F, A, info));
   PetscCall(VecDestroy(&s->root));
   if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) PetscCall(NoteZeroPivot(F, A, info));
@@ -451,17 +290,7 @@ static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
   PetscCall(MatSetSolves_SpTRSVGPU(F));
   if (!F->factorerrortype) {
     F->factorerrortype = MAT_FACTOR_OTHER;
-    for (int m = 0; m < 2; m++) {
-      TrsvStream stream;
-
-      if (!HasValues(s, m, 0) && !HasValues(s, m, 1)) continue;
-      fresh = PETSC_FALSE;
-      PetscCall(SpTRSVGPUTrianglesCreate(s, (TrsvMemory)m, &t));
-      PetscCall(SpTRSVGPUGetStream((TrsvMemory)m, &stream));
-      for (int transposed = 0; transposed < 2; transposed++)
-        if (HasValues(s, m, transposed)) PetscCallTrsv(TrsvPairSetValues(s->pair[m][transposed], t.l, t.u, t.memory, stream));
-      PetscCall(SpTRSVGPUTrianglesDestroy(&t));
-    }
+    PetscCall(SpTRSVGPUPairsSetValues(F, &fresh));
     if (fresh || s->empty) {
       TrsvPair *pair;
 
@@ -471,41 +300,7 @@ static PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
     F->factorerrortype = MAT_FACTOR_NOERROR;
   }
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Numeric, F, A, 0, 0));
-  if (fresh) PetscCall(ViewFromOptions(F));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The pair of plans for solves in a memory, with A or with its transpose; made here when first asked for. */
-PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, TrsvPair **pair)
-{
-  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
-  TrsvPair         **p = &s->pair[memory][transposed];
-  SpTRSVGPUTriangles t;
-  TrsvStream         stream;
-  TrsvError          error;
-
-  PetscFunctionBegin;
-  *pair = *p;
-  if (HasValues(s, memory, transposed)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpTRSVGPUGetStream(memory, &stream));
-  PetscCall(SpTRSVGPUTrianglesCreate(s, memory, &t));
-  if (!*p) PetscCall(MakePair(F, &t, memory, transposed));
-  error = TrsvPairSetValues(*p, t.l, t.u, t.memory, stream);
-  if (!error && s->settings.select == SPTRSVGPU_SELECT_TUNE) {
-    TrsvAsked ask[2];
-
-    GetAsked(s, memory, ask);
-    PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
-    error = TrsvPairTune(*p, &t.L, &t.U, t.row, t.column, t.l, t.u, t.memory, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream);
-    PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
-  }
-  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
-  if (error) TrsvPairDestroy(p); /* the next solve is not to find one without values */
-  if (memory == s->home && !transposed) s->empty = PETSC_FALSE;
-  PetscCallTrsv(error);
-  if (s->factor) TrsvFactorTrim(s->factor);
-  PetscCall(SpTRSVGPUCite(*p, s->settings.thread));
-  *pair = *p;
+  if (fresh) PetscCall(SpTRSVGPUViewFromOptions(F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -533,7 +328,7 @@ PetscErrorCode MatGetFactor_SpTRSVGPU(Mat A, MatFactorType type, Mat *factor)
   F->ops->view              = MatView_SpTRSVGPU;
   F->ops->getinfo           = MatGetInfo_SpTRSVGPU;
   F->ops->bindtocpu         = MatBindToCPU_SpTRSVGPU;
-  F->ops->ilufactorsymbolic = Symbolic;
+  F->ops->ilufactorsymbolic = MatILUFactorSymbolic_SpTRSVGPU;
   F->ops->iccfactorsymbolic = MatICCFactorSymbolic_SpTRSVGPU;
 
   F->factortype     = type;

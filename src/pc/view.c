@@ -81,3 +81,20 @@ PetscErrorCode MatView_SpTRSVGPU(Mat F, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* -mat_sptrsvgpu_view: once, when the factor is first analysed. */
+PetscErrorCode SpTRSVGPUViewFromOptions(Mat F)
+{
+  PetscViewer       viewer;
+  PetscViewerFormat format;
+  PetscBool         set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_sptrsvgpu_view", &viewer, &format, &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerPushFormat(viewer, format == PETSC_VIEWER_ASCII_INFO_DETAIL ? format : PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(F, viewer));
+  PetscCall(PetscViewerPopFormat(viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

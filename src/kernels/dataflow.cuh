@@ -1,0 +1,232 @@
+/*
+   dataflow.cuh: one launch that finds a word for each of many rows, which follows from the words of rows before it: level sets (levels.cu),
+   colours (bmc_waves.cu).
+
+   Source: the writing-first solve of CapelliniSpTRSV (ICPP 2020), Section 4.3, with words in place of components. What is added: neighbours
+   hand over inside the multiprocessor, and a warp helps with its long rows.
+
+   Mapping: the block of ticket t has rows t * DATAFLOW_BLOCK onwards, thread by thread. A thread waits for four dependencies of its row at a
+   time, in the order in which the pass lists them; while more than LONG are left, the whole warp takes on many at once.
+   Memory order: a word is its own flag, 0 until it is there: in device memory, and once more in shared memory for the rows of the same block,
+   so that a chain of neighbours goes from thread to thread there. Nothing else crosses threads.
+   Why it ends: a row waits for rows before it only. Those of other blocks have smaller tickets, so their blocks have started. Warps of a
+   block share no barrier once they have the ticket. The threads of a warp take turns together (thread.cu), each turn looks at what every
+   one of them waits for, and no turn waits. By induction on the row every wait ends; patience bounds it if memory fails.
+*/
+#ifndef TRSV_DATAFLOW_CUH
+#define TRSV_DATAFLOW_CUH
+
+#include <limits.h>
+#include "vocabulary.cuh"
+
+enum {
+  DATAFLOW_BLOCK  = 256,
+  DATAFLOW_SHARED = sizeof(unsigned) * DATAFLOW_BLOCK, /* bytes that the launch gives */
+  DATAFLOW_QUAD   = 4,
+  DATAFLOW_LONG   = 64, /* dependencies of a row that a thread takes on alone */
+  DATAFLOW_TAIL   = 32, /* what it takes on alone of more, for the neighbours are here */
+  DATAFLOW_SHARE  = 8,  /* dependencies that each thread of the warp looks at in a turn */
+  DATAFLOW_REST   = 32, DATAFLOW_REST_MOST = 256, /* ns between two looks of a warp that waits, at first and at most */
+  DATAFLOW_NONE   = INT_MIN
+};
+
+/* The words of the rows before, seen by a thread of a block. */
+struct DataflowWords {
+  unsigned *word; /* [rows] */
+  unsigned  near; /* in shared memory: those of the block's own rows */
+  int       first; /* of the block's rows */
+};
+
+/* The word of row r, from where it is soonest. */
+template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(const Pass &pass, const DataflowWords &w, int r)
+{
+  return r < w.first ? trsv_load(w.word + pass.place(r)) : trsv_shared_load<unsigned>(w.near + 4 * (unsigned)(r - w.first));
+}
+
+/*
+   Finds the words, rows in the order in which they may wait for each other; returns that of this thread's row, 0 where it has none. A Pass is
+
+     int rows
+     int place(r)                  where among the words that of row r stands
+     int count(r), begin(r), step  its dependencies are read from begin(r) on, step apart
+     int dependency(k)             the one that stands at k, never DATAFLOW_NONE
+     int row(dependency)           whose word it asks for: of a row before r
+     bool branches                 does meet() branch? It is then not called before all words of a turn have been asked for, at a cost in registers
+     Known known(r)                what row r knows before it has met any
+     unsigned word(known, r, words)  its word, not 0, once it has met all
+
+   and a Known, which takes dependencies in any order, in parts that the threads of a warp put together,
+
+     void  meet(dependency, word)
+     Known empty(lane)   as that lane's row has it at first; all lanes together
+     Known beside(half)  that of the lane whose number differs in this bit; all lanes together
+     void  join(known)
+*/
+template <class Pass> static __device__ __forceinline__ unsigned dataflow_pass(const Pass &pass, unsigned *words, const TrsvSync &sync)
+{
+  TRSV_SHARED(unsigned, ticket, 2);
+  const unsigned all = 0xffffffffu, near = trsv_shared_address(), own = near + 4 * threadIdx.x, lane = threadIdx.x % 32;
+
+  if (threadIdx.x == 0) ticket[0] = trsv_ticket(sync, &ticket[1]);
+  trsv_shared_store(own, 0u);
+  __syncthreads();
+  const DataflowWords w      = {words, near, (int)(ticket[0] * DATAFLOW_BLOCK)};
+  const int           r      = w.first + (int)threadIdx.x;
+  bool                done   = r >= pass.rows;
+  int                 left   = done ? 0 : pass.count(r), next = done ? 0 : pass.begin(r); /* dependencies that nobody has looked at */
+  int                 wanted[DATAFLOW_QUAD];                                              /* those that the row waits for */
+  unsigned            begin  = 0, rest = DATAFLOW_REST, mine = 0;
+  auto                known  = pass.known(done ? 0 : r);
+  TrsvPatience        patience;
+
+#pragma unroll
+  for (int n = 0; n < DATAFLOW_QUAD; n++) wanted[n] = DATAFLOW_NONE;
+  do {
+    bool moved = false;
+
+    /* one after the other, until one is not ready; the next turn begins behind it */
+    for (unsigned asking = __ballot_sync(all, left > DATAFLOW_LONG); asking;) {
+      const unsigned behind = asking & ~0u << begin;
+      const int      l = __ffs((int)(behind ? behind : asking)) - 1, from = __shfl_sync(all, next, l), n = min(__shfl_sync(all, left, l) - DATAFLOW_TAIL, 32 * DATAFLOW_SHARE);
+      int            taken[DATAFLOW_SHARE];
+      unsigned       found[DATAFLOW_SHARE];
+      bool           ready = true;
+      auto           part  = known.empty(l);
+
+      asking &= ~(1u << l);
+#pragma unroll
+      for (int s = 0; s < DATAFLOW_SHARE; s++) {
+        const int e = 32 * s + (int)lane;
+
+        taken[s] = e < n ? pass.dependency(from + pass.step * e) : DATAFLOW_NONE;
+        found[s] = taken[s] == DATAFLOW_NONE ? 1 : dataflow_find(pass, w, pass.row(taken[s]));
+        if (!Pass::branches && taken[s] != DATAFLOW_NONE && found[s]) part.meet(taken[s], found[s]);
+      }
+#pragma unroll
+      for (int s = 0; s < DATAFLOW_SHARE; s++) {
+        ready = ready && found[s];
+        if (Pass::branches && taken[s] != DATAFLOW_NONE && ready) part.meet(taken[s], found[s]);
+      }
+      begin = ((unsigned)l + 1) % 32;
+      if (!__all_sync(all, ready)) break;
+      for (int half = 16; half; half /= 2) part.join(part.beside(half));
+      if ((int)lane == l) {
+        known.join(part);
+        next += pass.step * n;
+        left -= n;
+        moved = true;
+      }
+    }
+
+    unsigned far[DATAFLOW_QUAD];
+#pragma unroll
+    for (int n = 0; n < DATAFLOW_QUAD; n++) {
+      const int other = wanted[n] == DATAFLOW_NONE ? pass.rows : pass.row(wanted[n]);
+
+      far[n] = other < w.first ? trsv_load(w.word + pass.place(other)) : 0;
+    }
+#pragma unroll
+    for (int n = 0; n < DATAFLOW_QUAD; n++)
+      if (far[n]) {
+        known.meet(wanted[n], far[n]);
+        wanted[n] = DATAFLOW_NONE;
+        moved     = true;
+      }
+
+    bool again; /* as long as one thread of the warp gets on, those beside it may */
+    do {
+      again = false;
+      if (!done && left <= DATAFLOW_LONG) {
+        bool waits = false;
+
+#pragma unroll
+        for (int n = 0; n < DATAFLOW_QUAD; n++) {
+          const int other = wanted[n] == DATAFLOW_NONE ? -1 : pass.row(wanted[n]);
+
+          if (other >= w.first) {
+            const unsigned found = trsv_shared_load<unsigned>(near + 4 * (unsigned)(other - w.first));
+
+            if (found) {
+              known.meet(wanted[n], found);
+              wanted[n] = DATAFLOW_NONE;
+            }
+          }
+          waits = waits || wanted[n] != DATAFLOW_NONE;
+        }
+        again = !waits;
+        if (!waits && left) {
+          const int take = min(left, (int)DATAFLOW_QUAD);
+
+#pragma unroll
+          for (int n = 0; n < DATAFLOW_QUAD; n++)
+            if (n < take) wanted[n] = pass.dependency(next + pass.step * n);
+          next += pass.step * take;
+          left -= take;
+        } else if (!waits) {
+          mine = pass.word(known, r, w);
+          trsv_shared_store(own, mine);
+          trsv_store(w.word + pass.place(r), mine);
+          done = true;
+        }
+      }
+      moved = moved || again;
+    } while (__any_sync(all, again));
+
+    if (__any_sync(all, moved)) {
+      rest = DATAFLOW_REST;
+      continue;
+    }
+    /* Nothing has changed: each looks at one word of another warp, less and less often, until one is there. A warp far from ready
+       leaves the multiprocessor to those that are near. */
+    const bool asks = __any_sync(all, left > DATAFLOW_LONG); /* for what the next turn looks at */
+    int        d    = -1;
+    bool       more = true, there;
+
+#pragma unroll
+    for (int n = DATAFLOW_QUAD - 1; n >= 0; n--)
+      if (wanted[n] != DATAFLOW_NONE && pass.row(wanted[n]) < r - (int)lane) d = pass.row(wanted[n]);
+    do {
+      trsv_sleep(rest);
+      rest  = min(2 * rest, (unsigned)DATAFLOW_REST_MOST);
+      there = asks || (d >= 0 && dataflow_find(pass, w, d));
+      if (left > DATAFLOW_LONG || (d >= 0 && !there)) more = patience.more(sync);
+    } while (!__any_sync(all, there || !more) && __any_sync(all, d >= 0));
+    if (!more) { /* it goes without */
+      left = 0;
+#pragma unroll
+      for (int n = 0; n < DATAFLOW_QUAD; n++) wanted[n] = DATAFLOW_NONE;
+    }
+  } while (!__all_sync(all, done));
+  return mine;
+}
+
+/* Before the launch: no word is there. */
+static __global__ void dataflow_clear(int rows, unsigned *word)
+{
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (i < rows) word[i] = 0;
+}
+
+static inline unsigned DataflowBlocks(int rows) { return ((unsigned)rows + DATAFLOW_BLOCK - 1) / DATAFLOW_BLOCK; }
+
+/* What the blocks of a launch share, zeros at first, and what a caller puts behind it. */
+enum {
+  DATAFLOW_TICKET,
+  DATAFLOW_GAVE_UP,
+  DATAFLOW_TOLD, /* nobody looks before the launch is over */
+  DATAFLOW_STATES
+};
+
+static inline TrsvSync DataflowSync(unsigned *state)
+{
+  TrsvSync sync;
+
+  sync.ticket   = state + DATAFLOW_TICKET;
+  sync.gave_up  = state + DATAFLOW_GAVE_UP;
+  sync.told     = state + DATAFLOW_TOLD;
+  sync.patience = TrsvPatienceLimit();
+  return sync;
+}
+
+#endif

@@ -1,0 +1,105 @@
+/*
+   The pairs of plans of a factor Mat: made when a solve first needs them, or before a factor of the device has its values, and given new values at
+   each numeric phase.
+*/
+#include "impl.h"
+
+/* What is asked of a pair in a memory. What was asked for is meant for where the matrix lives; after MatBindToCPU() the host chooses for itself. */
+static void GetAsked(SpTRSVGPU *s, TrsvMemory memory, TrsvAsked ask[2])
+{
+  for (int f = 0; f < 2; f++) {
+    ask[f].algorithm = memory == s->home ? s->settings.algorithm[f] : NULL;
+    if (!ask[f].algorithm && s->settings.thread && memory == TRSV_DEVICE) ask[f].algorithm = TrsvAlgorithmFind("thread");
+    ask[f].settings = SpTRSVGPUWords(&s->settings, ask[f].algorithm);
+  }
+}
+
+/* A pair without values: the triangles' patterns are enough. */
+static PetscErrorCode MakePair(Mat F, const SpTRSVGPUTriangles *t, TrsvMemory memory, PetscBool transposed)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+  TrsvAsked  ask[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
+  GetAsked(s, memory, ask);
+  PetscCallTrsv(TrsvPairCreate(&t->L, &t->U, t->row, t->column, transposed, memory, (TrsvSelection)s->settings.select, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], &s->pair[memory][transposed]));
+  PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A factor of the device has its plans made before there is memory for its values: while they are made, plans need more than when they are there. */
+PetscErrorCode SpTRSVGPUPairsBegin(Mat F)
+{
+  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
+  SpTRSVGPUTriangles t;
+
+  PetscFunctionBegin;
+  if (!s->factor) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int m = 0; m < 2; m++)
+    if (s->pair[m][0] || s->pair[m][1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpTRSVGPUTrianglesCreate(s, s->home, &t));
+  PetscCall(MakePair(F, &t, s->home, PETSC_FALSE));
+  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  if (s->settings.select != SPTRSVGPU_SELECT_TUNE) TrsvFactorTrim(s->factor); /* tuning makes more of them */
+  s->empty = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool HasValues(const SpTRSVGPU *s, int memory, int transposed) { return (PetscBool)(s->pair[memory][transposed] && !(s->empty && memory == (int)s->home && !transposed)); }
+
+/* New values into the plans that have had some; fresh: there are none of these. */
+PetscErrorCode SpTRSVGPUPairsSetValues(Mat F, PetscBool *fresh)
+{
+  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
+  SpTRSVGPUTriangles t;
+
+  PetscFunctionBegin;
+  *fresh = PETSC_TRUE;
+  for (int m = 0; m < 2; m++) {
+    TrsvStream stream;
+
+    if (!HasValues(s, m, 0) && !HasValues(s, m, 1)) continue;
+    *fresh = PETSC_FALSE;
+    PetscCall(SpTRSVGPUTrianglesCreate(s, (TrsvMemory)m, &t));
+    PetscCall(SpTRSVGPUGetStream((TrsvMemory)m, &stream));
+    for (int transposed = 0; transposed < 2; transposed++)
+      if (HasValues(s, m, transposed)) PetscCallTrsv(TrsvPairSetValues(s->pair[m][transposed], t.l, t.u, t.memory, stream));
+    PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pair of plans for solves in a memory, with A or with its transpose; made here when first asked for. */
+PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, TrsvPair **pair)
+{
+  SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
+  TrsvPair         **p = &s->pair[memory][transposed];
+  SpTRSVGPUTriangles t;
+  TrsvStream         stream;
+  TrsvError          error;
+
+  PetscFunctionBegin;
+  *pair = *p;
+  if (HasValues(s, memory, transposed)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpTRSVGPUGetStream(memory, &stream));
+  PetscCall(SpTRSVGPUTrianglesCreate(s, memory, &t));
+  if (!*p) PetscCall(MakePair(F, &t, memory, transposed));
+  error = TrsvPairSetValues(*p, t.l, t.u, t.memory, stream);
+  if (!error && s->settings.select == SPTRSVGPU_SELECT_TUNE) {
+    TrsvAsked ask[2];
+
+    GetAsked(s, memory, ask);
+    PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
+    error = TrsvPairTune(*p, &t.L, &t.U, t.row, t.column, t.l, t.u, t.memory, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream);
+    PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
+  }
+  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  if (error) TrsvPairDestroy(p); /* the next solve is not to find one without values */
+  if (memory == s->home && !transposed) s->empty = PETSC_FALSE;
+  PetscCallTrsv(error);
+  if (s->factor) TrsvFactorTrim(s->factor);
+  PetscCall(SpTRSVGPUCite(*p, s->settings.thread));
+  *pair = *p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

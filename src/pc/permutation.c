@@ -1,0 +1,104 @@
+/*
+   The order in which a factor Mat has the rows and columns of its matrix: as it is given, or multicolour, made here for the factorisation of the
+   host. Where the device factors, its TrsvFactor holds the order.
+*/
+#include "impl.h"
+
+/* ISIdentity() remembers its answer, and PETSc's MatReorderForNonzeroDiagonal() changes the indices behind its back. */
+static PetscErrorCode IsIdentity(IS is, PetscBool *identity)
+{
+  const PetscInt *indices;
+  PetscLayout     layout;
+  PetscInt        start, end, first, step;
+  PetscBool       stride;
+
+  PetscFunctionBegin;
+  *identity = PETSC_TRUE;
+  PetscCall(ISGetLayout(is, &layout));
+  PetscCall(PetscLayoutGetRange(layout, &start, &end));
+  PetscCall(PetscObjectTypeCompare((PetscObject)is, ISSTRIDE, &stride));
+  if (stride) { /* has no indices to change */
+    PetscCall(ISStrideGetInfo(is, &first, &step));
+    *identity = (PetscBool)(start == end || (first == start && step == 1));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(ISGetIndices(is, &indices));
+  for (PetscInt i = start; i < end && *identity; i++) *identity = (PetscBool)(indices[i - start] == i);
+  PetscCall(ISRestoreIndices(is, &indices));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpTRSVGPUPermutationKeep(SpTRSVGPU *s, PetscInt n, const PetscInt *row, const PetscInt *column)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n, &s->row, n, &s->column));
+  PetscCall(PetscArraycpy(s->row, row, n));
+  PetscCall(PetscArraycpy(s->column, column, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The orderings of the local rows and columns; on several ranks only the natural one exists. */
+PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *localrow, IS *localcolumn)
+{
+  SpTRSVGPU      *s = (SpTRSVGPU *)F->data;
+  const PetscInt *r, *c, n = local->rmap->n;
+  PetscBool       identity[2] = {PETSC_TRUE, PETSC_TRUE};
+  PetscMPIInt     size;
+
+  PetscFunctionBegin;
+  if (row) PetscCall(IsIdentity(row, &identity[0]));
+  if (column) PetscCall(IsIdentity(column, &identity[1]));
+  s->natural = (PetscBool)(identity[0] && identity[1]);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
+  if (size > 1) { /* not a local ordering */
+    PetscCheck(s->natural, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "On several ranks only the natural ordering; for another one use -pc_type bjacobi -sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...");
+    row = column = NULL;
+  }
+  if (!column) column = row; /* ICC has one */
+  if (row) PetscCall(PetscObjectReference((PetscObject)row));
+  else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &row));
+  if (column) PetscCall(PetscObjectReference((PetscObject)column));
+  else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &column));
+  *localrow    = row;
+  *localcolumn = column;
+  if (s->natural) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ISGetIndices(row, &r));
+  PetscCall(ISGetIndices(column, &c));
+  PetscCall(SpTRSVGPUPermutationKeep(s, n, r, c));
+  PetscCall(ISRestoreIndices(row, &r));
+  PetscCall(ISRestoreIndices(column, &c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The host is to factor in multicolour order. */
+PetscErrorCode SpTRSVGPUPermutationBMC(SpTRSVGPU *s, Mat A, Mat local, IS *row, IS *column)
+{
+  TrsvOrdering *bmc;
+
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPUOrderingOnHost(A, local, &bmc));
+  PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, bmc->order, bmc->order));
+  TrsvOrderingDestroy(&bmc);
+  s->bmc     = PETSC_TRUE;
+  s->natural = PETSC_FALSE;
+  PetscCall(ISDestroy(row));
+  PetscCall(ISDestroy(column));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, row));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->column, PETSC_COPY_VALUES, column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the view says of the order. */
+PetscErrorCode SpTRSVGPUPermutationExplain(SpTRSVGPU *s)
+{
+  const char *why = s->order;
+
+  PetscFunctionBegin;
+  if (s->settings.ordering == SPTRSVGPU_ORDERING_BMC) why = "asked for";
+  else if (s->settings.ordering == SPTRSVGPU_ORDERING_NATURAL) why = "";
+  else if (s->settings.against[0]) why = s->settings.against;
+  else if (s->home == TRSV_HOST) why = "the solves run on the host, one row after the other";
+  else if (!s->order[0]) why = "the host factors";
+  if (why != s->order) PetscCall(PetscStrncpy(s->order, why, sizeof(s->order)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
