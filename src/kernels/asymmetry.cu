@@ -2,13 +2,13 @@
    How far values are from symmetric: sqrt(2) times the Frobenius norm of the skew part over that of the entries off the diagonal: 0 of a symmetric
    matrix, 1 of a triangular one.
 
-   Mapping: a thread for each row, which looks for the other of each of its entries; sums of a block's rows by a tree, those of blocks on the host,
-   so that the result is the same every time.
+   Mapping: a block of threads for so many rows, whose entries, one after the other, the threads take in turn, so that a long row has all of them; each
+   looks for the other of its entry. Sums of a block by a tree, those of blocks on the host, so that the result is the same every time.
    Memory order: within a block sums cross threads at its barriers; nothing else does.
 */
 #include <math.h>
 #include <stdlib.h>
-#include "vocabulary.cuh"
+#include "pattern.cuh"
 
 enum {
   BLOCK = 256
@@ -18,11 +18,14 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) asymmetry_row
 {
   TRSV_SHARED(double, skew, BLOCK);
   TRSV_SHARED(double, all, BLOCK);
-  const int t = (int)threadIdx.x, i = (int)blockIdx.x * BLOCK + t;
+  TRSV_SHARED(int, start, BLOCK + 1);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, count = min((int)BLOCK, rows - first);
   double    s = 0, a = 0;
 
-  for (int k = i < rows ? offsets[i] : 0, end = i < rows ? offsets[i + 1] : 0; k < end; k++) {
-    const int    j = columns[k];
+  for (int n = t; n <= count; n += BLOCK) start[n] = offsets[first + n];
+  __syncthreads();
+  for (int k = start[0] + t; k < start[count]; k += BLOCK) {
+    const int    i = first + segment(start, count, k), j = columns[k];
     const double v = values[k];
     int          low = offsets[j], high = offsets[j + 1];
 

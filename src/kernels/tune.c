@@ -221,7 +221,7 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
         if (!error) error = Challenge(m, &candidate, t);
       }
       TrsvPlanDestroy(&candidate);
-      TrsvCall(error);
+      if (error != TRSV_ERR_MEMORY) TrsvCall(error);
     }
   m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
   (void)snprintf(m->why, sizeof(m->why), "the fastest of %d measured", m->tries);
@@ -252,7 +252,9 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
   TrsvDeviceFree(t.x);
   TrsvDeviceTimerDestroy(&t.timer);
   m->seconds += Seconds() - start;
-  return error;
+  if (error != TRSV_ERR_MEMORY) return error;
+  (void)snprintf(m->why, sizeof(m->why), "there is no memory to measure others in");
+  return TRSV_SUCCESS;
 }
 
 TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory memory, const TrsvAsked *lower, const TrsvAsked *upper, double seconds, TrsvStream stream)
