@@ -304,6 +304,24 @@ static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*MC
+   MATSOLVERSPTRSVGPU = "sptrsvgpu" - ILU and ICC of matrices of type `MATAIJ` and `MATAIJCUSPARSE` whose triangular solves run on a GPU, where the matrix
+   is there
+
+   Options Database Keys:
++  -pc_factor_mat_solver_type sptrsvgpu - for `PCILU` and `PCICC`; `PCSPTRSVGPU` presets it
+-  -mat_sptrsvgpu_...                   - see `PCSPTRSVGPU`
+
+   Level: intermediate
+
+   Notes:
+   A factor is made and solved with in the current `PetscDeviceContext`, and keeps nothing between solves but what these write: use it in one context at
+   a time. Who goes on in another has it wait for the first, by `PetscDeviceContextWaitForContext()`.
+
+   Equal solves give the same bits, but with algorithm csc. A solve that gave up waiting for a value (see the file README.md) leaves NaN, and the next one says so.
+
+.seealso: `PCSPTRSVGPU`, `MatGetFactor()`, `MatSpTRSVGPUSetAlgorithm()`
+M*/
 PetscErrorCode MatGetFactor_SpTRSVGPU(Mat A, MatFactorType type, Mat *factor)
 {
   Mat        F;
