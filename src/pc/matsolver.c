@@ -315,8 +315,8 @@ static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorIn
    Level: intermediate
 
    Notes:
-   A factor is made and solved with in the current `PetscDeviceContext`, and keeps nothing between solves but what these write: use it in one context at
-   a time. Who goes on in another has it wait for the first, by `PetscDeviceContextWaitForContext()`.
+   A factor works in the current `PetscDeviceContext`, where one solve after the other writes to what it holds. A program that goes on in another context
+   has that one wait for the first, by `PetscDeviceContextWaitForContext()`.
 
    Equal solves give the same bits, but with algorithm csc. A solve that gave up waiting for a value (see the file README.md) leaves NaN, and the next one says so.
 
