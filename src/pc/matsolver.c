@@ -304,6 +304,24 @@ static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*MC
+   MATSOLVERSPTRSVGPU = "sptrsvgpu" - ILU and ICC of matrices of type `MATAIJ` and `MATAIJCUSPARSE` whose triangular solves run on a GPU, where the matrix
+   is there
+
+   Options Database Keys:
++  -pc_factor_mat_solver_type sptrsvgpu - for `PCILU` and `PCICC`; `PCSPTRSVGPU` presets it
+-  -mat_sptrsvgpu_...                   - see `PCSPTRSVGPU`
+
+   Level: intermediate
+
+   Notes:
+   A factor works in the current `PetscDeviceContext`, where one solve after the other writes to what it holds. A program that goes on in another context
+   has that one wait for the first, by `PetscDeviceContextWaitForContext()`.
+
+   Equal solves give the same bits, but with algorithm csc. A solve that gave up waiting for a value (see the file README.md) leaves NaN, and the next one says so.
+
+.seealso: `PCSPTRSVGPU`, `MatGetFactor()`, `MatSpTRSVGPUSetAlgorithm()`
+M*/
 PetscErrorCode MatGetFactor_SpTRSVGPU(Mat A, MatFactorType type, Mat *factor)
 {
   Mat        F;
