@@ -78,6 +78,60 @@ static PetscErrorCode Fails(PetscErrorCode ierr, const char what[])
       PetscCall(Fails(check_fails_, #__VA_ARGS__)); \
     } while (0)
 
+/* New values in the same pattern: some with which the factorisation succeeds, or a zero pivot in the first row */
+static PetscErrorCode SetDiagonal(Mat A, PetscScalar first)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatSetValue(A, 0, 0, first, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckReason(KSP ksp, Vec b, Vec x, PetscBool converges, const char what[])
+{
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  if ((reason > 0) != converges || (!converges && reason != KSP_DIVERGED_PC_FAILED)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", what, KSPConvergedReasons[reason]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A KSP gets over numeric phases that fail, whether they end in an error or in a reason. */
+static PetscErrorCode CheckKSP(MatFactorType type, Vec b, Vec x)
+{
+  KSP ksp;
+  PC  pc;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(20, PETSC_FALSE, -1, 4, &A));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, "sptrsvgpu"));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_factor", type == MAT_FACTOR_ICC ? "icc" : "ilu"));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_factor_shift_type", "none"));
+  PetscCall(KSPSetFromOptions(ksp));
+  for (int time = 0; time < 2; time++) {
+    PetscCall(SetDiagonal(A, 0));
+    PetscCall(PCSetErrorIfFailure(pc, PETSC_TRUE));
+    CheckFails(PCSetUp(pc));
+    PetscCall(SetDiagonal(A, 4));
+    PetscCall(CheckReason(ksp, b, x, PETSC_TRUE, "KSP after an error"));
+    PetscCall(SetDiagonal(A, 0));
+    PetscCall(PCSetErrorIfFailure(pc, PETSC_FALSE));
+    PetscCall(CheckReason(ksp, b, x, PETSC_FALSE, "KSP with a zero pivot"));
+    PetscCall(SetDiagonal(A, 5));
+    PetscCall(CheckReason(ksp, b, x, PETSC_TRUE, "KSP after a zero pivot"));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Mat           A, corner, missing, F;
@@ -131,6 +185,8 @@ int main(int argc, char **args)
   PetscCall(Symbolic(F, A, order, type));
   PetscCall(Numeric(F, A, type));
   PetscCall(CheckSolve(F, A, b, x, "after a matrix without a diagonal entry"));
+
+  PetscCall(CheckKSP(type, b, x));
 
   PetscCall(MatDestroy(&F));
   PetscCall(ISDestroy(&order));

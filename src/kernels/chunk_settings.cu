@@ -135,7 +135,7 @@ TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics 
     second = first;
   }
   TrsvChunkTimesFree(&second);
-  return error;
+  return error == TRSV_ERR_MEMORY || error == TRSV_ERR_UNSUPPORTED ? TRSV_SUCCESS : error; /* then it is the first */
 }
 
 TrsvError TrsvChunkEstimate(const TrsvStatistics *t, double *seconds)

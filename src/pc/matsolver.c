@@ -35,6 +35,7 @@ static PetscErrorCode Reset(Mat F)
   F->ops->lufactornumeric = F->ops->choleskyfactornumeric = NULL;
   F->ops->solve = F->ops->solvetranspose = F->ops->forwardsolve = F->ops->backwardsolve = NULL;
   F->ops->matsolve = F->ops->matsolvetranspose = NULL;
+  F->factorerrortype = MAT_FACTOR_NOERROR;
   for (int m = 0; m < 2; m++)
     for (int t = 0; t < 2; t++) TrsvPairDestroy(&s->pair[m][t]);
   PetscCall(MatDestroy(&s->host));
@@ -264,6 +265,7 @@ static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
   if (s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(MatBoundToCPU(local, &bound));
   if (s->factor && bound) PetscCall(LeaveDevice(s, local, &info));
+  PetscCheck(s->factor || s->host, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The symbolic phase on the host failed; call it again");
   if (s->factor) PetscCall(SpTRSVGPUDeviceNumeric(F, local, &info));
   else PetscCall(SpTRSVGPUHostNumeric(F, A, local, &info));
   /* one rank's failure is everybody's: MatSolve() and the log take for granted that all ranks go the same way */

@@ -33,14 +33,16 @@ PetscErrorCode SpTRSVGPUPairsBegin(Mat F)
 {
   SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
   SpTRSVGPUTriangles t;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   if (!s->factor) PetscFunctionReturn(PETSC_SUCCESS);
   for (int m = 0; m < 2; m++)
     if (s->pair[m][0] || s->pair[m][1]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpTRSVGPUTrianglesCreate(s, s->home, &t));
-  PetscCall(MakePair(F, &t, s->home, PETSC_FALSE));
+  ierr = MakePair(F, &t, s->home, PETSC_FALSE);
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscCall(ierr);
   if (s->settings.select != SPTRSVGPU_SELECT_TUNE) TrsvFactorTrim(s->factor); /* tuning makes more of them */
   s->empty = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -77,16 +79,17 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   TrsvPair         **p = &s->pair[memory][transposed];
   SpTRSVGPUTriangles t;
   TrsvStream         stream;
-  TrsvError          error;
+  TrsvError          error = TRSV_SUCCESS;
+  PetscErrorCode     ierr  = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   *pair = *p;
   if (HasValues(s, memory, transposed)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpTRSVGPUGetStream(memory, &stream));
   PetscCall(SpTRSVGPUTrianglesCreate(s, memory, &t));
-  if (!*p) PetscCall(MakePair(F, &t, memory, transposed));
-  error = TrsvPairSetValues(*p, t.l, t.u, t.memory, stream);
-  if (!error && s->settings.select == SPTRSVGPU_SELECT_TUNE) {
+  if (!*p) ierr = MakePair(F, &t, memory, transposed);
+  if (!ierr) error = TrsvPairSetValues(*p, t.l, t.u, t.memory, stream);
+  if (!ierr && !error && s->settings.select == SPTRSVGPU_SELECT_TUNE) {
     TrsvAsked ask[2];
 
     GetAsked(s, memory, ask);
@@ -95,6 +98,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
     PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   }
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscCall(ierr);
   if (error) TrsvPairDestroy(p); /* the next solve is not to find one without values */
   if (memory == s->home && !transposed) s->empty = PETSC_FALSE;
   PetscCallTrsv(error);

@@ -233,6 +233,9 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   /* the natural ordering would be made as two lists of all rows, which takes 12 ms for 2e6 */
   PetscCall(PetscStrcmp(p->given, MATORDERINGNATURAL, &p->natural));
   p->natural = (PetscBool)((p->natural || !p->given[0]) && !p->reordered);
+  /* PETSc's part does not factor where the factor tells of an error, and so would never get over one */
+  PetscCall(GetFactor(pc, &F));
+  if (F) PetscCall(MatFactorClearError(F));
   PetscCall((*p->setup)(pc));
   p->natural = PETSC_FALSE;
   PetscUseTypeMethod(pc, getfactoredmatrix, &F);

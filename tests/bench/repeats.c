@@ -147,9 +147,11 @@ static void Tell(const Repeat *r, int done, int differs, double seconds, TrsvErr
   else if (differs) printf("%s at the %d. time\n", r->vary ? "bits vary, as they may," : "BITS DIFFER", differs);
   else printf("the same bits\n");
   fflush(stdout);
-  if (json)
+  if (json) {
     fprintf(json, "{\"matrix\": \"%s\", \"precision\": \"%s\", \"what\": \"%s\", \"times\": %d, \"ms\": %.4g, \"same_bits\": %s, \"may_vary\": %s, \"refused\": %s, \"ok\": %s}\n", r->matrix, precision == TRSV_FLOAT ? "float" : "double", r->what, done, 1e3 * seconds, error ? "null" : differs ? "false" : "true", r->vary ? "true" : "false",
             error == TRSV_ERR_UNSUPPORTED ? "true" : "false", bad ? "false" : "true");
+    fflush(json); /* whatever ends this program, its lines are whole */
+  }
 }
 
 static void Run(const Repeat *r)

@@ -23,8 +23,8 @@
 #   recblock   recblock.jsonl                 ~1 min   recblock's settings
 #   ag         ag_search.jsonl                ~1 min   searches among ag's schemes
 #
-# What has not been measured yet fits into two runs of ten minutes: PARTS="orders petsc setup repeats", then PARTS="solutions"; what is to be measured
-# again since the analyses became quicker into a third: PARTS=solve. `make plots` makes tables and plots of all of it.
+# Where a run may not take longer than ten minutes: PARTS="petsc setup orders", PARTS="solutions", PARTS="repeats dense recblock ag", PARTS="solve",
+# PARTS="harness matrices profile", PARTS="sanitizer"; each writes gpu.txt anew. `make plots` makes tables and plots of all of it.
 set -u
 parts=${PARTS:-harness matrices solve sanitizer profile setup petsc}
 known=" harness matrices solve sanitizer profile setup petsc orders solutions repeats dense recblock ag "
@@ -91,14 +91,14 @@ if [ $out = /dev/null ]; then
 fi
 
 if begin harness "PETSc's harness: $device"; then
-  timeout 900 $make -s check-petsc TEST_OPTIONS="$device" >"$results/harness.log" 2>&1
+  timeout -k 5 900 $make -s check-petsc TEST_OPTIONS="$device" >"$results/harness.log" 2>&1
   status=$?
   grep -E "^(not ok|FAIL)|passed, " "$results/harness.log" | head -40 | tee -a "$out"
   verdict harness $status "$results/harness.log"
 fi
 
 if begin matrices "ILU(0) of the real matrices, against PETSc's own: $device"; then
-  timeout 600 $make -s check-matrices TEST_OPTIONS="$device -mat_sptrsvgpu_factorization device" >"$results/matrices.log" 2>&1
+  timeout -k 5 600 $make -s check-matrices TEST_OPTIONS="$device -mat_sptrsvgpu_factorization device" >"$results/matrices.log" 2>&1
   status=$?
   grep -E "^not ok|passed, " "$results/matrices.log" | head -40 | tee -a "$out"
   verdict matrices $status "$results/matrices.log"
@@ -106,13 +106,13 @@ fi
 
 if begin solve "triangular solves"; then
   rm -f "$results/solve.jsonl"
-  timeout 1500 "$BENCH" -o "$results/solve.jsonl" ${BENCH_OPTIONS:--r 10 -pairs 1} ${MATRICES:-g2d5:1000 g2d9:1000 g3d7:128 g3d27:80 band:100000:3 rand:1000000:3 rmat:20:16 "$SPTRSV_MATRICES"/*.mtx*} >"$results/solve.log" 2>&1
+  timeout -k 5 1500 "$BENCH" -o "$results/solve.jsonl" ${BENCH_OPTIONS:--r 10 -pairs 1} ${MATRICES:-g2d5:1000 g2d9:1000 g3d7:128 g3d27:80 band:100000:3 rand:1000000:3 rmat:20:16 "$SPTRSV_MATRICES"/*.mtx*} >"$results/solve.log" 2>&1
   status=$?
   # every algorithm is also captured in a graph and replayed, with the same bits
   grep -E "WRONG|DIFFER|captured|^[0-9]* wrong|bandwidth|calibration" "$results/solve.log" | tee -a "$out"
   verdict "double" $status "$results/solve.log"
   [ ! -f "$results/solve.jsonl" ] || python3 tests/bench/table.py --summary "$results/solve.jsonl" | tee -a "$out"
-  timeout 600 "$BENCH" -p float -m 0 -a ours g2d5:300 g3d7:40 rmat:14:8 dense:200 "$SPTRSV_MATRICES"/*.mtx* >"$results/solve-float.log" 2>&1
+  timeout -k 5 600 "$BENCH" -p float -m 0 -a ours g2d5:300 g3d7:40 rmat:14:8 dense:200 "$SPTRSV_MATRICES"/*.mtx* >"$results/solve-float.log" 2>&1
   status=$?
   grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/solve-float.log" | tee -a "$out"
   verdict "float" $status "$results/solve-float.log"
@@ -125,7 +125,7 @@ if begin sanitizer "compute-sanitizer"; then
     except=()
     [ $tool != racecheck ] || algorithms=thread,warp except=(--kernel-name-exclude kernel_substring=levels_find)
     for precision in double float; do
-      timeout 300 compute-sanitizer --tool $tool --error-exitcode 9 ${except[@]+"${except[@]}"} "$BENCH" -a $algorithms -m 0 -p $precision diag:1 diag:33 band:500:3 g2d5:40 g3d7:12 g3d27:8 rand:2000:4 dense:150 arrow:700 rmat:10:8 >"$results/sanitizer.log" 2>&1
+      timeout -k 5 300 compute-sanitizer --tool $tool --error-exitcode 9 ${except[@]+"${except[@]}"} "$BENCH" -a $algorithms -m 0 -p $precision diag:1 diag:33 band:500:3 g2d5:40 g3d7:12 g3d27:8 rand:2000:4 dense:150 arrow:700 rmat:10:8 >"$results/sanitizer.log" 2>&1
       status=$?
       verdict "$tool, $precision: $(grep SUMMARY "$results/sanitizer.log" | tail -1 | sed 's/=* *//')" $status
       [ $status = 0 ] || grep -E "WRONG|DIFFER|: [A-Za-z]*rror|hazard|gave up| at .*\(" "$results/sanitizer.log" | sed 's/0x[0-9a-f]*/0x/g; s/block ([^)]*)/block/g; s/thread ([^)]*)/thread/g' | sort | uniq -c | sort -rn | head -12 | tee -a "$out"
@@ -136,7 +136,7 @@ fi
 if begin profile "hardware counters of solves"; then
   if command -v ncu >/dev/null; then
     mapfile -t at < <(files boyd2_kkt rail_79841_A ct2010 nh2010 ACTIVSg25k_Ybus cs4 cit-Cora circuit_3)
-    timeout 300 python3 tests/bench/profile.py "$BENCH" "$results/profile.jsonl" g2d5:300 "${at[@]}" >"$results/profile.log" 2>&1
+    timeout -k 5 300 python3 tests/bench/profile.py "$BENCH" "$results/profile.jsonl" g2d5:300 "${at[@]}" >"$results/profile.log" 2>&1
     status=$?
     verdict "counters of $(grep -c '"kernels"' "$results/profile.log") solves" $status "$results/profile.log"
   else
@@ -146,14 +146,14 @@ fi
 
 if begin dense "dense triangles, and dense parts of sparse ones"; then
   rm -f "$results/dense.jsonl"
-  timeout 120 "$DENSE" -o "$results/dense.jsonl" >"$results/dense.log" 2>&1
+  timeout -k 5 120 "$DENSE" -o "$results/dense.jsonl" >"$results/dense.log" 2>&1
   status=$?
   grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/dense.log" | tee -a "$out"
   verdict "dense triangles, double" $status "$results/dense.log"
-  timeout 120 "$DENSE" -p float -m 0 32 100 1000 3000 >"$results/dense-float.log" 2>&1
+  timeout -k 5 120 "$DENSE" -p float -m 0 32 100 1000 3000 >"$results/dense-float.log" 2>&1
   verdict "dense triangles, float" $? "$results/dense-float.log"
   mapfile -t at < <(files circuit_1 circuit_3 rajat01 qc324 as-caida_826 web-NotreDame)
-  timeout 120 "$BENCH" -a dense,thread,chunk,inverse,cusparse -o "$results/dense.jsonl" dense:1024 dense:4096 arrow:1000000 arrow:50000:128 "${at[@]}" >"$results/dense-sparse.log" 2>&1
+  timeout -k 5 120 "$BENCH" -a dense,thread,chunk,inverse,cusparse -o "$results/dense.jsonl" dense:1024 dense:4096 arrow:1000000 arrow:50000:128 "${at[@]}" >"$results/dense-sparse.log" 2>&1
   status=$?
   grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/dense-sparse.log" | tee -a "$out"
   verdict "dense parts of sparse triangles" $status "$results/dense-sparse.log"
@@ -164,10 +164,10 @@ if begin recblock "recblock: types, depths, thresholds"; then
   settings=thread,chunk,inverse
   for s in depth=1 depth=3 depth=5 depth={0,1,2,3,4,6}:thresholds=fitted type={column,row}:depth=3 type={column,row}:depth=3:thresholds=fitted; do settings=$settings,recblock:$s; done
   mapfile -t at < <(files delaunay_n16 luxembourg_osm wave ct2010 finance256 cont-300_kkt rail_79841_A as-caida_826 ACTIVSg25k_Ybus vsp_model1_crew1_cr42_south31 Dubcova1 PGPgiantcompo cage10 slam_city10000 boyd2_kkt web-NotreDame G3_circuit)
-  timeout 120 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a $settings "${at[@]}" >"$results/recblock.log" 2>&1
+  timeout -k 5 120 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a $settings "${at[@]}" >"$results/recblock.log" 2>&1
   status=$?
   # more than 20,000 level sets: the paper has cuSPARSE solve these
-  [ $status != 0 ] || timeout 30 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a recblock,recblock:depth=3:thresholds=fitted,recblock:depth=0:triangle=cusparse,recblock:depth=0:thresholds=fitted band:100000:3 >>"$results/recblock.log" 2>&1 || status=$?
+  [ $status != 0 ] || timeout -k 5 30 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a recblock,recblock:depth=3:thresholds=fitted,recblock:depth=0:triangle=cusparse,recblock:depth=0:thresholds=fitted band:100000:3 >>"$results/recblock.log" 2>&1 || status=$?
   grep -E "WRONG|DIFFER|captured|^[0-9]* wrong" "$results/recblock.log" | tee -a "$out"
   verdict recblock $status "$results/recblock.log"
 fi
@@ -175,7 +175,7 @@ fi
 if begin ag "searches among ag's schemes, 2 s a matrix"; then
   rm -f "$results/ag_search.jsonl"
   mapfile -t at < <(files Dubcova1 cage10 circuit_3 hymls_cavity2D_64_Re1000 astro-ph finance256 delaunay_n16 as-caida_826 cit-Cora ACTIVSg25k_Ybus slam_ais2klinik ct2010 rail_79841_A luxembourg_osm wave vsp_model1_crew1_cr42_south31 web-NotreDame cont-300_kkt boyd2_kkt G3_circuit)
-  timeout 120 "$AG" -search 2 -o "$results/ag_search.jsonl" "${at[@]}" >"$results/ag.log" 2>&1
+  timeout -k 5 120 "$AG" -search 2 -o "$results/ag_search.jsonl" "${at[@]}" >"$results/ag.log" 2>&1
   status=$?
   grep -E "WRONG|tries|^[0-9]* wrong" "$results/ag.log" | tee -a "$out"
   verdict "ag" $status "$results/ag.log"
@@ -192,7 +192,7 @@ if begin setup "set-ups, ms"; then
       m="-f $f"
       ;;
     esac
-    timeout 120 "$SETUP" $m -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/setup.jsonl" >"$results/setup.log" 2>&1
+    timeout -k 5 120 "$SETUP" $m -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/setup.jsonl" >"$results/setup.log" 2>&1
     status=$?
     sed -n 's/.*"matrix": "\([^"]*\)".*"preconditioner": "\([^"]*\)".*"first_ms": \([0-9.e+-]*\), "same_pattern_ms": \([0-9.e+-]*\).*/\1, \2: \3, new values \4/p' "$results/setup.log" | tee -a "$out"
     [ $status = 0 ] || verdict "setup $m" $status "$results/setup.log"
@@ -203,15 +203,15 @@ fi
 # of all solves; setup_s, apply_ms, ksp_s; and what the factor's view says: levels, algorithms, order.
 program() { # COMMAND...
   local status=0 n apply log=$results/petsc.log
-  timeout 300 "$@" -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -ksp_converged_reason -mat_sptrsvgpu_view -options_left 0 -log_view_gpu_time -log_view >"$log" 2>&1 || status=$?
-  its=$(sed -n 's/.*iterations \([0-9]*\).*/\1/p' "$log" | awk '{ n += $1 } END { if (NR) print n }')
+  timeout -k 5 300 "$@" -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -ksp_converged_reason -mat_sptrsvgpu_view -options_left 0 -log_view_gpu_time -log_view >"$log" 2>&1 || status=$?
+  its=$(sed -n 's/^ *Linear .*solve.* iterations \([0-9]*\).*/\1/p' "$log" | awk '{ n += $1 } END { if (NR) print n }')
   read -r n apply < <(awk '$1 == "PCApply" { print $2, $4 }' "$log")
   setup_s=$(awk '$1 == "PCSetUp" { print $4 }' "$log")
   apply_ms=$(awk "BEGIN { if (${n:-0}) printf \"%.4g\", 1e3 * ${apply:-0} / ${n:-1}; else print \"null\" }")
   levels=$(sed -n 's/^ *\([0-9]*\) level sets of .*/\1/p' "$log" | head -1)
   algorithms=$(sed -n 's/^ *algorithm \([a-z]*\): .*/\1/p' "$log" | head -2 | paste -sd' ')
   order=$(sed -n 's/^ *\([a-z]* order: .*\)/\1/p' "$log" | head -1 | tr -d '"\\')
-  timeout 300 "$@" -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -log_view >"$log" 2>&1 || status=$?
+  timeout -k 5 300 "$@" -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -log_view >"$log" 2>&1 || status=$?
   ksp_s=$(awk '$1 == "KSPSolve" { print $4 }' "$log")
   return $status
 }
@@ -273,7 +273,7 @@ if begin orders "orders: unchanged PETSc programs, and examples, in each"; then
     in_orders $m "" "$EXAMPLES/ex2" -f "$f" -mat_type aijcusparse -ksp_type "$([ $m = BentPipe2D100 ] && echo gmres || echo cg)"
   done
   mapfile -t at < <(files G3_circuit slam_city10000 Dubcova1 BentPipe2D100 wave slam_ais2klinik)
-  timeout 120 "$REPEATS" -n 200 -o "$results/orders.jsonl" order:g3d7:128 order:g2d5:1000 "${at[@]/#/order:}" >"$results/orders.log" 2>&1
+  timeout -k 5 120 "$REPEATS" -n 200 -o "$results/orders.jsonl" order:g3d7:128 order:g2d5:1000 "${at[@]/#/order:}" >"$results/orders.log" 2>&1
   status=$?
   grep -E "ordering|wrong" "$results/orders.log" | tee -a "$out"
   verdict "orderings, 20 times each" $status "$results/orders.log"
@@ -281,17 +281,17 @@ fi
 
 if begin solutions "time to solution, set-up included: jacobi, cuSPARSE's ILU, and ours in each order"; then
   rm -f "$results/solutions.jsonl"
-  # small matrices a dozen to a process, large ones by themselves: what stops one, a set-up of minutes say, is not the end of the others
+  # small matrices four to a process, large ones by themselves: what stops one, a set-up of minutes say, is not the end of the others
   mapfile -t at < <(find -L "$SPTRSV_MATRICES" -maxdepth 1 -name '*.mtx*' -printf '%s %p\n' | sort -n | cut -d' ' -f2-)
-  until=$((SECONDS + 500)) group=g2d5:1000,g3d7:128 inside=12
+  until=$((SECONDS + 500)) group=g2d5:1000,g3d7:128 inside=4
   : >"$results/solutions.log"
   for i in "${!at[@]}"; do
     group=$group,${at[i]} inside=$((inside + 1))
-    [ $inside -ge 12 ] || [ $i -ge $((${#at[@]} - 16)) ] || continue
+    [ $inside -ge 4 ] || [ $i -ge $((${#at[@]} - 16)) ] || continue
     left=$((until - SECONDS))
     if [ $left -lt 10 ]; then verdict "solutions of ${group#,}: no time left" 1
     else
-      timeout $((left < 100 ? left : 100)) "$SOLUTIONS" -f "${group#,}" -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/solutions.jsonl" >>"$results/solutions.log" 2>&1
+      timeout -k 5 $((left < 100 ? left : 100)) "$SOLUTIONS" -f "${group#,}" -limit 5 -runs 3 -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/solutions.jsonl" >>"$results/solutions.log" 2>&1
       status=$?
       [ $status = 0 ] || verdict "solutions of ${group#,}" $status "$results/solutions.log"
     fi
@@ -303,11 +303,11 @@ fi
 if begin repeats "the same bits, 1,000 times"; then
   rm -f "$results/repeats.jsonl"
   mapfile -t at < <(files EVSL_A5795)
-  timeout 220 "$REPEATS" -n 1000 -o "$results/repeats.jsonl" full:96 g2d5:60 rmat:11:8 "${at[@]}" bmc:g2d5:60 arrow:2000:3 full:500 >"$results/repeats.log" 2>&1
+  timeout -k 5 220 "$REPEATS" -n 1000 -o "$results/repeats.jsonl" full:96 g2d5:60 rmat:11:8 "${at[@]}" bmc:g2d5:60 arrow:2000:3 full:500 >"$results/repeats.log" 2>&1
   status=$?
   grep -E "DIFFER|vary|FAILED|refused|^[0-9]* wrong" "$results/repeats.log" | tee -a "$out"
   verdict "double: $(grep -c "the same bits" "$results/repeats.log") things repeated" $status "$results/repeats.log"
-  timeout 40 "$REPEATS" -p float -n 200 -o "$results/repeats.jsonl" full:96 g2d5:60 rmat:11:8 >"$results/repeats-float.log" 2>&1
+  timeout -k 5 40 "$REPEATS" -p float -n 200 -o "$results/repeats.jsonl" full:96 g2d5:60 rmat:11:8 >"$results/repeats-float.log" 2>&1
   status=$?
   grep -E "DIFFER|FAILED|^[0-9]* wrong" "$results/repeats-float.log" | tee -a "$out"
   verdict "float: $(grep -c "the same bits" "$results/repeats-float.log") things repeated" $status "$results/repeats-float.log"
