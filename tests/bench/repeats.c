@@ -16,13 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "factor.h"
-#include "impl.h"
 #include "matrices.h"
-#ifdef TRSV_SIMT
-#include "executor.h"
-#endif
+#include "repeat.h"
 
 static const struct {
   const char *algorithm, *settings;
@@ -65,136 +61,7 @@ static const TrsvPivots pivots[] = {
   {TRSV_SHIFT_INBLOCKS,          1e-3, 1e-13},
 };
 
-static TrsvPrecision precision = TRSV_DOUBLE;
-static int           times = 1000, wrong;
-static FILE         *json;
-
-static double Seconds(void)
-{
-  struct timespec t;
-
-  (void)timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void *Must(void *p)
-{
-  if (p) return p;
-  fprintf(stderr, "no memory\n");
-  exit(2);
-}
-
-static void Need(TrsvError e)
-{
-  if (!e) return;
-  fprintf(stderr, "%s\n", TrsvErrorMessage());
-  exit(2);
-}
-
-/* A copy on the device, to be given to TrsvDeviceFree(); numbers in the precision that is asked for. */
-static void *Upload(const void *from, size_t bytes)
-{
-  void *p;
-
-  Need(TrsvDeviceAlloc(bytes, &p));
-  Need(TrsvDeviceUpload(p, from, bytes, NULL));
-  return p;
-}
-
-static void *UploadNumbers(const double *from, size_t n)
-{
-  void  *p;
-  float *narrow;
-
-  if (precision == TRSV_DOUBLE) return Upload(from, sizeof(double) * n);
-  narrow = Must(malloc(sizeof(float) * (n + 1)));
-  for (size_t i = 0; i < n; i++) narrow[i] = (float)from[i];
-  p = Upload(narrow, sizeof(float) * n);
-  free(narrow);
-  return p;
-}
-
-/* One thing that is done over and over: once(data) does it, and what it leaves is in some arrays on the device, which are poisoned before where
-   they are nothing but its result. */
-typedef struct {
-  const char *matrix;
-  char        what[192];
-  int         times, vary;
-  TrsvError (*once)(void *);
-  void       *data;
-  int         poisoned;
-  struct {
-    const void *device;
-    size_t      bytes;
-  } result[2];
-} Repeat;
-
-static int Compare(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
-/* seconds: the median */
-static void Tell(const Repeat *r, int done, int differs, double seconds, TrsvError error)
-{
-  const int bad = (differs && !r->vary) || (error && error != TRSV_ERR_UNSUPPORTED);
-
-  wrong += bad;
-  printf("%-20s %-6s %-90s %5d times, %8.3f ms: ", r->matrix, precision == TRSV_FLOAT ? "float" : "double", r->what, done, 1e3 * seconds);
-  if (error) printf("%s%s\n", error == TRSV_ERR_UNSUPPORTED ? "refused: " : "FAILED: ", TrsvErrorMessage());
-  else if (differs) printf("%s at the %d. time\n", r->vary ? "bits vary, as they may," : "BITS DIFFER", differs);
-  else printf("the same bits\n");
-  fflush(stdout);
-  if (json) {
-    fprintf(json, "{\"matrix\": \"%s\", \"precision\": \"%s\", \"what\": \"%s\", \"times\": %d, \"ms\": %.4g, \"same_bits\": %s, \"may_vary\": %s, \"refused\": %s, \"ok\": %s}\n", r->matrix, precision == TRSV_FLOAT ? "float" : "double", r->what, done, 1e3 * seconds, error ? "null" : differs ? "false" : "true", r->vary ? "true" : "false",
-            error == TRSV_ERR_UNSUPPORTED ? "true" : "false", bad ? "false" : "true");
-    fflush(json); /* whatever ends this program, its lines are whole */
-  }
-}
-
-static void Run(const Repeat *r)
-{
-  const size_t bytes = r->result[0].bytes + r->result[1].bytes;
-  char        *first = Must(malloc(bytes + 1)), *now = Must(malloc(bytes + 1)), *poison = Must(malloc(r->result[0].bytes + 1));
-  TrsvError    error = TRSV_SUCCESS;
-  double      *seconds = Must(malloc(sizeof(double) * (size_t)r->times));
-  int          n, differs = 0;
-
-  memset(poison, 0xee, r->result[0].bytes + 1);
-  for (n = 0; n < r->times && !differs && !error; n++) {
-    double start;
-
-#ifdef TRSV_SIMT
-    SimtSchedule((unsigned)n);
-#endif
-    if (r->poisoned) Need(TrsvDeviceUpload((void *)r->result[0].device, poison, r->result[0].bytes, NULL));
-    Need(TrsvDeviceFinish());
-    start = Seconds();
-    error = r->once(r->data);
-    if (!error) error = TrsvDeviceFinish();
-    seconds[n] = Seconds() - start;
-    if (!error) error = TrsvDeviceDownload(now, r->result[0].device, r->result[0].bytes, NULL);
-    if (!error && r->result[1].bytes) error = TrsvDeviceDownload(now + r->result[0].bytes, r->result[1].device, r->result[1].bytes, NULL);
-    if (!n) memcpy(first, now, bytes);
-    else if (!error && memcmp(first, now, bytes)) differs = n + 1;
-  }
-  qsort(seconds, (size_t)n, sizeof(*seconds), Compare);
-  Tell(r, n, differs, seconds[n / 2], error);
-  free(seconds);
-  free(first);
-  free(now);
-  free(poison);
-}
-
-static void Refused(const char *matrix, const char *what, TrsvError error)
-{
-  Repeat r = {.matrix = matrix};
-
-  (void)snprintf(r.what, sizeof(r.what), "%s", what);
-  Tell(&r, 0, 0, 0, error);
-}
+static int times = 1000;
 
 /* A square matrix with a full diagonal: weak: some of it is so small that pivots need a shift. */
 typedef struct {
