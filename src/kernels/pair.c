@@ -23,6 +23,20 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", m->algorithm->name, m->algorithm->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
+/* The plan of the algorithm that is chosen, or, where it is a good choice but not for this device, or not for the memory that is left, of thread,
+   which runs on every device, in little memory. */
+static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const TrsvPlaces *places, TrsvSelection selection, const TrsvAsked *asked, TrsvPairMember *m)
+{
+  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
+  const TrsvError      error  = TrsvPlanCreatePlaced(T, analysis, source, entries, places, m->algorithm, asked ? asked->settings : NULL, &m->plan);
+
+  if (asked || pair->memory == TRSV_HOST || m->algorithm == thread || (error != TRSV_ERR_UNSUPPORTED && error != TRSV_ERR_MEMORY)) return error;
+  (void)snprintf(m->why, sizeof(m->why), error == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", m->algorithm->name);
+  m->algorithm = thread;
+  m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
+  return TrsvPlanCreatePlaced(T, analysis, source, entries, places, m->algorithm, NULL, &m->plan);
+}
+
 static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const TrsvPlaces *places, TrsvSelection selection, const TrsvAsked *asked, TrsvPairMember *m)
 {
   const double        start    = Seconds();
@@ -33,7 +47,6 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const Trs
   TrsvAnalysis       *made     = NULL;
   int                 entries  = 0;
   TrsvError           error    = TrsvEntries(A, &entries);
-  const TrsvAlgorithm *thread   = TrsvAlgorithmFind("thread"); /* it runs on every device, in little memory */
 
   if (asked && !asked->algorithm) asked = NULL;
   if (!error && pair->transposed) error = TrsvTranspose(A, &T, &offsets, &source);
@@ -42,13 +55,7 @@ static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const Trs
     m->statistics = analysis->statistics;
     error         = Choose(pair, selection, asked, m);
   }
-  if (!error) error = TrsvPlanCreatePlaced(&T, analysis, source, entries, places, m->algorithm, asked ? asked->settings : NULL, &m->plan);
-  if (!asked && pair->memory == TRSV_DEVICE && m->algorithm != thread && (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY)) { /* a good choice, but not here */
-    (void)snprintf(m->why, sizeof(m->why), error == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", m->algorithm->name);
-    m->algorithm = thread;
-    m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
-    error        = TrsvPlanCreatePlaced(&T, analysis, source, entries, places, m->algorithm, NULL, &m->plan);
-  }
+  if (!error) error = MakePlan(pair, &T, analysis, source, entries, places, selection, asked, m);
   TrsvAnalysisDestroy(&made);
   TrsvFree(A->memory, offsets);
   m->seconds = Seconds() - start;

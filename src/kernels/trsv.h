@@ -337,8 +337,7 @@ TrsvError TrsvFactorCusparse(TrsvFactor *, const int *offsets, const int *column
 /* L with a unit diagonal and U with a stored one; they and their values, NULL until values have been made, belong to the factor. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
-/* The same on the host: patterns, values, and TrsvFactorOrder. All is in *memory, which the caller gives to
-   TrsvFree(TRSV_HOST). */
+/* The same on the host, and TrsvFactorOrder. All is in *memory, which the caller gives to TrsvFree(TRSV_HOST). */
 TrsvError TrsvFactorDownload(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream);
 
 const int            *TrsvFactorOrder(const TrsvFactor *);      /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */

@@ -98,19 +98,11 @@ static PetscErrorCode MeasureAll(FILE *out, Mat A, const char name[], const char
 static PetscErrorCode MeasureFile(FILE *out, const char file[], const char name[])
 {
   Mat       A;
-  MtxReport r;
   PetscBool pattern, symmetric;
 
   PetscFunctionBeginUser;
-  PetscCall(SystemLoad(file, MTX_VALUES_DOMINANT, &A, &r));
-  PetscCall(MatIsSymmetric(A, 1e-10, &symmetric));
-  pattern = (PetscBool)(r.field[0] == 'p');
-  if (!pattern) {
-    PetscCall(MatDestroy(&A));
-    PetscCall(SystemLoad(file, MTX_VALUES_FILE, &A, &r));
-    PetscCall(MatIsSymmetric(A, 1e-10, &symmetric));
-    PetscCall(MeasureAll(out, A, name, "own", symmetric));
-  }
+  PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
+  if (!pattern) PetscCall(MeasureAll(out, A, name, "own", symmetric));
   if (symmetric) {
     PetscCall(SystemLaplacian(A, pattern));
     PetscCall(MeasureAll(out, A, name, "laplacian", PETSC_TRUE));

@@ -264,7 +264,6 @@ static PetscErrorCode OneSign(Mat A, PetscBool *one)
 static PetscErrorCode File(const Asked *asked, const char file[], PetscBool own, PetscBool laplacian)
 {
   Mat       A;
-  MtxReport r;
   PetscBool pattern, symmetric, sign = PETSC_FALSE;
   char      name[64];
   int       n;
@@ -277,15 +276,10 @@ static PetscErrorCode File(const Asked *asked, const char file[], PetscBool own,
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SystemName(file, name, sizeof(name)));
-  PetscCall(SystemLoad(file, MTX_VALUES_DOMINANT, &A, &r));
-  PetscCall(MatIsSymmetric(A, 1e-10, &symmetric));
-  pattern = (PetscBool)(r.field[0] == 'p');
-  if (!pattern) {
-    PetscCall(MatDestroy(&A));
-    PetscCall(SystemLoad(file, MTX_VALUES_FILE, &A, &r));
-    PetscCall(MatIsSymmetric(A, 1e-10, &symmetric));
+  PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
+  if (!pattern && own) {
     PetscCall(OneSign(A, &sign));
-    if (own) PetscCall(System(asked, A, name, "own", (PetscBool)(symmetric && sign)));
+    PetscCall(System(asked, A, name, "own", (PetscBool)(symmetric && sign)));
   }
   if (symmetric && laplacian) {
     PetscCall(SystemLaplacian(A, pattern));

@@ -40,6 +40,21 @@ PetscErrorCode SystemLoad(const char file[], MtxValues values, Mat *A, MtxReport
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SystemLoadOwn(const char file[], Mat *A, PetscBool *pattern, PetscBool *symmetric)
+{
+  MtxReport r;
+
+  PetscFunctionBeginUser;
+  PetscCall(SystemLoad(file, MTX_VALUES_DOMINANT, A, &r));
+  *pattern = (PetscBool)(r.field[0] == 'p');
+  if (!*pattern) {
+    PetscCall(MatDestroy(A));
+    PetscCall(SystemLoad(file, MTX_VALUES_FILE, A, &r));
+  }
+  PetscCall(MatIsSymmetric(*A, 1e-10, symmetric));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SystemLaplacian(Mat A, PetscBool pattern)
 {
   const PetscInt *i, *j;

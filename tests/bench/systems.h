@@ -12,6 +12,9 @@ PETSC_EXTERN PetscErrorCode SystemGrid(PetscInt dim, PetscInt n, Mat *A);
 /* From a file, on the host, with zeros on the diagonal where there is no entry. */
 PETSC_EXTERN PetscErrorCode SystemLoad(const char file[], MtxValues values, Mat *A, MtxReport *report);
 
+/* The same in the file's own values; pattern: it has none, and these are others, which make the diagonal dominant. */
+PETSC_EXTERN PetscErrorCode SystemLoadOwn(const char file[], Mat *A, PetscBool *pattern, PetscBool *symmetric);
+
 /* Makes of a symmetric pattern its weighted Laplacian: off the diagonal -|a|, or -1 where there are no values; on it their sum and a thousandth
    of the mean. */
 PETSC_EXTERN PetscErrorCode SystemLaplacian(Mat A, PetscBool pattern);
