@@ -27,8 +27,9 @@ struct Pattern {
   __device__ __forceinline__ int before(int r) const { return (lower ? offsets[r] : offsets[rows] - offsets[rows - r]) - (stored ? r : 0); }
 };
 
-/* TrsvDeviceLevels where entries between rows of a block, so many solved in turn (a power of two up to 256), take no level: levels.cu. */
-TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *, int block, unsigned *word, int *levels);
+/* TrsvDeviceLevels where entries between rows of a block, so many solved in turn (a power of two up to 256), take no level; at the same time for
+   blocks of half that size, and half of that: for up to 3 sizes, word [searches][rows] and levels [searches]. levels.cu */
+TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *, int size, int searches, unsigned *word, int *levels);
 
 /* The last m in [0, n) with starts[m] <= k, for rising starts and starts[0] <= k: which of n segments holds k. */
 static __device__ __forceinline__ int segment(const int *starts, int n, int k)
