@@ -62,15 +62,18 @@ static __global__ void inverse_count(InverseView A, int groups, InverseTotals *t
   (void)atomicMax(&totals[size].row_max, most);
 }
 
-/* A warp for each group: what inverse_count has counted. */
-static __global__ void inverse_product(const InverseView A, unsigned *reaches, int *columns)
+/* A warp for each group: what inverse_count has counted; and rows get their numbers, for who sorts them. */
+static __global__ void inverse_product(const InverseView A, unsigned *reaches, int *columns, int *natural)
 {
   const int      p = (int)(blockIdx.x * INVERSE_GROUP + threadIdx.x);
   InverseRow     row;
   const unsigned reach = inverse_reach(A, p, &row);
   int           *to    = p < A.rows ? columns + A.begin[A.turn(p)] : NULL;
 
-  if (p < A.rows) reaches[p] = reach;
+  if (p < A.rows) {
+    reaches[p] = reach;
+    natural[p] = p;
+  }
   inverse_columns(
     A, row, [](int) { },
     [&](int column, unsigned have) {
@@ -135,15 +138,12 @@ TrsvError TrsvInverseCount(const Inverse *v, int sizes, InverseSizes *s)
 {
   const size_t   n = (size_t)sizes;
   InverseTotals *totals;
-  TrsvError      error;
 
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(n * (size_t)v->T.rows, s->rows), a.take(n * (size_t)v->groups, s->groups); }, &s->memory[1]));
-  TrsvCall(TrsvDeviceStage(s->totals, sizeof(s->totals), &totals, NULL)); /* zeros */
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(INVERSE_SIZES, totals), a.take(n * (size_t)v->T.rows, s->rows), a.take(n * (size_t)v->groups, s->groups); }, &s->memory[1]));
+  TrsvCall(TrsvDeviceClear(totals, sizeof(s->totals), NULL));
   TRSV_LAUNCH(inverse_count, (unsigned)(sizes * v->groups), 32, 0, (TrsvStream)NULL, InverseView(v), v->groups, totals, s->rows, s->groups);
-  error = TrsvDeviceLaunched("inverse_count");
-  if (!error) error = TrsvDeviceDownload(s->totals, totals, sizeof(s->totals), NULL);
-  TrsvDeviceUnstage(totals, NULL);
-  return error;
+  TrsvCall(TrsvDeviceLaunched("inverse_count"));
+  return TrsvDeviceDownload(s->totals, totals, sizeof(s->totals), NULL);
 }
 
 void TrsvInverseForget(InverseSizes *s)
@@ -189,17 +189,17 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   const InverseTotals *totals = &s->totals[size];
   const int            rows = v->T.rows, levels = s->levels[size];
   TrsvStatistics      *found = &P->analysis.statistics;
-  int                 *columns;
+  int                 *columns, *natural;
 
   *P       = InverseProduct();
   v->block = INVERSE_GROUP >> size;
   TrsvCall(Keep(plan, v, totals, source));
   TrsvCall(TrsvDeviceScan(v->groups, s->groups + (size_t)size * (size_t)v->groups, v->start));
   TrsvCall(TrsvDeviceScan(rows, s->rows + (size_t)size * (size_t)rows, v->begin));
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order); }, &P->memory));
-  TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), v->reach, columns);
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural); }, &P->memory));
+  TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), v->reach, columns, natural);
   TrsvCall(TrsvDeviceLaunched("inverse_product"));
-  TrsvCall(TrsvDeviceByLevel(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, P->analysis.order));
+  TrsvCall(TrsvSortLevels(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural, P->analysis.order));
   P->matrix          = v->T;
   P->matrix.diagonal = TRSV_DIAGONAL_UNIT;
   P->matrix.offsets  = v->begin;

@@ -2,7 +2,7 @@
    Level sets of a triangle on the device: one launch finds the level of every row, a sort orders the rows by it.
 
    Mapping, memory order, why it ends: dataflow.cuh. Rows come in the order of solution, the dependencies of each from the farthest on.
-   Levels for blocks of several sizes are found side by side, as each search leaves the device idle: blocks of the launch take turns, and
+   Levels for blocks of several sizes are found side by side, as one search leaves the device idle: the blocks of a launch take turns, and
    each search has tickets and words of its own, so that why one ends is why all do.
    Same bits: the largest of some numbers, whatever order they arrive in.
 */
@@ -39,66 +39,76 @@ struct LevelPass {
 };
 
 enum {
-  SEARCHES = 3, /* of one launch, at most */
-  TICKETS  = DATAFLOW_STATES,
-  MOST     = TICKETS + SEARCHES, /* the largest word of each */
-  STATES   = MOST + SEARCHES
+  SEARCHES = 3 /* of one launch, at most */
 };
 
-/* Each search is for blocks of half the size of the one before. */
-static __global__ void __launch_bounds__(DATAFLOW_BLOCK, 6) levels_find(LevelPass pass, unsigned searches, unsigned *word, unsigned *state, TrsvSync sync)
+static_assert(sizeof(TrsvSearch::state) == sizeof(unsigned) * DATAFLOW_STATES, "a search has the words that its blocks share");
+
+/* Each search is for blocks of half the size of the one before. A row that is the last to be counted in its level set finds how many rows that has. */
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK, 6) levels_find(LevelPass pass, unsigned searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *found, TrsvSync sync)
 {
+  if (wrong && *wrong) return;
   const unsigned search = blockIdx.x % searches;
 
+  found += search;
   pass.size >>= search;
-  sync.ticket = state + TICKETS + search;
-  unsigned largest = dataflow_pass(pass, word + (size_t)search * (size_t)pass.rows, sync);
-  for (int half = 16; half; half /= 2) largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, half));
-  if (threadIdx.x % 32 == 0) atomicMax(state + MOST + search, largest);
+  sync.ticket = found->state + DATAFLOW_TICKET;
+  const unsigned mine = dataflow_pass(pass, word + (size_t)search * (size_t)pass.rows, sync);
+  unsigned       largest = mine, widest = 0;
+
+  if (count) {
+    const unsigned same = trsv_warp_match(mine), rows = (unsigned)__popc(same);
+
+    if (mine && (int)(threadIdx.x % 32) == __ffs((int)same) - 1) widest = atomicAdd(&count[mine - 1], rows) + rows;
+  }
+  for (int half = 16; half; half /= 2) {
+    largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, half));
+    widest  = max(widest, __shfl_xor_sync(0xffffffffu, widest, half));
+  }
+  if (threadIdx.x % 32 == 0) {
+    atomicMax(&found->levels, largest);
+    atomicMax(&found->widest, widest);
+  }
 }
 
-static __global__ void levels_count(int rows, int *order)
+/* All give up where one does, by the words of the first. */
+static TrsvError Launch(const TrsvMatrix *A, int size, int searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  TRSV_LAUNCH(levels_find, (unsigned)searches * DataflowBlocks(A->rows), DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, LevelPass(A, size), (unsigned)searches, wrong, word, count, search, DataflowSync(search->state));
+  return TrsvDeviceLaunched("levels_find");
+}
 
-  if (i < rows) order[i] = i;
+TrsvError TrsvSearchLevels(const TrsvMatrix *A, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search) { return Launch(A, 1, 1, wrong, word, count, search); }
+
+TrsvError TrsvSearchEnded(const TrsvSearch *found)
+{
+  return found->state[DATAFLOW_GAVE_UP] ? TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvPatienceLimit()) : TRSV_SUCCESS;
 }
 
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, unsigned *word, int *levels)
 {
-  unsigned  state[STATES] = {0}, *room;
-  TrsvError error;
+  TrsvSearch   found[SEARCHES], *room;
+  const size_t bytes = sizeof(found[0]) * (size_t)searches;
+  TrsvError    error;
 
   for (int n = 0; n < searches; n++) levels[n] = 0;
   if (!A->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceStage(state, sizeof(state), &room, NULL));
-  const TrsvSync sync = DataflowSync(room);
-  TRSV_LAUNCH(dataflow_clear, DataflowBlocks(searches * A->rows), DATAFLOW_BLOCK, 0, (TrsvStream)NULL, searches * A->rows, word);
-  error = TrsvDeviceLaunched("dataflow_clear");
-  if (!error) {
-    TRSV_LAUNCH(levels_find, (unsigned)searches * DataflowBlocks(A->rows), DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, LevelPass(A, size), (unsigned)searches, word, room, sync);
-    error = TrsvDeviceLaunched("levels_find");
-  }
-  if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
+  TrsvCall(TrsvDeviceRoom(bytes, &room, NULL));
+  error = TrsvDeviceClear(room, bytes, NULL);
+  if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * (size_t)A->rows, NULL);
+  if (!error) error = Launch(A, size, searches, NULL, word, NULL, room);
+  if (!error) error = TrsvDeviceDownload(found, room, bytes, NULL);
   TrsvDeviceUnstage(room, NULL);
-  if (!error && state[DATAFLOW_GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up", 1e-9 * (double)sync.patience);
-  for (int n = 0; n < searches; n++) levels[n] = (int)state[MOST + n];
-  return error;
+  TrsvCall(error);
+  for (int n = 0; n < searches; n++) levels[n] = (int)found[n].levels;
+  return TrsvSearchEnded(&found[0]);
 }
 
-extern "C" TrsvError TrsvDeviceLevels(const TrsvMatrix *A, unsigned *word, int *levels) { return TrsvDeviceBlockLevels(A, 1, 1, word, levels); }
-
-extern "C" TrsvError TrsvDeviceByLevel(int rows, int levels, const unsigned *word, unsigned *sorted, int *order)
+TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order)
 {
-  int       bits = 1, *natural;
-  TrsvError error;
+  int bits = 1;
 
-  if (!rows) return TRSV_SUCCESS;
+  if (levels == 1) return TrsvDeviceCopy(order, natural, sizeof(int) * (size_t)rows, NULL);
   while (bits < 31 && levels >> bits) bits++;
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * (size_t)rows, &natural, NULL));
-  TRSV_LAUNCH(levels_count, DataflowBlocks(rows), DATAFLOW_BLOCK, 0, (TrsvStream)NULL, rows, natural);
-  error = TrsvDeviceLaunched("levels_count");
-  if (!error) error = TrsvDeviceSort(rows, bits, word, sorted, natural, order);
-  TrsvDeviceUnstage(natural, NULL);
-  return error;
+  return TrsvDeviceSort(rows, bits, word, sorted, natural, order);
 }

@@ -16,6 +16,7 @@
 #   profile    profile.jsonl                  ~2 min   hardware counters; needs ncu
 #   setup      setup.jsonl                    ~1 min   a line for each matrix and way to set up
 #   petsc      petsc.jsonl                    ~1 min   a line for each program and preconditioner
+#   ranks      ranks.jsonl                    -        block Jacobi and additive Schwarz on two ranks, on a GPU each where there are two
 #   orders     orders.jsonl                   -        the same in each order, with what auto takes; the time of an ordering
 #   solutions  solutions.jsonl                -        time to solution, set-up included, of all real matrices; at most 500 s
 #   repeats    repeats.jsonl                  -        the same bits 1,000 times, of every factorisation and solve; at most 260 s
@@ -23,11 +24,11 @@
 #   recblock   recblock.jsonl                 ~1 min   recblock's settings
 #   ag         ag_search.jsonl                ~1 min   searches among ag's schemes
 #
-# Where a run may not take longer than ten minutes: PARTS="petsc setup orders", PARTS="solutions", PARTS="repeats dense recblock ag", PARTS="solve",
+# Where a run may not take longer than ten minutes: PARTS="petsc ranks setup orders", PARTS="solutions", PARTS="repeats dense recblock ag", PARTS="solve",
 # PARTS="harness matrices profile", PARTS="sanitizer"; each writes gpu.txt anew. `make plots` makes tables and plots of all of it.
 set -u
 parts=${PARTS:-harness matrices solve sanitizer profile setup petsc}
-known=" harness matrices solve sanitizer profile setup petsc orders solutions repeats dense recblock ag "
+known=" harness matrices solve sanitizer profile setup petsc ranks orders solutions repeats dense recblock ag "
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -78,7 +79,7 @@ if [ $out = /dev/null ]; then
   say "no GPU here (nvidia-smi finds none): nothing is run. All parts need an NVIDIA GPU, of compute capability 9.0 for chunk and inverse; besides"
   for p in $parts; do
     case $p in
-    harness | matrices | setup | petsc | orders | solutions) say "  $p: a PETSc with CUDA" ;;
+    harness | matrices | setup | petsc | ranks | orders | solutions) say "  $p: a PETSc with CUDA" ;;
     solve | repeats) say "  $p: nothing else" ;;
     sanitizer) say "  sanitizer: compute-sanitizer of the CUDA toolkit" ;;
     profile) say "  profile: ncu (Nsight Compute) and Python" ;;
@@ -258,6 +259,22 @@ if begin petsc "unchanged PETSc programs, CG, rtol 1e-8"; then
     esac
     solve "ksp ex45 128^3" $pc $three "${ex45[@]}" $load -pc_type $pc
     solve "ksp ex2 1000^2" $pc $two "${ex2[@]}" $load -pc_type $pc
+  done
+fi
+
+if begin ranks "two ranks, $(nvidia-smi -L | grep -c '^GPU') GPUs: CG, rtol 1e-8"; then
+  rm -f "$results/ranks.jsonl"
+  tutorial
+  for pc in bjacobi asm; do
+    expected="" # as PETSc's own on the host
+    for sub in "host ilu" "cuda ilu" "cuda sptrsvgpu"; do
+      on=${sub% *} status=0
+      [ $on = cuda ] && types="-dm_mat_type aijcusparse -dm_vec_type cuda" || types=""
+      program mpiexec -n 2 "$tutorials/ex45" -da_grid_x 128 -da_grid_y 128 -da_grid_z 128 $types -dll_append "$LIB" -pc_type $pc -sub_pc_type "${sub#* }" -ksp_type $([ $pc = asm ] && echo gmres || echo cg) || status=$?
+      printf '{"problem": "ksp ex45 128^3", "ranks": 2, "preconditioner": "%s", "block": "%s", "iterations": %s, "setup_s": %s, "apply_ms": %s, "kspsolve_s": %s}\n' $pc "${sub#* }, $on" "${its:-null}" "${setup_s:-null}" "$apply_ms" "${ksp_s:-null}" | tee -a "$results/ranks.jsonl" "$out"
+      [ $status = 0 ] || verdict "$pc, $sub" $status "$results/petsc.log"
+      [ "${its:-}" = "${expected:=${its:-}}" ] || verdict "$pc, $sub: ${its:-no} iterations, should be $expected" 1
+    done
   done
 fi
 
