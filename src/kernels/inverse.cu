@@ -181,7 +181,7 @@ static TrsvError InverseSetValues(TrsvPlan *plan, const void *values, TrsvStream
     TrsvError error;
 
     TrsvCall(TrsvDeviceRoom(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
-    error = TrsvDeviceUpload(v->beyond, &beyond, sizeof(beyond), stream);
+    error = TrsvDeviceClear(v->beyond, sizeof(*v->beyond), stream);
     if (!error) error = plan->precision == TRSV_FLOAT ? Values<float>(v, values, product, stream) : Values<double>(v, values, product, stream);
     if (!error) error = TrsvDeviceDownload(&beyond, v->beyond, sizeof(beyond), stream);
     if (!error && !beyond) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
