@@ -45,8 +45,11 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
   unsigned       h    = 0;
   TrsvPatience   patience;
 
+  const auto letters = [&](int from) {
 #pragma unroll
-  for (int u = 0; u < AHEAD; u++) to[u] = u < row.n ? starts[chunk_position(G, row.begin + u)] + mail[row.begin + u] : 0;
+    for (int u = 0; u < AHEAD; u++) to[u] = from + u < row.n ? starts[chunk_position(G, row.begin + from + u)] + mail[row.begin + from + u] : 0;
+  };
+  letters(0);
   do {
     if (!done) {
       unsigned word[MANY];
@@ -64,10 +67,12 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
       done = next >= end;
       if (!done && !all && !patience.more(sync)) done = true;
       if (done) {
+        for (int from = 0; from < row.n; from += AHEAD) {
+          if (from) letters(from);
 #pragma unroll
-        for (int u = 0; u < AHEAD; u++)
-          if (u < row.n) trsv_store(words + to[u], h);
-        for (int u = AHEAD; u < row.n; u++) trsv_store(words + starts[chunk_position(G, row.begin + u)] + mail[row.begin + u], h);
+          for (int u = 0; u < AHEAD; u++)
+            if (from + u < row.n) trsv_store(words + to[u], h);
+        }
         height[p]    = (int)h;
         keys[p]      = (1u << bits) - 1 - h;
         positions[p] = p;

@@ -22,6 +22,7 @@ enum {
   SLOTS    = 8, /* batches that are fetched ahead */
   FETCHERS = 7, /* warps that fetch them */
   LAST     = 0x7fffffff / (2 * CHUNK_ITEMS) - 1000, /* time: keys and numbers share a word */
+  NEVER    = 0x7fffffff, /* a key beyond them */
 #ifdef TRSV_SIMT
   WINDOW = 64, TIMES = 24 /* so small that tests see what happens beyond */
 #else
@@ -36,9 +37,8 @@ struct PlaceShared {
   unsigned long long empty[SLOTS];              /* barriers */
   unsigned           ready[SLOTS];              /* 64 times the batch, and how many rounds of it can be placed */
   unsigned           chunk;
-  int                next[WINDOW];              /* the first time from this one on whose step may have room, by time modulo WINDOW */
-  unsigned char      load[WINDOW];              /* records of the step */
-  int                position[SLOTS][32], begin[SLOTS][32], count[SLOTS][32], round[SLOTS][32];
+  int                step[WINDOW];              /* by time modulo WINDOW: ~ its records, while it has room; then a later time, before which none has */
+  int                position[SLOTS][32], begin[SLOTS][32], count[SLOTS][32], round[SLOTS][32], first[SLOTS][32], records[SLOTS][32];
   int                item[SLOTS][CHUNK_ITEMS][32]; /* twice the time at which it is ready, or -1 - its place in the chunk */
   int                sum[CHUNK_ITEMS][32];
   int                time[1];                   /* and more of them */
@@ -76,6 +76,8 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
     s.begin[slot][lane]    = row.begin;
     s.count[slot][lane]    = row.n;
     s.round[slot][lane]    = mine;
+    s.first[slot][lane]    = v.first && p >= 0 ? v.first[p] : p;
+    s.records[slot][lane]  = v.first && p >= 0 ? v.first[p + 1] - v.first[p] : 1;
     for (int j = 0; j < row.n; j += AHEAD) {
       int      c[AHEAD];
       unsigned t[AHEAD];
@@ -94,13 +96,20 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
     }
     for (int round = 0; round <= __popc(changes); round++) {
       while (trsv_warp_any(mine == round && missing)) {
-        for (unsigned left = mine == round ? missing : 0; left; left &= left - 1) {
-          const int      j = __ffs((int)left) - 1, c = s.item[slot][j][lane];
-          const unsigned t = lost ? 0 : trsv_load(v.finish + c);
+        for (unsigned left = mine == round ? missing : 0; left;) {
+          int      c[AHEAD];
+          unsigned t[AHEAD], one[AHEAD];
 
-          if (t == EMPTY) continue;
-          set(j, c, t);
-          missing &= ~(1u << j);
+#pragma unroll
+          for (int u = 0; u < AHEAD; u++) one[u] = left & (0 - left), left -= one[u], c[u] = one[u] ? s.item[slot][__ffs((int)one[u]) - 1][lane] : 0;
+#pragma unroll
+          for (int u = 0; u < AHEAD; u++) t[u] = !one[u] ? EMPTY : lost ? 0 : trsv_load(v.finish + c[u]);
+#pragma unroll
+          for (int u = 0; u < AHEAD; u++)
+            if (t[u] != EMPTY) {
+              set(__ffs((int)one[u]) - 1, c[u], t[u]);
+              missing -= one[u];
+            }
         }
         lost = trsv_warp_any(!patience.more(v.sync)) || lost;
       }
@@ -110,36 +119,47 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
   }
 }
 
-/* The first time from t on, of those lanes that ask, whose step has room, and takes it; times before start are over. */
+/* The first time from t on, of those lanes that ask, whose step has room, and takes it; times before start are over. Where there is not room for all
+   who want a step, lanes get it by number. */
 static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, unsigned lane)
 {
   if (t < start) t = start;
   for (;;) {
-    if (asks)
-      while (t < start + WINDOW) {
-        const int n = s.next[(unsigned)t % WINDOW];
+    while (asks && t < start + WINDOW) {
+      const int n = s.step[(unsigned)t % WINDOW];
 
-        if (n == t) break;
-        if (n < start + WINDOW && s.next[(unsigned)n % WINDOW] != n) s.next[(unsigned)t % WINDOW] = s.next[(unsigned)n % WINDOW];
-        t = n;
+      if (n < 0) break;
+      if (n < start + WINDOW) {
+        const int further = s.step[(unsigned)n % WINDOW];
+        if (further >= 0) s.step[(unsigned)t % WINDOW] = further;
       }
-    const bool     inside = asks && t < start + WINDOW;
-    const unsigned same = trsv_warp_match(inside ? (unsigned)t : EMPTY);
-    const int      rank = __popc(same & ((1u << lane) - 1)), load = inside ? s.load[(unsigned)t % WINDOW] : W, all = min(load + __popc(same), W);
+      t = n;
+    }
+    const bool inside = asks && t < start + WINDOW;
+    int *const step   = s.step + (unsigned)t % WINDOW;
 
     trsv_warp_sync();
-    if (inside && rank == 0) {
-      s.load[(unsigned)t % WINDOW] = (unsigned char)all;
-      if (all == W) s.next[(unsigned)t % WINDOW] = t + 1;
+    const int before = inside ? ~atomicAdd(step, -1) : 0;
+    if (trsv_warp_any(before >= W)) { /* asking for the lanes that want the same takes longer than all of the above */
+      if (inside) atomicAdd(step, 1);
+      trsv_warp_sync();
+      const unsigned same = trsv_warp_match(inside ? (unsigned)t : EMPTY);
+      const int      rank = __popc(same & ((1u << lane) - 1)), records = inside ? ~*step : W, all = min(records + __popc(same), W);
+
+      trsv_warp_sync();
+      if (inside && rank == 0) *step = all == W ? t + 1 : ~all;
+      if (records + rank < W) asks = false;
+    } else if (inside) {
+      if (before == W - 1) *step = t + 1;
+      asks = false;
     }
-    if (load + rank < W) asks = false;
-    if (!trsv_warp_any(asks)) return t;
     trsv_warp_sync();
+    if (!trsv_warp_any(asks)) return t;
     if (trsv_warp_any(asks && t >= start + WINDOW)) {
       const int from = start + WINDOW;
 
       start = (int)trsv_warp_max(asks ? (unsigned)t : 0) - WINDOW / 2;
-      for (int x = max(from, start) + (int)lane; x < start + WINDOW; x += 32) s.next[(unsigned)x % WINDOW] = x, s.load[(unsigned)x % WINDOW] = 0;
+      for (int x = max(from, start) + (int)lane; x < start + WINDOW; x += 32) s.step[(unsigned)x % WINDOW] = ~0;
       if (asks && t < start) t = start;
       trsv_warp_sync();
     }
@@ -167,6 +187,38 @@ struct PlaceMost {
   /* when whoever needs them can be placed: one step later, if too many were late */
   __device__ __forceinline__ int time() const { return key / 2 + (key % 2 && count > CHUNK_LATE); }
 };
+
+/* Keys of one lane that rise, 32 words apart; the first two in registers, so that taking one waits for no memory. */
+struct PlaceQueue {
+  int taken = 0, size = 0, first = NEVER, second = NEVER;
+
+  __device__ __forceinline__ int  left() const { return size - taken; }
+  __device__ __forceinline__ void fill(const int *keys, int n)
+  {
+    size   = n;
+    first  = keys[0];
+    second = keys[32]; /* who has partial sums has two dependencies */
+  }
+  __device__ __forceinline__ void add(int *keys, int key)
+  {
+    keys[32 * size] = key;
+    if (left() == 0) first = key;
+    if (left() == 1) second = key;
+    size++;
+  }
+};
+
+/* Takes the least of two queues; of equals that of the first. */
+static __device__ __forceinline__ int place_least(PlaceQueue &a, const int *in_a, PlaceQueue &b, const int *in_b)
+{
+  const bool from_b = b.first < a.first;
+  const int  least = from_b ? b.first : a.first, next = (from_b ? b.taken : a.taken) + 2;
+  const int  third = next < (from_b ? b.size : a.size) ? (from_b ? in_b : in_a)[32 * next] : (int)NEVER;
+
+  if (from_b) b.taken++, b.first = b.second, b.second = third;
+  else a.taken++, a.first = a.second, a.second = third;
+  return least;
+}
 
 /* Sorts a lane's N keys with numbers, in registers: Batcher's odd-even merge sort, whose steps are unrolled one by one. */
 template <int N, int P = 1, int K = 1> static __device__ __forceinline__ void place_network(unsigned (&key)[N])
@@ -205,7 +257,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
   enum { QUICK = 4 }; /* dependencies that are looked up at once */
   int start = 0, most = -1;
 
-  for (int x = (int)lane; x < WINDOW; x += 32) s.next[x] = x, s.load[x] = 0;
+  for (int x = (int)lane; x < WINDOW; x += 32) s.step[x] = ~0;
   trsv_warp_sync();
   for (int batch = 0; batch * 32 < count; batch++) {
     const int slot = batch % SLOTS;
@@ -216,23 +268,23 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
     };
 
     wait(0);
-    const int p = s.position[slot][lane], n = s.count[slot][lane], mine = s.round[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
+    const int p = s.position[slot][lane], n = s.count[slot][lane], mine = s.round[slot][lane], first = s.first[slot][lane], own = s.records[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
     for (int round = 0; round < rounds; round++) {
       if (round) wait(round);
       const bool now = p >= 0 && round == mine;
-      const int  records = now ? chunk_records(n, v.K) : 0, first = now && v.first ? v.first[p] : p;
+      const int  records = now ? own : 0;
       PlaceMost  needs;
       int        longest = 1;
 
       if (v.first) {
-        longest = (int)trsv_warp_max((unsigned)records);
-        if (longest > 1) {
-          const int widest = (int)trsv_warp_max(records > 1 ? (unsigned)n : 0);
-          if (records > 1) {
-            if (widest <= 8) place_sort<SHARED, 8>(v, s, from, slot, n, lane);
-            else if (widest <= 16) place_sort<SHARED, 16>(v, s, from, slot, n, lane);
-            else place_sort<SHARED, CHUNK_ITEMS>(v, s, from, slot, n, lane);
-          }
+        const unsigned widest = trsv_warp_max(now ? (unsigned)(64 * n + records) : 0); /* who has most dependencies has most records */
+
+        longest = (int)(widest % 64);
+        if (records > 1) {
+          if (widest < 64 * 5) place_sort<SHARED, 4>(v, s, from, slot, n, lane);
+          else if (widest < 64 * 9) place_sort<SHARED, 8>(v, s, from, slot, n, lane);
+          else if (widest < 64 * 17) place_sort<SHARED, 16>(v, s, from, slot, n, lane);
+          else place_sort<SHARED, CHUNK_ITEMS>(v, s, from, slot, n, lane);
         }
       }
       if (records == 1) {
@@ -247,19 +299,22 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
           for (int u = 0; u < QUICK; u++) needs.add(item[u]);
         }
       }
-      for (int r = 0, a = 0, b = 0, sums = 0; r < longest; r++) {
+      PlaceQueue dependencies, partial;
+
+      if (records > 1) dependencies.fill(&s.item[slot][0][lane], n);
+      for (int r = 0; r < longest; r++) {
         const bool last = r == records - 1;
 
         if (records > 1 && r < records) {
-          v.taken[first + r] = a;
+          v.taken[first + r] = dependencies.taken;
           needs              = PlaceMost();
-          for (int x = last ? n - a + sums - b : v.K; x > 0; x--) needs.add(b == sums || (a < n && s.item[slot][a][lane] <= s.sum[b][lane]) ? s.item[slot][a++][lane] : s.sum[b++][lane]);
+          for (int x = last ? dependencies.left() + partial.left() : v.K; x > 0; x--) needs.add(place_least(dependencies, &s.item[slot][0][lane], partial, &s.sum[0][lane]));
         }
         const int t = place_room(s, r < records, needs.time(), v.W, start, lane);
         if (r < records) {
           v.time[first + r] = t;
           if (t > most) most = t;
-          if (!last) s.sum[sums++][lane] = 2 * t + 3;
+          if (!last) partial.add(&s.sum[0][lane], 2 * t + 3);
           else {
             const int i = p - from;
             if (i < v.times) s.time[i] = t;
