@@ -20,7 +20,8 @@ enum {
   KEPT   = 256,
   PIECE  = 512, /* entries, at least */
   PIECES = 256, /* of a row, at most */
-  COUNTED = 128 /* entries of the longest row, at most, where counting is quicker than sorting */
+  COUNTED = 128, /* entries of the longest row, at most, where counting is quicker than sorting */
+  ROWS    = 64   /* of a block that counts */
 };
 
 /* How many partial sums n entries are cut into: each takes `longest` entries away and becomes one. */
@@ -74,8 +75,8 @@ static __global__ void cut_count(const Pattern A, int longest, int levels, const
 
 static __global__ void cut_rank(const Pattern A, int longest, const int *level, int *entry, int *ready)
 {
-  TRSV_SHARED(int, start, BLOCK + 1);
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first);
+  TRSV_SHARED(int, start, ROWS + 1);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS, rows = min((int)ROWS, A.rows - first);
 
   for (int n = t; n <= rows; n += BLOCK) start[n] = A.before(first + n);
   __syncthreads();
@@ -241,7 +242,7 @@ static TrsvError Make(const TrsvMatrix *A, const Cutting *c, int parts, TrsvCut 
 /* The entries of all rows, those of the long ones by level. room [2 * entries] */
 static TrsvError Rank(const TrsvMatrix *A, Cutting *c, const int *level, int entries, int *room)
 {
-  TRSV_LAUNCH(cut_rank, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longest, level, room, room + entries);
+  TRSV_LAUNCH(cut_rank, ((unsigned)A->rows + ROWS - 1) / ROWS, BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longest, level, room, room + entries);
   c->entry = room;
   c->ready = room + entries;
   return TrsvDeviceLaunched("cut_rank");
