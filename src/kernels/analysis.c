@@ -104,9 +104,9 @@ static TrsvError HostAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
   TrsvCall(CheckStructure(A));
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)A->rows, &level));
   a->statistics.levels = FindLevels(A, level);
-  error                = TrsvAlloc(sizeof(int) * ((size_t)a->statistics.levels + 2), &a->levels);
-  if (!error) error = TrsvAlloc(sizeof(int) * (size_t)A->rows, &a->order);
+  error                = TrsvAlloc(sizeof(int) * ((size_t)A->rows + (size_t)a->statistics.levels + 2), &a->order);
   if (!error) {
+    a->levels = a->order + A->rows;
     /* counting sort by level: levels[l + 1] runs from the start of set l to its end, which is the start of set l + 1 */
     memset(a->levels, 0, sizeof(int) * ((size_t)a->statistics.levels + 2));
     for (int i = 0; i < A->rows; i++) a->levels[level[i] + 2]++;
@@ -149,7 +149,6 @@ void TrsvAnalysisDestroy(TrsvAnalysis **analysis)
 
   if (!a) return;
   TrsvFree(a->memory, a->order);
-  TrsvFree(a->memory, a->levels);
   free(a);
   *analysis = NULL;
 }

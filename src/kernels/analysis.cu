@@ -18,12 +18,14 @@ typedef unsigned long long Sum;
 /* What comes to the host. */
 typedef struct {
   Sum      squares, distance;    /* of the rows' lengths; of |row - column| */
-  unsigned bad;                  /* the first row that is not in order, or the number of rows */
-  unsigned row_max, level_max;
+  unsigned wrong;                /* how many rows there are from the first one on that is not in order; 0 where all are */
+  unsigned row_max;
   int      start, entries;       /* the first and the last offset */
+  TrsvSearch search;
 } Found;
 
-static __global__ void analysis_check(const Pattern A, Found *found)
+/* For what comes next, where words are given: those of all rows and as many behind them are cleared, as many more number the rows. */
+static __global__ void analysis_check(const Pattern A, unsigned *word, Found *found)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(Sum, sums, 2);
@@ -38,14 +40,19 @@ static __global__ void analysis_check(const Pattern A, Found *found)
     if (!first) {
       found->start   = A.offsets[0];
       found->entries = A.offsets[A.rows];
+      if (A.offsets[0]) atomicMax(&found->wrong, (unsigned)A.rows);
     }
   }
   __syncthreads();
   if (t < rows) {
     const int length = offset[t + 1] - offset[t];
 
+    if (word) {
+      word[first + t] = word[A.rows + first + t] = 0;
+      word[2 * (size_t)A.rows + first + t] = (unsigned)(first + t);
+    }
     if (length < 0) atomicMin(&extreme[1], (unsigned)t);
-    if (length < 0 || (length == 0 && A.stored)) atomicMin(&found->bad, (unsigned)(first + t));
+    if (length < 0 || (length == 0 && A.stored)) atomicMax(&found->wrong, (unsigned)(A.rows - first - t));
     if (length >= 0) {
       atomicMax(&extreme[0], (unsigned)(length + unit));
       atomicAdd(&sums[0], (Sum)(length + unit) * (Sum)(length + unit));
@@ -60,7 +67,7 @@ static __global__ void analysis_check(const Pattern A, Found *found)
 
     if (k > offset[n]) good = good && A.columns[k - 1] < j;
     if (A.stored && k == (A.lower ? offset[n + 1] - 1 : offset[n])) good = good && j == i;
-    if (!good) atomicMin(&found->bad, (unsigned)i);
+    if (!good) atomicMax(&found->wrong, (unsigned)(A.rows - i));
     distance += (Sum)abs(j - i);
   }
   for (int half = 16; half; half /= 2) distance += __shfl_xor_sync(~0u, distance, half);
@@ -80,15 +87,6 @@ static __global__ void analysis_bounds(int rows, int levels, const unsigned *sor
 
   if (p < rows && (!p || sorted[p] != sorted[p - 1])) start[sorted[p] - 1] = p;
   if (p == 0) start[levels] = rows;
-}
-
-static __global__ void analysis_widest(int levels, const int *start, Found *found)
-{
-  const int l = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  unsigned  n = l < levels ? (unsigned)(start[l + 1] - start[l]) : 0;
-
-  for (int half = 16; half; half /= 2) n = max(n, __shfl_xor_sync(~0u, n, half));
-  if (threadIdx.x % 32 == 0) atomicMax(&found->level_max, n);
 }
 
 /* The row of each entry, and its place among all. */
@@ -140,62 +138,63 @@ static TrsvError Describe(const TrsvMatrix *A, int i, int entries)
   return error ? error : TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offset[0], offset[1], entries);
 }
 
-/* *room: a Found in device memory, to be released by the caller where there is no error. */
-static TrsvError Check(const TrsvMatrix *A, Found *found, Found **room)
+/* Looks at all rows, and searches for their level sets where there is room, word [3 * rows], for that. room: a Found in device memory */
+static TrsvError Check(const TrsvMatrix *A, unsigned *word, Found *room, Found *found)
 {
-  TrsvError error;
-
-  *found     = Found{};
-  found->bad = (unsigned)A->rows;
-  if (!A->rows) TrsvCall(TrsvDeviceDownload(&found->start, A->offsets, sizeof(int), NULL));
-  TrsvCall(TrsvDeviceStage(found, sizeof(*found), room, NULL));
-  if (A->rows) {
-    TRSV_LAUNCH(analysis_check, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *room);
-    error = TrsvDeviceLaunched("analysis_check");
-    if (!error) error = TrsvDeviceDownload(found, *room, sizeof(*found), NULL);
-  } else error = TRSV_SUCCESS;
-  if (!error) error = TrsvCheckStart(A, found->start);
-  if (!error && found->bad < (unsigned)A->rows) error = Describe(A, (int)found->bad, found->entries);
-  if (error) TrsvDeviceUnstage(*room, NULL);
-  return error;
+  *found = Found{};
+  if (!A->rows) {
+    TrsvCall(TrsvDeviceDownload(&found->start, A->offsets, sizeof(int), NULL));
+    return TrsvCheckStart(A, found->start);
+  }
+  TrsvCall(TrsvDeviceClear(room, sizeof(*room), NULL));
+  TRSV_LAUNCH(analysis_check, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), word, room);
+  TrsvCall(TrsvDeviceLaunched("analysis_check"));
+  if (word) TrsvCall(TrsvSearchLevels(A, &room->wrong, word, word + A->rows, &room->search));
+  TrsvCall(TrsvDeviceDownload(found, room, sizeof(*found), NULL));
+  TrsvCall(TrsvCheckStart(A, found->start));
+  if (found->wrong) return Describe(A, A->rows - (int)found->wrong, found->entries);
+  return TrsvSearchEnded(&found->search);
 }
 
-/* The level sets, of rows whose words are found, and the largest of them. */
-static TrsvError LevelSets(TrsvAnalysis *a, int rows, const unsigned *word, unsigned *sorted, Found *found)
+/* The level sets, of rows whose words are found; word as in Check(). */
+static TrsvError LevelSets(TrsvAnalysis *a, int rows, unsigned *word)
 {
-  const int levels = a->statistics.levels, none = 0;
+  const int       levels = a->statistics.levels;
+  unsigned *const sorted = word + rows;
 
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)rows, &a->order));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * ((size_t)levels + 1), &a->levels));
-  if (!rows) return TrsvDeviceUpload(a->levels, &none, sizeof(none), NULL);
-  TrsvCall(TrsvDeviceByLevel(rows, levels, word, sorted, a->order));
-  TRSV_LAUNCH(analysis_bounds, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, rows, levels, sorted, a->levels);
-  TrsvCall(TrsvDeviceLaunched("analysis_bounds"));
-  TRSV_LAUNCH(analysis_widest, Blocks(levels), BLOCK, 0, (TrsvStream)NULL, levels, a->levels, found);
-  return TrsvDeviceLaunched("analysis_widest");
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * ((size_t)rows + (size_t)levels + 1), &a->order));
+  a->levels = a->order + rows;
+  if (!rows) return TrsvDeviceClear(a->levels, sizeof(int), NULL);
+  TrsvCall(TrsvSortLevels(rows, levels, word, sorted, (int *)sorted + rows, a->order));
+  TRSV_LAUNCH(analysis_bounds, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, rows, levels, levels > 1 ? sorted : word, a->levels);
+  return TrsvDeviceLaunched("analysis_bounds");
+}
+
+/* room: a Found, and words as in Check() */
+static TrsvError Analyse(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
+{
+  const bool      unit = A->diagonal == TRSV_DIAGONAL_UNIT;
+  unsigned *const word = (unsigned *)(room + 1);
+  Found           found;
+
+  TrsvCall(Check(A, word, room, &found));
+  a->statistics.row_max   = (int)found.row_max;
+  a->statistics.levels    = (int)found.search.levels;
+  a->statistics.level_max = (int)found.search.widest;
+  TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance);
+  return LevelSets(a, A->rows, word);
 }
 
 extern "C" TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
 {
-  const bool unit = A->diagonal == TRSV_DIAGONAL_UNIT;
-  Found      found, *room;
-  unsigned  *word  = NULL;
-  TrsvError  error;
+  Found    *room;
+  TrsvError error;
 
   TrsvCall(TrsvCheckStart(A, 0));
-  TrsvCall(Check(A, &found, &room));
-  error = TrsvDeviceRoom(2 * sizeof(unsigned) * (size_t)A->rows, &word, NULL);
-  if (error) word = NULL;
-  if (!error) error = TrsvDeviceLevels(A, word, &a->statistics.levels);
-  if (!error) error = LevelSets(a, A->rows, word, word + A->rows, room);
-  if (!error) error = TrsvDeviceDownload(&found, room, sizeof(found), NULL);
-  TrsvDeviceUnstage(word, NULL);
+  TrsvCall(TrsvDeviceRoom(sizeof(*room) + 3 * sizeof(unsigned) * (size_t)A->rows, &room, NULL));
+  error = Analyse(A, room, a);
   TrsvDeviceUnstage(room, NULL);
-  if (error) return error;
-  a->statistics.row_max   = (int)found.row_max;
-  a->statistics.level_max = (int)found.level_max;
-  TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance);
-  return TRSV_SUCCESS;
+  return error;
 }
 
 extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
@@ -204,14 +203,15 @@ extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int 
   int      *row, bits = 1;
   TrsvError error;
 
-  TrsvCall(Check(A, &found, &room));
+  TrsvCall(TrsvDeviceRoom(sizeof(*room), &room, NULL));
+  error = Check(A, NULL, room, &found);
   TrsvDeviceUnstage(room, NULL);
+  TrsvCall(error);
   const size_t entries = (size_t)found.entries;
   TrsvCall(TrsvDeviceRoom(3 * sizeof(int) * entries, &row, NULL)); /* and each entry's place; and sorted columns */
   int *const      place  = row + entries;
   unsigned *const sorted = (unsigned *)place + entries;
 
-  error = TRSV_SUCCESS;
   while (bits < 31 && (A->rows - 1) >> bits > 0) bits++;
   if (A->rows) {
     TRSV_LAUNCH(analysis_entries, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), row, place);

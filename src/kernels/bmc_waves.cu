@@ -254,8 +254,7 @@ enum {
 
 static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigned *word, unsigned *state)
 {
-  TRSV_LAUNCH(dataflow_clear, DataflowBlocks(nodes), DATAFLOW_BLOCK, 0, (TrsvStream)NULL, nodes, word);
-  TrsvCall(TrsvDeviceLaunched("dataflow_clear"));
+  TrsvCall(TrsvDeviceClear(word, sizeof(*word) * (size_t)nodes, NULL));
   TRSV_LAUNCH(bmc_words, DataflowBlocks(nodes), DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge}, word, DataflowSync(state));
   return TrsvDeviceLaunched("bmc_words");
 }

@@ -5,7 +5,8 @@
    itself: no row of the tree waits for more than it must. What is ready when is told by the level sets of the whole matrix. Rows of more
    than HUGE entries are cut into pieces first, which are summed up by trees of their own; the last KEPT entries to get ready stay with the row.
 
-   Mapping: one thread for each row or piece, once two sorts of the long rows' entries have put them by row and level.
+   Mapping: one thread for each row or piece, once the long rows' entries are by row and level: one thread for each counts which of its row come
+   before it, or, where there are rows of more than COUNTED entries, two sorts.
    No thread waits for another.
 */
 #include <limits.h>
@@ -18,7 +19,9 @@ enum {
   HUGE   = 1024,
   KEPT   = 256,
   PIECE  = 512, /* entries, at least */
-  PIECES = 256  /* of a row, at most */
+  PIECES = 256, /* of a row, at most */
+  COUNTED = 128, /* entries of the longest row, at most, where counting is quicker than sorting */
+  ROWS    = 64   /* of a block that counts */
 };
 
 /* How many partial sums n entries are cut into: each takes `longest` entries away and becomes one. */
@@ -46,32 +49,51 @@ struct Pieces {
   __device__ int entries() const { return pieces ? (pieces - 1) * (size + sums) + last + last_sums : 0; }
 };
 
-/* What kernels work with. The scans are by rows in the order of solution and NULL where no row is long. */
+/* What kernels work with. The scans are by rows in the order of solution: first is NULL where no row is long, the others where none is longer than
+   COUNTED. */
 struct Cutting {
   int        longest;
   const int *first, *part, *longs; /* scans: rows of the sequence, rows and pieces, entries of long rows */
-  const int *entry, *ready;        /* entries of the long rows, by row and then as they get ready; their levels */
+  const int *entry, *ready;        /* entries of the long rows (where longs is NULL, of all), by row and then as they get ready; their levels */
   int       *level;                /* room for a level of each row of the sequence */
 };
 
-static __global__ void cut_count(const Pattern A, int longest, int *first, int *part, int *longs)
+/* level[i]: the level set of row i; and what is scanned */
+static __global__ void cut_count(const Pattern A, int longest, int levels, const int *order, const int *start, int *level, int *first, int *part, int *longs)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
   if (r >= A.rows) return;
   const int    n = A.entries(A.turn(r));
   const Pieces p(n, longest);
-  first[r] = p.rows() + partial_sums(p.kept + p.pieces, longest) + 1;
+  level[order[r]] = segment(start, levels, r);
+  first[r]        = p.rows() + partial_sums(p.kept + p.pieces, longest) + 1;
+  if (!part) return;
   part[r]  = p.pieces + 1;
   longs[r] = n > longest ? n : 0;
 }
 
-/* level[i]: the level set of row i */
-static __global__ void cut_levels(int rows, int levels, const int *order, const int *start, int *level)
+static __global__ void cut_rank(const Pattern A, int longest, const int *level, int *entry, int *ready)
 {
-  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  TRSV_SHARED(int, start, ROWS + 1);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS, rows = min((int)ROWS, A.rows - first);
 
-  if (p < rows) level[order[p]] = segment(start, levels, p);
+  for (int n = t; n <= rows; n += BLOCK) start[n] = A.before(first + n);
+  __syncthreads();
+  for (int k = start[0] + t; k < start[rows]; k += BLOCK) {
+    const int n = segment(start, rows, k), i = A.turn(first + n), e = k - start[n], entries = start[n + 1] - start[n];
+    int       to = start[n];
+
+    if (entries <= longest) continue;
+    const int mine = level[A.columns[A.entry(i, e)]];
+    for (int other = 0; other < entries; other++) {
+      const int l = level[A.columns[A.entry(i, other)]];
+
+      to += l < mine || (l == mine && other < e);
+    }
+    entry[to] = A.entry(i, e);
+    ready[to] = mine;
+  }
 }
 
 /* The entries of long rows: level, row in the order of solution, and the row of numbers 0, 1, ... */
@@ -127,7 +149,7 @@ static __global__ void cut_make(const Pattern A, const Cutting c, int parts, Trs
     s.offsets[now] = to;
     for (int e = 0; e < n; e++) s.items[to + e] = A.entry(i, e);
   } else {
-    const int from = c.longs[r] + (whole ? n - p.kept : piece * p.size), pieces = whole ? p.pieces : 0;
+    const int own = c.longs ? c.longs[r] : A.before(r), from = own + (whole ? n - p.kept : piece * p.size), pieces = whole ? p.pieces : 0;
     const int entries = whole ? p.kept : piece < p.pieces - 1 ? p.size : p.last, sums = partial_sums(entries + pieces, longest), first = now;
     int       e = 0, g = 0, q = 0; /* how many entries, pieces and sums are taken; each get ready in their order */
 
@@ -139,7 +161,7 @@ static __global__ void cut_make(const Pattern A, const Cutting c, int parts, Trs
       s.offsets[now] = to;
       for (int k = 0; k < take; k++, to++) {
         const int entry = e < entries ? c.ready[from + e] : INT_MAX, sum = q < made ? c.level[first + q] : INT_MAX;
-        const int given = g < pieces ? c.ready[c.longs[r] + min((g + 1) * p.size, n - p.kept) - 1] + p.depth : INT_MAX;
+        const int given = g < pieces ? c.ready[own + min((g + 1) * p.size, n - p.kept) - 1] + p.depth : INT_MAX;
 
         level = max(level, min(entry, min(given, sum)) + 1);
         if (entry <= given && entry <= sum) s.items[to] = c.entry[from + e++];
@@ -167,18 +189,21 @@ static int Bits(int largest)
   return bits;
 }
 
-/* The scans, and what they end with. */
-static TrsvError Scan(const TrsvMatrix *A, Cutting *c, int *counts, int *scans, int total[3])
+/* Levels, counts and their scans, in room [rows + 2 * scans * rows + scans]; what the scans end with. */
+static TrsvError Scan(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, int total[3])
 {
-  const int rows = A->rows;
+  const int    rows = A->rows, all = scans == 3;
+  const size_t size = (size_t)rows;
+  int *const   count = room + size, *const scan = count + (size_t)scans * size;
 
-  TRSV_LAUNCH(cut_count, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longest, counts, counts + rows, counts + 2 * (size_t)rows);
+  TRSV_LAUNCH(cut_count, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longest, a->statistics.levels, a->order, a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL);
   TrsvCall(TrsvDeviceLaunched("cut_count"));
-  for (int n = 0; n < 3; n++) TrsvCall(TrsvDeviceScan(rows, counts + (size_t)n * rows, scans + (size_t)n * (rows + 1)));
-  for (int n = 0; n < 3; n++) TrsvCall(TrsvDeviceDownload(&total[n], scans + (size_t)n * (rows + 1) + rows, sizeof(int), NULL));
-  c->first = scans;
-  c->part  = scans + rows + 1;
-  c->longs = scans + 2 * ((size_t)rows + 1);
+  for (int n = 0; n < scans; n++) TrsvCall(TrsvDeviceScan(rows, count + (size_t)n * size, scan + (size_t)n * (size + 1)));
+  for (int n = 0; n < scans; n++) TrsvCall(TrsvDeviceDownload(&total[n], scan + (size_t)n * (size + 1) + size, sizeof(int), NULL));
+  c->first = scan;
+  if (!all) return TRSV_SUCCESS;
+  c->part  = scan + size + 1;
+  c->longs = scan + 2 * (size + 1);
   return TRSV_SUCCESS;
 }
 
@@ -214,21 +239,29 @@ static TrsvError Make(const TrsvMatrix *A, const Cutting *c, int parts, TrsvCut 
   return TrsvDeviceLaunched("cut_make");
 }
 
-static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int *room, TrsvCut *s)
+/* The entries of all rows, those of the long ones by level. room [2 * entries] */
+static TrsvError Rank(const TrsvMatrix *A, Cutting *c, const int *level, int entries, int *room)
 {
-  const int rows  = A->rows;
-  int      *level = room, *more = NULL, total[3];
+  TRSV_LAUNCH(cut_rank, ((unsigned)A->rows + ROWS - 1) / ROWS, BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longest, level, room, room + entries);
+  c->entry = room;
+  c->ready = room + entries;
+  return TrsvDeviceLaunched("cut_rank");
+}
+
+static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, TrsvCut *s)
+{
+  int       total[3] = {0, A->rows, 0}, *more = NULL;
+  size_t    size;
   TrsvError error;
 
-  TRSV_LAUNCH(cut_levels, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, rows, a->statistics.levels, a->order, a->levels, level);
-  TrsvCall(TrsvDeviceLaunched("cut_levels"));
-  TrsvCall(Scan(A, c, level + rows, level + 4 * (size_t)rows, total));
-  if (total[0] < rows || (size_t)s->off + (size_t)(total[0] - rows) >= INT_MAX) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows and %d entries, partial sums not included, are too many for 32-bit indices", rows, s->off);
-  s->rows = total[0];
-  s->off += total[0] - rows; /* each partial sum is an entry too */
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * (5 * (size_t)total[2] + (size_t)total[0]), &more, NULL));
-  c->level = more + 5 * (size_t)total[2];
-  error    = Sort(A, a, c, level, total[2], more);
+  TrsvCall(Scan(A, a, c, scans, room, total));
+  if (total[0] < A->rows || (size_t)s->off + (size_t)(total[0] - A->rows) >= INT_MAX) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows and %d entries, partial sums not included, are too many for 32-bit indices", A->rows, s->off);
+  size = scans == 3 ? 5 * (size_t)total[2] : 2 * (size_t)s->off;
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * (size + (size_t)total[0]), &more, NULL));
+  c->level = more + size;
+  error    = scans == 3 ? Sort(A, a, c, room, total[2], more) : Rank(A, c, room, s->off, more);
+  s->rows  = total[0];
+  s->off += total[0] - A->rows; /* each partial sum is an entry too */
   if (!error) error = Make(A, c, total[1], s);
   TrsvDeviceUnstage(more, NULL);
   return error;
@@ -236,19 +269,19 @@ static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c,
 
 extern "C" TrsvError TrsvCutRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvCut *s)
 {
-  const size_t rows = (size_t)A->rows;
-  Cutting      c;
-  int         *room;
-  TrsvError    error;
+  const int row_max = a->statistics.row_max - 1, scans = row_max > COUNTED ? 3 : 1;
+  Cutting   c;
+  int      *room;
+  TrsvError error;
 
   memset(&c, 0, sizeof(c));
   memset(s, 0, sizeof(*s));
   c.longest = longest;
   s->rows   = A->rows;
   s->off    = (int)(a->statistics.nnz - A->rows);
-  if (a->statistics.row_max - 1 <= longest) return Make(A, &c, A->rows, s);
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * (7 * rows + 3), &room, NULL)); /* levels, counts and their scans */
-  error = CutLong(A, a, &c, room, s);
+  if (row_max <= longest) return Make(A, &c, A->rows, s);
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + (size_t)scans), &room, NULL));
+  error = CutLong(A, a, &c, scans, room, s);
   TrsvDeviceUnstage(room, NULL);
   return error;
 }

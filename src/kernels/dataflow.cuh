@@ -200,14 +200,6 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_pass(c
   return mine;
 }
 
-/* Before the launch: no word is there. */
-static __global__ void dataflow_clear(int rows, unsigned *word)
-{
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-
-  if (i < rows) word[i] = 0;
-}
-
 static inline unsigned DataflowBlocks(int rows) { return ((unsigned)rows + DATAFLOW_BLOCK - 1) / DATAFLOW_BLOCK; }
 
 /* What the blocks of a launch share, zeros at first, and what a caller puts behind it. */

@@ -23,6 +23,8 @@ extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, Tr
   return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy on the device");
 }
 
+extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream) { return Check(cudaMemsetAsync(device, 0, bytes, stream), "clearing on the device"); }
+
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
   TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copy to the host"));

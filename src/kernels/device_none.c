@@ -33,6 +33,8 @@ TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvS
 
 TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(to, from, bytes, stream); }
 
+TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream) { return TrsvDeviceUpload(device, NULL, bytes, stream); }
+
 TrsvError TrsvDeviceAllocWord(unsigned **word) { return TrsvDeviceAlloc(sizeof(**word), word); }
 void      TrsvDeviceFreeWord(unsigned *word) { (void)word; }
 

@@ -109,6 +109,7 @@ TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
 void      TrsvDeviceFree(void *);
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream); /* host may change after the return */
 TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream); /* both on the device */
+TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream); /* to zeros */
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream); /* returns when it is there */
 TrsvError TrsvDeviceAllocWord(unsigned **); /* 0, on the host, where the device can write it */
 void      TrsvDeviceFreeWord(unsigned *);
@@ -149,11 +150,6 @@ TrsvError TrsvCheckStart(const TrsvMatrix *, int start);
 /* Fills in the means and what follows from them; the rest, row_max and levels and level_max, is there. off: entries off the diagonal;
    squares: sum of the squares of the rows' lengths; distance: sum of |row - column|. */
 void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance);
-
-/* Level sets of a sound triangle on the device: levels.cu. word [rows] becomes 1 + the level of each row; levels, on the host, how many
-   there are. Then order [rows] becomes the rows by level, rising within one, and sorted [rows] their words. */
-TrsvError TrsvDeviceLevels(const TrsvMatrix *, unsigned *word, int *levels);
-TrsvError TrsvDeviceByLevel(int rows, int levels, const unsigned *word, unsigned *sorted, int *order);
 
 TrsvError TrsvDeviceFinish(void); /* waits for what was asked of the default stream */
 TrsvError TrsvDeviceCurrent(int *device); /* its number; TRSV_ERR_UNSUPPORTED where its times mean nothing */
@@ -203,9 +199,14 @@ typedef struct {
   unsigned long long patience; /* ns that a wait may take */
 } TrsvSync;
 
+enum {
+  TRSV_SYNC_WORDS = 2 /* in device memory */
+};
+
 unsigned long long TrsvPatienceLimit(void); /* what TrsvSetPatience has set, ns */
 
 TrsvError TrsvSyncCreate(TrsvSync *);
+TrsvError TrsvSyncIn(unsigned *words, TrsvSync *); /* the same in words [TRSV_SYNC_WORDS] of the caller, who clears and frees them, and frees told */
 TrsvError TrsvSyncStart(TrsvSync *, TrsvStream); /* before a launch: TRSV_ERR_TIMEOUT, once, if an earlier one gave up */
 void      TrsvSyncDestroy(TrsvSync *);
 

@@ -36,61 +36,66 @@ struct LevelPass {
   __device__ __forceinline__ unsigned   word(const LevelKnown &known, int, const DataflowWords &) const { return known.level + 1; }
 };
 
-/* *most: the largest word */
-static __global__ void __launch_bounds__(DATAFLOW_BLOCK, 6) levels_find(const LevelPass pass, unsigned *word, unsigned *most, TrsvSync sync)
-{
-  unsigned largest = dataflow_pass(pass, word, sync);
+static_assert(sizeof(TrsvSearch::state) == sizeof(unsigned) * DATAFLOW_STATES, "a search has the words that its blocks share");
 
-  for (int half = 16; half; half /= 2) largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, half));
-  if (threadIdx.x % 32 == 0) atomicMax(most, largest);
+/* A row that is the last to be counted in its level set finds how many rows that has. */
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK, 6) levels_find(const LevelPass pass, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *found, TrsvSync sync)
+{
+  if (wrong && *wrong) return;
+  const unsigned mine = dataflow_pass(pass, word, sync);
+  unsigned       largest = mine, widest = 0;
+
+  if (count) {
+    const unsigned same = trsv_warp_match(mine), rows = (unsigned)__popc(same);
+
+    if (mine && (int)(threadIdx.x % 32) == __ffs((int)same) - 1) widest = atomicAdd(&count[mine - 1], rows) + rows;
+  }
+  for (int half = 16; half; half /= 2) {
+    largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, half));
+    widest  = max(widest, __shfl_xor_sync(0xffffffffu, widest, half));
+  }
+  if (threadIdx.x % 32 == 0) {
+    atomicMax(&found->levels, largest);
+    atomicMax(&found->widest, widest);
+  }
 }
 
-static __global__ void levels_count(int rows, int *order)
+static TrsvError Launch(const TrsvMatrix *A, int block, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  TRSV_LAUNCH(levels_find, DataflowBlocks(A->rows), DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, LevelPass(A, block), wrong, word, count, search, DataflowSync(search->state));
+  return TrsvDeviceLaunched("levels_find");
+}
 
-  if (i < rows) order[i] = i;
+TrsvError TrsvSearchLevels(const TrsvMatrix *A, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search) { return Launch(A, 1, wrong, word, count, search); }
+
+TrsvError TrsvSearchEnded(const TrsvSearch *found)
+{
+  return found->state[DATAFLOW_GAVE_UP] ? TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvPatienceLimit()) : TRSV_SUCCESS;
 }
 
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int block, unsigned *word, int *levels)
 {
-  enum {
-    MOST = DATAFLOW_STATES,
-    STATES
-  };
-  unsigned  state[STATES] = {0}, *room;
-  TrsvError error;
+  TrsvSearch found, *room;
+  TrsvError  error;
 
   *levels = 0;
   if (!A->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceStage(state, sizeof(state), &room, NULL));
-  const TrsvSync sync = DataflowSync(room);
-  TRSV_LAUNCH(dataflow_clear, DataflowBlocks(A->rows), DATAFLOW_BLOCK, 0, (TrsvStream)NULL, A->rows, word);
-  error = TrsvDeviceLaunched("dataflow_clear");
-  if (!error) {
-    TRSV_LAUNCH(levels_find, DataflowBlocks(A->rows), DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, LevelPass(A, block), word, room + MOST, sync);
-    error = TrsvDeviceLaunched("levels_find");
-  }
-  if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
+  TrsvCall(TrsvDeviceRoom(sizeof(found), &room, NULL));
+  error = TrsvDeviceClear(room, sizeof(found), NULL);
+  if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)A->rows, NULL);
+  if (!error) error = Launch(A, block, NULL, word, NULL, room);
+  if (!error) error = TrsvDeviceDownload(&found, room, sizeof(found), NULL);
   TrsvDeviceUnstage(room, NULL);
-  if (!error && state[DATAFLOW_GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up", 1e-9 * (double)sync.patience);
-  *levels = (int)state[MOST];
-  return error;
+  TrsvCall(error);
+  *levels = (int)found.levels;
+  return TrsvSearchEnded(&found);
 }
 
-extern "C" TrsvError TrsvDeviceLevels(const TrsvMatrix *A, unsigned *word, int *levels) { return TrsvDeviceBlockLevels(A, 1, word, levels); }
-
-extern "C" TrsvError TrsvDeviceByLevel(int rows, int levels, const unsigned *word, unsigned *sorted, int *order)
+TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order)
 {
-  int       bits = 1, *natural;
-  TrsvError error;
+  int bits = 1;
 
-  if (!rows) return TRSV_SUCCESS;
+  if (levels == 1) return TrsvDeviceCopy(order, natural, sizeof(int) * (size_t)rows, NULL);
   while (bits < 31 && levels >> bits) bits++;
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * (size_t)rows, &natural, NULL));
-  TRSV_LAUNCH(levels_count, DataflowBlocks(rows), DATAFLOW_BLOCK, 0, (TrsvStream)NULL, rows, natural);
-  error = TrsvDeviceLaunched("levels_count");
-  if (!error) error = TrsvDeviceSort(rows, bits, word, sorted, natural, order);
-  TrsvDeviceUnstage(natural, NULL);
-  return error;
+  return TrsvDeviceSort(rows, bits, word, sorted, natural, order);
 }

@@ -18,11 +18,12 @@ template <class T> static __global__ void ordered_gather(long off, int rows, con
 }
 
 /* Both halves of the words start as not ready: a launch readies the half of the launch after it. */
-template <class T> static __global__ void ordered_fill(long n, T *words)
+template <class T> static __global__ void ordered_fill(long n, T *words, unsigned *shared)
 {
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
   if (k < n) words[k] = trsv_not_ready<T>();
+  if (k < TRSV_SYNC_WORDS) shared[k] = 0;
 }
 
 /* position[s]: where row s of the sequence goes, from the order of the sequence's rows or, where none is cut, of the matrix's */
@@ -33,12 +34,17 @@ static __global__ void ordered_positions(int rows, const int *order, const int *
   if (p < rows) position[last ? last[order[p]] : order[p]] = p;
 }
 
-/* The columns of a sequence, as the search for level sets wants them. */
-static __global__ void ordered_columns(const TrsvCut s, const int *columns, int *to)
+/* What the search for the level sets of a sequence wants: its columns, cleared words, numbered rows. */
+static __global__ void ordered_search(const TrsvCut s, const int *columns, int *to, unsigned *word, int *natural, TrsvSearch *search)
 {
   const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
   if (k < s.off) to[k] = s.items[k] < 0 ? ~s.items[k] : s.last[columns[s.items[k]]];
+  if (k < s.rows) {
+    word[k]    = 0;
+    natural[k] = k;
+  }
+  if (k == 0) *search = TrsvSearch{};
 }
 
 static __global__ void ordered_lengths(const TrsvCut s, const int *position, int *length)
@@ -70,37 +76,39 @@ static __global__ void ordered_place(const Pattern A, const TrsvCut s, const int
 
 static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
 
-/* room [4 * rows + off]: position, which stays, and what it takes to find the level sets of a sequence with partial sums */
-static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *position, int *room)
+/* room: what it takes to find the level sets of a sequence with partial sums, a search and [4 * rows + off] */
+static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *position, TrsvSearch *room)
 {
-  unsigned *const word = (unsigned *)room, *const sorted = word + s->rows;
-  int *const      order = (int *)sorted + s->rows, *const columns = order + s->rows;
+  unsigned *const word = (unsigned *)(room + 1), *const sorted = word + s->rows;
+  int *const      natural = (int *)sorted + s->rows, *const order = natural + s->rows, *const columns = order + s->rows;
   TrsvMatrix      S = *A;
-  int             levels;
+  TrsvSearch      found;
 
-  TRSV_LAUNCH(ordered_columns, Blocks(s->off), 256, 0, (TrsvStream)NULL, *s, A->columns, columns);
-  TrsvCall(TrsvDeviceLaunched("ordered_columns"));
+  TRSV_LAUNCH(ordered_search, Blocks(max(s->off, s->rows)), 256, 0, (TrsvStream)NULL, *s, A->columns, columns, word, natural, room);
+  TrsvCall(TrsvDeviceLaunched("ordered_search"));
   S.rows     = s->rows;
   S.offsets  = s->offsets;
   S.columns  = columns;
   S.triangle = TRSV_LOWER;
   S.diagonal = TRSV_DIAGONAL_UNIT;
-  TrsvCall(TrsvDeviceLevels(&S, word, &levels));
-  TrsvCall(TrsvDeviceByLevel(s->rows, levels, word, sorted, order));
+  TrsvCall(TrsvSearchLevels(&S, NULL, word, NULL, room));
+  TrsvCall(TrsvDeviceDownload(&found, room, sizeof(found), NULL));
+  TrsvCall(TrsvSearchEnded(&found));
+  TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, word, sorted, natural, order));
   TRSV_LAUNCH(ordered_positions, Blocks(s->rows), 256, 0, (TrsvStream)NULL, s->rows, order, (const int *)NULL, position);
   return TrsvDeviceLaunched("ordered_positions");
 }
 
 extern "C" TrsvError TrsvOrderedPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *s, int *position)
 {
-  int      *room;
-  TrsvError error;
+  TrsvSearch *room;
+  TrsvError   error;
 
   if (s->rows == A->rows) { /* nothing is cut */
     TRSV_LAUNCH(ordered_positions, Blocks(s->rows), 256, 0, (TrsvStream)NULL, s->rows, analysis->order, s->last, position);
     return TrsvDeviceLaunched("ordered_positions");
   }
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * (3 * (size_t)s->rows + (size_t)s->off), &room, NULL));
+  TrsvCall(TrsvDeviceRoom(sizeof(*room) + sizeof(int) * (4 * (size_t)s->rows + (size_t)s->off), &room, NULL));
   error = PositionsOfCut(A, s, position, room);
   TrsvDeviceUnstage(room, NULL);
   return error;
@@ -115,7 +123,7 @@ static void *Part(char *base, size_t *bytes, size_t size)
   return part;
 }
 
-static size_t Divide(TrsvOrdered *o, size_t size, bool stored, bool padded, bool placed)
+static size_t Divide(TrsvOrdered *o, size_t size, bool stored, bool padded, bool placed, unsigned **shared)
 {
   const size_t rows = (size_t)o->rows, off = (size_t)o->off;
   size_t       bytes = 0;
@@ -129,6 +137,7 @@ static size_t Divide(TrsvOrdered *o, size_t size, bool stored, bool padded, bool
   o->source  = (int *)Part(base, &bytes, sizeof(int) * (off + rows));
   if (!padded) o->offsets = (int *)Part(base, &bytes, sizeof(int) * (rows + 1));
   if (stored) o->inverse = Part(base, &bytes, size * rows);
+  *shared = (unsigned *)Part(base, &bytes, sizeof(unsigned) * TRSV_SYNC_WORDS);
   return bytes;
 }
 
@@ -137,16 +146,17 @@ extern "C" TrsvError TrsvOrderedAlloc(TrsvPlan *plan, TrsvOrdered *o, int rows, 
   const size_t size   = TrsvValueSize(plan->precision);
   const long   words  = 2 * (long)rows;
   const bool   placed = plan->places.from || plan->places.to;
+  unsigned    *shared;
 
   o->rows     = rows;
   o->off      = off;
-  plan->bytes = Divide(o, size, stored, padded, placed);
+  plan->bytes = Divide(o, size, stored, padded, placed, &shared);
   TrsvCall(TrsvDeviceAlloc(plan->bytes, &o->memory));
-  (void)Divide(o, size, stored, padded, placed);
-  TrsvCall(TrsvSyncCreate(&o->sync));
+  (void)Divide(o, size, stored, padded, placed, &shared);
+  TrsvCall(TrsvSyncIn(shared, &o->sync));
   if (!rows) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(words), 256, 0, (TrsvStream)NULL, words, (float *)o->words);
-  else TRSV_LAUNCH((ordered_fill<double>), Blocks(words), 256, 0, (TrsvStream)NULL, words, (double *)o->words);
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(words), 256, 0, (TrsvStream)NULL, words, (float *)o->words, shared);
+  else TRSV_LAUNCH((ordered_fill<double>), Blocks(words), 256, 0, (TrsvStream)NULL, words, (double *)o->words, shared);
   return TrsvDeviceLaunched("ordered_fill");
 }
 
@@ -204,6 +214,6 @@ extern "C" void TrsvOrderedDestroy(TrsvPlan *plan)
 
   if (!o) return;
   TrsvDeviceFree(o->memory);
-  TrsvSyncDestroy(&o->sync);
+  TrsvDeviceFreeWord(o->sync.told);
   free(o);
 }

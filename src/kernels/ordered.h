@@ -21,7 +21,7 @@ typedef struct {
   int      rows, off;         /* rows with partial sums; entries off the diagonal, with padding */
   double   level_mean;        /* rows in a level set */
   size_t   shared_bytes;      /* of a launch, where the algorithm asks for any */
-  void    *memory;            /* holds all that follows but sync */
+  void    *memory;            /* holds all that follows but the host's word of sync */
   int     *offsets, *columns; /* [rows + 1], [off], -1 for padding; offsets is NULL where rows are padded */
   int     *from, *to;         /* [rows] where a position's row takes b from and where its solution goes, -1 for a partial sum; one array where both are
                                  the row itself */

@@ -27,7 +27,24 @@ struct Pattern {
   __device__ __forceinline__ int before(int r) const { return (lower ? offsets[r] : offsets[rows] - offsets[rows - r]) - (stored ? r : 0); }
 };
 
-/* TrsvDeviceLevels where entries between rows of a block, so many solved in turn (a power of two up to 256), take no level: levels.cu. */
+/* What a search for level sets finds: levels.cu. In device memory, all zeros before it. */
+struct TrsvSearch {
+  unsigned state[3]; /* what its blocks share */
+  unsigned levels, widest; /* how many level sets there are, and rows in the largest */
+};
+
+/* Searches a sound triangle, in the default stream. word [rows], zeros at first, becomes 1 + the level of each row. count [rows], zeros at first: rows
+   by level; where it is NULL the largest level set is not found. Nothing happens where *wrong, if not NULL, is not 0. */
+TrsvError TrsvSearchLevels(const TrsvMatrix *, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *);
+
+/* Of what is found, on the host: has no wait been given up? */
+TrsvError TrsvSearchEnded(const TrsvSearch *);
+
+/* From the words: order [rows] becomes the rows by level, rising within one, and sorted [rows], where there is more than one level, their words.
+   natural [rows]: 0, 1, ... */
+TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order);
+
+/* The whole search, where entries between rows of a block, so many solved in turn (a power of two up to 256), take no level. */
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *, int block, unsigned *word, int *levels);
 
 /* The last m in [0, n) with starts[m] <= k, for rising starts and starts[0] <= k: which of n segments holds k. */

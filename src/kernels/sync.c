@@ -11,12 +11,18 @@ unsigned long long TrsvPatienceLimit(void) { return patience; }
 
 TrsvError TrsvSyncCreate(TrsvSync *sync)
 {
-  const unsigned zero[2] = {0, 0};
+  const size_t bytes = sizeof(unsigned) * TRSV_SYNC_WORDS;
 
-  TrsvCall(TrsvDeviceAlloc(sizeof(zero), &sync->ticket));
-  sync->gave_up = sync->ticket + 1;
-  TrsvCall(TrsvDeviceAllocWord(&sync->told));
-  return TrsvDeviceUpload(sync->ticket, zero, sizeof(zero), NULL);
+  TrsvCall(TrsvDeviceAlloc(bytes, &sync->ticket));
+  TrsvCall(TrsvSyncIn(sync->ticket, sync));
+  return TrsvDeviceClear(sync->ticket, bytes, NULL);
+}
+
+TrsvError TrsvSyncIn(unsigned *words, TrsvSync *sync)
+{
+  sync->ticket  = words;
+  sync->gave_up = words + 1;
+  return TrsvDeviceAllocWord(&sync->told);
 }
 
 TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)

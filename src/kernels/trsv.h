@@ -86,7 +86,7 @@ typedef struct {
 struct TrsvAnalysis {
   TrsvStatistics statistics;
   TrsvMemory     memory; /* where order and levels live: with the matrix */
-  int           *order;  /* [rows] rows by level set, rising within a set */
+  int           *order;  /* [rows] rows by level set, rising within a set; holds levels too */
   int           *levels; /* [statistics.levels + 1] where each level set starts in order */
   double         seconds;
 };

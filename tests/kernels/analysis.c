@@ -193,6 +193,7 @@ static void TestStructure(void)
   Bad("offsets fall", 3, (int[]){0, 2, 1, 3}, (int[]){0, 0, 1}, L, UNIT, "row ");
   Bad("offsets fall behind a good row", 3, (int[]){0, 1, 0, 1}, (int[]){0}, L, STORED, "row 1");
   Bad("offsets do not start at 0", 1, (int[]){1, 2}, (int[]){0, 0}, L, STORED, "offsets start at 1");
+  Bad("offsets start far below 0", 3, (int[]){-100000000, 0, 1, 2}, (int[]){0, 0}, L, UNIT, "offsets start at -100000000");
 
   for (int n = 0; n < 4; n++) { /* two wrong rows in different blocks of the device: the first is told */
     int *const offsets = malloc(sizeof(int) * 1001), *const columns = malloc(sizeof(int) * 1000);

@@ -99,6 +99,13 @@ TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream)
   return TRSV_SUCCESS;
 }
 
+TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream)
+{
+  if (fails() || (bytes && !holds(device, bytes))) return TrsvFail(TRSV_ERR_DEVICE, "clearing on the device: invalid argument");
+  if (bytes) memset(device, 0, bytes);
+  return TRSV_SUCCESS;
+}
+
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 {
   if (fails() || (n && !holds(counts, sizeof(int) * (size_t)n)) || !holds(offsets, sizeof(int) * ((size_t)n + 1))) return TrsvFail(TRSV_ERR_DEVICE, "scan: invalid argument");
