@@ -45,11 +45,16 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
   unsigned       h    = 0;
   TrsvPatience   patience;
 
-  const auto letters = [&](int from) {
+  const auto address = [&](int from) {
 #pragma unroll
     for (int u = 0; u < AHEAD; u++) to[u] = from + u < row.n ? starts[chunk_position(G, row.begin + from + u)] + mail[row.begin + from + u] : 0;
   };
-  letters(0);
+  const auto send = [&](int from) {
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++)
+      if (from + u < row.n) trsv_store(words + to[u], h);
+  };
+  address(0);
   do {
     if (!done) {
       unsigned word[MANY];
@@ -67,11 +72,10 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
       done = next >= end;
       if (!done && !all && !patience.more(sync)) done = true;
       if (done) {
-        for (int from = 0; from < row.n; from += AHEAD) {
-          if (from) letters(from);
-#pragma unroll
-          for (int u = 0; u < AHEAD; u++)
-            if (from + u < row.n) trsv_store(words + to[u], h);
+        send(0);
+        for (int from = AHEAD; from < row.n; from += AHEAD) {
+          address(from);
+          send(from);
         }
         height[p]    = (int)h;
         keys[p]      = (1u << bits) - 1 - h;
