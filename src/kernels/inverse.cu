@@ -45,16 +45,8 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
   const auto value = [&](int k) { return from[A.source ? A.source[k] : k]; };
 
   for (int s = 0; s < INVERSE_GROUP; s++) D[lane * stride + s] = s == lane;
-  if (p < A.rows) {
-    int       begin, end;
-    const int diagonal = A.row(i, &begin, &end);
-
-    if (diagonal >= 0) D[lane * stride + lane] = value(diagonal);
-    for (int k = begin; k < end; k++) {
-      const int q = A.turn(A.columns[k]);
-      if (q / A.block == p / A.block) D[lane * stride + q % INVERSE_GROUP] = value(k);
-    }
-  }
+  if (p < A.rows && A.stored) D[lane * stride + lane] = value(A.diagonal(i));
+  const InverseRow row = inverse_row(A, p, [&](int q, int k) { D[lane * stride + q % INVERSE_GROUP] = value(k); });
   __syncwarp();
 
   /* column by column of the inverse, a lane each: D x = e */
@@ -79,13 +71,20 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
   for (unsigned have; (have = __ballot_sync(~0u, left != 0)); to += __popc(have), left &= left - 1)
     if (left) to[inverse_rank(have, lane)] = X[lane * stride + __ffs((int)left) - 1];
 
-  T  entry = 0;
-  T *out   = p < A.rows ? values + A.begin[i] : NULL;
+  T  mine = 0;
+  T *out  = p < A.rows ? values + A.begin[i] : NULL;
   inverse_columns(
-    A, group, [&](int s, int k) { entry = fma(X[lane * stride + s], value(k), entry); },
+    A, row, [&](int k) { mine = value(k); },
     [&](int, unsigned rows) {
+      T entry = 0;
+
+      for (unsigned more = rows; more;) { /* in the order of the rows */
+        const int s = A.lower ? __ffs((int)more) - 1 : 31 - __clz((int)more);
+
+        entry = fma(X[lane * stride + s], __shfl_sync(~0u, mine, s), entry);
+        more &= ~(1u << s);
+      }
       if (rows & reach) *out++ = entry;
-      entry = 0;
     });
 }
 
@@ -123,67 +122,36 @@ template <class T> static __global__ void __launch_bounds__(WARPS * 32) inverse_
   if (p < A.rows) right[A.turn(p)] = sum;
 }
 
-static TrsvError Copy(const int *from, size_t count, int **to)
-{
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * count, to));
-  return TrsvDeviceCopy(*to, from, sizeof(int) * count, NULL);
-}
-
 /* chunk's plan of T itself. */
 static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
 {
-  TrsvMatrix    A = {v->rows, v->offsets, v->columns, v->lower ? TRSV_LOWER : TRSV_UPPER, v->stored ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, plan->precision, TRSV_DEVICE, NULL};
   const TrsvPlaces places = {v->from, v->to};
   TrsvAnalysis    *analysis;
   TrsvError        error;
 
-  TrsvCall(TrsvAnalyse(&A, &analysis));
-  error = TrsvPlanCreatePlaced(&A, analysis, v->source, plan->values, &places, &TrsvChunk, NULL, &v->plain);
+  TrsvCall(TrsvAnalyse(&v->T, &analysis));
+  error = TrsvPlanCreatePlaced(&v->T, analysis, v->source, plan->values, &places, &TrsvChunk, NULL, &v->plain);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(v->plain);
   return TRSV_SUCCESS;
 }
 
-static void FreePattern(Inverse *v)
-{
-  void *const all[] = {v->offsets, v->columns, v->source, v->from, v->to, v->entry, v->place, v->first, v->reach, v->begin, v->start};
-
-  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) TrsvDeviceFree(all[i]);
-  v->offsets = v->columns = v->source = v->from = v->to = v->entry = v->first = v->begin = v->start = NULL;
-  v->place = NULL;
-  v->reach = NULL;
-}
-
 static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const TrsvStatistics *s = &analysis->statistics;
   Inverse              *v;
-  int                   entries, levels = 0, hope = 0;
-  double                least = 0;
 
-  TrsvCall(TrsvEntries(A, &entries));
   TrsvCall(TrsvAlloc(sizeof(*v), &plan->data));
-  v          = (Inverse *)memset(plan->data, 0, sizeof(*v));
-  v->rows    = A->rows;
-  v->groups  = (A->rows + INVERSE_GROUP - 1) / INVERSE_GROUP;
-  v->lower   = A->triangle == TRSV_LOWER;
-  v->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
-  v->entries = entries - (v->stored ? A->rows : 0);
-  v->block   = 1;
-  if (v->entries && s->level_mean <= inverse_narrow) TrsvCall(TrsvInverseHope(A, s, &least, &levels, &hope));
-  if (hope) {
-    TrsvCall(Copy(A->offsets, (size_t)A->rows + 1, &v->offsets));
-    TrsvCall(Copy(A->columns, (size_t)entries, &v->columns));
-    if (source) TrsvCall(Copy(source, (size_t)entries, &v->source));
-    if (plan->places.from) TrsvCall(Copy(plan->places.from, (size_t)A->rows, &v->from));
-    if (plan->places.to) TrsvCall(Copy(plan->places.to, (size_t)A->rows, &v->to));
-    plan->bytes = sizeof(int) * ((size_t)A->rows * (1 + (v->from != NULL) + (v->to != NULL)) + 1 + (size_t)entries * (source ? 2 : 1));
-    TrsvCall(TrsvInversePattern(plan, v, A, s, least, levels));
-  }
+  v             = (Inverse *)memset(plan->data, 0, sizeof(*v));
+  v->T          = *A;
+  v->T.analysis = NULL;
+  v->entries    = (int)(s->nnz - (A->diagonal == TRSV_DIAGONAL_UNIT ? s->rows : 0));
+  v->groups     = (A->rows + INVERSE_GROUP - 1) / INVERSE_GROUP;
+  v->block      = 1;
+  if (s->nnz > s->rows && s->level_mean <= inverse_narrow) TrsvCall(TrsvInversePattern(plan, v, s, source));
   v->use_plain = v->block == 1;
   if (!v->use_plain) return TRSV_SUCCESS;
-  FreePattern(v);
   TrsvCall(TrsvPlanCreatePlaced(A, analysis, source, plan->values, &plan->places, &TrsvChunk, NULL, &v->plain)); /* all there will be */
   plan->bytes = TrsvPlanBytes(v->plain);
   return TRSV_SUCCESS;
@@ -213,7 +181,7 @@ static TrsvError InverseSetValues(TrsvPlan *plan, const void *values, TrsvStream
     TrsvError error;
 
     TrsvCall(TrsvDeviceRoom(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
-    error = TrsvDeviceUpload(v->beyond, &beyond, sizeof(beyond), stream);
+    error = TrsvDeviceClear(v->beyond, sizeof(*v->beyond), stream);
     if (!error) error = plan->precision == TRSV_FLOAT ? Values<float>(v, values, product, stream) : Values<double>(v, values, product, stream);
     if (!error) error = TrsvDeviceDownload(&beyond, v->beyond, sizeof(beyond), stream);
     if (!error && !beyond) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
@@ -244,10 +212,7 @@ static void InverseDestroy(TrsvPlan *plan)
   if (!v) return;
   TrsvPlanDestroy(&v->product);
   TrsvPlanDestroy(&v->plain);
-  FreePattern(v);
-  TrsvDeviceFree(v->inverse);
-  TrsvDeviceFree(v->right);
-  TrsvDeviceFree(v->beyond);
+  TrsvDeviceFree(v->memory);
   free(v);
 }
 

@@ -4,76 +4,113 @@
 #ifndef TRSV_INVERSE_CUH
 #define TRSV_INVERSE_CUH
 
-#include "vocabulary.cuh"
+#include "pattern.cuh"
 
 enum {
   INVERSE_GROUP = 32,
-  INVERSE_LAST  = 32 /* in a place: the column has no further entry in the group */
+  INVERSE_SIZES = 3 /* of blocks: 32, 16 and 8 rows */
 };
 
 typedef struct {
-  int       rows, groups, lower, stored, block; /* block: rows of a diagonal block; 1: none is inverted */
-  int       entries;            /* of T, off the diagonal */
-  TrsvPlan *product, *plain;    /* chunk's plans: of D^-1 T; of T, where that is what is solved or was needed once */
-  int       use_plain;
-  int      *offsets, *columns, *source; /* T, as analysed */
-  int      *from, *to;          /* [rows] the places of b and of x, NULL where they are the rows */
-  int      *entry;              /* [entries] entries by group, column, row: where in T's columns */
-  unsigned char *place;         /* [entries] of each: position in its group, INVERSE_LAST */
-  int      *first;              /* [groups + 1] the first of each group */
-  unsigned *reach;              /* [rows], by position: the positions of the group that its row of D^-1 has entries for */
-  int      *begin, *start;      /* [rows + 1] offsets of D^-1 T; [groups + 1] of D^-1 */
-  void     *inverse, *right;    /* D^-1: the first entries of a group's rows, then the second of those that have so many, ...; D^-1 b */
-  unsigned *beyond;             /* rows whose growth is beyond the limit */
+  TrsvMatrix T;                 /* as analysed; the arrays are the plan's own where blocks are inverted */
+  int        entries, groups;   /* of T, the diagonal's among them where they are stored; of INVERSE_GROUP rows */
+  int        block;             /* rows of a diagonal block; 1: none is inverted */
+  TrsvPlan  *product, *plain;   /* chunk's plans: of D^-1 T; of T, where that is what is solved or was needed once */
+  int        use_plain;
+  void      *memory;            /* that holds all that follows, and T */
+  int       *source;            /* of T, as analysed */
+  int       *from, *to;         /* [rows] the places of b and of x, NULL where they are the rows */
+  unsigned  *reach;             /* [rows], by position: the positions of the group that its row of D^-1 has entries for */
+  int       *begin, *start;     /* [rows + 1] offsets of D^-1 T; [groups + 1] of D^-1 */
+  char      *inverse, *right;   /* D^-1: the first entries of a group's rows, then the second of those that have so many, ...; D^-1 b */
+  unsigned  *beyond;            /* rows whose growth is beyond the limit */
 } Inverse;
 
-/* What kernels see of it. */
-struct InverseView {
-  int                  rows, lower, stored, block;
-  const int           *offsets, *columns, *source, *from, *entry, *first, *begin, *start;
-  const unsigned char *place;
-  const unsigned      *reach;
+/* What kernels see of it. A position is a row's place in the order of solution. */
+struct InverseView : Pattern {
+  int             block;
+  const int      *source, *from, *begin, *start;
+  const unsigned *reach;
 
-  InverseView(const Inverse *v) : rows(v->rows), lower(v->lower), stored(v->stored), block(v->block), offsets(v->offsets), columns(v->columns), source(v->source), from(v->from), entry(v->entry), first(v->first), begin(v->begin), start(v->start), place(v->place), reach(v->reach) { }
-
-  __device__ __forceinline__ int turn(int i) const { return lower ? i : rows - 1 - i; } /* from row to position, and back */
+  InverseView(const Inverse *v) : Pattern(&v->T), block(v->block), source(v->source), from(v->from), begin(v->begin), start(v->start), reach(v->reach) { }
 
   /* Where the right-hand side of a position stands. */
   __device__ __forceinline__ int place_of(int p) const { return from ? from[turn(p)] : turn(p); }
-
-  /* The entries off the diagonal of a row are [*from, *to); returns where its diagonal is, or -1. */
-  __device__ __forceinline__ int row(int i, int *from, int *to) const
-  {
-    *from = offsets[i], *to = offsets[i + 1];
-    return !stored ? -1 : lower ? --*to : (*from)++;
-  }
 };
 
-/* Goes through the columns of a group, and calls give(column, which rows have it) for each; add(position, entry) before that for each entry
-   outside the diagonal block of its row. All lanes alike. */
-template <class Add, class Give> static __device__ __forceinline__ void inverse_columns(const InverseView &A, int group, Add add, Give give)
+/* The entries of a position's row outside of its diagonal block are [begin, end). */
+struct InverseRow {
+  int begin, end;
+};
+
+/* Finds them; calls inside(position, entry) for those in the block, the diagonal's left out. Columns rise, so that these are at one end. */
+template <class Inside> static __device__ __forceinline__ InverseRow inverse_row(const InverseView &A, int p, Inside inside)
 {
-  unsigned rows = 0;
+  if (p >= A.rows) return {0, 0};
+  const int  i = A.turn(p), top = p / A.block * A.block;
+  InverseRow row = {A.offsets[i] + (A.stored && !A.lower), A.offsets[i + 1] - (A.stored && A.lower)};
 
-  for (int k = A.first[group]; k < A.first[group + 1]; k++) {
-    const int place = A.place[k], s = place % INVERSE_GROUP, column = A.columns[A.entry[k]];
+  while (row.begin < row.end) {
+    const int k = A.lower ? row.end - 1 : row.begin, q = A.turn(A.columns[k]);
 
-    if (A.turn(column) / A.block != (group * INVERSE_GROUP + s) / A.block) {
-      rows |= 1u << s;
-      add(s, A.entry[k]);
-    }
-    if (place & INVERSE_LAST) {
-      if (rows) give(column, rows);
-      rows = 0;
+    if (q < top) break;
+    inside(q, k);
+    if (A.lower) row.end--;
+    else row.begin++;
+  }
+  return row;
+}
+
+/* Goes through the columns that the rows of a warp have outside of their blocks, as they rise, and calls give(column, lanes whose rows have it)
+   for each; load(entry) for each entry of the lane's own row, before its column is given. All lanes alike. */
+template <class Load, class Give> static __device__ __forceinline__ void inverse_columns(const InverseView &A, InverseRow row, Load load, Give give)
+{
+  const auto column = [&](int k) { return k < row.end ? ~(unsigned)A.columns[k] : 0; }; /* so the least is the largest, and none less than all */
+  unsigned   now = column(row.begin), then = column(row.begin + 1);
+
+  if (now) load(row.begin);
+  for (unsigned least; (least = trsv_warp_max(now));) {
+    const bool mine = now == least;
+
+    give((int)~least, __ballot_sync(~0u, mine));
+    if (mine) {
+      now = then;
+      if (now) load(++row.begin);
+      then = now ? column(row.begin + 1) : 0;
     }
   }
 }
 
-/* Is there hope for blocks of 32, if their product had no more entries than T? *least: seconds of a solve with T itself; *levels: level sets of
-   the product. */
-TrsvError TrsvInverseHope(const TrsvMatrix *, const TrsvStatistics *, double *least, int *levels, int *hope);
+/* What blocks of one size come to: entries of D^-1, and of the product off its diagonal; of the product, what TrsvFillStatistics takes. */
+struct InverseTotals {
+  unsigned long long inverse, entries, squares, distance;
+  unsigned           row_max;
+};
 
-/* Chooses the rows of a block (v->block, 1 where no inverse pays), makes the pattern of the product and its plan. */
-TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvMatrix *, const TrsvStatistics *, double least, int levels);
+/* The same by row, and the level sets of the product, for each size; while a plan is made. */
+struct InverseSizes {
+  int           levels[INVERSE_SIZES];
+  unsigned     *word;                  /* [INVERSE_SIZES][rows] 1 + the level of each row */
+  InverseTotals totals[INVERSE_SIZES];
+  int          *rows, *groups;         /* [sizes][rows] entries of each row of the product; [sizes][groups] of each group of D^-1 */
+  void         *memory[2];             /* that holds words; counts */
+};
+
+TrsvError TrsvInverseLevels(const Inverse *, InverseSizes *);
+TrsvError TrsvInverseCount(const Inverse *, int sizes, InverseSizes *); /* for so many sizes, the largest first */
+void      TrsvInverseForget(InverseSizes *);
+
+/* D^-1 T without its values, and of its analysis what chunk asks for: all but the widest level set and where each starts. */
+struct InverseProduct {
+  TrsvMatrix   matrix;
+  TrsvAnalysis analysis;
+  void        *memory; /* room for columns and order; offsets are the plan's */
+};
+
+/* Makes all that is kept for blocks of the size-th size, and their product; takes the counts as room. */
+TrsvError TrsvInverseMake(TrsvPlan *, Inverse *, InverseSizes *, int size, const int *source, InverseProduct *);
+
+/* Chooses the rows of a block, v->block, 1 where no inverse pays. Where it does, makes all that is kept. */
+TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvStatistics *, const int *source);
 
 #endif

@@ -2,148 +2,83 @@
    The pattern of the algorithm `inverse`: which entries the inverses of the diagonal blocks have, which their product with the triangle, and
    how large the blocks are to be.
 
-   The entries of the triangle are sorted by group of 32 positions, then column, once; whatever the block size, a warp goes through those of
-   its group in this order, a lane for each row. Nobody waits for anybody.
+   Mapping: a warp for each group of 32 positions, a lane for each row. The warp merges its rows, whose columns rise, so that nothing is sorted.
+   Nobody waits for anybody. Same result: sums and extremes of whole numbers.
 */
+#include <limits.h>
 #include "inverse.cuh"
-#include "chunk.h"
-#include "pattern.cuh"
+#include "chunk_graph.cuh"
 
-/* A warp for each row: its number for each of its entries. */
-static __global__ void inverse_rows(const InverseView A, int *row)
+typedef unsigned long long Sum;
+
+template <class T> static __device__ __forceinline__ T warp_sum(T v)
 {
-  const int i = (int)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
-
-  if (i >= A.rows) return;
-  for (int k = A.offsets[i] + (int)(threadIdx.x % 32); k < A.offsets[i + 1]; k += 32) row[k] = i;
+  for (int d = 16; d; d /= 2) v += __shfl_xor_sync(~0u, v, d);
+  return v;
 }
 
-static __global__ void inverse_count_up(int n, int *to)
+/* Which rows of its block a position depends on, directly or not, itself included; none of a position beyond the last. */
+static __device__ __forceinline__ unsigned inverse_reach(const InverseView &A, int p, InverseRow *row)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  unsigned direct = 0, all = p < A.rows ? 1u << p % INVERSE_GROUP : 0;
 
-  if (k < n) to[k] = k;
-}
-
-/* The group of each entry, in the order given; those on the diagonal are in none. */
-static __global__ void inverse_groups(const InverseView A, int n, int groups, const int *order, const int *row, unsigned *group)
-{
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-
-  if (k < n) group[k] = (unsigned)(row[order[k]] == A.columns[order[k]] ? groups : A.turn(row[order[k]]) / INVERSE_GROUP);
-}
-
-/* The place of each sorted entry, and where groups start. */
-static __global__ void inverse_places(const InverseView A, int n, int groups, const int *entry, const unsigned *group, const int *row, unsigned char *place, int *first)
-{
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-
-  if (k > n) return;
-  const int now = k < n ? (int)group[k] : groups, before = k ? (int)group[k - 1] : -1;
-  for (int g = before + 1; g <= now; g++) first[g] = k;
-  if (k == n) return;
-  const bool last = k + 1 == n || (int)group[k + 1] != now || A.columns[entry[k + 1]] != A.columns[entry[k]];
-  place[k]        = (unsigned char)(A.turn(row[entry[k]]) % INVERSE_GROUP | (last ? INVERSE_LAST : 0));
-}
-
-/* A warp for each group: which rows of its block each row depends on, directly or not, itself included. */
-static __global__ void inverse_reach(const InverseView A, unsigned *reach, int *count)
-{
-  const int p = (int)(blockIdx.x * INVERSE_GROUP + threadIdx.x);
-  unsigned  direct = 0, all = 1u << threadIdx.x;
-
-  if (p < A.rows) {
-    int from, to;
-
-    (void)A.row(A.turn(p), &from, &to);
-    for (int k = from; k < to; k++) {
-      const int q = A.turn(A.columns[k]);
-      if (q / A.block == p / A.block) direct |= 1u << q % INVERSE_GROUP;
-    }
-  }
+  *row = inverse_row(A, p, [&](int q, int) { direct |= 1u << q % INVERSE_GROUP; });
   for (int s = 0; s < INVERSE_GROUP; s++) { /* that of row s is complete by now */
     const unsigned other = __shfl_sync(~0u, all, s);
     if (direct >> s & 1) all |= other;
   }
-  if (p < A.rows) reach[p] = all;
-  int sum = p < A.rows ? __popc(all) : 0;
-  for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
-  if (threadIdx.x == 0) count[blockIdx.x] = sum;
+  return all;
 }
 
-/* A warp for each group: how many entries each row of D^-1 T has, or, where columns is not NULL, which. */
-static __global__ void inverse_product(const InverseView A, int *counts, int *columns)
+/* A warp for each size and group: how many entries each row of D^-1 T, and each group of D^-1, has. rows [sizes][rows], groups [sizes][groups]. */
+static __global__ void inverse_count(InverseView A, int groups, InverseTotals *totals, int *rows, int *inverse)
 {
-  const int p = (int)(blockIdx.x * INVERSE_GROUP + threadIdx.x), i = A.turn(p);
+  const int  size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups, p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.turn(p);
+  InverseRow row;
+  int        count = 0;
+  Sum        distance = 0;
 
-  const unsigned reach = p < A.rows ? A.reach[p] : 0;
-  int            count = 0, *const to = columns && p < A.rows ? columns + A.begin[i] : NULL;
-
+  A.block              = INVERSE_GROUP >> size;
+  const unsigned reach = inverse_reach(A, p, &row);
   inverse_columns(
-    A, (int)blockIdx.x, [](int, int) { },
-    [&](int column, unsigned rows) {
-      if (!(rows & reach)) return;
-      if (to) to[count] = column;
+    A, row, [](int) { },
+    [&](int column, unsigned have) {
+      if (!(have & reach)) return;
       count++;
+      distance += (Sum)abs(column - i);
     });
-  if (counts && p < A.rows) counts[i] = count;
+  if (p < A.rows) rows[(size_t)size * (size_t)A.rows + (size_t)i] = count;
+
+  const Sum      length = p < A.rows ? (Sum)count + 1 : 0, entries = warp_sum((Sum)count), squares = warp_sum(length * length);
+  const int      own    = warp_sum(__popc(reach));
+  const unsigned most   = trsv_warp_max((unsigned)length);
+  distance              = warp_sum(distance);
+  if (threadIdx.x) return;
+  inverse[(size_t)size * (size_t)groups + (size_t)group] = own;
+  (void)atomicAdd(&totals[size].inverse, (Sum)own);
+  (void)atomicAdd(&totals[size].entries, entries);
+  (void)atomicAdd(&totals[size].squares, squares);
+  (void)atomicAdd(&totals[size].distance, distance);
+  (void)atomicMax(&totals[size].row_max, most);
 }
 
-static unsigned Blocks(int n, int size) { return (unsigned)((n + size - 1) / size); }
-
-static int Bits(int n)
+/* A warp for each group: what inverse_count has counted; and rows get their numbers, for who sorts them. */
+static __global__ void inverse_product(const InverseView A, unsigned *reaches, int *columns, int *natural)
 {
-  int bits = 1;
+  const int      p = (int)(blockIdx.x * INVERSE_GROUP + threadIdx.x);
+  InverseRow     row;
+  const unsigned reach = inverse_reach(A, p, &row);
+  int           *to    = p < A.rows ? columns + A.begin[A.turn(p)] : NULL;
 
-  while (bits < 31 && n >> bits) bits++;
-  return bits;
-}
-
-/* The entries off the diagonal by group, column, row. */
-static TrsvError SortEntries(Inverse *v, int stored, int *room)
-{
-  const size_t      n = (size_t)stored;
-  const InverseView A(v);
-  int *const        row = room, *const order = row + n, *const sorted = order + n;
-  unsigned *const   key = (unsigned *)(sorted + n), *const group = key + n;
-
-  TRSV_LAUNCH(inverse_rows, Blocks(v->rows, 8), 256, 0, (TrsvStream)NULL, A, row);
-  TrsvCall(TrsvDeviceLaunched("inverse_rows"));
-  TRSV_LAUNCH(inverse_count_up, Blocks(stored, 256), 256, 0, (TrsvStream)NULL, stored, order);
-  TrsvCall(TrsvDeviceLaunched("inverse_count_up"));
-  TrsvCall(TrsvDeviceSort(stored, Bits(v->rows), (const unsigned *)v->columns, key, order, sorted));
-  TRSV_LAUNCH(inverse_groups, Blocks(stored, 256), 256, 0, (TrsvStream)NULL, A, stored, v->groups, sorted, row, key);
-  TrsvCall(TrsvDeviceLaunched("inverse_groups"));
-  TrsvCall(TrsvDeviceSort(stored, Bits(v->groups), key, group, sorted, v->entry));
-  TRSV_LAUNCH(inverse_places, Blocks(v->entries + 1, 256), 256, 0, (TrsvStream)NULL, A, v->entries, v->groups, v->entry, group, row, v->place, v->first);
-  return TrsvDeviceLaunched("inverse_places");
-}
-
-/* How many entries D^-1 T has, in each row (v->begin) and at all, for blocks of so many rows. */
-static TrsvError Product(Inverse *v, int block, int *counts, TrsvMatrix *P, int *entries)
-{
-  v->block    = block;
-  P->diagonal = TRSV_DIAGONAL_UNIT;
-  P->offsets  = v->begin;
-  P->columns  = NULL;
-  TRSV_LAUNCH(inverse_reach, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), v->reach, counts);
-  TrsvCall(TrsvDeviceLaunched("inverse_reach"));
-  TrsvCall(TrsvDeviceScan(v->groups, counts, v->start));
-  TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), counts, (int *)NULL);
-  TrsvCall(TrsvDeviceLaunched("inverse_product"));
-  TrsvCall(TrsvDeviceScan(v->rows, counts, v->begin));
-  return TrsvEntries(P, entries);
-}
-
-/* And which; the caller releases the columns, on errors too. */
-static TrsvError Columns(Inverse *v, TrsvMatrix *P, int entries)
-{
-  int *columns;
-
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * (size_t)entries, &columns, NULL));
-  P->columns = columns;
-  TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), (int *)NULL, columns);
-  return TrsvDeviceLaunched("inverse_product");
+  if (p < A.rows) {
+    reaches[p] = reach;
+    natural[p] = p;
+  }
+  inverse_columns(
+    A, row, [](int) { },
+    [&](int column, unsigned have) {
+      if (have & reach) *to++ = column;
+    });
 }
 
 /* What a solve with D^-1 T is expected to take, with so many level sets and entries. Its rows depend on many rows that get ready together, so that
@@ -163,92 +98,140 @@ static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, dou
   return TRSV_SUCCESS;
 }
 
-/* The level sets of D^-1 T, without making it. */
-static TrsvError Levels(const TrsvMatrix *A, int block, int *levels)
-{
-  unsigned *word;
-
-  TrsvCall(TrsvDeviceRoom(sizeof(unsigned) * (size_t)A->rows, &word, NULL));
-  const TrsvError error = TrsvDeviceBlockLevels(A, block, word, levels);
-  TrsvDeviceUnstage(word, NULL);
-  return error;
-}
-
-TrsvError TrsvInverseHope(const TrsvMatrix *A, const TrsvStatistics *plain, double *least, int *levels, int *hope)
+/* How many sizes, from the largest blocks on, there is hope for: if their products had no more entries than T. Smaller blocks have more level sets,
+   but fewer entries. */
+static TrsvError Hope(const TrsvStatistics *plain, double least, const InverseSizes *s, int *sizes)
 {
   double seconds;
 
-  TrsvCall(TrsvChunkEstimate(plain, least));
-  TrsvCall(Levels(A, INVERSE_GROUP, levels));
-  TrsvCall(Estimate(plain, *levels, plain->nnz, &seconds));
-  *hope = seconds < *least;
-  return TRSV_SUCCESS;
-}
-
-/* The block size whose product is solved fastest, 1 if none is faster than T itself. Smaller blocks have more level sets, but fewer entries;
-   the product is made only where the level sets alone do not rule it out. */
-static TrsvError ChooseBlock(Inverse *v, const TrsvMatrix *A, const TrsvStatistics *plain, double least, int levels, int *counts, int *best)
-{
-  *best = 1;
-  for (int block = INVERSE_GROUP; block >= 8; block /= 2) {
-    TrsvMatrix P = *A;
-    double     seconds;
-    int        entries;
-
-    if (block < INVERSE_GROUP) TrsvCall(Levels(A, block, &levels));
-    TrsvCall(Estimate(plain, levels, plain->nnz, &seconds));
+  for (*sizes = 0; *sizes < INVERSE_SIZES; ++*sizes) {
+    TrsvCall(Estimate(plain, s->levels[*sizes], plain->nnz, &seconds));
     if (seconds >= least) break;
-    TrsvCall(Product(v, block, counts, &P, &entries));
-    TrsvCall(Estimate(plain, levels, (long)entries + plain->rows, &seconds));
-    if (seconds < least) least = seconds, *best = block;
   }
   return TRSV_SUCCESS;
 }
 
-/* The plan of D^-1 T. */
-static TrsvError MakeProduct(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, int *counts)
+/* Of so many sizes, the one whose product is solved fastest; INVERSE_SIZES if none is faster than T itself. */
+static TrsvError Choose(const TrsvStatistics *plain, double least, const InverseSizes *s, int sizes, int *best)
 {
-  const size_t  size     = TrsvValueSize(plan->precision);
-  const TrsvPlaces places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
-  TrsvMatrix    P        = *A;
-  TrsvAnalysis *analysis = NULL;
-  int           entries = 0, inverse = 0;
-  TrsvError     error;
+  *best = INVERSE_SIZES;
+  for (int size = 0; size < sizes; size++) {
+    const Sum entries = s->totals[size].entries;
+    double    seconds;
 
-  error = Product(v, v->block, counts, &P, &entries);
-  if (!error) error = Columns(v, &P, entries);
-  if (!error) error = TrsvAnalyse(&P, &analysis);
-  if (!error) error = TrsvPlanCreatePlaced(&P, analysis, NULL, entries, &places, &TrsvChunk, NULL, &v->product);
-  TrsvAnalysisDestroy(&analysis);
-  TrsvDeviceUnstage((void *)P.columns, NULL);
-  TrsvCall(error);
-  TrsvCall(TrsvDeviceDownload(&inverse, v->start + v->groups, sizeof(int), NULL));
-  TrsvCall(TrsvDeviceAlloc(size * (size_t)inverse, &v->inverse));
-  TrsvCall(TrsvDeviceAlloc(size * (size_t)v->rows, &v->right));
-  TrsvCall(TrsvDeviceAlloc(sizeof(unsigned), &v->beyond));
-  plan->bytes += TrsvPlanBytes(v->product) + size * ((size_t)inverse + (size_t)v->rows);
+    TrsvCall(Estimate(plain, s->levels[size], plain->nnz, &seconds));
+    if (seconds >= least) break; /* its level sets alone rule it out by now */
+    TrsvCall(Estimate(plain, s->levels[size], (long)entries + plain->rows, &seconds));
+    if (seconds < least && entries <= INT_MAX) least = seconds, *best = size;
+  }
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvMatrix *A, const TrsvStatistics *plain, double least, int levels)
+TrsvError TrsvInverseLevels(const Inverse *v, InverseSizes *s)
 {
-  int      *room = NULL, *counts = NULL, block = 1;
-  const int entries = v->entries + (v->stored ? v->rows : 0);
-  TrsvError error   = TrsvDeviceAlloc((size_t)v->entries, &v->place);
+  *s = InverseSizes();
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(INVERSE_SIZES * (size_t)v->T.rows, s->word); }, &s->memory[0]));
+  return TrsvDeviceBlockLevels(&v->T, INVERSE_GROUP, INVERSE_SIZES, s->word, s->levels);
+}
 
-  if (!error) error = TrsvDeviceAlloc(sizeof(int) * (size_t)entries, &v->entry);
-  if (!error) error = TrsvDeviceAlloc(sizeof(int) * ((size_t)v->groups + 1), &v->first);
-  if (!error) error = TrsvDeviceAlloc(sizeof(int) * ((size_t)v->groups + 1), &v->start);
-  if (!error) error = TrsvDeviceAlloc(sizeof(int) * ((size_t)v->rows + 1), &v->begin);
-  if (!error) error = TrsvDeviceAlloc(sizeof(int) * (size_t)v->rows, &v->reach);
-  if (!error) error = TrsvDeviceRoom(sizeof(int) * (size_t)v->rows, &counts, NULL);
-  plan->bytes += 5 * (size_t)v->entries + sizeof(int) * (2 * (size_t)v->groups + 2 * (size_t)v->rows);
-  if (!error) error = TrsvDeviceRoom(5 * sizeof(int) * (size_t)entries, &room, NULL);
-  if (!error) error = SortEntries(v, entries, room);
-  TrsvDeviceUnstage(room, NULL);
-  if (!error) error = ChooseBlock(v, A, plain, least, levels, counts, &block);
-  v->block = block;
-  if (!error && block > 1) error = MakeProduct(plan, v, A, counts);
-  TrsvDeviceUnstage(counts, NULL);
+TrsvError TrsvInverseCount(const Inverse *v, int sizes, InverseSizes *s)
+{
+  const size_t   n = (size_t)sizes;
+  InverseTotals *totals;
+
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(INVERSE_SIZES, totals), a.take(n * (size_t)v->T.rows, s->rows), a.take(n * (size_t)v->groups, s->groups); }, &s->memory[1]));
+  TrsvCall(TrsvDeviceClear(totals, sizeof(s->totals), NULL));
+  TRSV_LAUNCH(inverse_count, (unsigned)(sizes * v->groups), 32, 0, (TrsvStream)NULL, InverseView(v), v->groups, totals, s->rows, s->groups);
+  TrsvCall(TrsvDeviceLaunched("inverse_count"));
+  return TrsvDeviceDownload(s->totals, totals, sizeof(s->totals), NULL);
+}
+
+void TrsvInverseForget(InverseSizes *s)
+{
+  for (int n = 0; n < 2; n++) {
+    ChunkLeave(s->memory[n]);
+    s->memory[n] = NULL;
+  }
+}
+
+static TrsvError Copy(const int *from, size_t count, int *to) { return TrsvDeviceCopy(to, from, sizeof(int) * count, NULL); }
+
+/* The memory of a plan with inverses; T and what goes with it. */
+static TrsvError Keep(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
+{
+  const TrsvMatrix A = v->T;
+  const TrsvPlaces given = plan->places;
+  const size_t     rows = (size_t)A.rows, groups = (size_t)v->groups, n = (size_t)v->entries, size = TrsvValueSize(plan->precision);
+  int             *offsets, *columns;
+
+  TrsvCall(ChunkAllocate(TrsvDeviceAlloc, [&](ChunkArena &a) {
+    a.take(rows + 1, offsets), a.take(n, columns), a.take(rows, v->reach), a.take(rows + 1, v->begin), a.take(groups + 1, v->start);
+    a.take(size * (size_t)totals->inverse, v->inverse), a.take(size * rows, v->right), a.take(1, v->beyond);
+    if (source) a.take(n, v->source);
+    if (given.from) a.take(rows, v->from);
+    if (given.to) a.take(rows, v->to);
+    plan->bytes = a.used;
+  }, &v->memory));
+  v->T.offsets = offsets;
+  v->T.columns = columns;
+  TrsvCall(Copy(A.offsets, rows + 1, offsets));
+  TrsvCall(Copy(A.columns, n, columns));
+  if (source) TrsvCall(Copy(source, n, v->source));
+  if (given.from) TrsvCall(Copy(given.from, rows, v->from));
+  if (given.to) TrsvCall(Copy(given.to, rows, v->to));
+  return TRSV_SUCCESS;
+}
+
+/* The level sets of the product are those of T for its blocks: in either, a row depends on all that the rows of its block which it reaches depend on
+   outside of the block. So they are known. */
+TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const int *source, InverseProduct *P)
+{
+  const InverseTotals *totals = &s->totals[size];
+  const int            rows = v->T.rows, levels = s->levels[size];
+  TrsvStatistics      *found = &P->analysis.statistics;
+  int                 *columns, *natural;
+
+  *P       = InverseProduct();
+  v->block = INVERSE_GROUP >> size;
+  TrsvCall(Keep(plan, v, totals, source));
+  TrsvCall(TrsvDeviceScan(v->groups, s->groups + (size_t)size * (size_t)v->groups, v->start));
+  TrsvCall(TrsvDeviceScan(rows, s->rows + (size_t)size * (size_t)rows, v->begin));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural); }, &P->memory));
+  TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), v->reach, columns, natural);
+  TrsvCall(TrsvDeviceLaunched("inverse_product"));
+  TrsvCall(TrsvSortLevels(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural, P->analysis.order));
+  P->matrix          = v->T;
+  P->matrix.diagonal = TRSV_DIAGONAL_UNIT;
+  P->matrix.offsets  = v->begin;
+  P->matrix.columns  = columns;
+  P->analysis.memory = TRSV_DEVICE;
+  found->row_max     = (int)totals->row_max;
+  found->levels      = levels;
+  TrsvFillStatistics(found, rows, (long)totals->entries + rows, (long)totals->entries, totals->squares, totals->distance);
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *plain, const int *source)
+{
+  InverseSizes   s = InverseSizes();
+  InverseProduct P = InverseProduct();
+  double         least;
+  int            sizes = 0, best = INVERSE_SIZES;
+  TrsvError      error;
+
+  TrsvCall(TrsvChunkEstimate(plain, &least));
+  error = TrsvInverseLevels(v, &s);
+  if (!error) error = Hope(plain, least, &s, &sizes);
+  if (!error && sizes) error = TrsvInverseCount(v, sizes, &s);
+  if (!error && sizes) error = Choose(plain, least, &s, sizes, &best);
+  if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
+  TrsvInverseForget(&s);
+  if (!error && best < INVERSE_SIZES) {
+    const TrsvPlaces places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
+
+    error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunk, NULL, &v->product);
+    if (!error) plan->bytes += TrsvPlanBytes(v->product);
+  }
+  ChunkLeave(P.memory);
   return error;
 }

@@ -2,6 +2,8 @@
    Level sets of a triangle on the device: one launch finds the level of every row, a sort orders the rows by it.
 
    Mapping, memory order, why it ends: dataflow.cuh. Rows come in the order of solution, the dependencies of each from the farthest on.
+   Levels for blocks of several sizes are found side by side, as one search leaves the device idle: the blocks of a launch take turns, and
+   each search has tickets and words of its own, so that why one ends is why all do.
    Same bits: the largest of some numbers, whatever order they arrive in.
 */
 #include "dataflow.cuh"
@@ -25,7 +27,7 @@ struct LevelPass {
   Pattern A;
   int     rows, size, step;
 
-  LevelPass(const TrsvMatrix *T, int block) : A(T), rows(A.rows), size(block), step(A.lower ? 1 : -1) { }
+  LevelPass(const TrsvMatrix *T, int size) : A(T), rows(A.rows), size(size), step(A.lower ? 1 : -1) { }
 
   __device__ __forceinline__ int        place(int r) const { return A.turn(r); }
   __device__ __forceinline__ int        count(int r) const { return A.entries(A.turn(r)); }
@@ -36,13 +38,22 @@ struct LevelPass {
   __device__ __forceinline__ unsigned   word(const LevelKnown &known, int, const DataflowWords &) const { return known.level + 1; }
 };
 
+enum {
+  SEARCHES = 3 /* of one launch, at most */
+};
+
 static_assert(sizeof(TrsvSearch::state) == sizeof(unsigned) * DATAFLOW_STATES, "a search has the words that its blocks share");
 
-/* A row that is the last to be counted in its level set finds how many rows that has. */
-static __global__ void __launch_bounds__(DATAFLOW_BLOCK, 6) levels_find(const LevelPass pass, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *found, TrsvSync sync)
+/* Each search is for blocks of half the size of the one before. A row that is the last to be counted in its level set finds how many rows that has. */
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK, 6) levels_find(LevelPass pass, unsigned searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *found, TrsvSync sync)
 {
   if (wrong && *wrong) return;
-  const unsigned mine = dataflow_pass(pass, word, sync);
+  const unsigned search = blockIdx.x % searches;
+
+  found += search;
+  pass.size >>= search;
+  sync.ticket = found->state + DATAFLOW_TICKET;
+  const unsigned mine = dataflow_pass(pass, word + (size_t)search * (size_t)pass.rows, sync);
   unsigned       largest = mine, widest = 0;
 
   if (count) {
@@ -60,35 +71,37 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, 6) levels_find(const Le
   }
 }
 
-static TrsvError Launch(const TrsvMatrix *A, int block, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search)
+/* All give up where one does, by the words of the first. */
+static TrsvError Launch(const TrsvMatrix *A, int size, int searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search)
 {
-  TRSV_LAUNCH(levels_find, DataflowBlocks(A->rows), DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, LevelPass(A, block), wrong, word, count, search, DataflowSync(search->state));
+  TRSV_LAUNCH(levels_find, (unsigned)searches * DataflowBlocks(A->rows), DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, LevelPass(A, size), (unsigned)searches, wrong, word, count, search, DataflowSync(search->state));
   return TrsvDeviceLaunched("levels_find");
 }
 
-TrsvError TrsvSearchLevels(const TrsvMatrix *A, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search) { return Launch(A, 1, wrong, word, count, search); }
+TrsvError TrsvSearchLevels(const TrsvMatrix *A, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search) { return Launch(A, 1, 1, wrong, word, count, search); }
 
 TrsvError TrsvSearchEnded(const TrsvSearch *found)
 {
   return found->state[DATAFLOW_GAVE_UP] ? TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvPatienceLimit()) : TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int block, unsigned *word, int *levels)
+TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, unsigned *word, int *levels)
 {
-  TrsvSearch found, *room;
-  TrsvError  error;
+  TrsvSearch   found[SEARCHES], *room;
+  const size_t bytes = sizeof(found[0]) * (size_t)searches;
+  TrsvError    error;
 
-  *levels = 0;
+  for (int n = 0; n < searches; n++) levels[n] = 0;
   if (!A->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceRoom(sizeof(found), &room, NULL));
-  error = TrsvDeviceClear(room, sizeof(found), NULL);
-  if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)A->rows, NULL);
-  if (!error) error = Launch(A, block, NULL, word, NULL, room);
-  if (!error) error = TrsvDeviceDownload(&found, room, sizeof(found), NULL);
+  TrsvCall(TrsvDeviceRoom(bytes, &room, NULL));
+  error = TrsvDeviceClear(room, bytes, NULL);
+  if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * (size_t)A->rows, NULL);
+  if (!error) error = Launch(A, size, searches, NULL, word, NULL, room);
+  if (!error) error = TrsvDeviceDownload(found, room, bytes, NULL);
   TrsvDeviceUnstage(room, NULL);
   TrsvCall(error);
-  *levels = (int)found.levels;
-  return TrsvSearchEnded(&found);
+  for (int n = 0; n < searches; n++) levels[n] = (int)found[n].levels;
+  return TrsvSearchEnded(&found[0]);
 }
 
 TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order)

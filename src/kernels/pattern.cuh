@@ -44,8 +44,9 @@ TrsvError TrsvSearchEnded(const TrsvSearch *);
    natural [rows]: 0, 1, ... */
 TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order);
 
-/* The whole search, where entries between rows of a block, so many solved in turn (a power of two up to 256), take no level. */
-TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *, int block, unsigned *word, int *levels);
+/* The whole search, where entries between rows of a block, so many solved in turn (a power of two up to 256), take no level; in the same launch for
+   blocks of half that size, and of half of that: searches are for up to 3 sizes. word [searches][rows], levels [searches]. */
+TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *, int size, int searches, unsigned *word, int *levels);
 
 /* The last m in [0, n) with starts[m] <= k, for rising starts and starts[0] <= k: which of n segments holds k. */
 static __device__ __forceinline__ int segment(const int *starts, int n, int k)

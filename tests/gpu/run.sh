@@ -4,7 +4,8 @@
 #
 #   PARTS      which of those below (default: all down to petsc)
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see tests/bench/bench.cu)
-#   RESULTS    where the results go (default: results)
+#   MATRICES   of solve and solutions: generated ones by name, files by path (default: those of the benchmark and all files)
+#   RESULTS    where the results go (default: results). On several GPUs parts can run side by side, with a RESULTS and CUDA_VISIBLE_DEVICES each
 #
 # Writes RESULTS/gpu.txt (what ran, on what, how long, with which outcome). Exit status 1 where something failed. The parts, what they write
 # there, and the time they take on an H200 with 16 cores (~: an estimate, none was kept; from now on gpu.txt tells; -: not yet run):
@@ -299,8 +300,9 @@ fi
 if begin solutions "time to solution, set-up included: jacobi, cuSPARSE's ILU, and ours in each order"; then
   rm -f "$results/solutions.jsonl"
   # small matrices four to a process, large ones by themselves: what stops one, a set-up of minutes say, is not the end of the others
-  mapfile -t at < <(find -L "$SPTRSV_MATRICES" -maxdepth 1 -name '*.mtx*' -printf '%s %p\n' | sort -n | cut -d' ' -f2-)
+  mapfile -t at < <(find -L ${MATRICES:-"$SPTRSV_MATRICES"} -maxdepth 1 -name '*.mtx*' -printf '%s %p\n' 2>/dev/null | sort -n | cut -d' ' -f2-)
   until=$((SECONDS + 500)) group=g2d5:1000,g3d7:128 inside=4
+  if [ -n "${MATRICES:-}" ]; then group=$(printf '%s\n' $MATRICES | grep -v / | paste -sd,); fi
   : >"$results/solutions.log"
   for i in "${!at[@]}"; do
     group=$group,${at[i]} inside=$((inside + 1))

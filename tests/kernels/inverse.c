@@ -50,4 +50,5 @@ void TestInverse(void)
     Growth((TrsvTriangle)(variant & 1), (TrsvPrecision)(variant >> 1));
     End();
   }
+  TestInversePattern();
 }
