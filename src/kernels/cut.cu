@@ -5,8 +5,8 @@
    itself: no row of the tree waits for more than it must. What is ready when is told by the level sets of the whole matrix. Rows of more
    than HUGE entries are cut into pieces first, which are summed up by trees of their own; the last KEPT entries to get ready stay with the row.
 
-   Mapping: one thread for each row or piece, once the long rows' entries are by row and level: one thread for each counts which of its row come
-   before it, or, where there are rows of more than COUNTED entries, two sorts.
+   Mapping: one thread for each row or piece, once the long rows' entries are by level: one thread for each counts which of its row come before
+   it; those of rows of more than COUNTED entries are sorted, twice.
    No thread waits for another.
 */
 #include <limits.h>
@@ -15,12 +15,12 @@
 #include "pattern.cuh"
 
 enum {
-  BLOCK  = 256,
-  HUGE   = 1024,
-  KEPT   = 256,
-  PIECE  = 512, /* entries, at least */
-  PIECES = 256, /* of a row, at most */
-  COUNTED = 128, /* entries of the longest row, at most, where counting is quicker than sorting */
+  BLOCK   = 256,
+  HUGE    = 1024,
+  KEPT    = 256,
+  PIECE   = 512, /* entries, at least */
+  PIECES  = 256, /* of a row, at most */
+  COUNTED = 128, /* entries of a row, at most, where counting is quicker than sorting */
   ROWS    = 64   /* of a block that counts */
 };
 
@@ -49,17 +49,16 @@ struct Pieces {
   __device__ int entries() const { return pieces ? (pieces - 1) * (size + sums) + last + last_sums : 0; }
 };
 
-/* What kernels work with. The scans are by rows in the order of solution: first is NULL where no row is long, the others where none is longer than
-   COUNTED. */
+/* What kernels work with. The scans are by rows in the order of solution: first is NULL where no row is long, the others where none is to be sorted. */
 struct Cutting {
   int        longest;
-  const int *first, *part, *longs; /* scans: rows of the sequence, rows and pieces, entries of long rows */
-  const int *entry, *ready;        /* entries of the long rows (where longs is NULL, of all), by row and then as they get ready; their levels */
-  int       *level;                /* room for a level of each row of the sequence */
+  const int *first, *part, *sorted; /* scans: rows of the sequence, rows and pieces, entries of rows to be sorted */
+  int       *entry, *ready;         /* where a row is long: its entries as they get ready; their levels */
+  int       *level;                 /* room for a level of each row of the sequence */
 };
 
 /* level[i]: the level set of row i; and what is scanned */
-static __global__ void cut_count(const Pattern A, int longest, int levels, const int *order, const int *start, int *level, int *first, int *part, int *longs)
+static __global__ void cut_count(const Pattern A, int longest, int levels, const int *order, const int *start, int *level, int *first, int *part, int *sorted)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -69,11 +68,11 @@ static __global__ void cut_count(const Pattern A, int longest, int levels, const
   level[order[r]] = segment(start, levels, r);
   first[r]        = p.rows() + partial_sums(p.kept + p.pieces, longest) + 1;
   if (!part) return;
-  part[r]  = p.pieces + 1;
-  longs[r] = n > longest ? n : 0;
+  part[r]   = p.pieces + 1;
+  sorted[r] = n > max(longest, (int)COUNTED) ? n : 0;
 }
 
-static __global__ void cut_rank(const Pattern A, int longest, const int *level, int *entry, int *ready)
+static __global__ void cut_rank(const Pattern A, const Cutting c, const int *level)
 {
   TRSV_SHARED(int, start, ROWS + 1);
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS, rows = min((int)ROWS, A.rows - first);
@@ -84,25 +83,25 @@ static __global__ void cut_rank(const Pattern A, int longest, const int *level, 
     const int n = segment(start, rows, k), i = A.turn(first + n), e = k - start[n], entries = start[n + 1] - start[n];
     int       to = start[n];
 
-    if (entries <= longest) continue;
+    if (entries <= c.longest || entries > COUNTED) continue;
     const int mine = level[A.columns[A.entry(i, e)]];
     for (int other = 0; other < entries; other++) {
       const int l = level[A.columns[A.entry(i, other)]];
 
       to += l < mine || (l == mine && other < e);
     }
-    entry[to] = A.entry(i, e);
-    ready[to] = mine;
+    c.entry[to] = A.entry(i, e);
+    c.ready[to] = mine;
   }
 }
 
-/* The entries of long rows: level, row in the order of solution, and the row of numbers 0, 1, ... */
-static __global__ void cut_entries(const Pattern A, const int *longs, const int *level, unsigned *key, int *row, int *number)
+/* The entries to be sorted: level, row in the order of solution, and the row of numbers 0, 1, ... */
+static __global__ void cut_entries(const Pattern A, const int *sorted, const int *level, unsigned *key, int *row, int *number)
 {
   TRSV_SHARED(int, start, BLOCK + 1);
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first);
 
-  for (int n = t; n <= rows; n += BLOCK) start[n] = longs[first + n];
+  for (int n = t; n <= rows; n += BLOCK) start[n] = sorted[first + n];
   __syncthreads();
   for (int e = start[0] + t; e < start[rows]; e += BLOCK) {
     const int n = segment(start, rows, e);
@@ -121,14 +120,14 @@ static __global__ void cut_keys(int n, const int *number, const int *row, unsign
 }
 
 /* From the numbers of sorted entries and their rows to entries of the matrix and their levels. */
-static __global__ void cut_look_up(const Pattern A, int n, const int *longs, const int *level, const unsigned *row, const int *number, int *entry, int *ready)
+static __global__ void cut_look_up(const Pattern A, const Cutting c, int n, const int *level, const unsigned *row, const int *number)
 {
   const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
   if (t >= n) return;
-  const int r = (int)row[t], k = A.entry(A.turn(r), number[t] - longs[r]);
-  entry[t] = k;
-  ready[t] = level[A.columns[k]];
+  const int r = (int)row[t], k = A.entry(A.turn(r), number[t] - c.sorted[r]), to = A.before(r) + t - c.sorted[r];
+  c.entry[to] = k;
+  c.ready[to] = level[A.columns[k]];
 }
 
 /* One thread for each row, or piece of a row. */
@@ -149,7 +148,7 @@ static __global__ void cut_make(const Pattern A, const Cutting c, int parts, Trs
     s.offsets[now] = to;
     for (int e = 0; e < n; e++) s.items[to + e] = A.entry(i, e);
   } else {
-    const int own = c.longs ? c.longs[r] : A.before(r), from = own + (whole ? n - p.kept : piece * p.size), pieces = whole ? p.pieces : 0;
+    const int own = A.before(r), from = own + (whole ? n - p.kept : piece * p.size), pieces = whole ? p.pieces : 0;
     const int entries = whole ? p.kept : piece < p.pieces - 1 ? p.size : p.last, sums = partial_sums(entries + pieces, longest), first = now;
     int       e = 0, g = 0, q = 0; /* how many entries, pieces and sums are taken; each get ready in their order */
 
@@ -179,6 +178,14 @@ static __global__ void cut_make(const Pattern A, const Cutting c, int parts, Trs
   if (whole) s.last[i] = now;
 }
 
+/* What three scans end with, side by side. */
+static __global__ void cut_totals(int rows, const int *scan, int *end)
+{
+  const size_t n = threadIdx.x;
+
+  if (n < 3) end[n] = scan[n * ((size_t)rows + 1) + (size_t)rows];
+}
+
 static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
 
 static int Bits(int largest)
@@ -189,40 +196,46 @@ static int Bits(int largest)
   return bits;
 }
 
-/* Levels, counts and their scans, in room [rows + 2 * scans * rows + scans]; what the scans end with. */
+/* Levels, counts, their scans, and what these end with, in room [rows + 2 * scans * rows + 2 * scans]; total: the same on the host. */
 static TrsvError Scan(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, int total[3])
 {
   const int    rows = A->rows, all = scans == 3;
   const size_t size = (size_t)rows;
-  int *const   count = room + size, *const scan = count + (size_t)scans * size;
+  int *const   count = room + size, *const scan = count + (size_t)scans * size, *const end = scan + (size_t)scans * (size + 1);
 
   TRSV_LAUNCH(cut_count, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longest, a->statistics.levels, a->order, a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL);
   TrsvCall(TrsvDeviceLaunched("cut_count"));
   for (int n = 0; n < scans; n++) TrsvCall(TrsvDeviceScan(rows, count + (size_t)n * size, scan + (size_t)n * (size + 1)));
-  for (int n = 0; n < scans; n++) TrsvCall(TrsvDeviceDownload(&total[n], scan + (size_t)n * (size + 1) + size, sizeof(int), NULL));
   c->first = scan;
-  if (!all) return TRSV_SUCCESS;
-  c->part  = scan + size + 1;
-  c->longs = scan + 2 * (size + 1);
-  return TRSV_SUCCESS;
+  if (!all) return TrsvDeviceDownload(total, scan + size, sizeof(int), NULL);
+  c->part   = scan + size + 1;
+  c->sorted = scan + 2 * (size + 1);
+  TRSV_LAUNCH(cut_totals, 1, 32, 0, (TrsvStream)NULL, rows, scan, end);
+  TrsvCall(TrsvDeviceLaunched("cut_totals"));
+  return TrsvDeviceDownload(total, end, 3 * sizeof(int), NULL);
 }
 
-/* The entries of long rows, by row and level: LSD, two stable sorts. room [5 * n]; entry and ready stay in it. */
-static TrsvError Sort(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, const int *level, int n, int *room)
+/* The entries of the longest rows by row and level: LSD, two stable sorts. room [5 * n] */
+static TrsvError Sort(const TrsvMatrix *A, const TrsvAnalysis *a, const Cutting *c, const int *level, int n, int *room)
 {
   int *const      row = room, *const number = row + n, *const sorted_number = number + n;
   unsigned *const key = (unsigned *)sorted_number + n, *const sorted_key = key + n;
 
-  TRSV_LAUNCH(cut_entries, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longs, level, key, row, number);
+  TRSV_LAUNCH(cut_entries, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->sorted, level, key, row, number);
   TrsvCall(TrsvDeviceLaunched("cut_entries"));
   TrsvCall(TrsvDeviceSort(n, Bits(a->statistics.levels), key, sorted_key, number, sorted_number));
   TRSV_LAUNCH(cut_keys, Blocks(n), BLOCK, 0, (TrsvStream)NULL, n, sorted_number, row, key);
   TrsvCall(TrsvDeviceLaunched("cut_keys"));
   TrsvCall(TrsvDeviceSort(n, Bits(A->rows), key, sorted_key, sorted_number, number));
-  TRSV_LAUNCH(cut_look_up, Blocks(n), BLOCK, 0, (TrsvStream)NULL, Pattern(A), n, c->longs, level, sorted_key, number, sorted_number, row);
-  c->entry = sorted_number;
-  c->ready = row;
+  TRSV_LAUNCH(cut_look_up, Blocks(n), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, n, level, sorted_key, number);
   return TrsvDeviceLaunched("cut_look_up");
+}
+
+static TrsvError Rank(const TrsvMatrix *A, const Cutting *c, const int *level)
+{
+  if (c->longest >= COUNTED) return TRSV_SUCCESS;
+  TRSV_LAUNCH(cut_rank, ((unsigned)A->rows + ROWS - 1) / ROWS, BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, level);
+  return TrsvDeviceLaunched("cut_rank");
 }
 
 static TrsvError Make(const TrsvMatrix *A, const Cutting *c, int parts, TrsvCut *s)
@@ -239,28 +252,21 @@ static TrsvError Make(const TrsvMatrix *A, const Cutting *c, int parts, TrsvCut 
   return TrsvDeviceLaunched("cut_make");
 }
 
-/* The entries of all rows, those of the long ones by level. room [2 * entries] */
-static TrsvError Rank(const TrsvMatrix *A, Cutting *c, const int *level, int entries, int *room)
-{
-  TRSV_LAUNCH(cut_rank, ((unsigned)A->rows + ROWS - 1) / ROWS, BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longest, level, room, room + entries);
-  c->entry = room;
-  c->ready = room + entries;
-  return TrsvDeviceLaunched("cut_rank");
-}
-
 static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, TrsvCut *s)
 {
   int       total[3] = {0, A->rows, 0}, *more = NULL;
-  size_t    size;
+  size_t    off = (size_t)s->off;
   TrsvError error;
 
   TrsvCall(Scan(A, a, c, scans, room, total));
-  if (total[0] < A->rows || (size_t)s->off + (size_t)(total[0] - A->rows) >= INT_MAX) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows and %d entries, partial sums not included, are too many for 32-bit indices", A->rows, s->off);
-  size = scans == 3 ? 5 * (size_t)total[2] : 2 * (size_t)s->off;
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * (size + (size_t)total[0]), &more, NULL));
-  c->level = more + size;
-  error    = scans == 3 ? Sort(A, a, c, room, total[2], more) : Rank(A, c, room, s->off, more);
-  s->rows  = total[0];
+  if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows and %d entries, partial sums not included, are too many for 32-bit indices", A->rows, s->off);
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * (2 * off + (size_t)total[0] + 5 * (size_t)total[2]), &more, NULL));
+  c->entry = more;
+  c->ready = c->entry + off;
+  c->level = c->ready + off;
+  error    = Rank(A, c, room);
+  if (!error && total[2]) error = Sort(A, a, c, room, total[2], c->level + total[0]);
+  s->rows = total[0];
   s->off += total[0] - A->rows; /* each partial sum is an entry too */
   if (!error) error = Make(A, c, total[1], s);
   TrsvDeviceUnstage(more, NULL);
@@ -280,7 +286,7 @@ extern "C" TrsvError TrsvCutRows(const TrsvMatrix *A, const TrsvAnalysis *a, int
   s->rows   = A->rows;
   s->off    = (int)(a->statistics.nnz - A->rows);
   if (row_max <= longest) return Make(A, &c, A->rows, s);
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + (size_t)scans), &room, NULL));
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans), &room, NULL));
   error = CutLong(A, a, &c, scans, room, s);
   TrsvDeviceUnstage(room, NULL);
   return error;

@@ -147,17 +147,20 @@ static TrsvError Depth(const TrsvMatrix *A, const TrsvCut *s, int slices, const 
     STOP,
     STATES
   };
-  unsigned  state[STATES] = {0}, *room;
+  unsigned  state[STATES], *room;
   TrsvSync  sync;
   TrsvError error;
 
-  TrsvCall(TrsvDeviceStage(state, sizeof(state), &room, NULL));
+  TrsvCall(TrsvDeviceRoom(sizeof(state), &room, NULL));
   sync.ticket   = room + TICKET;
   sync.gave_up  = room + GAVE_UP;
   sync.told     = room + TOLD; /* nobody looks before the launch is over */
   sync.patience = TrsvPatienceLimit();
-  TRSV_LAUNCH(slices_depth, (unsigned)(slices + WARPS - 1) / WARPS, BLOCK, 0, (TrsvStream)NULL, Pattern(A), *s, slices, first, limit, level, room + MOST, room + STOP, sync);
-  error = TrsvDeviceLaunched("slices_depth");
+  error         = TrsvDeviceClear(room, sizeof(state), NULL);
+  if (!error) {
+    TRSV_LAUNCH(slices_depth, (unsigned)(slices + WARPS - 1) / WARPS, BLOCK, 0, (TrsvStream)NULL, Pattern(A), *s, slices, first, limit, level, room + MOST, room + STOP, sync);
+    error = TrsvDeviceLaunched("slices_depth");
+  }
   if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
   TrsvDeviceUnstage(room, NULL);
   if (!error && state[GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets of slices waited longer than %g s for one of them and gave up", 1e-9 * (double)sync.patience);
