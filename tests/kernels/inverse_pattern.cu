@@ -228,12 +228,16 @@ static void TestNothingStays(void)
   int blocks = 0, plain = 0;
 
   Begin("inverse: without blocks a plan is chunk's");
-  for (int shape = 0; shape < SHAPES; shape++) {
-    Triangle     A      = MakeTriangle((Shape)shape, 300, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  for (int shape = 0; shape <= SHAPES; shape++) {
+    const bool   wide   = shape == SHAPES; /* on many multiprocessors level sets alone rule nothing out here, but the products have too many entries */
+    const int    rows   = wide ? 1000 : 300;
+    Triangle     A      = MakeTriangle(wide ? RANDOM : (Shape)shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
     const size_t before = SimtLive();
-    TrsvPlan    *chunk = MakePlan(&A.view, NULL, A.offsets[300], TrsvAlgorithmFind("chunk"));
+
+    if (wide) SimtSettings.multiprocessors = 132;
+    TrsvPlan    *chunk = MakePlan(&A.view, NULL, A.offsets[rows], TrsvAlgorithmFind("chunk"));
     const size_t its   = SimtLive() - before;
-    TrsvPlan    *plan  = MakePlan(&A.view, NULL, A.offsets[300], TrsvAlgorithmFind("inverse"));
+    TrsvPlan    *plan  = MakePlan(&A.view, NULL, A.offsets[rows], TrsvAlgorithmFind("inverse"));
     const size_t own   = SimtLive() - before - its;
     char         line[128];
 
@@ -241,16 +245,17 @@ static void TestNothingStays(void)
       TrsvPlanDescribe(plan, line, sizeof(line));
       if (!strncmp(line, "blocks of 1,", 12)) {
         plain++;
-        Expect(own == its && TrsvPlanBytes(plan) == TrsvPlanBytes(chunk), "%s: %zu allocations, %zu bytes in place of %zu, %zu", ShapeName[shape], own, TrsvPlanBytes(plan), its, TrsvPlanBytes(chunk));
+        Expect(own == its && TrsvPlanBytes(plan) == TrsvPlanBytes(chunk), "%s: %zu allocations, %zu bytes in place of %zu, %zu", wide ? "wide" : ShapeName[shape], own, TrsvPlanBytes(plan), its, TrsvPlanBytes(chunk));
       } else {
         blocks++;
-        Expect(own == its + 1, "%s: %zu allocations", ShapeName[shape], own); /* all in one */
+        Expect(own == its + 1, "%s: %zu allocations", wide ? "wide" : ShapeName[shape], own); /* all in one */
       }
     }
     TrsvPlanDestroy(&plan);
     TrsvPlanDestroy(&chunk);
     FreeTriangle(&A);
   }
+  SimtDefaults();
   Expect(blocks && plain, "%d plans have blocks, %d have none", blocks, plain);
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
