@@ -94,14 +94,6 @@ static __global__ void cells_spread(const ChunkEmission e)
   if (e.life >= 0 && (j + 1 == e.uses || cells_head(e, j + 1))) e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
 }
 
-/* Imports name the record in order of time; they are to name its export. */
-static __global__ void cells_exports(const ChunkEmission e, int count)
-{
-  const int m = chunk_thread();
-
-  if (m < count) e.imports[m].word = e.export_[e.imports[m].word];
-}
-
 static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead *heads, int *batches)
 {
   const int q = chunk_thread();
@@ -163,5 +155,5 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSc
   schedule->exports = (int)now[CHUNK_EXPORTS];
   schedule->stages = e->stages;
   schedule->cells  = ((int)now[CHUNK_LAST] + 15) / 16 * 16; /* records behind them start at a multiple of 16 bytes */
-  return ChunkLaunch("cells_exports", cells_exports, (size_t)schedule->imports, *e, schedule->imports);
+  return TRSV_SUCCESS;
 }

@@ -56,13 +56,14 @@ static __device__ __forceinline__ int chunk_own_row(const ChunkGraph &G, int p) 
 /* How many records of K dependencies a position with n of them takes: all but the last are partial sums. */
 static __host__ __device__ __forceinline__ int chunk_records(int n, int K) { return n <= K ? 1 : 1 + (n - 2) / (K - 1); }
 
-/* A triangle made ready for schedules: the graph, and its positions by falling height. */
+/* A triangle made ready for schedules: the graph, and the heights of its positions. */
 struct ChunkOrder {
   ChunkGraph graph;
   int        entries;     /* of the graph, the diagonal's among them */
   int        longest;     /* dependencies of a position at most */
   int       *height;      /* [n] how many steps the longest chain of dependents behind each position has */
-  int       *order;       /* [n] positions by falling height, rising among equals */
+  int        bits;        /* of a height */
+  unsigned  *words;       /* of the launch that finds them: whether it has given up is asked once they have been used */
   void      *memory;      /* that holds them */
   void      *extended;    /* that holds the graph, where rows were cut */
 };
@@ -117,7 +118,7 @@ struct ChunkEmission {
   unsigned       *used;
   int            *sorted_use, *group;
   unsigned short *group_cell;
-  ChunkImport    *imports; /* through L2 */
+  ChunkImport    *imports; /* through L2: the record in order of time, the cell */
   int *group_import, *import_head, *import_last; /* where cells change hands. By group: its import; by import: its group's first place in the sorted list, the last stage of a use */
   unsigned *words; /* that a launch's blocks share */
 };

@@ -361,17 +361,19 @@ static __global__ void chunk_lengths(const ChunkGraph G, int K, int *records)
   if (p < G.n) records[p] = chunk_records(chunk_row(G, p).n, K);
 }
 
-static __global__ void chunk_cut(int n, const int *first, int chunks, const int *order, int *cuts, unsigned *keys, unsigned *finish, unsigned *words)
+/* keys: chunks and, within, falling heights */
+static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, const int *height, const unsigned *before, int *cuts, unsigned *keys, int *positions, unsigned *finish, unsigned *words)
 {
   const int p = chunk_thread();
 
-  if (p < CHUNK_WORDS) words[p] = p == CHUNK_NODES ? (unsigned)(first ? first[n] : n) : 0;
+  if (p < CHUNK_WORDS) words[p] = p == CHUNK_NODES ? (unsigned)(first ? first[n] : n) : p == CHUNK_GAVE_UP ? before[p] : 0;
   if (p >= n) return;
   const int q = chunk_of(p, n, first, chunks);
   for (int x = p ? chunk_of(p - 1, n, first, chunks) + 1 : 0; x <= q; x++) cuts[x] = p;
   for (int x = q + 1; p == n - 1 && x <= chunks; x++) cuts[x] = n;
-  keys[p]   = (unsigned)chunk_of(order[p], n, first, chunks);
-  finish[p] = EMPTY;
+  keys[p]      = (unsigned)q << bits | ((1u << bits) - 1 - (unsigned)height[p]);
+  positions[p] = p;
+  finish[p]    = EMPTY;
 }
 
 /* --- all of it --- */
@@ -394,21 +396,24 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
 {
   const ChunkGraph &G = o->graph;
   unsigned         *finish, *words, now[CHUNK_WORDS];
-  int              *list, bits = 1;
+  const int         chunks = settings->chunks < G.n ? settings->chunks : G.n;
+  int              *list, bits = 0;
 
+  while (1 << bits < chunks) bits++;
+  bits += o->bits;
+  if (bits > 32) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks are too many where chains are so long", chunks);
   TrsvCall(Allocate(o, settings, t, &list, &finish, &words));
   unsigned *const keys = t->spare[0], *const sorted = t->spare[1];
-  t->settings = *settings;
-  if (t->settings.chunks > G.n) t->settings.chunks = G.n;
-  const int chunks = t->settings.chunks;
+  int *const      positions = t->time; /* before there are any */
 
+  t->settings        = *settings;
+  t->settings.chunks = chunks;
   if (t->first) {
     TrsvCall(ChunkLaunch("chunk_lengths", chunk_lengths, (size_t)G.n, G, settings->length, t->first + 1));
     TrsvCall(TrsvDeviceScan(G.n, t->first + 1, t->first));
   }
-  TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->order, t->cuts, keys, finish, words));
-  while (1 << bits < chunks) bits++;
-  TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, o->order, list));
+  TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words, t->cuts, keys, positions, finish, words));
+  TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, list));
 
   PlaceView v = {G, ChunkSync(words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, list, o->height, t->first, finish, t->time, t->taken, t->sorted, words};
   TrsvCall(TrsvDeviceAllow((const void *)chunk_place));

@@ -108,6 +108,14 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   }
 }
 
+/* Imports name the record in order of time; they are to name its export. */
+static __global__ void write_imports(const ChunkEmission e, int count, ChunkImport *imports)
+{
+  const int m = chunk_thread();
+
+  if (m < count) imports[m] = {e.export_[e.imports[m].word], e.imports[m].cell};
+}
+
 template <class T> static __global__ void write_words(size_t n, T *words)
 {
   const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -140,7 +148,7 @@ TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSchedule *s, TrsvPre
 {
   const size_t words = 2 * (size_t)s->exports;
 
-  TrsvCall(TrsvDeviceCopy(c->imports, e->imports, sizeof(*c->imports) * (size_t)s->imports, NULL));
+  TrsvCall(ChunkLaunch("write_imports", write_imports, (size_t)s->imports, *e, s->imports, c->imports));
   if (precision == TRSV_FLOAT) TrsvCall(ChunkLaunch("write_words", write_words<float>, words, words, (float *)c->words));
   else TrsvCall(ChunkLaunch("write_words", write_words<double>, words, words, (double *)c->words));
   TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)CHUNK_ROWS(e->K), 0, (TrsvStream)NULL, *e, (int)TrsvValueSize(precision), *c);

@@ -2,6 +2,8 @@
    Scans and sorts on the device: CUB's.
 */
 #include <cub/cub.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 #include "impl.h"
 
 static TrsvError Check(cudaError_t e, const char *what)
@@ -25,11 +27,18 @@ template <class F> static TrsvError Run(const char *what, F call)
   return Check(e, what);
 }
 
+/* A zero, and then the counts. Where the sums take their place, each is read from where its sum goes. */
+struct Counts {
+  const int *counts;
+
+  __host__ __device__ int operator()(int i) const { return i ? counts[i - 1] : 0; }
+};
+
 extern "C" TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 {
-  TrsvCall(Check(cudaMemsetAsync(offsets, 0, sizeof(int), NULL), "scan"));
-  if (!n) return TRSV_SUCCESS;
-  return Run("scan", [&](void *room, size_t &bytes) { return cub::DeviceScan::InclusiveSum(room, bytes, counts, offsets + 1, n); });
+  const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(0), Counts{counts});
+
+  return Run("scan", [&](void *room, size_t &bytes) { return cub::DeviceScan::InclusiveSum(room, bytes, in, offsets, n + 1); });
 }
 
 extern "C" TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values)
