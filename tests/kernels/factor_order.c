@@ -109,7 +109,7 @@ static void Choices(void)
     }
 
   Begin("the order: fails anywhere");
-  for (long k = 1, failed = 1, natural = 0; failed; k += 7) {
+  for (long k = 1, failed = 1, natural = 0; failed; k += 3) {
     Square          A = MakeSquare(GRID_2D, 1600, 1, TRSV_DOUBLE, 7);
     TrsvFactor     *f;
     TrsvOrderChoice choice;
