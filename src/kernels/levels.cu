@@ -44,31 +44,38 @@ enum {
 
 static_assert(sizeof(TrsvSearch::state) == sizeof(unsigned) * DATAFLOW_STATES, "a search has the words that its blocks share");
 
-/* Each search is for blocks of half the size of the one before. A row that is the last to be counted in its level set finds how many rows that has. */
+/* Each search is for blocks of half the size of the one before. Who is the last to count rows of a level set finds how many it has. Of a launch's block,
+   the rows in the level set of the first, often all of them, are counted at once. */
 static __global__ void __launch_bounds__(DATAFLOW_BLOCK, 6) levels_find(LevelPass pass, unsigned searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *found, TrsvSync sync)
 {
+  enum {
+    COMMON, /* rows in the level set of the first */
+    WIDEST, /* rows so far of the largest level set of others */
+    LARGEST,
+    COUNTERS
+  };
+  TRSV_SHARED(unsigned, block, COUNTERS);
+
   if (wrong && *wrong) return;
   const unsigned search = blockIdx.x % searches;
 
   found += search;
   pass.size >>= search;
   sync.ticket = found->state + DATAFLOW_TICKET;
+  if (threadIdx.x < COUNTERS) block[threadIdx.x] = 0; /* the pass has a barrier before all else */
   const unsigned mine = dataflow_pass(pass, word + (size_t)search * (size_t)pass.rows, sync);
-  unsigned       largest = mine, widest = 0;
-
-  if (count) {
-    const unsigned same = trsv_warp_match(mine), rows = (unsigned)__popc(same);
-
-    if (mine && (int)(threadIdx.x % 32) == __ffs((int)same) - 1) widest = atomicAdd(&count[mine - 1], rows) + rows;
+  const unsigned same = trsv_warp_match(mine), rows = (unsigned)__popc(same);
+  __syncthreads();
+  const unsigned first = trsv_shared_load<unsigned>(trsv_shared_address()); /* its word */
+  if (mine && (int)(threadIdx.x % 32) == __ffs((int)same) - 1) {
+    if (mine == first) atomicAdd(&block[COMMON], rows);
+    else if (count) atomicMax(&block[WIDEST], atomicAdd(&count[mine - 1], rows) + rows);
+    atomicMax(&block[LARGEST], mine);
   }
-  for (int half = 16; half; half /= 2) {
-    largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, half));
-    widest  = max(widest, __shfl_xor_sync(0xffffffffu, widest, half));
-  }
-  if (threadIdx.x % 32 == 0) {
-    atomicMax(&found->levels, largest);
-    atomicMax(&found->widest, widest);
-  }
+  __syncthreads();
+  if (threadIdx.x) return;
+  atomicMax(&found->levels, block[LARGEST]);
+  if (count) atomicMax(&found->widest, max(block[WIDEST], atomicAdd(&count[first - 1], block[COMMON]) + block[COMMON]));
 }
 
 /* All give up where one does, by the words of the first. */
