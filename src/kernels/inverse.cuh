@@ -100,7 +100,8 @@ TrsvError TrsvInverseLevels(const Inverse *, InverseSizes *);
 TrsvError TrsvInverseCount(const Inverse *, int sizes, InverseSizes *); /* for so many sizes, the largest first */
 void      TrsvInverseForget(InverseSizes *);
 
-/* D^-1 T without its values, and of its analysis what chunk asks for: all but the widest level set and where each starts. */
+/* D^-1 T without its values, and of its analysis what chunk asks for: all but the widest level set and where each starts; the order only where no row
+   is so long that chunk cuts it. */
 struct InverseProduct {
   TrsvMatrix   matrix;
   TrsvAnalysis analysis;

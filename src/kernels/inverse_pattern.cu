@@ -199,7 +199,8 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural); }, &P->memory));
   TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), v->reach, columns, natural);
   TrsvCall(TrsvDeviceLaunched("inverse_product"));
-  TrsvCall(TrsvSortLevels(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural, P->analysis.order));
+  if (totals->row_max - 1 > CHUNK_ITEMS) P->analysis.order = NULL; /* chunk cuts long rows, and then asks for no order */
+  else TrsvCall(TrsvSortLevels(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural, P->analysis.order));
   P->matrix          = v->T;
   P->matrix.diagonal = TRSV_DIAGONAL_UNIT;
   P->matrix.offsets  = v->begin;
