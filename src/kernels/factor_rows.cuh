@@ -12,7 +12,8 @@ enum {
   OWN   = FACTOR_OWN,
   AHEAD = 4, /* dependencies that a short row waits for at once */
   FEW   = 4, /* entries of a row of U that a lane of a long row applies by itself */
-  CHUNKS = 4 /* of 32 entries of a longer one that are looked up before they are waited for */
+  CHUNKS = 2, /* of 32 entries of a longer one that are looked up before they are waited for */
+  ROUNDS = 8 /* in which the lanes of a short row go through a row of U; in a longer one they look for their entries */
 };
 
 /* What a launch gets. */
@@ -87,6 +88,19 @@ template <class T> static __device__ __forceinline__ T factor_wait(const FactorV
   return v;
 }
 
+/* Where in [low, high) of columns that rise one stands; -1 where it does not. */
+static __device__ __forceinline__ int factor_search(const int *columns, int low, int high, int column)
+{
+  while (low < high) {
+    const int middle = low + (high - low) / 2, c = columns[middle];
+
+    if (c == column) return middle;
+    if (c < column) low = middle + 1;
+    else high = middle;
+  }
+  return -1;
+}
+
 /* Element e of an array that stays in registers. */
 template <class V> static __device__ __forceinline__ V factor_pick(const V (&array)[OWN], int e)
 {
@@ -156,8 +170,13 @@ template <class T, int S, bool ICC> struct ShortRow {
     for (int w = 0; w < AHEAD; w++) {
 #pragma unroll
       for (int e = 0; e < OWN; e++) where[w][e] = -1;
-      match(w, begin[w], first[w]);
-      for (int at = begin[w] + S; at < end[w]; at += S) match(w, at, at + lane < end[w] ? F.u_columns[at + lane] : -1);
+      if (end[w] - begin[w] > ROUNDS * S) { /* or rows that share a long one would take its length times their number */
+#pragma unroll
+        for (int e = 0; e < OWN; e++) where[w][e] = factor_search(F.u_columns, begin[w], end[w], column[e]);
+      } else {
+        match(w, begin[w], first[w]);
+        for (int at = begin[w] + S; at < end[w]; at += S) match(w, at, at + lane < end[w] ? F.u_columns[at + lane] : -1);
+      }
       inverse[w] = owner[w] < 0 ? 0 : trsv_not_ready<T>();
 #pragma unroll
       for (int e = 0; e < OWN; e++) got[w][e] = where[w][e] < 0 ? 0 : trsv_not_ready<T>();
@@ -236,37 +255,40 @@ template <class T, int S, bool ICC> struct ShortRow {
 /* Where among the entries of a long row a column stands, -1 where it does not. */
 template <class T> static __device__ __forceinline__ int factor_find(const FactorView<T> &F, const FactorRow &r, int column)
 {
-  int low = column < r.row ? 0 : r.diagonal, high = column < r.row ? r.diagonal : r.length;
-
-  while (low < high) {
-    const int middle = (low + high) / 2, c = factor_column(F, r, middle);
-
-    if (c == column) return middle;
-    if (c < column) low = middle + 1;
-    else high = middle;
-  }
-  return -1;
+  if (column < r.row) return factor_search(F.l_columns + r.l, 0, r.diagonal, column);
+  const int n = factor_search(F.u_columns + r.u, 0, r.length - r.diagonal, column);
+  return n < 0 ? n : r.diagonal + n;
 }
 
 /* Waits for a word that has been looked at. */
 template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, T seen, TrsvPatience &patience) { return trsv_is_ready(seen) ? seen : factor_wait(F, word, patience); }
 
 /* What the whole warp takes off a long row: a row of U of many entries, [begin, end). Where the first of them belong, and what was there of them
-   when they were last looked at. */
+   when they were last looked at. What is gone through is the shorter one: the row of U, or the row's own entries from `first` on. */
 template <class T> struct LongStep {
-  int begin, end, owner, target[CHUNKS];
-  T   got[CHUNKS], inverse, source;
+  int  begin, end, owner, first, count;
+  bool own;
+  int  at[CHUNKS], target[CHUNKS];
+  T    got[CHUNKS], inverse, source;
 };
+
+/* Number n of what is gone through: the row's own entry, and where it stands in U; -1 where one has none in the other. */
+template <class T> static __device__ __forceinline__ int long_pair(const FactorView<T> &F, const FactorRow &r, const LongStep<T> &s, int n, int *at)
+{
+  *at = s.own ? factor_search(F.u_columns, s.begin, s.end, factor_column(F, r, s.first + n)) : s.begin + n;
+  if (s.own) return *at < 0 ? -1 : s.first + n;
+  return factor_find(F, r, F.u_columns[*at]);
+}
 
 /* Asks for nothing that it waits for. */
 template <class T, bool ICC> static __device__ __forceinline__ void long_look(const FactorView<T> &F, const FactorRow &r, int lane, LongStep<T> &s)
 {
 #pragma unroll
   for (int c = 0; c < CHUNKS; c++) {
-    const int at = s.begin + 32 * c + lane;
+    const int n = 32 * c + lane;
 
-    s.target[c] = at < s.end ? factor_find(F, r, F.u_columns[at]) : -1;
-    s.got[c]    = s.target[c] < 0 ? 0 : trsv_load(F.u + at);
+    s.target[c] = n < s.count ? long_pair(F, r, s, n, &s.at[c]) : -1;
+    s.got[c]    = s.target[c] < 0 ? 0 : trsv_load(F.u + s.at[c]);
   }
   s.inverse = trsv_load(F.inverse + s.owner);
   s.source  = ICC ? trsv_load(F.u + s.begin) : 0;
@@ -280,11 +302,12 @@ template <class T, bool ICC> static __device__ __forceinline__ T long_take(const
   if (!ICC && factor == 0) return factor;
 #pragma unroll
   for (int c = 0; c < CHUNKS; c++)
-    if (s.target[c] >= 0) work[s.target[c]] = fma(-multiplier, factor_wait(F, F.u + s.begin + 32 * c + lane, s.got[c], patience), work[s.target[c]]);
-  for (int at = s.begin + 32 * CHUNKS + lane; at < s.end; at += 32) {
-    const int n = factor_find(F, r, F.u_columns[at]);
+    if (s.target[c] >= 0) work[s.target[c]] = fma(-multiplier, factor_wait(F, F.u + s.at[c], s.got[c], patience), work[s.target[c]]);
+  for (int n = 32 * CHUNKS + lane; n < s.count; n += 32) {
+    int       at;
+    const int target = long_pair(F, r, s, n, &at);
 
-    if (n >= 0) work[n] = fma(-multiplier, factor_wait(F, F.u + at, patience), work[n]);
+    if (target >= 0) work[target] = fma(-multiplier, factor_wait(F, F.u + at, patience), work[target]);
   }
   return multiplier;
 }
@@ -330,6 +353,9 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
         next.begin = __shfl_sync(0xffffffffu, from, l);
         next.end   = __shfl_sync(0xffffffffu, to, l);
         next.owner = __shfl_sync(0xffffffffu, owner, l);
+        next.first = ICC ? 0 : base + l + 1;
+        next.own   = r.length - next.first < next.end - next.begin;
+        next.count = next.own ? r.length - next.first : next.end - next.begin;
         long_look<T, ICC>(F, r, lane, next);
       }
       if (by_all) {

@@ -140,6 +140,38 @@ static void Long(void)
   }
 }
 
+/* All rows, short ones and some long, depend on two that are longer: each looks for its own entries in those, or they would be gone through as
+   often as there are rows. */
+static void Shared(void)
+{
+  enum { ROWS = 420 };
+  const int lanes[] = {4, 32};
+  int      *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * ROWS * ROWS), n = 0;
+  Square    A;
+
+  for (int i = 0; i < ROWS; i++) {
+    offsets[i] = n;
+    for (int j = 0; j < ROWS; j++)
+      if (i < 2 || j < 2 || abs(i - j) < 2 || (i + j) % 97 == 13 || ((i == 200 || i == 201) && j % 3 == 0) || ((j == 200 || j == 201) && i % 3 == 0)) columns[n++] = j;
+  }
+  offsets[ROWS] = n;
+  for (int kind = 0; kind < 2; kind++)
+    for (size_t k = 0; k < sizeof(lanes) / sizeof(lanes[0]); k++) {
+      TrsvFactor *f;
+
+      Begin("factor %s, %d lanes: rows that all depend on", kind ? "icc" : "ilu", lanes[k]);
+      A = MakeSquareFrom(ROWS, offsets, columns);
+      FillSquare(&A, 1, 1, 7);
+      f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, lanes[k]);
+      if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "shared");
+      TrsvFactorDestroy(&f);
+      FreeSquare(&A);
+      End();
+    }
+  free(offsets);
+  free(columns);
+}
+
 /* The analysis of L comes with it, a pair takes it, and it can be given up before and after. What is in use is counted. */
 static void Analysed(void)
 {
@@ -265,6 +297,7 @@ void TestFactor(void)
   Refused();
   Numbers();
   Long();
+  Shared();
   Analysed();
   Lost();
   Fails();
