@@ -237,6 +237,8 @@ double TrsvFactorPredict(const TrsvFactor *f, const TrsvCosts *c)
   return launch + c->hop * (f->records ? pivot : row) * f->statistics.levels + c->byte * entry * ((double)f->lower + f->upper) + c->hop * step * f->longest;
 }
 
+double TrsvFactorOperations(const TrsvFactor *f) { return (double)f->operations; }
+
 int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes; }
 
 size_t TrsvFactorBytes(const TrsvFactor *f) { return f->bytes; }

@@ -50,6 +50,7 @@ struct TrsvFactor {
   TrsvAnalysis  *analysis;   /* of L, until TrsvFactorTrim() */
   struct FactorCusparse *cusparse; /* where TrsvFactorCusparse() was asked for, else NULL */
   int            longest;    /* entries of the longest row that takes a warp */
+  long long      operations; /* see TrsvFactorOperations() */
   size_t         bytes;
 };
 

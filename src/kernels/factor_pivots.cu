@@ -28,23 +28,21 @@ struct Record {
   Four self, needs, theirs;
 };
 
-/* Has row i an entry in a column of row k of U, i's own apart? *at is where that one stands in U. */
+/* Has row i an entry in a column of row k of U, i's own apart? *at is where that one stands in U. Each entry of the shorter one is looked for in the
+   other: a row that all depend on would else be gone through by each of them. */
 static __device__ bool pivots_meet(int i, int k, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, bool icc, int *at)
 {
-  int l = icc ? l_offsets[i + 1] : l_offsets[i], u = u_offsets[i];
+  const int begin = u_offsets[k] + 1, end = u_offsets[k + 1], l = icc ? l_offsets[i + 1] : l_offsets[i], l_end = l_offsets[i + 1], u = u_offsets[i] + 1, u_end = u_offsets[i + 1];
 
-  *at = -1;
-  for (int t = u_offsets[k] + 1, end = u_offsets[k + 1]; t < end; t++) {
-    const int j = u_columns[t];
-
-    if (j == i) *at = t;
-    else if (j < i) {
-      while (l < l_offsets[i + 1] && l_columns[l] < j) l++;
-      if (l < l_offsets[i + 1] && l_columns[l] == j) return true;
-    } else {
-      while (u < u_offsets[i + 1] && u_columns[u] < j) u++;
-      if (u < u_offsets[i + 1] && u_columns[u] == j) return true;
-    }
+  *at = factor_search(u_columns, begin, end, i);
+  if (end - begin <= l_end - l + u_end - u) {
+    for (int t = begin; t < end; t++)
+      if (t != *at && (u_columns[t] < i ? factor_search(l_columns, l, l_end, u_columns[t]) : factor_search(u_columns, u, u_end, u_columns[t])) >= 0) return true;
+  } else {
+    for (int t = l; t < l_end; t++)
+      if (factor_search(u_columns, begin, end, l_columns[t]) >= 0) return true;
+    for (int t = u; t < u_end; t++)
+      if (factor_search(u_columns, begin, end, u_columns[t]) >= 0) return true;
   }
   return false;
 }

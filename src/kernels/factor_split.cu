@@ -237,6 +237,33 @@ static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *col
   return error;
 }
 
+/* A thread for each entry of L: how long the row of U is that it stands for. */
+static __global__ void split_operations(int entries, const int *l_columns, const int *u_offsets, unsigned long long *operations)
+{
+  const int          k = Index();
+  unsigned long long n = k < entries ? (unsigned long long)(u_offsets[l_columns[k] + 1] - u_offsets[l_columns[k]]) : 0;
+
+  for (int half = 16; half; half /= 2) n += __shfl_xor_sync(~0u, n, half);
+  if (threadIdx.x % 32 == 0 && n) (void)atomicAdd(operations, n);
+}
+
+static TrsvError Operations(TrsvFactor *f)
+{
+  unsigned long long *operations;
+  TrsvError           error;
+
+  if (!f->lower) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceRoom(sizeof(*operations), &operations, NULL));
+  error = TrsvDeviceClear(operations, sizeof(*operations), NULL);
+  if (!error) {
+    TRSV_LAUNCH(split_operations, Blocks(f->lower), 256, 0, (TrsvStream)NULL, f->lower, (const int *)f->l_columns, (const int *)f->u_offsets, operations);
+    error = TrsvDeviceLaunched("split_operations");
+  }
+  if (!error) error = TrsvDeviceDownload(&f->operations, operations, sizeof(f->operations), NULL);
+  TrsvDeviceUnstage(operations, NULL);
+  return error;
+}
+
 extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
 {
   int      *left;
@@ -246,7 +273,7 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
   error = Count(f, offsets, columns, left, row);
   if (!error) error = order ? SplitPermuted(f, offsets, columns, order, there, left) : Split(f, offsets, columns, left);
   TrsvDeviceFree(left);
-  return error;
+  return error ? error : Operations(f);
 }
 
 /* The fewest lanes that all but a few rows are short for: a long row costs its warp much time, lanes without an entry cost little. Where level sets

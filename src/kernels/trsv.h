@@ -344,6 +344,7 @@ const int            *TrsvFactorOrder(const TrsvFactor *);      /* [rows] on the
 void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
 int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row; 1 where only the pivots depend on each other */
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
+double                TrsvFactorOperations(const TrsvFactor *); /* multiply-adds where each row goes through all of U's rows that it depends on, as PETSc's does on a host */
 double                TrsvFactorPredict(const TrsvFactor *, const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
 void                  TrsvFactorTrim(TrsvFactor *);             /* gives up the analysis of L, which TrsvFactorTriangles shows, once a pair has been made */
 void                  TrsvFactorDestroy(TrsvFactor **);

@@ -140,6 +140,49 @@ static void Long(void)
   }
 }
 
+/* The lengths of the rows of U that rows depend on. */
+static double Operations(const Square *A)
+{
+  double sum = 0;
+
+  for (int i = 0; i < A->rows; i++)
+    for (int k = A->offsets[i]; A->columns[k] < i; k++)
+      for (int t = A->offsets[A->columns[k]]; t < A->offsets[A->columns[k] + 1]; t++) sum += A->columns[t] >= A->columns[k];
+  return sum;
+}
+
+/* A star and a ring with a hub: on its first row all depend; with the ring they have entries in common with it. */
+static void Star(void)
+{
+  enum { ROWS = 150 };
+  int *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * ROWS * ROWS);
+
+  for (int ring = 0; ring < 2; ring++)
+    for (int kind = 0; kind < 2; kind++) {
+      TrsvFactor *f;
+      Square      A;
+      int         n = 0;
+
+      Begin("factor %s: a star%s", kind ? "icc" : "ilu", ring ? " with a ring" : "");
+      for (int i = 0; i < ROWS; i++) {
+        offsets[i] = n;
+        for (int j = 0; j < ROWS; j++)
+          if (i == j || !i || !j || (ring && i > 100 && j > 100 && abs(i - j) == 1)) columns[n++] = j;
+      }
+      offsets[ROWS] = n;
+      A = MakeSquareFrom(ROWS, offsets, columns);
+      FillSquare(&A, 1, 1, 9);
+      f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 0);
+      if (f) Expect((TrsvFactorLanes(f) == 1) == !ring, "%d lanes", TrsvFactorLanes(f));
+      if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "star");
+      TrsvFactorDestroy(&f);
+      FreeSquare(&A);
+      End();
+    }
+  free(offsets);
+  free(columns);
+}
+
 /* All rows, short ones and some long, depend on two that are longer: each looks for its own entries in those, or they would be gone through as
    often as there are rows. */
 static void Shared(void)
@@ -164,6 +207,7 @@ static void Shared(void)
       FillSquare(&A, 1, 1, 7);
       f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, lanes[k]);
       if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "shared");
+      if (f) Expect(TrsvFactorOperations(f) == Operations(&A), "%g operations in place of %g", TrsvFactorOperations(f), Operations(&A));
       TrsvFactorDestroy(&f);
       FreeSquare(&A);
       End();
@@ -298,6 +342,7 @@ void TestFactor(void)
   Numbers();
   Long();
   Shared();
+  Star();
   Analysed();
   Lost();
   Fails();
