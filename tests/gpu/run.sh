@@ -201,7 +201,7 @@ if begin setup "set-ups, ms"; then
   done
 fi
 
-# Runs a program of PETSc's twice: with the synchronisation that timing each event needs, and for KSPSolve, which holds the set-up, without. Sets its, sums
+# Runs a program of PETSc's twice: with the synchronisation that timing each event needs, and for KSPSolve, which is without the set-up, without it. Sets its, sums
 # of all solves; setup_s, apply_ms, ksp_s; and what the factor's view says: levels, algorithms, order.
 program() { # COMMAND...
   local status=0 n apply log=$results/petsc.log
