@@ -36,7 +36,7 @@ static const unsigned EMPTY = 0xffffffffu;
 struct PlaceShared {
   unsigned long long empty[SLOTS];              /* barriers */
   unsigned           ready[SLOTS];              /* 64 times the batch, and how many rounds of it can be placed */
-  unsigned           chunk;
+  unsigned           chunk, lost;
   int                step[WINDOW];              /* by time modulo WINDOW: ~ its records, while it has room; then a later time, before which none has */
   int                position[SLOTS][32], begin[SLOTS][32], count[SLOTS][32], round[SLOTS][32], first[SLOTS][32], records[SLOTS][32];
   int                item[SLOTS][CHUNK_ITEMS][32]; /* twice the time at which it is ready, or -1 - its place in the chunk */
@@ -338,6 +338,7 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
 
   if (threadIdx.x == 0) {
     s.chunk = atomicAdd(v.sync.ticket, 1u);
+    s.lost  = trsv_load(v.sync.gave_up); /* the heights were: with some that are not true rows would be placed before those they depend on */
     for (unsigned i = 0; i < SLOTS; i++) {
       s.ready[i] = 0;
       trsv_barrier_init(base + offsetof(PlaceShared, empty) + 8 * i, 1);
@@ -345,6 +346,7 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
     trsv_bulk_fence();
   }
   trsv_block_sync();
+  if (s.lost) return;
   const int q = (int)s.chunk, from = v.cuts[q], count = v.cuts[q + 1] - from, near_from = q % v.cluster ? v.cuts[q - 1] : from;
 
   if (warp == 0 && count <= v.times) place_all<true>(v, s, base, from, count, lane);

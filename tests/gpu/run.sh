@@ -10,15 +10,15 @@
 # Writes RESULTS/gpu.txt (what ran, on what, how long, with which outcome). Exit status 1 where something failed. The parts, what they write
 # there, and the time they take on an H200 with 16 cores (~: an estimate, none was kept; from now on gpu.txt tells; -: not yet run):
 #
-#   harness    harness.log                    ~2 min   PETSc's tests
+#   harness    harness.log                    4 min    PETSc's tests
 #   matrices   matrices.log                   ~1 min   ILU(0) of the real matrices against PETSc's own
-#   solve      solve.jsonl                    ~6 min   a line for each algorithm, setting and triangle
-#   sanitizer  sanitizer.log                  ~6 min   needs compute-sanitizer
+#   solve      solve.jsonl                    9 min    a line for each algorithm, setting and triangle
+#   sanitizer  sanitizer.log                  ~1 min   needs compute-sanitizer
 #   profile    profile.jsonl                  ~2 min   hardware counters; needs ncu
 #   setup      setup.jsonl                    ~1 min   a line for each matrix and way to set up
 #   petsc      petsc.jsonl                    ~1 min   a line for each program and preconditioner
 #   ranks      ranks.jsonl                    -        block Jacobi and additive Schwarz on two ranks, on a GPU each where there are two
-#   orders     orders.jsonl                   -        the same in each order, with what auto takes; the time of an ordering
+#   orders     orders.jsonl                   70 s      the same in each order, with what auto takes; the time of an ordering
 #   solutions  solutions.jsonl                -        time to solution, set-up included, of all real matrices; at most 500 s
 #   repeats    repeats.jsonl                  -        the same bits 1,000 times, of every factorisation and solve; at most 260 s
 #   dense      dense.jsonl                    ~1 min   dense triangles, and sparse ones with dense parts
