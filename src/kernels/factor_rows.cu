@@ -7,7 +7,7 @@
 
    Mapping: rows in the order of L's level sets; the block of ticket t takes slots t * groups onwards, each a group of 4, 8, 16 or
    32 lanes with at most two entries of its row each. A row that is too long for that has the whole warp. Sorted columns of a
-   dependency's row of U are matched with the row's own before the wait; four dependencies are waited for at once.
+   dependency's row of U are matched with the row's own before the wait, or, of a long one, the row's own looked for in it; four dependencies are waited for at once.
    Memory order: what a row takes from another are words of U and the reciprocal of a pivot, each of them its own flag (vocabulary.cuh);
    TrsvFactorFill makes them not ready in a launch before. L, the pivots and the row under work are read by nobody else.
    Why it ends: a row waits for rows of earlier slots only. Those of other blocks have smaller tickets, so their blocks have started; groups
