@@ -252,7 +252,7 @@ def recblock_matrices(cases):
     groups = {m: g for (m, t), g in recblocks().items() if t == "lower"}
     autos = chosen(cases, {(m, "lower"): g for m, g in groups.items()})
     kinds = [("paper", "type=recursive", "thresholds=paper"), ("fitted", "type=recursive", "thresholds=fitted"), ("column", "type=column", ""), ("row", "type=row", "")]
-    out = ["Lower triangles, ms; of each type the best depth measured, in brackets (columns and rows: of 2^3 segments, the better of both sets of thresholds); **bold**: faster than cuSPARSE; in brackets what `auto` chose where that was not in this run (results/solve.jsonl).\n",
+    out = ["Lower triangles, ms; of each type the best depth measured, in brackets (columns and rows: of 2^3 segments, the better of both sets of thresholds); **bold**: faster than cuSPARSE. The last column has brackets where what `auto` chose was not in this run (results/solve.jsonl).\n",
            "| matrix | rows | level sets | cuSPARSE | recursive, paper's | recursive, fitted | column | row | `auto` |", "|---" * 9 + "|"]
 
     def auto(matrix):

@@ -56,9 +56,10 @@ def recblock(groups, autos):
             some = [g for g in groups.values() if (g["line"]["levels"] > 50) == deep]
             depths = [d for d in range(13) if all(words(d, thresholds) in g["recblock"] for g in some)]
             right.plot(depths, [mean(speed(g, words(d, thresholds)) for g in some) for d in depths], color=colour, linestyle=line, marker=marker, markersize=5, label=f"{thresholds}, {'more than' if deep else 'up to'} 50 level sets")
+    right.set_ylim(0, 3.3)
     right.set_xlabel("depth: 2^depth triangular blocks")
+    logarithmic(left)
     for axis in (left, right):
-        logarithmic(axis)
         axis.set_ylabel("times as fast as cuSPARSE")
         axis.axhline(1, color="#444444", linewidth=0.9)
         axis.legend(fontsize=8, handletextpad=0.4)
