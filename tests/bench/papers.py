@@ -242,6 +242,8 @@ def recblock_settings(cases):
 
     out.append("\n" + against("The depth that `thresholds=fitted` takes by itself, 1 above 200 level sets, else 0", {k: g["recblock"][words(int(g["line"]["levels"] > 200))] for k, g in groups.items()}))
     out.append("\n" + against("The fastest of these settings, chosen for each triangle with hindsight", {k: min(g["recblock"].values(), key=lambda l: l["ms"]) for k, g in groups.items()}))
+    free = [c.ms["csc"] / c.ms["recblock"] for c in cases if c.counts and {"csc", "recblock"} <= c.ms.keys()]
+    out.append(f"\nOver SyncFree (`csc`; results/solve.jsonl, {len(free)} triangles), with its defaults: {number(mean(free))} times as fast in the geometric mean, {number(sum(free) / len(free))} in the arithmetic one, {number(max(free))} at most; the paper: 9.95 and 61.1.")
     cuts = {k: g["recblock"][words(0)]["ms"] / g["recblock"][words(1)]["ms"] for k, g in groups.items() if g["line"]["levels"] > 200}
     out.append(f"\nOne cut against none, fitted thresholds, {len(cuts)} triangles of more than 200 level sets: {number(mean(cuts.values()))} times as fast, faster in {sum(r > 1 for r in cuts.values())}; at most {number(max(cuts.values()))} ({' '.join(max(cuts, key=cuts.get))}), at least {number(min(cuts.values()))} ({' '.join(min(cuts, key=cuts.get))}).")
     return "\n".join(out) + "\n"

@@ -8,7 +8,7 @@ from results import LEAST_ROWS, ROOT, mean
 
 NAMED = ["G3_circuit", "boyd2_kkt", "web-NotreDame", "cont-300_kkt", "wave", "luxembourg_osm", "rail_79841_A", "ct2010", "delaunay_n16", "vsp_model1_crew1_cr42_south31", "finance256", "slam_ais2klinik",
          "as-caida_826", "cit-Cora", "ACTIVSg25k_Ybus", "Dubcova1", "cage10", "circuit_3", "hymls_cavity2D_64_Re1000", "astro-ph"]
-RIVALS = [("csc", "Sync-free", 3.81), ("cusparse", "cuSPARSE", 3.99), ("fusion", "YYSpTRSV", 2.14), ("thread", "`thread`", None), ("warp", "`warp`", None)]
+RIVALS = [("csc", "Sync-free", 3.81), ("cusparse", "cuSPARSE", 3.99), ("fusion", "YYSpTRSV", 2.14), ("recblock", "REC (its Table 6)", 0.72), ("thread", "`thread`", None), ("warp", "`warp`", None)]
 
 
 def lines(name):
