@@ -65,7 +65,7 @@ static int FindLevels(const TrsvMatrix *A, int level[])
   return levels;
 }
 
-void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance)
+void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance, unsigned long long profile)
 {
   s->rows = rows;
   s->nnz  = nnz;
@@ -74,6 +74,7 @@ void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigne
   s->row_variation = sqrt(fmax(0, (double)squares / rows - s->row_mean * s->row_mean)) / s->row_mean;
   s->level_mean    = (double)rows / s->levels;
   s->distance      = off ? (double)distance / (double)off : 0;
+  s->row_bandwidth = (double)profile / rows;
   /* the first bias stands outside its logarithm: so read, Equation 1 gives the values of the paper's Table 6 */
   s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
 }
@@ -81,18 +82,20 @@ void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigne
 static void FillStatistics(const TrsvMatrix *A, const int levels[], TrsvStatistics *s)
 {
   const int          unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows, stored = A->offsets[rows];
-  unsigned long long squares = 0, distance = 0;
+  unsigned long long squares = 0, distance = 0, profile = 0;
 
   for (int i = 0; i < rows; i++) {
-    const int length = A->offsets[i + 1] - A->offsets[i] + unit;
+    const int begin = A->offsets[i], end = A->offsets[i + 1], length = end - begin + unit, farthest = begin == end ? 0 : abs(A->columns[A->triangle == TRSV_LOWER ? begin : end - 1] - i);
 
     if (length > s->row_max) s->row_max = length;
+    if (farthest > s->bandwidth) s->bandwidth = farthest;
+    profile += (unsigned long long)farthest;
     squares += (unsigned long long)length * (unsigned long long)length;
-    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) distance += (unsigned long long)abs(A->columns[k] - i);
+    for (int k = begin; k < end; k++) distance += (unsigned long long)abs(A->columns[k] - i);
   }
   for (int l = 0; l < s->levels; l++)
     if (levels[l + 1] - levels[l] > s->level_max) s->level_max = levels[l + 1] - levels[l];
-  TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance);
+  TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance, profile);
 }
 
 /* The level sets and the statistics of a triangle on the host, into an analysis that is zeroed; the caller frees what is in it after an error. */

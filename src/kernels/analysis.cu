@@ -17,9 +17,9 @@ typedef unsigned long long Sum;
 
 /* What comes to the host. */
 typedef struct {
-  Sum      squares, distance;    /* of the rows' lengths; of |row - column| */
+  Sum      squares, distance, profile; /* of the rows' lengths; of |row - column|; of the farthest of each row */
   unsigned wrong;                /* how many rows there are from the first one on that is not in order; 0 where all are */
-  unsigned row_max;
+  unsigned row_max, bandwidth;
   int      start, entries;       /* the first and the last offset */
   TrsvSearch search;
 } Found;
@@ -28,14 +28,15 @@ typedef struct {
 static __global__ void analysis_check(const Pattern A, unsigned *word, Found *found)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
-  TRSV_SHARED(Sum, sums, 2);
-  TRSV_SHARED(unsigned, extreme, 2); /* the longest row; the first one whose offsets fall */
+  TRSV_SHARED(Sum, sums, 3);
+  TRSV_SHARED(unsigned, extreme, 3); /* the longest row; the first one whose offsets fall; the farthest dependency */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first), unit = !A.stored;
-  Sum       distance = 0;
+  Sum       distance = 0, profile = 0;
+  unsigned  farthest = 0;
 
   for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
   if (t == 0) {
-    sums[0] = sums[1] = extreme[0] = 0;
+    sums[0] = sums[1] = sums[2] = extreme[0] = extreme[2] = 0;
     extreme[1] = (unsigned)rows;
     if (!first) {
       found->start   = A.offsets[0];
@@ -69,14 +70,28 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
     if (A.stored && k == (A.lower ? offset[n + 1] - 1 : offset[n])) good = good && j == i;
     if (!good) atomicMax(&found->wrong, (unsigned)(A.rows - i));
     distance += (Sum)abs(j - i);
+    if (k == (A.lower ? offset[n] : offset[n + 1] - 1)) {
+      profile += (Sum)abs(j - i);
+      farthest = max(farthest, (unsigned)abs(j - i));
+    }
   }
-  for (int half = 16; half; half /= 2) distance += __shfl_xor_sync(~0u, distance, half);
-  if (t % 32 == 0) atomicAdd(&sums[1], distance);
+  for (int half = 16; half; half /= 2) {
+    distance += __shfl_xor_sync(~0u, distance, half);
+    profile += __shfl_xor_sync(~0u, profile, half);
+  }
+  farthest = trsv_warp_max(farthest);
+  if (t % 32 == 0) {
+    atomicAdd(&sums[1], distance);
+    atomicAdd(&sums[2], profile);
+    atomicMax(&extreme[2], farthest);
+  }
   __syncthreads();
   if (t == 0) {
     atomicMax(&found->row_max, extreme[0]);
     atomicAdd(&found->squares, sums[0]);
     atomicAdd(&found->distance, sums[1]);
+    atomicAdd(&found->profile, sums[2]);
+    atomicMax(&found->bandwidth, extreme[2]);
   }
 }
 
@@ -181,7 +196,8 @@ static TrsvError Analyse(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
   a->statistics.row_max   = (int)found.row_max;
   a->statistics.levels    = (int)found.search.levels;
   a->statistics.level_max = (int)found.search.widest;
-  TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance);
+  a->statistics.bandwidth = (int)found.bandwidth;
+  TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
   return LevelSets(a, A->rows, word);
 }
 

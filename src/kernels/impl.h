@@ -148,9 +148,9 @@ TrsvError TrsvAnalysisGet(const TrsvMatrix *, const TrsvAnalysis **analysis, Trs
 TrsvError TrsvCheckRow(const TrsvMatrix *, int i, int begin, int end, const int *columns);
 TrsvError TrsvCheckStart(const TrsvMatrix *, int start);
 
-/* Fills in the means and what follows from them; the rest, row_max and levels and level_max, is there. off: entries off the diagonal;
-   squares: sum of the squares of the rows' lengths; distance: sum of |row - column|. */
-void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance);
+/* Fills in the means and what follows from them; the rest, row_max, levels, level_max and bandwidth, is there. off: entries off the diagonal;
+   squares: sum of the squares of the rows' lengths; distance: sum of |row - column|; profile: that of the farthest of each row. */
+void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance, unsigned long long profile);
 
 /* What NULL stands for where a stream is asked for: CUDA's default stream, or in the second thread of TrsvDeviceTogether one of its own. */
 TrsvStream TrsvDeviceDefault(void);

@@ -83,8 +83,8 @@ template <class Load, class Give> static __device__ __forceinline__ void inverse
 
 /* What blocks of one size come to: entries of D^-1, and of the product off its diagonal; of the product, what TrsvFillStatistics takes. */
 struct InverseTotals {
-  unsigned long long inverse, entries, squares, distance;
-  unsigned           row_max;
+  unsigned long long inverse, entries, squares, distance, profile;
+  unsigned           row_max, bandwidth;
 };
 
 /* The same by row, and the level sets of the product, for each size; while a plan is made. */

@@ -35,7 +35,7 @@ static __global__ void inverse_count(InverseView A, int groups, InverseTotals *t
 {
   const int  size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups, p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.turn(p);
   InverseRow row;
-  int        count = 0;
+  int        count = 0, farthest = 0;
   Sum        distance = 0;
 
   A.block              = INVERSE_GROUP >> size;
@@ -46,12 +46,14 @@ static __global__ void inverse_count(InverseView A, int groups, InverseTotals *t
       if (!(have & reach)) return;
       count++;
       distance += (Sum)abs(column - i);
+      farthest = max(farthest, abs(column - i));
     });
   if (p < A.rows) rows[(size_t)size * (size_t)A.rows + (size_t)i] = count;
 
   const Sum      length = p < A.rows ? (Sum)count + 1 : 0, entries = warp_sum((Sum)count), squares = warp_sum(length * length);
   const int      own    = warp_sum(__popc(reach));
-  const unsigned most   = trsv_warp_max((unsigned)length);
+  const unsigned most   = trsv_warp_max((unsigned)length), bandwidth = trsv_warp_max((unsigned)farthest);
+  const Sum      profile = warp_sum((Sum)farthest);
   distance              = warp_sum(distance);
   if (threadIdx.x) return;
   inverse[(size_t)size * (size_t)groups + (size_t)group] = own;
@@ -59,7 +61,9 @@ static __global__ void inverse_count(InverseView A, int groups, InverseTotals *t
   (void)atomicAdd(&totals[size].entries, entries);
   (void)atomicAdd(&totals[size].squares, squares);
   (void)atomicAdd(&totals[size].distance, distance);
+  (void)atomicAdd(&totals[size].profile, profile);
   (void)atomicMax(&totals[size].row_max, most);
+  (void)atomicMax(&totals[size].bandwidth, bandwidth);
 }
 
 /* A warp for each group: what inverse_count has counted; and rows get their numbers, for who sorts them. */
@@ -208,7 +212,8 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   P->analysis.memory = TRSV_DEVICE;
   found->row_max     = (int)totals->row_max;
   found->levels      = levels;
-  TrsvFillStatistics(found, rows, (long)totals->entries + rows, (long)totals->entries, totals->squares, totals->distance);
+  found->bandwidth   = (int)totals->bandwidth;
+  TrsvFillStatistics(found, rows, (long)totals->entries + rows, (long)totals->entries, totals->squares, totals->distance, totals->profile);
   return TRSV_SUCCESS;
 }
 

@@ -79,6 +79,8 @@ typedef struct {
   int    level_max;   /* rows in the largest level set */
   double level_mean;  /* rows / levels */
   double distance;    /* mean |row - column| over the entries off the diagonal */
+  int    bandwidth;   /* |row - column| at most */
+  double row_bandwidth; /* |row - column| of a row's farthest dependency, 0 where it has none: mean over the rows, the profile over their number */
   double granularity; /* parallel granularity, CapelliniSpTRSV (ICPP 2020) Equation 1, bases 10, biases 0.01 */
 } TrsvStatistics;
 

@@ -8,8 +8,8 @@ static void Naive(const TrsvMatrix *A)
 {
   const int     rows = A->rows, lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
   int          *level = calloc((size_t)rows + 1, sizeof(int)), *place = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int));
-  int           levels = 0, row_max = 0, level_max = 0, off = 0;
-  double        distance = 0, variance = 0, mean;
+  int           levels = 0, row_max = 0, level_max = 0, off = 0, bandwidth = 0;
+  double        distance = 0, profile = 0, variance = 0, mean;
   TrsvAnalysis *a;
 
   if (!ExpectError(TrsvAnalyse(A, &a), TRSV_SUCCESS, "TrsvAnalyse")) goto done;
@@ -30,7 +30,16 @@ static void Naive(const TrsvMatrix *A)
     if (++size[level[i]] > level_max) level_max = size[level[i]];
     if (length > row_max) row_max = length;
     variance += (length - mean) * (length - mean) / rows;
-    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) distance += abs(A->columns[k] - i), off += A->columns[k] != i;
+    int       farthest = 0;
+
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      const int away = abs(A->columns[k] - i);
+
+      distance += away, off += away > 0;
+      if (away > farthest) farthest = away;
+    }
+    profile += farthest;
+    if (farthest > bandwidth) bandwidth = farthest;
   }
   Expect(a->statistics.rows == rows && a->statistics.nnz == A->offsets[rows] + (unit ? rows : 0), "rows %d, nnz %ld", a->statistics.rows, a->statistics.nnz);
   Expect(a->statistics.levels == levels, "%d rows: %d level sets, not %d", rows, a->statistics.levels, levels);
@@ -39,6 +48,7 @@ static void Naive(const TrsvMatrix *A)
     Expect(fabs(a->statistics.row_mean - mean) < 1e-12 * mean, "row mean");
     Expect(fabs(a->statistics.row_variation - sqrt(variance) / mean) < 1e-6, "row variation %g, not %g", a->statistics.row_variation, sqrt(variance) / mean);
     Expect(fabs(a->statistics.level_mean - (double)rows / levels) < 1e-9, "level mean");
+    Expect(a->statistics.bandwidth == bandwidth && fabs(a->statistics.row_bandwidth - profile / rows) < 1e-9 * rows, "bandwidth %d, of a row %g, not %d and %g", a->statistics.bandwidth, a->statistics.row_bandwidth, bandwidth, profile / rows);
     Expect(fabs(a->statistics.distance - (off ? distance / off : 0)) < 1e-9, "distance %g, not %g", a->statistics.distance, off ? distance / off : 0);
   }
   /* a permutation, by level sets, rising within a set: so every row follows all it depends on */
