@@ -74,6 +74,8 @@ void TestChunk(void)
     End();
   }
 
+  if (a) TestChunkHeights();
+
   Begin("chunk with long rows");
   if (a) LongRows(a);
   End();

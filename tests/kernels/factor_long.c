@@ -61,6 +61,11 @@ static void Star(void)
           const TrsvPivots p = {(TrsvShift)shift, 1, 0.01};
           double           sum = 0;
 
+          /* the next rows: one whose first entry is not that of the sum; one of a small pivot and nothing else, beside which all but its own sum is large */
+          Set(A.values, A.precision, A.offsets[1], 1.5 * Get(A.values, A.precision, A.offsets[0] + 1));
+          Set(A.values, A.precision, A.offsets[0] + 2, 0);
+          Set(A.values, A.precision, A.offsets[2], 0);
+          Set(A.values, A.precision, A.offsets[2] + 1, 1e-4);
           for (int k = A.offsets[0] + 1; k < A.offsets[1]; k++) sum += fabs(Get(A.values, A.precision, k));
           Set(A.values, A.precision, A.offsets[0], (1 + side * 1e-6) * p.zero * sum);
           CheckNumeric(f, &A, (TrsvFactorKind)kind, &p, 2, side < 0 ? "zero" : "not zero");
