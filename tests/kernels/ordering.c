@@ -196,7 +196,7 @@ static void Shapes(void)
       if ((shape == 10 && n > 40) || (shape == 14 && n > 150)) continue;
       for (int i = 0; i < n; i++) {
         if (shape && shape != 9 && shape < 14) Put(&e, i, i);
-        for (int k = 0; k < 7 && shape == 15; k++) Put(&e, i, ((i + 1) / 2 * 7 + k * k + (k == 6 && i % 10 == 8)) % n);
+        for (int k = 0; k < 7 && shape == 15; k++) Put(&e, i, (k < 2 ? n + (i + 1) / 2 * 2 - k : (i + 1) / 2 * 7 + k * k + (k == 6 && i % 10 == 8)) % n); /* 1 and 2, 3 and 4, ... */
         for (int k = 0; k < 3; k++) {
           const int j = RandomBelow(&r, n);
 
