@@ -11,6 +11,7 @@ static const struct {
   {"warp",     "DufrechouEzzatti2018"},
   {"fusion",   "YuenyeungSpTRSV"    },
   {"twophase", "CapelliniSpTRSV"    },
+  {"ag",       "AGSpTRSV"           },
   {"recblock", "RecBlockSpTRSV"     },
   {"thread",   "CapelliniSpTRSV"    },
   {"dense",    "DenseLowerTriangularSolver"},

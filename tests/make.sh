@@ -60,7 +60,7 @@ exported() { # nothing of the library is visible but its interface
   ! nm -D --defined-only "$LIB" | awk '$2 ~ /[TDBR]/ {print $3}' | grep -vE '^(PetscDLLibraryRegister_sptrsvgpu|SpTRSVGPU[A-Za-z]+|(Mat|PC)SpTRSVGPU[A-Za-z]+)$'
 }
 
-table() { # those of README and docs/performance.md are what the results give
+table() { # those of README and docs are what the results give
   local tmp status=0 script
   tmp=$(mktemp -d)
   cp README.md docs/performance.md "$tmp"
@@ -68,6 +68,7 @@ table() { # those of README and docs/performance.md are what the results give
   "${PYTHON:-python3}" tests/bench/performance.py --write "$tmp/performance.md" >/dev/null || status=1
   cmp -s "$tmp/README.md" README.md || status=1
   cmp -s "$tmp/performance.md" docs/performance.md || status=1
+  "${PYTHON:-python3}" tests/bench/papers.py --check docs/papers.md || status=1
   rm -rf "$tmp"
   [ $status = 0 ] || echo "a table is not what results/ gives: run make plots"
   return $status

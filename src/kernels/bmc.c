@@ -160,14 +160,13 @@ static TrsvError Move(TrsvOrdering **ordering)
   return error;
 }
 
-/* The same of one on the device; blocks by way of the host. */
-static TrsvError DeviceOrder(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
+TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
 {
   int      *o = NULL, *c = NULL, entries = 0;
   double   *v = NULL;
   TrsvError error;
 
-  if (!size) return TrsvDeviceOrder(rows, offsets, columns, values, ordering);
+  *ordering = NULL;
   TrsvCall(TrsvDeviceDownload(&entries, offsets + rows, sizeof(entries), NULL));
   if (entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", entries);
   error = Download(sizeof(int) * ((size_t)rows + 1), offsets, &o);
@@ -175,6 +174,7 @@ static TrsvError DeviceOrder(int rows, const int *offsets, const int *columns, c
   if (!error) error = Download(sizeof(double) * (size_t)entries, values, &v);
   if (!error) error = HostOrder(rows, o, c, v, size, ordering);
   if (!error) error = Move(ordering);
+  if (error) TrsvOrderingDestroy(ordering);
   free(o);
   free(c);
   free(v);
@@ -188,7 +188,9 @@ TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const d
 
   *ordering = NULL;
   if (rows < 0 || size < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows, blocks of %d", rows, size);
-  error = (memory == TRSV_HOST ? HostOrder : DeviceOrder)(rows, offsets, columns, values, size, ordering);
+  if (memory == TRSV_HOST) error = HostOrder(rows, offsets, columns, values, size, ordering);
+  else if (size) error = TrsvOrderByHost(rows, offsets, columns, values, size, ordering); /* blocks are made there alone */
+  else error = TrsvDeviceOrder(rows, offsets, columns, values, ordering);
   if (error) TrsvOrderingDestroy(ordering);
   else (*ordering)->seconds = Seconds() - start;
   return error;

@@ -243,6 +243,9 @@ TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *colu
 /* TrsvOrderBMC of a matrix on the device, with size 0: bmc.cu. */
 TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering);
 
+/* The same ordering, of any size of blocks, made on the host: quicker where chains are long. */
+TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering);
+
 /* An ordering with room for its arrays. */
 TrsvError TrsvOrderingCreate(int rows, int colours, TrsvMemory, TrsvOrdering **);
 

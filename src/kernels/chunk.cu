@@ -332,14 +332,22 @@ static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
 
 static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }
 
-/* The start of a launch; a step for each level set, and some more where rows are cut into partial sums; hops through L2 until chunks work side
-   by side, where dependencies are far; what crosses the memory. Constants are those that fit times (28%, root mean square) among those by which the
-   choice between this, `thread` and `inverse` costs least: over 186 triangles on an H200 0.8% (geometric mean), 31% at worst. */
+/* What does not hang on how long the chain is: hops through L2 until chunks work side by side, where dependencies are far; what crosses the memory. */
+double TrsvChunkBeside(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
+{
+  const double hop = 0.255e-6 * c->hop, far = 2200, entry = (precision == TRSV_FLOAT ? 1.5e-11 : 2.15e-11) * c->byte;
+
+  return hop * fmin(s->levels, 20) * fmin(1, s->distance / far) + entry * (double)s->nnz;
+}
+
+/* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are those that fit times (27%, root
+   mean square) among those by which the choice between this, `thread` and `inverse` costs least: over the 272 triangles of results/solve.jsonl 0.7%
+   (geometric mean), 23% at worst. */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double start = 7.2e-6, step = 0.0475e-6 * c->step, sum = 0.0055e-6 * c->step, hop = 0.255e-6 * c->hop, far = 2200, entry = (precision == TRSV_FLOAT ? 1.5e-11 : 2.15e-11) * c->byte;
+  const double start = 7.2e-6, step = 0.0475e-6 * c->step, sum = 0.0055e-6 * c->step;
 
-  return start + s->levels * (step + sum * fmin(fmax(s->row_mean - 3, 0), 10)) + hop * fmin(s->levels, 20) * fmin(1, s->distance / far) + entry * (double)s->nnz;
+  return start + s->levels * (step + sum * fmin(fmax(s->row_mean - 3, 0), 20)) + TrsvChunkBeside(c, s, precision);
 }
 
 const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe, TRSV_TAKES_PLACES, NULL};

@@ -82,6 +82,9 @@ enum {
 /* Seconds that a solve with the best of them is expected to take on the current device, for a triangle with these statistics. */
 TrsvError TrsvChunkEstimate(const TrsvStatistics *, double *seconds);
 
+/* The part of chunk's prediction that inverse shares: chunk.cu. */
+double TrsvChunkBeside(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
+
 /* As a line of text. */
 void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 

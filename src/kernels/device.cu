@@ -12,23 +12,28 @@ static TrsvError Check(cudaError_t e, const char *what)
   return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
 }
 
+static cudaStream_t Stream(TrsvStream stream) { return stream ? stream : TrsvDeviceDefault(); }
+
 extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
   /* from pageable memory: returns once the source has been read */
-  return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "copy to the device");
+  return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, Stream(stream)), "copy to the device");
 }
 
 extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
 {
-  return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copy on the device");
+  return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, Stream(stream)), "copy on the device");
 }
 
-extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream) { return Check(cudaMemsetAsync(device, 0, bytes, stream), "clearing on the device"); }
+extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream) { return Check(cudaMemsetAsync(device, 0, bytes, Stream(stream)), "clearing on the device"); }
 
+/* A copy to pageable memory holds a lock of the driver while it waits for what is before it, and keeps other threads from launching: so that is waited
+   for first. */
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
-  TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copy to the host"));
-  return Check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  TrsvCall(Check(cudaStreamSynchronize(Stream(stream)), "cudaStreamSynchronize"));
+  TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, Stream(stream)), "copy to the host"));
+  return Check(cudaStreamSynchronize(Stream(stream)), "cudaStreamSynchronize");
 }
 
 extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
@@ -41,7 +46,7 @@ extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *point
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceFinish(void) { return Check(cudaStreamSynchronize(NULL), "cudaStreamSynchronize"); }
+extern "C" TrsvError TrsvDeviceFinish(void) { return Check(cudaStreamSynchronize(TrsvDeviceDefault()), "cudaStreamSynchronize"); }
 
 extern "C" TrsvError TrsvDeviceCurrent(int *device) { return Check(cudaGetDevice(device), "cudaGetDevice"); }
 

@@ -151,6 +151,14 @@ TrsvError TrsvFactorSums(TrsvFactor *f, const void *values, TrsvStream stream)
   return None();
 }
 
+TrsvError TrsvDeviceTogether(TrsvError (*run)(void *), void *first, void *second)
+{
+  (void)run;
+  (void)first;
+  (void)second;
+  return None();
+}
+
 TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *analysis)
 {
   (void)A;

@@ -6,11 +6,20 @@
    an elimination order, is written into such a matrix, and ILU(0) in another order loses it.
 */
 #include <stdio.h>
+#include "bmc.h"
 #include "factor.h"
 
 /* Over the symmetric matrices of results/orderings.jsonl iterations grow by 1.07 in the geometric mean, 1.35 at most. Those of values further from
    symmetric than this are the ones that lose convergence, or take several times as many. */
 static const double growth = 1.2, unsymmetric = 0.1;
+
+/* To look at multicolour takes as long as some tens of iterations, so it must promise more than is asked of it once it is there; with as many level sets
+   as it has at most in most matrices. */
+static const double promise = 1.4;
+
+enum {
+  LEVELS = 32
+};
 
 /* Seconds of the two solves; U is taken to be like L. 0 where an algorithm has no prediction. */
 static double Apply(const TrsvStatistics *s, TrsvPrecision precision, const TrsvAlgorithm *const asked[2])
@@ -35,6 +44,17 @@ static double Rest(const TrsvFactor *f)
   return launches + byte * ((size + sizeof(int)) * ((double)f->lower + f->upper) + 10 * size * f->rows);
 }
 
+/* The multicolour ordering where it is made sooner: on the device the rows of a chain wait for each other, the longer the more entries they have.
+   Constants are from 35 matrices on an H200. */
+static TrsvError Order(const TrsvFactor *f, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **bmc)
+{
+  const double entries = (double)f->lower + f->upper, rows = f->rows;
+  const double device = 0.35e-3 + 0.2e-6 * f->statistics.levels * entries / rows, host = 0.1e-3 + 0.12e-6 * rows + 10e-9 * entries;
+
+  if (host < device) return TrsvOrderByHost(f->rows, offsets, columns, values, size, bmc);
+  return TrsvOrderBMC(f->rows, offsets, columns, values, TRSV_DEVICE, size, bmc);
+}
+
 TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *const asked[2] = {lower, upper};
@@ -52,13 +72,13 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   choice->natural = Apply(&natural->statistics, precision, asked);
   choice->rest    = Rest(natural);
   s               = natural->statistics;
-  s.levels        = s.levels < 16 ? s.levels : 16; /* what it can come to */
+  s.levels        = s.levels < LEVELS ? s.levels : LEVELS; /* what it can come to */
   s.level_mean    = (double)rows / s.levels;
   if (!(choice->natural > 0)) {
     (void)snprintf(choice->why, sizeof(choice->why), "there is no prediction for the algorithm that is named");
     return TRSV_SUCCESS;
   }
-  if (choice->natural + choice->rest < growth * (Apply(&s, precision, asked) + choice->rest)) {
+  if (choice->natural + choice->rest < promise * (Apply(&s, precision, asked) + choice->rest)) {
     (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms: too little to gain", natural->statistics.levels, 1e3 * choice->natural);
     return TRSV_SUCCESS;
   }
@@ -67,7 +87,7 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
     (void)snprintf(choice->why, sizeof(choice->why), "the values are unsymmetric: %.2g of what they can be", asymmetry);
     return TRSV_SUCCESS;
   }
-  if (!error) error = TrsvOrderBMC(rows, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, TRSV_DEVICE, size, &bmc);
+  if (!error) error = Order(natural, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, size, &bmc);
   if (!error) {
     error = TrsvFactorCreate(rows, offsets, columns, bmc->order, TRSV_DEVICE, kind, precision, &ordered, &none);
     TrsvOrderingDestroy(&bmc);

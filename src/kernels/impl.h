@@ -119,6 +119,7 @@ void      TrsvDeviceFreeWord(unsigned *);
 TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream);
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream);
 void      TrsvDeviceUnstage(void *device, TrsvStream);
+TrsvError TrsvDeviceSettle(void); /* waits for what this thread's default stream was asked for; what was released there may then be asked for in any */
 
 /* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter; index and values on the device */
 TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to, TrsvStream);
@@ -150,6 +151,13 @@ TrsvError TrsvCheckStart(const TrsvMatrix *, int start);
 /* Fills in the means and what follows from them; the rest, row_max and levels and level_max, is there. off: entries off the diagonal;
    squares: sum of the squares of the rows' lengths; distance: sum of |row - column|. */
 void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance);
+
+/* What NULL stands for where a stream is asked for: CUDA's default stream, or in the second thread of TrsvDeviceTogether one of its own. */
+TrsvStream TrsvDeviceDefault(void);
+
+/* Runs a function with two data at the same time: in this thread, and in one of its own, whose default stream does not wait for ours. What the
+   default stream was asked for before is there for both. The first's error, or else the second's. */
+TrsvError TrsvDeviceTogether(TrsvError (*run)(void *data), void *first, void *second);
 
 TrsvError TrsvDeviceFinish(void); /* waits for what was asked of the default stream */
 TrsvError TrsvDeviceCurrent(int *device); /* its number; TRSV_ERR_UNSUPPORTED where its times mean nothing */

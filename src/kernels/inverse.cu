@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "chunk.h"
 #include "inverse.cuh"
 
 enum {
@@ -216,12 +217,14 @@ static void InverseDestroy(TrsvPlan *plan)
   free(v);
 }
 
-/* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that is chunk's. Never for wide factors. */
+/* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that grows with the rows, whose product is longer.
+   Never for wide factors. Fitted as chunk's (28%). */
 static double InversePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 2e-6, start = 7.2e-6; /* chunk's */
+  const double launch = 2e-6, start = 7.2e-6 /* chunk's */, step = 0.0337e-6 * c->step, sum = 0.043e-6 * c->step;
 
-  return s->level_mean <= inverse_narrow ? launch + start + (TrsvChunk.predict(c, s, precision) - start) / (1 + 11 * pow(s->level_mean, -0.9)) : 1;
+  if (s->level_mean > inverse_narrow) return 1;
+  return launch + start + (s->levels * (step + sum * fmin(fmax(s->row_mean - 2, 0), 30)) + TrsvChunkBeside(c, s, precision)) / (1 + 28.2 * pow(s->level_mean, -0.58));
 }
 
 static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)

@@ -37,28 +37,39 @@ static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvA
   return TrsvPlanCreatePlaced(T, analysis, source, entries, places, m->algorithm, NULL, &m->plan);
 }
 
-static TrsvError MakeMember(const TrsvPair *pair, const TrsvMatrix *A, const TrsvPlaces *places, TrsvSelection selection, const TrsvAsked *asked, TrsvPairMember *m)
+/* What makes a member of a pair. */
+typedef struct {
+  const TrsvPair   *pair;
+  const TrsvMatrix *A;
+  TrsvPlaces        places;
+  TrsvSelection     selection;
+  const TrsvAsked  *asked;
+  TrsvPairMember   *member;
+} Making;
+
+static TrsvError MakeMember(void *making)
 {
+  const Making *const k        = making;
+  const TrsvAsked    *asked    = k->asked && k->asked->algorithm ? k->asked : NULL;
   const double        start    = Seconds();
-  TrsvMatrix          T        = *A;
+  TrsvMatrix          T        = *k->A;
   int                *offsets  = NULL;
   const int          *source   = NULL;
   const TrsvAnalysis *analysis = NULL;
   TrsvAnalysis       *made     = NULL;
   int                 entries  = 0;
-  TrsvError           error    = TrsvEntries(A, &entries);
+  TrsvError           error    = TrsvEntries(k->A, &entries);
 
-  if (asked && !asked->algorithm) asked = NULL;
-  if (!error && pair->transposed) error = TrsvTranspose(A, &T, &offsets, &source);
+  if (!error && k->pair->transposed) error = TrsvTranspose(k->A, &T, &offsets, &source);
   if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
   if (!error) {
-    m->statistics = analysis->statistics;
-    error         = Choose(pair, selection, asked, m);
+    k->member->statistics = analysis->statistics;
+    error                 = Choose(k->pair, k->selection, asked, k->member);
   }
-  if (!error) error = MakePlan(pair, &T, analysis, source, entries, places, selection, asked, m);
+  if (!error) error = MakePlan(k->pair, &T, analysis, source, entries, &k->places, k->selection, asked, k->member);
   TrsvAnalysisDestroy(&made);
-  TrsvFree(A->memory, offsets);
-  m->seconds = Seconds() - start;
+  TrsvFree(k->A->memory, offsets);
+  k->member->seconds = Seconds() - start;
   return error;
 }
 
@@ -69,12 +80,25 @@ static TrsvError MakeVector(const TrsvPair *pair, void **vector)
   return pair->memory == TRSV_HOST ? TrsvAlloc(bytes, vector) : TrsvDeviceAlloc(bytes, vector);
 }
 
+/* Are the members made at the same time? Where level sets are few there is nothing to gain; of large factors the one would wait for the other's
+   launches, and while plans are made they need more memory than when they are there. */
+static int Together(const TrsvPair *p, const TrsvMatrix *L)
+{
+  static const int few = 32, large = 1 << 22; /* level sets, rows */
+
+  return p->memory == TRSV_DEVICE && p->rows < large && (!L->analysis || L->analysis->statistics.levels > few);
+}
+
 static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper)
 {
-  const TrsvPlaces first = {p->transposed ? column : row, NULL}, second = {NULL, p->transposed ? row : column};
+  Making first  = {p, p->transposed ? U : L, {p->transposed ? column : row, NULL}, selection, p->transposed ? upper : lower, &p->first};
+  Making second = {p, p->transposed ? L : U, {NULL, p->transposed ? row : column}, selection, p->transposed ? lower : upper, &p->second};
 
-  TrsvCall(MakeMember(p, p->transposed ? U : L, &first, selection, p->transposed ? upper : lower, &p->first));
-  TrsvCall(MakeMember(p, p->transposed ? L : U, &second, selection, p->transposed ? lower : upper, &p->second));
+  if (Together(p, L)) TrsvCall(TrsvDeviceTogether(MakeMember, &first, &second));
+  else {
+    TrsvCall(MakeMember(&first));
+    TrsvCall(MakeMember(&second));
+  }
   return MakeVector(p, &p->between);
 }
 

@@ -1,5 +1,7 @@
 /*
    A triangular block of `recblock` by cuSPARSE SpSV.
+
+   Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection for SpTRSV", the fourth kernel, for a structure that is nearly serial; there csrsv2.
 */
 #include <stdlib.h>
 #include <cusparse.h>

@@ -129,7 +129,7 @@ const char *SpTRSVGPUWords(const SpTRSVGPUSettings *s, const TrsvAlgorithm *a)
    They take the place of those given before. What they leave open the algorithm chooses. Where it is chosen by "auto" it chooses all of its
    settings. `SPTRSVGPU_SELECT_TUNE` keeps to them.
 
-   `MatView()` of a tuned factor shows settings as they can be given here.
+   `MatView()` of a factor that has been set up shows the settings in use; those of a tuned factor can all be given here.
 
 .seealso: `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelect()`
 @*/

@@ -1,16 +1,19 @@
 /*
-   What a factor Mat shows of itself: statistics of L and U, the algorithm of each and why, memory.
+   What a factor Mat shows of itself: statistics of L and U, the algorithm of each, why, and its settings, memory.
 */
 #include "impl.h"
 
 static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const TrsvPairMember *m)
 {
   const TrsvStatistics *s = &m->statistics;
+  char                  settings[TRSV_SETTINGS];
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s: %ld nonzeros, %.2f in a row (max %d, variation %.2f), mean distance %.1f\n", name, s->nnz, s->row_mean, s->row_max, s->row_variation, s->distance));
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    %d level sets of %.1f rows (max %d), parallel granularity %.2f\n", s->levels, s->level_mean, s->level_max, s->granularity));
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: %s\n", TrsvAlgorithmName(m->algorithm), m->why));
+  TrsvPlanDescribe(m->plan, settings, sizeof(settings));
+  if (*settings) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    settings %s\n", settings));
   for (int i = 0; i < m->tries; i++) {
     const TrsvTried *t = &m->tried[i];
 

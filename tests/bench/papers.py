@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What docs/papers.md shows of measurements: its tables, between markers, and its plot, from results of the benchmark.
+"""What docs/papers.md shows of measurements: its tables, between markers, and its plots, from results of the benchmark.
 
-  papers.py [--from FILE] --write docs/papers.md   puts the tables there, and docs/capellini.png and docs/dense.png beside it where there is matplotlib
+  papers.py [--from FILE] --write docs/papers.md   puts the tables there, and plots (papers_plots.py) beside it where there is matplotlib
   papers.py [--from FILE] --check docs/papers.md   exit status 1 where it holds others than FILE gives
 
 FILE is results/solve.jsonl unless named. A table stands between a line <!-- papers.py NAME --> and a line <!-- end -->.
@@ -16,6 +16,7 @@ import papers_dense
 from results import LEAST_ROWS, ROOT, SOLVES, mean
 
 PAPER = ["level", "csc", "warp", "twophase", "thread", "fusion"]  # of papers 000 and 001, in the order of the table
+OTHERS = ["recblock", "ag", "dense"]  # of 002, 003 and 004
 OURS = ["chunk", "inverse"]
 BINS = [-9, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 9]
 DUELS = [("thread", "warp"), ("fusion", "csc"), ("twophase", "csc")]  # at thread level, at warp level
@@ -26,7 +27,8 @@ class Case:
 
     def __init__(self, line):
         self.matrix, self.rows, self.levels, self.nnz, self.granularity = (line[k] for k in ("matrix", "rows", "levels", "nnz", "granularity"))
-        self.triangle, self.real, self.ms, self.failure, self.chosen = line["triangle"], line.get("real", ":" not in line["matrix"]), {}, {}, None
+        self.triangle, self.real, self.cpu_ms, self.ms, self.failure, self.chosen = line["triangle"], line.get("real", ":" not in line["matrix"]), line["cpu_ms"], {}, {}, None
+        self.dense = False  # is any part solved as a dense triangle by `dense`? Where not, it is what `auto` would take
 
     def add(self, line):
         if line.get("rank", 0):
@@ -38,13 +40,15 @@ class Case:
             self.failure[a] = line["failure"]
         if line["selected"]:
             self.chosen = a
+        if a == "dense":
+            self.dense = " dense in " in line["setting"]
 
     def speedup(self, a):
         return self.ms["cusparse"] / self.ms[a]
 
     counts = property(lambda self: self.real and self.rows >= LEAST_ROWS)
     gflops = staticmethod(lambda c, a: 2e-6 * c.nnz / c.ms[a])
-    best = property(lambda self: min((a for a in self.ms if a != "cusparse"), key=self.ms.get))
+    best = property(lambda self: min((a for a in self.ms if a != "cusparse" and (a != "dense" or self.dense)), key=self.ms.get))
 
 
 def read(path):
@@ -83,10 +87,23 @@ def algorithms(cases):
     chosen = [c for c in some if c.chosen in c.ms]
     if chosen:
         out.append(f"\nWhat `auto` chose: {number(mean(c.speedup(c.chosen) for c in chosen))} times as fast as cuSPARSE.")
+    parts = sum(c.dense for c in some)
+    out.append(f"\n`dense` finds dense parts in {parts} of these {len(some)} triangles; in the others its time is that of what `auto` would take.")
     for a in known(cases):
         missing = [c for c in cases if a not in c.ms and a in c.failure]
         for reason in sorted({c.failure[a] for c in missing}):
             out.append(f"\nNo `{a}` for " + ", ".join(f"{c.matrix} ({c.triangle})" for c in missing if c.failure[a] == reason) + f": {reason}.")
+    return "\n".join(out) + "\n"
+
+
+def claims(cases):
+    """The paper's ratios above its threshold."""
+    some = [c for c in cases if c.counts and c.granularity > 0.7]
+    out = [f"Above 0.7, {len(some)} triangles; the paper does not say which mean it takes.\n", "| times as fast | here | geometric mean | arithmetic mean | most | paper: mean | most |", "|---" * 7 + "|"]
+    for name, of, to, paper, most in (("thread level over cuSPARSE", "fusion", "cusparse", "4.74", "107"), ("thread level over SyncFree", "fusion", "csc", "4.97", "46.8"), ("writing-first over two-phase", "fusion", "twophase", "28.9", "")):
+        for a in (of, "thread"):
+            ratios = [c.ms[to] / c.ms[a] for c in some if a in c.ms and to in c.ms]
+            out.append(f"| {name} | `{a}` over `{to}` | {number(mean(ratios))} | {number(sum(ratios) / len(ratios))} | {number(max(ratios))} | " + (f"{paper} | {most} |" if a == of else "| |"))
     return "\n".join(out) + "\n"
 
 
@@ -124,24 +141,33 @@ def granularity(cases):
 
 def matrices(cases):
     """All of them, lower / upper."""
-    names = known(cases)
-    shown = [a for a in names if a in PAPER]
-    out = ["Times as fast as cuSPARSE SpSV, lower / upper triangle; **bold** where the paper's algorithms, all together, have their fastest. Ours: the fastest measured of all algorithms here.\n",
-           "| matrix | rows | level sets | granularity | cuSPARSE, ms | " + " | ".join(f"`{a}`" for a in shown) + " | ours |", "|---" * (6 + len(shown)) + "|"]
-    groups = {}
+    every = ["serial"] + PAPER + OTHERS
+    rivals = lambda c: [a for a in PAPER if a in c.ms]
+    out = ["Times as fast as cuSPARSE SpSV, lower / upper triangle; **bold** where the algorithms of 000 and 001 have their fastest on the GPU; `serial` is one core of the host. In brackets: no dense part was found, so that `dense` is what `auto` would take. Last the fastest",
+           "measured of all algorithms here.\n",
+           "| matrix | rows | level sets | granularity | cuSPARSE, ms | " + " | ".join(f"`{a}`" for a in every) + " | fastest |", "|---" * (6 + len(every)) + "|"]
+    groups, holes = {}, []
     for c in cases:
         groups.setdefault(c.matrix, {})[c.triangle] = c
-    for matrix in sorted((m for m in groups if groups[m].keys() >= {"lower", "upper"}), key=lambda m: (not groups[m]["lower"].real, -groups[m]["lower"].rows, m)):
-        both = [groups[matrix][t] for t in ("lower", "upper")]
-        cells = []
-        for a in shown:
-            parts = []
-            for c in both:
-                text = number(c.speedup(a)) if a in c.ms else "refused" if a in c.failure else "-"
-                parts.append(f"**{text}**" if a in c.ms and a == min((b for b in shown if b in c.ms), key=c.ms.get) else text)
-            cells.append(" / ".join(parts))
+
+    def cell(a, c):
+        if a == "serial":
+            return number(c.ms["cusparse"] / c.cpu_ms)
+        if a not in c.ms:
+            if a not in c.failure:
+                holes.append(f"`{a}`, {c.matrix} ({c.triangle})")
+            return "refused" if a in c.failure else "-"
+        text = number(c.speedup(a))
+        return f"**{text}**" if a in PAPER and a == min(rivals(c), key=c.ms.get) else f"({text})" if a == "dense" and not c.dense else text
+
+    for matrix in sorted(groups, key=lambda m: (not next(iter(groups[m].values())).real, -next(iter(groups[m].values())).rows, m)):
+        both = [groups[matrix][t] for t in ("lower", "upper") if t in groups[matrix]]
+        cells = [" / ".join(cell(a, c) for c in both) for a in every]
         best = [f"{number(c.speedup(c.best))} `{c.best}`" for c in both]
         out.append(f"| {matrix} | {both[0].rows:,} | " + " / ".join(f"{c.levels:,}" for c in both) + " | " + " / ".join(f"{c.granularity:.2f}" for c in both) + " | " + " / ".join(f"{c.ms['cusparse']:.3f}" for c in both) + " | " + " | ".join(cells) + " | " + " / ".join(best) + " |")
+        holes += [f"{matrix} ({t})" for t in ("lower", "upper") if t not in groups[matrix]]
+    real = [m for m, g in groups.items() if next(iter(g.values())).real]
+    out.append(f"\nNeither a time nor a reason is there for: {'; '.join(holes)}." if holes else f"\nAll {len(every)} algorithms have a time that was verified, or a reason, for both triangles of all {len(real)} real matrices and {len(groups) - len(real)} model problems.")
     return "\n".join(out) + "\n"
 
 
@@ -180,33 +206,61 @@ def recblocks():
     return groups
 
 
+def chosen(cases, groups):
+    """What `auto` chose, by triangle: algorithm, ms, and whether it was among what ran beside recblock's settings; else its time is that of the cases."""
+    at = {(c.matrix, c.triangle): c for c in cases}
+    out = {}
+    for k, g in groups.items():
+        if g["auto"]:
+            out[k] = (g["auto"]["algorithm"], g["auto"]["ms"], True)
+        elif k in at and at[k].chosen in at[k].ms:
+            out[k] = (at[k].chosen, at[k].ms[at[k].chosen], False)
+    return out
+
+
 def recblock_settings(cases):
     """Each setting over all real matrices."""
     groups = {k: g for k, g in recblocks().items() if g["line"]["real"]}
+    autos = chosen(cases, groups)
     settings = list(dict.fromkeys(s for g in groups.values() for s in g["recblock"]))
     groups = {k: g for k, g in groups.items() if all(s in g["recblock"] for s in settings)}
     deep = {k: g["line"]["levels"] > 50 for k, g in groups.items()}
     times = lambda s, which: [g["line"]["cusparse_ms"] / g["recblock"][s]["ms"] for k, g in groups.items() if which in (None, deep[k])]
-    out = [f"Times as fast as cuSPARSE SpSV, geometric means over {len(groups)} triangles of {len({m for m, _ in groups})} real matrices, double precision; over `auto`: the same over what `auto` chose, in the same run; analysis and memory of the plan as means over cuSPARSE's and the factor's CSR.\n",
+    out = [f"Times as fast as cuSPARSE SpSV, geometric means over {len(groups)} triangles of {len({m for m, _ in groups})} real matrices, double precision; over `auto`: the same over what `auto` chose, in {sum(same for _, _, same in autos.values())} of them in the same run; analysis and memory of the plan as means over cuSPARSE's and the factor's CSR.\n",
            f"| type | depth | thresholds | all ({len(groups)}) | up to 50 level sets ({list(deep.values()).count(False)}) | more ({list(deep.values()).count(True)}) | least | most | over `auto` | analysis | memory |", "|---" * 11 + "|"]
     for s in sorted(settings, key=lambda s: (s.split()[0] != "type=recursive", s.split()[2] != "thresholds=paper", s)):
         have = [g["recblock"][s] for g in groups.values()]
-        auto = [g["auto"]["ms"] / g["recblock"][s]["ms"] for g in groups.values() if g["auto"]]
+        auto = [autos[k][1] / g["recblock"][s]["ms"] for k, g in groups.items() if k in autos]
         out.append(f"| {' | '.join(w.split('=')[1] for w in s.split())} | {' | '.join(number(mean(times(s, w))) for w in (None, False, True))} | {number(min(times(s, None)))} | {number(max(times(s, None)))} | {number(mean(auto))} | "
                    f"{number(mean(l['analysis_ms'] / l['cusparse_analysis_ms'] for l in have))} | {number(mean(l['plan_bytes'] / l['csr_bytes'] for l in have))} |")
-    default = [g["recblock"][f"type=recursive depth={int(g['line']['levels'] > 200)} thresholds=fitted"] for g in groups.values()]
-    out.append(f"\nThe depth that `thresholds=fitted` takes by itself, 1 above 200 level sets, else 0: {number(mean(l['cusparse_ms'] / l['ms'] for l in default))} times as fast as cuSPARSE, {number(mean(g['auto']['ms'] / l['ms'] for g, l in zip(groups.values(), default) if g['auto']))} over `auto`.")
-    every = [min(g["recblock"].values(), key=lambda l: l["ms"]) for g in groups.values()]
-    out.append(f"\nThe fastest of these settings, chosen for each triangle with hindsight: {number(mean(l['cusparse_ms'] / l['ms'] for l in every))} times as fast as cuSPARSE, {number(mean(g['auto']['ms'] / l['ms'] for g, l in zip(groups.values(), every) if g['auto']))} over `auto`, and faster than that in {sum(g['auto']['ms'] > l['ms'] for g, l in zip(groups.values(), every) if g['auto'])} of {len(every)}.")
+    words = "type=recursive depth={} thresholds=fitted".format
+
+    def against(name, lines):
+        over = [autos[k][1] / l["ms"] for k, l in lines.items() if k in autos]
+        return (f"{name}: {number(mean(l['cusparse_ms'] / l['ms'] for l in lines.values()))} times as fast as cuSPARSE, {number(mean(over))} over `auto`, which is faster in {sum(r < 1 for r in over)} of {len(over)}, "
+                f"by {number(1 / max(over))} to {number(1 / min(over))} times.")
+
+    out.append("\n" + against("The depth that `thresholds=fitted` takes by itself, 1 above 200 level sets, else 0", {k: g["recblock"][words(int(g["line"]["levels"] > 200))] for k, g in groups.items()}))
+    out.append("\n" + against("The fastest of these settings, chosen for each triangle with hindsight", {k: min(g["recblock"].values(), key=lambda l: l["ms"]) for k, g in groups.items()}))
+    free = [c.ms["csc"] / c.ms["recblock"] for c in cases if c.counts and {"csc", "recblock"} <= c.ms.keys()]
+    out.append(f"\nOver SyncFree (`csc`; results/solve.jsonl, {len(free)} triangles), with its defaults: {number(mean(free))} times as fast in the geometric mean, {number(sum(free) / len(free))} in the arithmetic one, {number(max(free))} at most; the paper: 9.95 and 61.1.")
+    cuts = {k: g["recblock"][words(0)]["ms"] / g["recblock"][words(1)]["ms"] for k, g in groups.items() if g["line"]["levels"] > 200}
+    out.append(f"\nOne cut against none, fitted thresholds, {len(cuts)} triangles of more than 200 level sets: {number(mean(cuts.values()))} times as fast, faster in {sum(r > 1 for r in cuts.values())}; at most {number(max(cuts.values()))} ({' '.join(max(cuts, key=cuts.get))}), at least {number(min(cuts.values()))} ({' '.join(min(cuts, key=cuts.get))}).")
     return "\n".join(out) + "\n"
 
 
 def recblock_matrices(cases):
     """Lower triangles, ms; the best of each kind."""
     groups = {m: g for (m, t), g in recblocks().items() if t == "lower"}
+    autos = chosen(cases, {(m, "lower"): g for m, g in groups.items()})
     kinds = [("paper", "type=recursive", "thresholds=paper"), ("fitted", "type=recursive", "thresholds=fitted"), ("column", "type=column", ""), ("row", "type=row", "")]
-    out = ["Lower triangles, ms; of each type the best depth measured, in brackets (columns and rows: of 2^3 segments, the better of both sets of thresholds); **bold**: faster than cuSPARSE.\n",
+    out = ["Lower triangles, ms; of each type the best depth measured, in brackets (columns and rows: of 2^3 segments, the better of both sets of thresholds); **bold**: faster than cuSPARSE. The last column has brackets where what `auto` chose was not in this run (results/solve.jsonl).\n",
            "| matrix | rows | level sets | cuSPARSE | recursive, paper's | recursive, fitted | column | row | `auto` |", "|---" * 9 + "|"]
+
+    def auto(matrix):
+        name, ms, same = autos[matrix, "lower"]
+        return f"{number(ms)} `{name}`" if same else f"({number(ms)} `{name}`)"
+
     for matrix, g in sorted(groups.items(), key=lambda i: (not i[1]["line"]["real"], -i[1]["line"]["rows"])):
         l, cells = g["line"], []
         for name, *words in kinds:
@@ -214,7 +268,7 @@ def recblock_matrices(cases):
             best = min(have, key=lambda r: r["ms"]) if have else None
             text = number(best["ms"]) if best else "-"
             cells.append((f"**{text}**" if best and best["ms"] < l["cusparse_ms"] else text) + (f" ({best['setting'].split()[1].split('=')[1]})" if best and name in ("paper", "fitted") else ""))
-        out.append(f"| {matrix} | {l['rows']:,} | {l['levels']:,} | {number(l['cusparse_ms'])} | {' | '.join(cells)} | " + (f"{number(g['auto']['ms'])} `{g['auto']['algorithm']}`" if g["auto"] else "-") + " |")
+        out.append(f"| {matrix} | {l['rows']:,} | {l['levels']:,} | {number(l['cusparse_ms'])} | {' | '.join(cells)} | " + auto(matrix) + " |")
     forced = [(m, r) for m, g in groups.items() for s, r in g["recblock"].items() if "triangle=cusparse" in s]
     for m, r in forced:
         fitted = min((x["ms"] for s, x in groups[m]["recblock"].items() if "depth=0 thresholds=fitted" in s), default=None)
@@ -222,7 +276,7 @@ def recblock_matrices(cases):
     return "\n".join(out) + "\n"
 
 
-TABLES = {"recblock settings": recblock_settings, "recblock matrices": recblock_matrices, "capellini algorithms": algorithms, "capellini granularity": granularity, "capellini matrices": matrices, "capellini counters": counters}
+TABLES = {"recblock settings": recblock_settings, "recblock matrices": recblock_matrices, "capellini algorithms": algorithms, "capellini claims": claims, "capellini granularity": granularity, "capellini matrices": matrices, "capellini counters": counters}
 TABLES.update(papers_ag.TABLES)
 TABLES.update(papers_dense.TABLES)
 
@@ -231,32 +285,15 @@ def plot(cases):
     try:
         import matplotlib
     except ImportError:
-        print("no matplotlib: docs/capellini.png stays as it is")
+        print("no matplotlib: the plots in docs/ stay as they are")
         return
     matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    from matplotlib.ticker import FuncFormatter
+    import papers_plots
 
-    plt.rcParams.update({"font.size": 10, "axes.grid": True, "grid.color": "#dddddd", "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 120, "legend.frameon": False})
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2))
-    for (h, l), colour, marker in zip(DUELS, ("#E69F00", "#0072B2", "#CC79A7"), "^os"):
-        some = [c for c in cases if c.counts and h in c.ms and l in c.ms]
-        left.scatter([c.granularity for c in some], [c.ms[l] / c.ms[h] for c in some], s=20, marker=marker, c=colour, alpha=0.75, label=f"{h} over {l}")
-    for a, colour, marker in (("level", "#666666", "X"), ("csc", "#0072B2", "o"), ("fusion", "#009E73", "D"), ("thread", "#E69F00", "^")):
-        some = [c for c in cases if c.counts and a in c.ms]
-        right.scatter([c.granularity for c in some], [c.gflops(c, a) for c in some], s=20, marker=marker, c=colour, alpha=0.75, label=a)
-    left.set_ylabel("times as fast: thread level over warp level")
-    right.set_ylabel("GFLOPS/s (2 nnz / time)")
-    left.axhline(1, color="#444444", linewidth=0.9)
-    for axis in (left, right):
-        axis.set_yscale("log")
-        axis.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-        axis.set_xlabel("parallel granularity (Equation 1)")
-        axis.axvline(0.7, color="#444444", linewidth=0.9, linestyle=":")
-        axis.legend(fontsize=8, handletextpad=0.2)
-    figure.suptitle(f"CapelliniSpTRSV's Figures 3 and 5 on one H200: real matrices of {LEAST_ROWS:,} rows or more, double precision", fontsize=10.5)
-    figure.tight_layout()
-    figure.savefig(os.path.join(ROOT, "docs", "capellini.png"), metadata={"Software": None})
+    papers_plots.capellini(cases, DUELS)
+    groups = {k: g for k, g in recblocks().items() if g["line"]["real"]}
+    papers_plots.recblock(groups, chosen(cases, groups))
+    papers_plots.ag(papers_ag.Data(cases))
     papers_dense.plot()
 
 

@@ -163,7 +163,7 @@ fi
 
 if begin recblock "recblock: types, depths, thresholds"; then
   rm -f "$results/recblock.jsonl"
-  settings=thread,chunk,inverse
+  settings=thread,chunk,inverse,sell
   for s in depth=1 depth=3 depth=5 depth={0,1,2,3,4,6}:thresholds=fitted type={column,row}:depth=3 type={column,row}:depth=3:thresholds=fitted; do settings=$settings,recblock:$s; done
   mapfile -t at < <(files delaunay_n16 luxembourg_osm wave ct2010 finance256 cont-300_kkt rail_79841_A as-caida_826 ACTIVSg25k_Ybus vsp_model1_crew1_cr42_south31 Dubcova1 PGPgiantcompo cage10 slam_city10000 boyd2_kkt web-NotreDame G3_circuit)
   timeout -k 5 120 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a $settings "${at[@]}" >"$results/recblock.log" 2>&1

@@ -2,6 +2,7 @@
    Costs of a device, and tuning: the choice is the fastest of what was measured, wrong candidates are rejected, failures leave a
    pair that solves.
 */
+#include "ag_model.h"
 #include "check.h"
 
 static void Costs(void)
@@ -182,7 +183,7 @@ static void Choices(void)
 
 static void Limits(void)
 {
-  const TrsvAlgorithm *warp = TrsvAlgorithmFind("warp"), *chunk = TrsvAlgorithmFind("chunk");
+  const TrsvAlgorithm *warp = TrsvAlgorithmFind("warp"), *chunk = TrsvAlgorithmFind("chunk"), *ag = TrsvAlgorithmFind("ag");
   Setting              s;
 
   Begin("tune without time keeps the model's choice");
@@ -204,6 +205,27 @@ static void Limits(void)
     CheckSolve(&s, "after tuning");
     Free(&s);
   }
+  End();
+
+  Begin("tune of ag tries every scheme of the reduced space, the learned model's first");
+  Make(&s, GRID_2D, Reduced() ? 64 : 225, TRSV_DOUBLE, 0, ag);
+  ExpectError(Tune(&s, ag, 1e9), TRSV_SUCCESS, "TrsvPairTune");
+  for (int n = 0; n < 2; n++) {
+    const TrsvPairMember *m = n ? &s.pair->second : &s.pair->first;
+    TrsvAnalysis         *analysis;
+    char                  words[TRSV_SETTINGS] = "scheme=";
+    AgScheme              scheme;
+
+    Expect(m->tries == AG_REDUCED, "%d tries", m->tries);
+    CheckMember(m, n ? "second" : "first");
+    if (!ExpectError(TrsvAnalyse(n ? &s.U.view : &s.L.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) continue;
+    ExpectError(TrsvAgChoose(n ? &s.U.view : &s.L.view, analysis, 0, &scheme), TRSV_SUCCESS, "TrsvAgChoose");
+    TrsvAgPrint(&scheme, words + strlen(words), sizeof(words) - strlen(words));
+    Expect(!strcmp(words, m->tried[0].settings), "%s was tried first, not %s", m->tried[0].settings, words);
+    TrsvAnalysisDestroy(&analysis);
+  }
+  CheckSolve(&s, "after tuning");
+  Free(&s);
   End();
 
   Begin("tune of nothing");

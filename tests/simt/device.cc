@@ -147,6 +147,12 @@ TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStr
 
 void TrsvDeviceUnstage(void *device, TrsvStream) { TrsvDeviceFree(device); }
 
+TrsvError TrsvDeviceTogether(TrsvError (*run)(void *), void *first, void *second)
+{
+  TrsvCall(run(first));
+  return run(second);
+}
+
 TrsvError TrsvDeviceFinish(void) { return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaStreamSynchronize: made to fail") : TRSV_SUCCESS; }
 
 /* Predictions must not depend on the executor's time. */
