@@ -40,21 +40,21 @@ struct Meeting {
   __device__ __forceinline__ Meeting(int i, int k, bool icc, const int *l_offsets, const int *u_offsets) : i(i), l(icc ? l_offsets[i + 1] : l_offsets[i]), l_count(l_offsets[i + 1] - l), u(u_offsets[i] + 1), count(l_count + u_offsets[i + 1] - u), begin(u_offsets[k] + 1), end(u_offsets[k + 1]) { }
 
   __device__ __forceinline__ int shorter() const { return min(count, end - begin); }
-
-  /* Is there a column that both have, i's own apart? Entries first, first + step, ... of the shorter one are looked for in the other: a row that all
-     depend on would else be gone through by each of them. */
-  __device__ bool met(const int *l_columns, const int *u_columns, int first, int step) const
-  {
-    for (int t = first; t < shorter(); t += step) {
-      if (end - begin <= count) {
-        const int column = u_columns[begin + t];
-
-        if (column != i && (column < i ? factor_search(l_columns, l, l + l_count, column) : factor_search(u_columns, u, u + count - l_count, column)) >= 0) return true;
-      } else if (factor_search(u_columns, begin, end, t < l_count ? l_columns[l + t] : u_columns[u + t - l_count]) >= 0) return true;
-    }
-    return false;
-  }
 };
+
+/* Is there a column that both have, i's own apart? Entries first, first + step, ... of the shorter one are looked for in the other: a row that all
+   depend on would else be gone through by each of them. */
+static __device__ bool pivots_meet(const Meeting m, const int *l_columns, const int *u_columns, int first, int step)
+{
+  for (int t = first; t < m.shorter(); t += step) {
+    if (m.end - m.begin <= m.count) {
+      const int column = u_columns[m.begin + t];
+
+      if (column != m.i && (column < m.i ? factor_search(l_columns, m.l, m.l + m.l_count, column) : factor_search(u_columns, m.u, m.u + m.count - m.l_count, column)) >= 0) return true;
+    } else if (factor_search(u_columns, m.begin, m.end, t < m.l_count ? l_columns[m.l + t] : u_columns[m.u + t - m.l_count]) >= 0) return true;
+  }
+  return false;
+}
 
 static __global__ void pivots_position(int n, const int *order, int *position)
 {
@@ -64,7 +64,7 @@ static __global__ void pivots_position(int n, const int *order, int *position)
 }
 
 /* A thread for each position; where both rows are long, all of the block look for what they have in common. */
-static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_record(int n, bool icc, const int *order, const int *position, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, const int *start, Record *records, unsigned *met)
+static __global__ void pivots_record(int n, bool icc, const int *order, const int *position, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, const int *start, Record *records, unsigned *met)
 {
   TRSV_SHARED(int, later, PAIRS); /* where both are long: the row; the one it depends on */
   TRSV_SHARED(int, earlier, PAIRS);
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_record(int n, bool i
 
           later[pair]   = i;
           earlier[pair] = k;
-        } else meet = m.met(l_columns, u_columns, 0, 1) || meet;
+        } else meet = pivots_meet(m, l_columns, u_columns, 0, 1) || meet;
       }
       r.needs.v[t]  = k < 0 ? -1 : position[k];
       r.theirs.v[t] = at < 0 ? -1 : at + (icc ? start[k] - u_offsets[k] : l_offsets[k + 1]);
@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_record(int n, bool i
     records[p] = r;
   }
   __syncthreads();
-  for (int pair = 0, all = pairs[0]; pair < all; pair++) meet = Meeting(later[pair], earlier[pair], icc, l_offsets, u_offsets).met(l_columns, u_columns, (int)threadIdx.x, ROWS_BLOCK) || meet;
+  for (int pair = 0, all = pairs[0]; pair < all; pair++) meet = pivots_meet(Meeting(later[pair], earlier[pair], icc, l_offsets, u_offsets), l_columns, u_columns, (int)threadIdx.x, ROWS_BLOCK) || meet;
   if (meet) atomicMax(met, 1u);
 }
 
