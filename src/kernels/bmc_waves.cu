@@ -53,9 +53,25 @@ static __global__ void bmc_check(const Rows A, unsigned *bad)
 /* differs[i]: has row i other columns than the one before it? */
 static __global__ void bmc_differs(const Rows A, int *differs)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  TRSV_SHARED(int, offset, BLOCK + 1);
+  TRSV_SHARED(int, length, BLOCK); /* where it is that of the row before, else 0 */
+  TRSV_SHARED(int, other, BLOCK);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, i = first + t, rows = load_offsets(A, first, offset);
 
-  if (i < A.rows) differs[i] = !i || !TrsvSameColumns(A.offsets, A.columns, i);
+  if (t < rows) {
+    const int own = offset[t + 1] - offset[t];
+
+    length[t] = i && own == offset[t] - A.offsets[i - 1] ? own : 0;
+    other[t]  = !length[t];
+  }
+  __syncthreads();
+  for (int k = offset[0] + t; k < offset[rows]; k += BLOCK) {
+    const int n = segment(offset, rows, k);
+
+    if (length[n] && A.columns[k] != A.columns[k - length[n]]) atomicMax(&other[n], 1);
+  }
+  __syncthreads();
+  if (t < rows) differs[i] = other[t];
 }
 
 /* start: of each run of equal rows */

@@ -233,13 +233,6 @@ enum {
 /* Waits of set-up kernels end in 10 s. */
 static inline TrsvSync ChunkSync(unsigned *words) { return {words + CHUNK_TICKET, words + CHUNK_GAVE_UP, words + CHUNK_TOLD, 10000000000ull}; }
 
-static inline TrsvError ChunkWords(unsigned *words)
-{
-  const unsigned zero[CHUNK_WORDS] = {0};
-
-  return TrsvDeviceUpload(words, zero, sizeof(zero), NULL);
-}
-
 /* What a launch has left in the words; an error if a wait was given up. */
 static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned now[CHUNK_WORDS])
 {

@@ -4,8 +4,9 @@
    would have gained less than 2%, and lost as often. Level sets in their place, which are known already, make the schedules of 13 irregular
    matrices up to twice as long, 18% in the mean.
 
-   Mapping: a thread for each position, from the last level set to the first; blocks in order of their tickets. Each entry has a word of its own, in which
-   the dependent leaves its height; the words of a position's dependents are next to each other.
+   Mapping: a thread for each position, from the last level set to the first, with its warp's help where that has many dependents; blocks in order of
+   their tickets. Each entry has a word of its own, in which the dependent leaves its height; the words of a position's dependents are next to each
+   other.
    Memory order: such a word is its own flag.
    Why it ends: a position waits for those of later level sets, whose blocks have started; those of its own warp take turns with it (thread.cu).
    Same result: the order of a position's words depends on the run, their maximum does not.
@@ -36,7 +37,12 @@ static __global__ void chunk_count(const ChunkGraph G, int *count, int *mail)
 
 static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkGraph G, const TrsvSync sync, const int *levels, const int *starts, const int *mail, unsigned *words, int *height)
 {
-  enum { AHEAD = 8, MANY = 16 }; /* dependencies, dependents that are looked at together */
+  enum {
+    AHEAD = 8,   /* dependencies, */
+    MANY  = 16,  /* dependents that are looked at together */
+    LONG  = 128, /* dependents that a thread takes on alone; of more, each of its warp's at a time: */
+    SHARE = 8
+  };
   TRSV_SHARED(unsigned, start, 1);
 
   if (threadIdx.x == 0) start[0] = atomicAdd(sync.ticket, 1u);
@@ -44,6 +50,7 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
   const int i    = G.n - 1 - (int)(start[0] * CHUNK_BLOCK + threadIdx.x), p = i < 0 || !levels ? i : G.lower ? levels[i] : G.n - 1 - levels[i];
   bool      done = i < 0;
   const ChunkRow row = done ? ChunkRow{0, 0} : chunk_row(G, p);
+  const int      lane = (int)(threadIdx.x % 32);
   int            next = done ? 0 : starts[p], to[AHEAD];
   const int      end  = done ? 0 : starts[p + 1];
   unsigned       h    = 0;
@@ -60,6 +67,25 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
   };
   address(0);
   do {
+    /* those that have many left have the whole warp look at them */
+    for (unsigned asking = __ballot_sync(0xffffffffu, !done && end - next > LONG); asking; asking &= asking - 1) {
+      const int l = __ffs((int)asking) - 1, from = __shfl_sync(0xffffffffu, next, l), n = min(__shfl_sync(0xffffffffu, end, l) - from, 32 * SHARE);
+      unsigned  word[SHARE], most = 0;
+      bool      there = true;
+
+#pragma unroll
+      for (int u = 0; u < SHARE; u++) word[u] = 32 * u + lane < n ? trsv_load(words + from + 32 * u + lane) : 0; /* no more than any */
+#pragma unroll
+      for (int u = 0; u < SHARE; u++) {
+        there = there && word[u] != EMPTY;
+        most  = max(most, word[u] + 1);
+      }
+      most = trsv_warp_max(most);
+      if (__all_sync(0xffffffffu, there) && lane == l) {
+        h = max(h, most);
+        next += n;
+      }
+    }
     if (!done) {
       unsigned word[MANY];
       bool     all = true;

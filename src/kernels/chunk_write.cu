@@ -134,7 +134,7 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSchedule *s, Chunk
 {
   unsigned now[CHUNK_WORDS];
 
-  TrsvCall(ChunkWords(e->words));
+  TrsvCall(TrsvDeviceClear(e->words, sizeof(now), NULL));
   TrsvCall(ChunkLaunch("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e, heads, batch_of));
   TrsvCall(ChunkLaunch("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
   TrsvCall(ChunkLaunch("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));

@@ -6,16 +6,20 @@
    d_i = a_ii - sum over k of (a_ik / d_k) a_ki, and L follows from them. With at most four terms in a sum a thread does a row, as in thread.cu.
 
    Mapping: the block of ticket t finds the pivots of positions t * blockDim.x onwards of L's level order, thread by thread; then, in a launch
-   of its own, a thread fills in a row of L and U.
-   Memory order: the reciprocal of a pivot is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh).
+   of its own, L and U are filled in, a block for so many rows.
+   Memory order: the reciprocal of a pivot is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh), but for
+   offsets and pairs of rows at a block's barriers, and sums of long rows by shuffles.
    Why it ends: as in thread.cu: a row waits for smaller positions only; those of other blocks have started, and the threads of a warp take
    turns, each of which polls once and writes if it can. By induction on the position every wait ends; patience bounds it.
    Same bits: a row's terms are taken off in the order of their columns.
 */
 #include "factor_rows.cuh"
+#include "pattern.cuh"
 
 enum {
-  WIDTH = FACTOR_TERMS
+  WIDTH   = FACTOR_TERMS,
+  PAIRS   = (int)WIDTH * (int)ROWS_BLOCK, /* of a row and one that it depends on, in a block */
+  MEETING = 128                           /* entries of a row that a thread looks for in another */
 };
 
 struct alignas(16) Four {
@@ -28,21 +32,26 @@ struct Record {
   Four self, needs, theirs;
 };
 
-/* Has row i an entry in a column of row k of U, i's own apart? *at is where that one stands in U. Each entry of the shorter one is looked for in the
-   other: a row that all depend on would else be gone through by each of them. */
-static __device__ bool pivots_meet(int i, int k, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, bool icc, int *at)
-{
-  const int begin = u_offsets[k] + 1, end = u_offsets[k + 1], l = icc ? l_offsets[i + 1] : l_offsets[i], l_end = l_offsets[i + 1], u = u_offsets[i] + 1, u_end = u_offsets[i + 1];
+/* Row i, and row k of U, on which it depends: entries of either that may be in columns of the other. */
+struct Meeting {
+  int i, l, l_count, u, count; /* its own: those of L, and U's behind them; how many */
+  int begin, end;              /* row k's */
 
-  *at = factor_search(u_columns, begin, end, i);
-  if (end - begin <= l_end - l + u_end - u) {
-    for (int t = begin; t < end; t++)
-      if (t != *at && (u_columns[t] < i ? factor_search(l_columns, l, l_end, u_columns[t]) : factor_search(u_columns, u, u_end, u_columns[t])) >= 0) return true;
-  } else {
-    for (int t = l; t < l_end; t++)
-      if (factor_search(u_columns, begin, end, l_columns[t]) >= 0) return true;
-    for (int t = u; t < u_end; t++)
-      if (factor_search(u_columns, begin, end, u_columns[t]) >= 0) return true;
+  __device__ __forceinline__ Meeting(int i, int k, bool icc, const int *l_offsets, const int *u_offsets) : i(i), l(icc ? l_offsets[i + 1] : l_offsets[i]), l_count(l_offsets[i + 1] - l), u(u_offsets[i] + 1), count(l_count + u_offsets[i + 1] - u), begin(u_offsets[k] + 1), end(u_offsets[k + 1]) { }
+
+  __device__ __forceinline__ int shorter() const { return min(count, end - begin); }
+};
+
+/* Is there a column that both have, i's own apart? Entries first, first + step, ... of the shorter one are looked for in the other: a row that all
+   depend on would else be gone through by each of them. */
+static __device__ bool pivots_meet(const Meeting m, const int *l_columns, const int *u_columns, int first, int step)
+{
+  for (int t = first; t < m.shorter(); t += step) {
+    if (m.end - m.begin <= m.count) {
+      const int column = u_columns[m.begin + t];
+
+      if (column != m.i && (column < m.i ? factor_search(l_columns, m.l, m.l + m.l_count, column) : factor_search(u_columns, m.u, m.u + m.count - m.l_count, column)) >= 0) return true;
+    } else if (factor_search(u_columns, m.begin, m.end, t < m.l_count ? l_columns[m.l + t] : u_columns[m.u + t - m.l_count]) >= 0) return true;
   }
   return false;
 }
@@ -54,29 +63,48 @@ static __global__ void pivots_position(int n, const int *order, int *position)
   if (p < n) position[order[p]] = p;
 }
 
+/* A thread for each position; where both rows are long, all of the block look for what they have in common. */
 static __global__ void pivots_record(int n, bool icc, const int *order, const int *position, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, const int *start, Record *records, unsigned *met)
 {
-  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-
-  if (p >= n) return;
-  const int i = order[p], l = l_offsets[i], terms = l_offsets[i + 1] - l;
-  Record    r;
+  TRSV_SHARED(int, later, PAIRS); /* where both are long: the row; the one it depends on */
+  TRSV_SHARED(int, earlier, PAIRS);
+  TRSV_SHARED(int, pairs, 1);
+  const int p = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
   bool      meet = false;
 
-  r.self.v[0] = i;
-  r.self.v[1] = icc ? start[i] : l + u_offsets[i];
-  r.self.v[2] = r.self.v[1] + (icc ? 0 : terms);
-  r.self.v[3] = u_offsets[i];
-#pragma unroll
-  for (int t = 0; t < WIDTH; t++) {
-    const int k  = t < terms ? l_columns[l + t] : -1;
-    int       at = -1;
+  if (threadIdx.x == 0) pairs[0] = 0;
+  __syncthreads();
+  if (p < n) {
+    const int i = order[p], l = l_offsets[i], terms = l_offsets[i + 1] - l;
+    Record    r;
 
-    if (k >= 0) meet = pivots_meet(i, k, l_offsets, l_columns, u_offsets, u_columns, icc, &at) || meet;
-    r.needs.v[t]  = k < 0 ? -1 : position[k];
-    r.theirs.v[t] = at < 0 ? -1 : at + (icc ? start[k] - u_offsets[k] : l_offsets[k + 1]);
+    r.self.v[0] = i;
+    r.self.v[1] = icc ? start[i] : l + u_offsets[i];
+    r.self.v[2] = r.self.v[1] + (icc ? 0 : terms);
+    r.self.v[3] = u_offsets[i];
+#pragma unroll
+    for (int t = 0; t < WIDTH; t++) {
+      const int k  = t < terms ? l_columns[l + t] : -1;
+      int       at = -1;
+
+      if (k >= 0) {
+        const Meeting m(i, k, icc, l_offsets, u_offsets);
+
+        at = factor_search(u_columns, m.begin, m.end, i);
+        if (m.shorter() > MEETING) {
+          const int pair = atomicAdd(&pairs[0], 1);
+
+          later[pair]   = i;
+          earlier[pair] = k;
+        } else meet = pivots_meet(m, l_columns, u_columns, 0, 1) || meet;
+      }
+      r.needs.v[t]  = k < 0 ? -1 : position[k];
+      r.theirs.v[t] = at < 0 ? -1 : at + (icc ? start[k] - u_offsets[k] : l_offsets[k + 1]);
+    }
+    records[p] = r;
   }
-  records[p] = r;
+  __syncthreads();
+  for (int pair = 0, all = pairs[0]; pair < all; pair++) meet = pivots_meet(Meeting(later[pair], earlier[pair], icc, l_offsets, u_offsets), l_columns, u_columns, (int)threadIdx.x, ROWS_BLOCK) || meet;
   if (meet) atomicMax(met, 1u);
 }
 
@@ -100,8 +128,11 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
     mine[t]    = !there ? 0 : ICC ? theirs[t] : F.a[r.self.v[1] + t];
     inverse[t] = there ? trsv_not_ready<T>() : 0;
   }
-  if (!done && (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE))
-    for (int k = 1, end = F.u_offsets[r.self.v[0] + 1] - r.self.v[3]; k < end; k++) sum += fabs(F.a[r.self.v[2] + k]);
+  if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE) {
+    const int begin = done ? 0 : r.self.v[2] + 1;
+
+    sum = factor_magnitudes(F.a, begin, done ? 0 : begin - 1 + F.u_offsets[r.self.v[0] + 1] - r.self.v[3], sum);
+  }
   do {
     if (!done) {
 #pragma unroll
@@ -130,32 +161,39 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
   } while (!__all_sync(0xffffffffu, done));
 }
 
-/* One thread for a row; no thread waits for another. */
-template <class T, bool ICC> static __global__ void pivots_fill(const FactorView<T> F, int rows)
+/* A block has ROWS_BLOCK rows: of L a thread each, since these are short; U's entries are gone through side by side. No thread waits for another. */
+template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_fill(const FactorView<T> F, int rows)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  TRSV_SHARED(int, from, ROWS_BLOCK); /* where in A an entry of U stands, less where in U it does */
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, count = rows_load(F.u_offsets, rows, first, start), i = first + t;
 
-  if (i >= rows) return;
-  const int l = F.l_offsets[i], l_end = F.l_offsets[i + 1], u = F.u_offsets[i], u_end = F.u_offsets[i + 1], from = ICC ? F.start[i] : l_end + u;
+  if (t < count) {
+    const int l_end = F.l_offsets[i + 1];
 
-  for (int k = l; k < l_end; k++) {
-    const int j = F.l_columns[k];
-    const T   a = F.a[ICC ? F.start[j] + F.l_source[k] - F.u_offsets[j] : u + k];
+    from[t] = ICC ? F.start[i] - start[t] : l_end;
+    for (int k = F.l_offsets[i]; k < l_end; k++) {
+      const int j = F.l_columns[k];
+      const T   a = F.a[ICC ? F.start[j] + F.l_source[k] - F.u_offsets[j] : start[t] + k];
 
-    F.l[k] = ICC || a != 0 ? a * F.inverse[j] : a;
+      F.l[k] = ICC || a != 0 ? a * F.inverse[j] : a;
+    }
   }
-  for (int k = u + 1; k < u_end; k++) F.u[k] = F.a[from + k - u];
+  __syncthreads();
+  rows_each(start, count, [&](int m, int k) {
+    if (k > start[m]) F.u[k] = F.a[k + from[m]];
+  });
 }
 
 /* Makes the records; met: is there a row that does not fit them? */
 static TrsvError Records(TrsvFactor *f, const int *order, int *position, unsigned *met)
 {
-  const unsigned grid = (unsigned)((f->rows + 255) / 256), none = 0;
+  const unsigned grid = (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK), none = 0;
 
   TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
-  TRSV_LAUNCH(pivots_position, grid, 256, 0, (TrsvStream)NULL, f->rows, order, position);
+  TRSV_LAUNCH(pivots_position, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, order, position);
   TrsvCall(TrsvDeviceLaunched("pivots_position"));
-  TRSV_LAUNCH(pivots_record, grid, 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, order, (const int *)position, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, (const int *)f->start, (Record *)f->records, &f->status->row);
+  TRSV_LAUNCH(pivots_record, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, order, (const int *)position, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, (const int *)f->start, (Record *)f->records, &f->status->row);
   TrsvCall(TrsvDeviceLaunched("pivots_record"));
   return TrsvDeviceDownload(met, &f->status->row, sizeof(*met), NULL);
 }
@@ -205,7 +243,7 @@ template <class T, bool ICC> static TrsvError Launch(const TrsvFactor *f, const 
   TrsvCall(TrsvDeviceLimitBlocks((const void *)find, limit, &shared));
   TRSV_LAUNCH(find, (unsigned)((f->rows + FACTOR_BLOCK - 1) / FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F, f->rows, (const Record *)f->records);
   TrsvCall(TrsvDeviceLaunched("pivots_find"));
-  TRSV_LAUNCH(fill, (unsigned)((f->rows + 255) / 256), 256, 0, stream, F, f->rows);
+  TRSV_LAUNCH(fill, (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK), ROWS_BLOCK, 0, stream, F, f->rows);
   return TrsvDeviceLaunched("pivots_fill");
 }
 

@@ -73,14 +73,12 @@ template <class T> static __global__ void factor_fill(long upper, int rows, T *u
    positive numbers compare as their bits do. */
 template <class T> static __global__ void factor_sums(int n, bool icc, const int *l_offsets, const int *u_offsets, const int *start, const T *a, FactorStatus *status)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int    i        = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const bool   some     = i < n; /* the others help with long rows */
+  const int    diagonal = !some ? 0 : icc ? start[i] : l_offsets[i + 1] + u_offsets[i], end = some ? diagonal + u_offsets[i + 1] - u_offsets[i] : 0;
+  const int    begin    = !some ? 0 : !icc ? l_offsets[i] + u_offsets[i] : i ? start[i - 1] + u_offsets[i] - u_offsets[i - 1] : 0;
+  const double sum      = factor_magnitudes(a, begin, end, some ? -fabs((double)a[diagonal]) - (double)a[diagonal] : 0.0);
 
-  if (i >= n) return;
-  const int diagonal = icc ? start[i] : l_offsets[i + 1] + u_offsets[i], end = diagonal + u_offsets[i + 1] - u_offsets[i];
-  int       k = !icc ? l_offsets[i] + u_offsets[i] : i ? start[i - 1] + u_offsets[i] - u_offsets[i - 1] : 0;
-  double    sum = -fabs((double)a[diagonal]) - (double)a[diagonal];
-
-  for (; k < end; k++) sum += fabs((double)a[k]);
   if (sum > 0) atomicMax(&status->largest, trsv_bits(sum));
 }
 

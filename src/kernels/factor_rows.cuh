@@ -12,6 +12,7 @@ enum {
   OWN   = FACTOR_OWN,
   AHEAD = 4, /* dependencies that a short row waits for at once */
   FEW   = 4, /* entries of a row of U that a lane of a long row applies by itself */
+  ALONE = 32, /* entries of a row that a lane sums up by itself */
   CHUNKS = 2, /* of 32 entries of a longer one that are looked up before they are waited for */
   ROUNDS = 8 /* in which the lanes of a short row go through a row of U; in a longer one they look for their entries */
 };
@@ -76,6 +77,24 @@ template <class T> static __device__ __forceinline__ T factor_pivot(const Factor
   }
   F.u[at] = pivot; /* others take the reciprocal */
   return trsv_publish(word, 1 / pivot);
+}
+
+/* sum, and to it the magnitudes of a lane's entries [begin, end): by itself, or, where they are many, by all lanes of the warp, who call this together. */
+template <class S, class T> static __device__ __forceinline__ S factor_magnitudes(const T *a, int begin, int end, S sum)
+{
+  const int  lane = (int)(threadIdx.x % 32);
+  const bool many = end - begin > ALONE;
+
+  for (int k = begin; !many && k < end; k++) sum += fabs((S)a[k]);
+  for (unsigned left = __ballot_sync(0xffffffffu, many); left; left &= left - 1) {
+    const int l = __ffs((int)left) - 1, from = __shfl_sync(0xffffffffu, begin, l), to = __shfl_sync(0xffffffffu, end, l);
+    S         part = 0;
+
+    for (int k = from + lane; k < to; k += 32) part += fabs((S)a[k]);
+    for (int half = 16; half; half /= 2) part += __shfl_xor_sync(0xffffffffu, part, half);
+    if (lane == l) sum += part;
+  }
+  return sum;
 }
 
 /* Waits for a word. */

@@ -1,34 +1,42 @@
 /*
    The patterns of a factorisation, made on the device: A is split into L and U, and groups of lanes get their rows.
 
-   One thread for each row, position or slot; none waits for another. Works in the default stream.
+   Mapping: a block has ROWS_BLOCK rows, and its threads walk through all their entries side by side, whatever row they are of (pattern.cuh); what
+   entries do not matter for has a thread for each row, position or slot. None waits for another. Works in the default stream.
 */
-#include "vocabulary.cuh"
+#include "pattern.cuh"
 #include "factor.h"
 
 static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
 
 static __device__ __forceinline__ int Index() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
 
-/* How many entries row i has left of its diagonal. The first row that is none of a matrix that can be factored is noted. */
-static __global__ void split_count(int n, const int *offsets, const int *columns, int *left, unsigned *bad)
+/* How many entries each row has left of its diagonal. The first row that is none of a matrix that can be factored is noted. */
+static __global__ void __launch_bounds__(ROWS_BLOCK) split_count(int n, const int *offsets, const int *columns, int *left, unsigned *bad)
 {
-  const int i = Index();
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  TRSV_SHARED(int, diagonal, ROWS_BLOCK); /* how many entries are before it */
+  TRSV_SHARED(unsigned, falls, 1);        /* the first row whose offsets fall: nothing is known of those behind */
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
 
-  if (i >= n) return;
-  const int begin = offsets[i], end = offsets[i + 1];
-  int       diagonal = -1, before = -1;
-  bool      good = end >= begin;
+  diagonal[t] = -1;
+  if (t == 0) falls[0] = (unsigned)rows;
+  __syncthreads();
+  if (t < rows && start[t] > start[t + 1]) atomicMin(&falls[0], (unsigned)t);
+  __syncthreads();
+  const int sound = (int)falls[0];
+  if (t >= sound) start[t + 1] = INT_MAX;
+  __syncthreads();
+  rows_each(start, sound, [&](int m, int k) {
+    const int i = first + m, j = columns[k], before = k > start[m] ? columns[k - 1] : -1;
 
-  for (int k = begin; k < end; k++) {
-    const int j = columns[k];
-
-    good   = good && j > before && j < n;
-    before = j;
-    if (j == i) diagonal = k;
-  }
-  left[i] = diagonal - begin;
-  if (!good || diagonal < 0) atomicMin(bad, (unsigned)i);
+    if (j <= before || j >= n) atomicMin(bad, (unsigned)i);
+    if (j == i) atomicMax(&diagonal[m], k - start[m]);
+  });
+  __syncthreads();
+  if (t >= rows) return;
+  left[first + t] = diagonal[t];
+  if (diagonal[t] < 0) atomicMin(bad, (unsigned)(first + t));
 }
 
 /* U starts where L and the rows before leave off. */
@@ -49,30 +57,49 @@ static __global__ void split_lengths(int n, const int *offsets, const int *left,
   lengths[i] = offsets[i + 1] - start[i];
 }
 
-/* Copies row i from where its part starts in A. */
-static __global__ void split_copy(int n, const int *columns, const int *offsets, const int *l_offsets, const int *u_offsets, const int *start, int *l_columns, int *u_columns)
+/* The entries of A to L and to U. */
+static __global__ void __launch_bounds__(ROWS_BLOCK) split_copy(int n, const int *columns, const int *offsets, const int *l_offsets, int *l_columns, int *u_columns)
 {
-  const int i = Index();
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  TRSV_SHARED(int, l_start, ROWS_BLOCK + 1);
+  const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
 
-  if (i >= n) return;
-  int from = start ? start[i] : offsets[i];
+  (void)rows_load(l_offsets, n, first, l_start);
+  rows_each(start, rows, [&](int m, int k) {
+    const int l = k - start[m] + l_start[m], l_end = l_start[m + 1];
 
-  for (int k = start ? 0 : l_offsets[i], end = start ? 0 : l_offsets[i + 1]; k < end; k++) l_columns[k] = columns[from++];
-  for (int k = u_offsets[i], end = u_offsets[i + 1]; k < end; k++) u_columns[k] = columns[from++];
+    if (l < l_end) l_columns[l] = columns[k];
+    else u_columns[k - l_end] = columns[k];
+  });
+}
+
+/* ICC: rows of U from where in A they start. */
+static __global__ void __launch_bounds__(ROWS_BLOCK) split_take(int n, const int *columns, const int *u_offsets, const int *start, int *u_columns)
+{
+  TRSV_SHARED(int, u_start, ROWS_BLOCK + 1);
+  TRSV_SHARED(int, from, ROWS_BLOCK);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(u_offsets, n, first, u_start);
+
+  if (t < rows) from[t] = start[first + t] - u_start[t];
+  __syncthreads();
+  rows_each(u_start, rows, [&](int m, int k) { u_columns[k] = columns[k + from[m]]; });
 }
 
 /* ICC: L is the transpose of U without its diagonal, which comes last in each row. */
-static __global__ void split_strip(int n, const int *offsets, const int *columns, const int *source, int *l_offsets, int *l_columns, int *l_source)
+static __global__ void __launch_bounds__(ROWS_BLOCK) split_strip(int n, const int *offsets, const int *columns, const int *source, int *l_offsets, int *l_columns, int *l_source)
 {
-  const int i = Index();
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
 
-  if (i > n) return;
-  l_offsets[i] = offsets[i] - i;
-  if (i == n) return;
-  for (int k = offsets[i]; k < offsets[i + 1] - 1; k++) {
-    l_columns[k - i] = columns[k];
-    l_source[k - i]  = source[k];
-  }
+  if (t < rows) l_offsets[first + t + 1] = start[t + 1] - (first + t + 1);
+  if (first + t == 0) l_offsets[0] = 0;
+  rows_each(start, rows, [&](int m, int k) {
+    const int to = k - (first + m);
+
+    if (k == start[m + 1] - 1) return;
+    l_columns[to] = columns[k];
+    l_source[to]  = source[k];
+  });
 }
 
 /* What decides about a row's lanes: its own entries, or what it depends on where that is more. */
@@ -162,7 +189,7 @@ static TrsvError SplitLU(TrsvFactor *f, const int *offsets, const int *columns, 
   TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  TRSV_LAUNCH(split_copy, Blocks(n), 256, 0, (TrsvStream)NULL, n, columns, offsets, (const int *)f->l_offsets, (const int *)f->u_offsets, (const int *)NULL, f->l_columns, f->u_columns);
+  TRSV_LAUNCH(split_copy, Blocks(n), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, offsets, (const int *)f->l_offsets, f->l_columns, f->u_columns);
   return TrsvDeviceLaunched("split_copy");
 }
 
@@ -178,7 +205,7 @@ static TrsvError SplitTranspose(TrsvFactor *f)
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_source));
   TrsvCall(TrsvTranspose(&U, &T, &made, &source));
-  TRSV_LAUNCH(split_strip, Blocks((long)f->rows + 1), 256, 0, (TrsvStream)NULL, f->rows, T.offsets, T.columns, source, f->l_offsets, f->l_columns, f->l_source);
+  TRSV_LAUNCH(split_strip, Blocks(f->rows), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, T.offsets, T.columns, source, f->l_offsets, f->l_columns, f->l_source);
   error = TrsvDeviceLaunched("split_strip");
   TrsvFree(TRSV_DEVICE, made);
   return error;
@@ -195,8 +222,8 @@ static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns,
   TrsvCall(TrsvDeviceScan(n, left, f->u_offsets));
   TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  TRSV_LAUNCH(split_copy, Blocks(n), 256, 0, (TrsvStream)NULL, n, columns, offsets, (const int *)NULL, (const int *)f->u_offsets, (const int *)f->start, (int *)NULL, f->u_columns);
-  TrsvCall(TrsvDeviceLaunched("split_copy"));
+  TRSV_LAUNCH(split_take, Blocks(n), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, (const int *)f->u_offsets, (const int *)f->start, f->u_columns);
+  TrsvCall(TrsvDeviceLaunched("split_take"));
   return SplitTranspose(f);
 }
 
@@ -207,7 +234,7 @@ static TrsvError Count(TrsvFactor *f, const int *offsets, const int *columns, in
   unsigned       bad;
 
   TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
-  TRSV_LAUNCH(split_count, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, offsets, columns, left, &f->status->row);
+  TRSV_LAUNCH(split_count, Blocks(f->rows), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, offsets, columns, left, &f->status->row);
   TrsvCall(TrsvDeviceLaunched("split_count"));
   TrsvCall(TrsvDeviceDownload(&bad, &f->status->row, sizeof(bad), NULL));
   if (bad == none) return TRSV_SUCCESS;

@@ -6,6 +6,7 @@
 #ifndef TRSV_PATTERN_CUH
 #define TRSV_PATTERN_CUH
 
+#include <limits.h>
 #include "vocabulary.cuh"
 
 struct Pattern {
@@ -60,6 +61,35 @@ static __device__ __forceinline__ int segment(const int *starts, int n, int k)
     else high = middle;
   }
   return low;
+}
+
+enum {
+  ROWS_BLOCK = 256 /* threads, and rows, of a block that goes through the entries of rows side by side */
+};
+
+/* For a block's rows, `first` onwards of n, where the entries of each start, and where those of the last end: to start [ROWS_BLOCK + 1] in shared
+   memory, which is there for all threads. Returns how many rows these are. */
+static __device__ __forceinline__ int rows_load(const int *offsets, int n, int first, int *start)
+{
+  const int rows = min((int)ROWS_BLOCK, n - first);
+
+  for (int m = (int)threadIdx.x; m <= ROWS_BLOCK; m += ROWS_BLOCK) start[m] = m <= rows ? offsets[first + m] : INT_MAX;
+  __syncthreads();
+  return rows;
+}
+
+/* Calls each(row, entry) for all entries of the first so many of these rows, whose offsets do not fall: the threads take them in turn, whatever row
+   they are of, so that long rows are nobody's own. What is in start behind the end of these rows is greater than any entry. */
+template <class Each> static __device__ __forceinline__ void rows_each(const int *start, int rows, Each each)
+{
+  for (int k = start[0] + (int)threadIdx.x, end = start[rows]; k < end; k += ROWS_BLOCK) {
+    int m = 0; /* the last row that starts no later: as segment() */
+
+#pragma unroll
+    for (int half = ROWS_BLOCK / 2; half; half /= 2)
+      if (start[m + half] <= k) m += half;
+    each(m, k);
+  }
 }
 
 #endif

@@ -100,6 +100,8 @@ void TestChunk(void)
     End();
   }
 
+  if (a) TestChunkHeights();
+
   Begin("chunk with long rows");
   if (a) LongRows(a);
   End();

@@ -1,6 +1,6 @@
 /*
    ILU(0) and IC(0) on the device against PETSc's elimination written out on the host: shapes, sizes, lanes, precisions, schedules, values
-   after values; zero pivots and every shift; matrices that cannot be factored.
+   after values; zero pivots and every shift; matrices that cannot be factored. Long rows are in factor_long.c.
 */
 #include "square.h"
 
@@ -121,99 +121,6 @@ static void Numbers(void)
     FreeSquare(&A);
     End();
   }
-}
-
-/* Rows so long that a warp looks up a part of a dependency before it waits for it, and the rest after. */
-static void Long(void)
-{
-  for (int kind = 0; kind < 2; kind++) {
-    Square      A;
-    TrsvFactor *f;
-
-    Begin("factor %s: long rows", kind ? "icc" : "ilu");
-    A = MakeSquare(DENSE, 170, 1, TRSV_DOUBLE, 5);
-    f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 16);
-    if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "dense");
-    TrsvFactorDestroy(&f);
-    FreeSquare(&A);
-    End();
-  }
-}
-
-/* The lengths of the rows of U that rows depend on. */
-static double Operations(const Square *A)
-{
-  double sum = 0;
-
-  for (int i = 0; i < A->rows; i++)
-    for (int k = A->offsets[i]; A->columns[k] < i; k++)
-      for (int t = A->offsets[A->columns[k]]; t < A->offsets[A->columns[k] + 1]; t++) sum += A->columns[t] >= A->columns[k];
-  return sum;
-}
-
-/* A star and a ring with a hub: on its first row all depend; with the ring they have entries in common with it. */
-static void Star(void)
-{
-  enum { ROWS = 150 };
-  int *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * ROWS * ROWS);
-
-  for (int ring = 0; ring < 2; ring++)
-    for (int kind = 0; kind < 2; kind++) {
-      TrsvFactor *f;
-      Square      A;
-      int         n = 0;
-
-      Begin("factor %s: a star%s", kind ? "icc" : "ilu", ring ? " with a ring" : "");
-      for (int i = 0; i < ROWS; i++) {
-        offsets[i] = n;
-        for (int j = 0; j < ROWS; j++)
-          if (i == j || !i || !j || (ring && i > 100 && j > 100 && abs(i - j) == 1)) columns[n++] = j;
-      }
-      offsets[ROWS] = n;
-      A = MakeSquareFrom(ROWS, offsets, columns);
-      FillSquare(&A, 1, 1, 9);
-      f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 0);
-      if (f) Expect((TrsvFactorLanes(f) == 1) == !ring, "%d lanes", TrsvFactorLanes(f));
-      if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "star");
-      TrsvFactorDestroy(&f);
-      FreeSquare(&A);
-      End();
-    }
-  free(offsets);
-  free(columns);
-}
-
-/* All rows, short ones and some long, depend on two that are longer: each looks for its own entries in those, or they would be gone through as
-   often as there are rows. */
-static void Shared(void)
-{
-  enum { ROWS = 420 };
-  const int lanes[] = {4, 32};
-  int      *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * ROWS * ROWS), n = 0;
-  Square    A;
-
-  for (int i = 0; i < ROWS; i++) {
-    offsets[i] = n;
-    for (int j = 0; j < ROWS; j++)
-      if (i < 2 || j < 2 || abs(i - j) < 2 || (i + j) % 97 == 13 || ((i == 200 || i == 201) && j % 3 == 0) || ((j == 200 || j == 201) && i % 3 == 0)) columns[n++] = j;
-  }
-  offsets[ROWS] = n;
-  for (int kind = 0; kind < 2; kind++)
-    for (size_t k = 0; k < sizeof(lanes) / sizeof(lanes[0]); k++) {
-      TrsvFactor *f;
-
-      Begin("factor %s, %d lanes: rows that all depend on", kind ? "icc" : "ilu", lanes[k]);
-      A = MakeSquareFrom(ROWS, offsets, columns);
-      FillSquare(&A, 1, 1, 7);
-      f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, lanes[k]);
-      if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "shared");
-      if (f) Expect(TrsvFactorOperations(f) == Operations(&A), "%g operations in place of %g", TrsvFactorOperations(f), Operations(&A));
-      TrsvFactorDestroy(&f);
-      FreeSquare(&A);
-      End();
-    }
-  free(offsets);
-  free(columns);
 }
 
 /* The analysis of L comes with it, a pair takes it, and it can be given up before and after. What is in use is counted. */
@@ -340,9 +247,7 @@ void TestFactor(void)
   Shifts(TRSV_ILU, TRSV_FLOAT);
   Refused();
   Numbers();
-  Long();
-  Shared();
-  Star();
+  LongRows();
   Analysed();
   Lost();
   Fails();

@@ -170,6 +170,28 @@ static int CloseTo(TrsvPrecision precision, int loose, int n, const void *values
   return 1;
 }
 
+/* Are the patterns those of A, of which U takes the diagonal, first in each row, and ICC's L is its transpose? */
+static int PatternsOf(const Square *A, TrsvFactorKind kind, const TrsvMatrix *L, const TrsvMatrix *U)
+{
+  const int n     = A->rows;
+  int      *l_end = malloc(sizeof(int) * (size_t)n), u = 0, same = !U->offsets[0] && !L->offsets[0];
+
+  for (int i = 0; i < n; i++) l_end[i] = L->offsets[i];
+  for (int i = 0; i < n; i++) {
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      const int j = A->columns[k];
+
+      if (j >= i) same = same && U->columns[u++] == j;
+      if (kind == TRSV_ILU && j < i) same = same && L->columns[l_end[i]++] == j;
+      if (kind == TRSV_ICC && j > i) same = same && L->columns[l_end[j]++] == i;
+    }
+    same = same && U->offsets[i + 1] == u;
+  }
+  for (int i = 0; i < n; i++) same = same && l_end[i] == L->offsets[i + 1];
+  free(l_end);
+  return same;
+}
+
 static unsigned schedule; /* runs on from test to test */
 
 void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const TrsvPivots *p, int times, const char *where)
@@ -179,8 +201,12 @@ void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const Trs
   TrsvOutcome  o;
   TrsvMatrix   L, U;
   const void  *l, *u;
+  Square       B = Permuted(A, TrsvFactorOrder(f));
   char        *kept = malloc(size * (size_t)(2 * A->nnz + 2));
 
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+  Expect(PatternsOf(&B, kind, &L, &U), "%s: other patterns than those of A", where);
+  FreeSquare(&B);
   for (int t = 0; t < times; t++) {
     SimtSchedule(schedule++);
     if (!ExpectError(TrsvFactorNumeric(f, A->values, p, &o, NULL), TRSV_SUCCESS, where)) break;

@@ -184,7 +184,7 @@ static void Check(const Entries *e)
 static void Shapes(void)
 {
   static const int         sizes[] = {0, 1, 2, 3, 9, 16, 33, 150, 400};
-  static const char *const names[] = {"no entries", "diagonal", "random", "random, symmetric", "upper triangle", "one dense row", "one dense column", "star", "two pieces", "empty rows", "full", "ring", "duplicates", "band", "full but for the diagonal"};
+  static const char *const names[] = {"no entries", "diagonal", "random", "random, symmetric", "upper triangle", "one dense row", "one dense column", "star", "two pieces", "empty rows", "full", "ring", "duplicates", "band", "full but for the diagonal", "pairs of rows alike, but for some"};
 
   for (size_t shape = 0; shape < sizeof(names) / sizeof(names[0]); shape++) {
     Begin("bmc: %s", names[shape]);
@@ -195,7 +195,8 @@ static void Shapes(void)
 
       if ((shape == 10 && n > 40) || (shape == 14 && n > 150)) continue;
       for (int i = 0; i < n; i++) {
-        if (shape && shape != 9 && shape != 14) Put(&e, i, i);
+        if (shape && shape != 9 && shape < 14) Put(&e, i, i);
+        for (int k = 0; k < 7 && shape == 15; k++) Put(&e, i, (k < 2 ? n + (i + 1) / 2 * 2 - k : (i + 1) / 2 * 7 + k * k + (k == 6 && i % 10 == 8)) % n); /* 1 and 2, 3 and 4, ... */
         for (int k = 0; k < 3; k++) {
           const int j = RandomBelow(&r, n);
 

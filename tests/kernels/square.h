@@ -38,4 +38,6 @@ extern const TrsvPivots Plain;
    bit every time; and the same outcome. */
 void CheckNumeric(TrsvFactor *, const Square *, TrsvFactorKind, const TrsvPivots *pivots, int times, const char *where);
 
+void LongRows(void); /* factor_long.c, a part of TestFactor() */
+
 #endif
