@@ -42,7 +42,7 @@ int main(int argc, char **args)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(SpTRSVGPURegister());
-  PetscCall(ProblemFromOptions(PETSC_COMM_WORLD, PROBLEM_POISSON, 40000, &problem, &A));
+  PetscCall(ProblemFromOptions(PETSC_COMM_WORLD, PROBLEM_POISSON, 122500, &problem, &A));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
   if (device) chosen = SPTRSVGPU_ORDERING_BMC;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
