@@ -11,7 +11,7 @@ from results import LEAST_ROWS, mean, put, read
 
 BEGIN = "<!-- made by tests/bench/table.py from results/solve.jsonl -->\n"
 SHOWN = {
-    "g2d5:1000": "2D 5-point 1000^2", "g3d7:128": "3D 7-point 128^3", "g3d27:80": "3D 27-point 80^3", "rmat:20:16": "R-MAT 2^20",
+    "g2d5:1000": "2D 5-point 1000^2", "g3d7:64": "3D 7-point 64^3", "g3d7:128": "3D 7-point 128^3", "g3d27:50": "3D 27-point 50^3", "g3d27:80": "3D 27-point 80^3", "rmat:20:16": "R-MAT 2^20",
     "band:100000:3": "band 100,000 x 3", "G3_circuit": 0, "wave": 0, "Dubcova1": 0, "web-NotreDame": 0, "boyd2_kkt": 0, "ct2010": 0, "slam_ais2klinik": 0,
 }
 

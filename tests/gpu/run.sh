@@ -108,7 +108,7 @@ fi
 
 if begin solve "triangular solves"; then
   rm -f "$results/solve.jsonl"
-  timeout -k 5 1500 "$BENCH" -o "$results/solve.jsonl" ${BENCH_OPTIONS:--r 10 -pairs 1} ${MATRICES:-g2d5:1000 g2d9:1000 g3d7:128 g3d27:80 band:100000:3 rand:1000000:3 rmat:20:16 "$SPTRSV_MATRICES"/*.mtx*} >"$results/solve.log" 2>&1
+  timeout -k 5 1500 "$BENCH" -o "$results/solve.jsonl" ${BENCH_OPTIONS:--r 10 -pairs 1} ${MATRICES:-g2d5:1000 g2d9:1000 g3d7:64 g3d7:128 g3d27:50 g3d27:80 band:100000:3 rand:1000000:3 rmat:20:16 "$SPTRSV_MATRICES"/*.mtx*} >"$results/solve.log" 2>&1
   status=$?
   # every algorithm is also captured in a graph and replayed, with the same bits
   grep -E "WRONG|DIFFER|captured|^[0-9]* wrong|bandwidth|calibration" "$results/solve.log" | tee -a "$out"
