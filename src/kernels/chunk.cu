@@ -336,7 +336,7 @@ static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvC
    irregular matrices the work of those chunks that have more than others. */
 double TrsvChunkBeside(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double hop = 0.255e-6 * c->hop, far = 2200, uneven = TrsvChunkRegular(s) ? 0.4 : 1, entry = uneven * (precision == TRSV_FLOAT ? 1.5e-11 : 2.15e-11) * c->byte;
+  const double hop = 0.255e-6 * c->hop, far = 2200, uneven = TrsvRegular(s) ? 0.4 : 1, entry = uneven * (precision == TRSV_FLOAT ? 1.5e-11 : 2.15e-11) * c->byte;
 
   return hop * fmin(s->levels, 20) * fmin(1, s->distance / far) + entry * (double)s->nnz;
 }

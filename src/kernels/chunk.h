@@ -82,9 +82,6 @@ enum {
 /* Seconds that a solve with the best of them is expected to take on the current device, for a triangle with these statistics. */
 TrsvError TrsvChunkEstimate(const TrsvStatistics *, double *seconds);
 
-/* Do nearly all rows reach back equally far, as in grids in their natural order? */
-static inline int TrsvChunkRegular(const TrsvStatistics *s) { return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth; }
-
 /* The part of chunk's prediction that inverse shares: chunk.cu. */
 double TrsvChunkBeside(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
 

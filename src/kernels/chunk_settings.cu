@@ -70,7 +70,7 @@ static double Estimate(const TrsvStatistics *t, const TrsvCosts *c, const TrsvCh
    on the one before. 0 where there are none. */
 static int Planes(const TrsvStatistics *t)
 {
-  if (!TrsvChunkRegular(t)) return 0;
+  if (!TrsvRegular(t)) return 0;
   /* rows reach back a plane at most, or a plane in the mean and some a little beyond */
   const int least = t->rows / t->bandwidth, most = (int)(t->rows / t->row_bandwidth + 0.5);
   return most > 0 && t->rows % most == 0 ? most : least;
@@ -93,7 +93,7 @@ static int Chunks(const TrsvStatistics *t, int most)
 {
   const double size = t->levels > DEEP ? 1000 : 400, large = 11000;
 
-  if (t->rows > large * most && !TrsvChunkRegular(t)) return most + 16;
+  if (t->rows > large * most && !TrsvRegular(t)) return most + 16;
   return Clamp(t->rows / size, 1, most);
 }
 

@@ -14,11 +14,12 @@
 static const double growth = 1.2, unsymmetric = 0.1;
 
 /* To look at multicolour takes as long as some tens of iterations, so it must promise more than is asked of it once it is there; with as many level sets
-   as it has at most in most matrices. */
-static const double promise = 1.4;
+   as it has at most in most matrices, or in most grids, whose order is made in no time. */
+static const double promise = 1.4, promise_grid = 1.2;
 
 enum {
-  LEVELS = 32
+  LEVELS      = 32,
+  LEVELS_GRID = 10
 };
 
 /* Seconds of the two solves; U is taken to be like L. 0 where an algorithm has no prediction. */
@@ -63,7 +64,7 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   TrsvStatistics             s;
   TrsvError                  error;
   double                     asymmetry;
-  int                        none;
+  int                        none, grid, levels;
 
   *factor = NULL;
   *choice = (TrsvOrderChoice){0, 0, 0, 0, ""};
@@ -72,13 +73,15 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   choice->natural = Apply(&natural->statistics, precision, asked);
   choice->rest    = Rest(natural);
   s               = natural->statistics;
-  s.levels        = s.levels < LEVELS ? s.levels : LEVELS; /* what it can come to */
-  s.level_mean    = (double)rows / s.levels;
+  grid            = TrsvRegular(&s);
+  levels          = grid ? LEVELS_GRID : LEVELS; /* what it can come to */
+  if (s.levels > levels) s.levels = levels;
+  s.level_mean = (double)rows / s.levels;
   if (!(choice->natural > 0)) {
     (void)snprintf(choice->why, sizeof(choice->why), "there is no prediction for the algorithm that is named");
     return TRSV_SUCCESS;
   }
-  if (choice->natural + choice->rest < promise * (Apply(&s, precision, asked) + choice->rest)) {
+  if (choice->natural + choice->rest < (grid ? promise_grid : promise) * (Apply(&s, precision, asked) + choice->rest)) {
     (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms: too little to gain", natural->statistics.levels, 1e3 * choice->natural);
     return TRSV_SUCCESS;
   }

@@ -100,6 +100,9 @@ TrsvError TrsvFail(TrsvError, const char *format, ...)
     if (trsv_error_) return trsv_error_; \
   } while (0)
 
+/* Do nearly all rows reach back equally far, as in grids in their natural order? */
+static inline int TrsvRegular(const TrsvStatistics *s) { return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth; }
+
 /* Host memory, counted in plan->bytes by plans of the host. NULL and TRSV_ERR_MEMORY where there is none; never NULL for 0 bytes. */
 TrsvError TrsvAlloc(size_t bytes, void *pointer);
 
