@@ -174,7 +174,9 @@ static PetscErrorCode Settings(void)
       PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
       PetscCall(PCFactorGetMatrix(pc, &F));
       PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
+      PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO)); /* of factors PETSc shows nothing else */
       PetscCall(MatView(F, viewer));
+      PetscCall(PetscViewerPopFormat(viewer));
       PetscCall(PetscViewerFlush(viewer));
       PetscCall(PetscViewerDestroy(&viewer));
       rewind(file);
