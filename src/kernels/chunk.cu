@@ -341,9 +341,9 @@ double TrsvChunkBeside(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecisio
   return hop * fmin(s->levels, 20) * fmin(1, s->distance / far) + entry * (double)s->nnz;
 }
 
-/* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are those that fit times (27%, root
-   mean square) among those by which the choice between this, `thread` and `inverse` costs least: over the 272 triangles of results/solve.jsonl 0.7%
-   (geometric mean), 23% at worst. */
+/* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are those that fit times (26%, root
+   mean square) among those by which the choice between this, `thread` and `inverse` costs least: over the 190 triangles of results/solve.jsonl 0.8%
+   (geometric mean), 29% at worst. */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double start = 7.2e-6, step = 0.0475e-6 * c->step, sum = 0.0055e-6 * c->step;
