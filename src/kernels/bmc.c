@@ -125,7 +125,10 @@ static TrsvError HostOrder(int rows, const int *offsets, const int *columns, con
   int      *colour;
   TrsvError error;
 
-  for (int i = 0; i < rows; i++) TrsvCall(TrsvOrderCheckRow(rows, i, offsets[i], offsets[i + 1], columns + offsets[i]));
+  for (int i = 0; i < rows; i++) {
+    if (offsets[i] < 0 || offsets[i + 1] > offsets[rows]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offsets[i], offsets[i + 1], offsets[rows]);
+    TrsvCall(TrsvOrderCheckRow(rows, i, offsets[i], offsets[i + 1], columns + offsets[i]));
+  }
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)rows, &colour));
   error = Colour(rows, offsets, columns, values, size, colour, ordering);
   free(colour);

@@ -71,13 +71,14 @@ static double Estimate(const TrsvStatistics *t, const TrsvCosts *c, const TrsvCh
 static int Planes(const TrsvStatistics *t)
 {
   if (!TrsvRegular(t)) return 0;
-  /* rows reach back a plane at most, or a plane in the mean and some a little beyond */
+  /* rows reach back a plane at most; or a plane in the mean, and some a little beyond */
   const int least = t->rows / t->bandwidth, most = (int)(t->rows / t->row_bandwidth + 0.5);
-  return most > 0 && t->rows % most == 0 ? most : least;
+  return t->rows % t->bandwidth && most > 0 && t->rows % most == 0 ? most : least;
 }
 
-/* Chunks of planes, 0 where planes are too few or too small for that, or too many. So rows depend on their own chunk and the one before alone, most of which are in one cluster,
-   and no chunk is ahead of its time: up to 2.6 times as fast as other chunks. Where what a chunk takes from the one before would not fit into shared memory, smaller ones. */
+/* Chunks of planes, 0 where planes are too few or too small for that, or too many. So rows depend on their own chunk and the one before alone, most of
+   which are in one cluster, and no chunk is ahead of its time: up to 2.6 times as fast as other chunks. Where what a chunk takes from the one before
+   would not fit into shared memory, smaller ones. */
 static int PlaneChunks(const TrsvStatistics *t, int length, int most)
 {
   const int few = 24, many = 1024, small = 800, imports = length > 5 ? 17000 : 20000, planes = Planes(t), smaller = t->rows / imports + 1;
@@ -93,7 +94,7 @@ static int Chunks(const TrsvStatistics *t, int most)
 {
   const double size = t->levels > DEEP ? 1000 : 400, large = 11000;
 
-  if (t->rows > large * most && !TrsvRegular(t)) return most + 16;
+  if (most > 1 && t->rows > large * most && !TrsvRegular(t)) return most + 16;
   return Clamp(t->rows / size, 1, most);
 }
 
@@ -148,7 +149,8 @@ static int Step(const TrsvChunkSettings *s)
   return records[kind].step;
 }
 
-/* The best by statistics gets a schedule, which is needed anyhow. If it disappoints so much that another promises more, that gets one, too. */
+/* The best by statistics gets a schedule, which is needed anyhow; or the next, where it has too many chunks for chains so long. If it disappoints so much
+   that another promises more, that gets one, too. */
 TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, int multiprocessors, int rank, ChunkTimes *times)
 {
   static const double promise = 0.8;
@@ -160,12 +162,17 @@ TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics 
   if (overridden) return TrsvChunkPlace(order, &chosen_for_all, times);
   choices = Likely(t, costs, multiprocessors, choice, time);
   if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
-  TrsvCall(TrsvChunkPlace(order, &choice[rank], times));
+  TrsvError error = TrsvChunkPlace(order, &choice[rank], times);
+  for (int n = 1; !rank && error == TRSV_ERR_UNSUPPORTED && n < choices; n++) {
+    error = TrsvChunkPlace(order, &choice[n], times);
+    if (!error) return TRSV_SUCCESS;
+  }
+  TrsvCall(error);
   if (rank) return TRSV_SUCCESS;
   time[0] = Seconds(costs, &choice[0], Step(&choice[0]), times->times);
   while (other < choices && choice[other].length == choice[0].length) other++;
   if (other == choices || time[other] > promise * time[0]) return TRSV_SUCCESS;
-  const TrsvError error = TrsvChunkPlace(order, &choice[other], &second);
+  error = TrsvChunkPlace(order, &choice[other], &second);
   if (!error && Seconds(costs, &choice[other], Step(&choice[other]), second.times) < time[0]) {
     const ChunkTimes first = *times;
 

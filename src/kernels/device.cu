@@ -74,13 +74,13 @@ extern "C" TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream stream) { return Check(cudaEventRecord(timer->start, stream), "cudaEventRecord"); }
+extern "C" TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream stream) { return Check(cudaEventRecord(timer->start, Stream(stream)), "cudaEventRecord"); }
 
 extern "C" TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream stream, double *seconds)
 {
   float ms;
 
-  TrsvCall(Check(cudaEventRecord(timer->stop, stream), "cudaEventRecord"));
+  TrsvCall(Check(cudaEventRecord(timer->stop, Stream(stream)), "cudaEventRecord"));
   TrsvCall(Check(cudaEventSynchronize(timer->stop), "cudaEventSynchronize"));
   TrsvCall(Check(cudaEventElapsedTime(&ms, timer->start, timer->stop), "cudaEventElapsedTime"));
   *seconds = 1e-3 * ms;

@@ -45,14 +45,14 @@ static double Rest(const TrsvFactor *f)
   return launches + byte * ((size + sizeof(int)) * ((double)f->lower + f->upper) + 10 * size * f->rows);
 }
 
-/* The multicolour ordering where it is made sooner: on the device the rows of a chain wait for each other, the longer the more entries they have.
-   Constants are from 35 matrices on an H200. */
+/* The multicolour ordering where it is made sooner: on the device the rows of a chain wait for each other, the longer the more entries they have; but
+   those of a grid do not. Constants are from 35 matrices on an H200. */
 static TrsvError Order(const TrsvFactor *f, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **bmc)
 {
   const double entries = (double)f->lower + f->upper, rows = f->rows;
   const double device = 0.35e-3 + 0.2e-6 * f->statistics.levels * entries / rows, host = 0.1e-3 + 0.12e-6 * rows + 10e-9 * entries;
 
-  if (host < device) return TrsvOrderByHost(f->rows, offsets, columns, values, size, bmc);
+  if (host < device && !TrsvRegular(&f->statistics)) return TrsvOrderByHost(f->rows, offsets, columns, values, size, bmc);
   return TrsvOrderBMC(f->rows, offsets, columns, values, TRSV_DEVICE, size, bmc);
 }
 

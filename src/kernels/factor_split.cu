@@ -16,13 +16,13 @@ static __global__ void __launch_bounds__(ROWS_BLOCK) split_count(int n, const in
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   TRSV_SHARED(int, diagonal, ROWS_BLOCK); /* how many entries are before it */
-  TRSV_SHARED(unsigned, falls, 1);        /* the first row whose offsets fall: nothing is known of those behind */
+  TRSV_SHARED(unsigned, falls, 1);        /* the first row whose offsets fall, or are beyond the last: nothing is known of those behind */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
 
   diagonal[t] = -1;
   if (t == 0) falls[0] = (unsigned)rows;
   __syncthreads();
-  if (t < rows && start[t] > start[t + 1]) atomicMin(&falls[0], (unsigned)t);
+  if (t < rows && (start[t] < 0 || start[t] > start[t + 1] || start[t + 1] > offsets[n])) atomicMin(&falls[0], (unsigned)t);
   __syncthreads();
   const int sound = (int)falls[0];
   if (t >= sound) start[t + 1] = INT_MAX;
@@ -161,12 +161,14 @@ static __global__ void slot_assign(int n, int lanes, const int *order, const int
 /* Is there anything wrong with that row, and what? */
 static TrsvError Explain(int i, int n, const int *offsets, const int *columns)
 {
-  int       range[2], before = -1;
+  int       range[2], entries, before = -1;
   int      *row;
   TrsvError error;
 
   TrsvCall(TrsvDeviceDownload(range, offsets + i, sizeof(range), NULL));
   if (range[1] < range[0]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, range[0], range[1]);
+  TrsvCall(TrsvDeviceDownload(&entries, offsets + n, sizeof(entries), NULL));
+  if (range[0] < 0 || range[1] > entries) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, range[0], range[1], entries);
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)(range[1] - range[0]), &row));
   error = TrsvDeviceDownload(row, columns + range[0], sizeof(int) * (size_t)(range[1] - range[0]), NULL);
   for (int k = 0; !error && k < range[1] - range[0]; k++) {

@@ -23,14 +23,14 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", m->algorithm->name, m->algorithm->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
-/* The plan of the algorithm that is chosen, or, where it is a good choice but not for this device, or not for the memory that is left, of thread,
-   which runs on every device, in little memory. */
-static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const TrsvPlaces *places, TrsvSelection selection, const TrsvAsked *asked, TrsvPairMember *m)
+/* The plan of the algorithm that is chosen, or, where it is a good choice but not for this device, or not for the memory that is left (alone: to this
+   member), of thread, which runs on every device, in little memory. */
+static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const TrsvPlaces *places, TrsvSelection selection, const TrsvAsked *asked, int alone, TrsvPairMember *m)
 {
   const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
   const TrsvError      error  = TrsvPlanCreatePlaced(T, analysis, source, entries, places, m->algorithm, asked ? asked->settings : NULL, &m->plan);
 
-  if (asked || pair->memory == TRSV_HOST || m->algorithm == thread || (error != TRSV_ERR_UNSUPPORTED && error != TRSV_ERR_MEMORY)) return error;
+  if (asked || pair->memory == TRSV_HOST || m->algorithm == thread || (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone))) return error;
   (void)snprintf(m->why, sizeof(m->why), error == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", m->algorithm->name);
   m->algorithm = thread;
   m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
@@ -44,6 +44,7 @@ typedef struct {
   TrsvPlaces        places;
   TrsvSelection     selection;
   const TrsvAsked  *asked;
+  int               alone; /* not beside the other member */
   TrsvPairMember   *member;
 } Making;
 
@@ -66,7 +67,7 @@ static TrsvError MakeMember(void *making)
     k->member->statistics = analysis->statistics;
     error                 = Choose(k->pair, k->selection, asked, k->member);
   }
-  if (!error) error = MakePlan(k->pair, &T, analysis, source, entries, &k->places, k->selection, asked, k->member);
+  if (!error) error = MakePlan(k->pair, &T, analysis, source, entries, &k->places, k->selection, asked, k->alone, k->member);
   TrsvAnalysisDestroy(&made);
   TrsvFree(k->A->memory, offsets);
   k->member->seconds = Seconds() - start;
@@ -84,21 +85,30 @@ static TrsvError MakeVector(const TrsvPair *pair, void **vector)
    launches, and while plans are made they need more memory than when they are there. */
 static int Together(const TrsvPair *p, const TrsvMatrix *L)
 {
-  static const int few = 32, large = 1 << 22; /* level sets, rows */
+  static const int  few = 32, large = 1 << 22; /* level sets, rows */
+  static const long many = 1 << 25;            /* entries */
 
-  return p->memory == TRSV_DEVICE && p->rows < large && (!L->analysis || L->analysis->statistics.levels > few);
+  return p->memory == TRSV_DEVICE && p->rows < large && L->analysis && L->analysis->statistics.levels > few && L->analysis->statistics.nnz < many;
 }
 
 static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper)
 {
-  Making first  = {p, p->transposed ? U : L, {p->transposed ? column : row, NULL}, selection, p->transposed ? upper : lower, &p->first};
-  Making second = {p, p->transposed ? L : U, {NULL, p->transposed ? row : column}, selection, p->transposed ? lower : upper, &p->second};
+  Making    first  = {p, p->transposed ? U : L, {p->transposed ? column : row, NULL}, selection, p->transposed ? upper : lower, 0, &p->first};
+  Making    second = {p, p->transposed ? L : U, {NULL, p->transposed ? row : column}, selection, p->transposed ? lower : upper, 0, &p->second};
+  TrsvError error  = TRSV_ERR_MEMORY;
 
-  if (Together(p, L)) TrsvCall(TrsvDeviceTogether(MakeMember, &first, &second));
-  else {
-    TrsvCall(MakeMember(&first));
-    TrsvCall(MakeMember(&second));
+  if (Together(p, L)) {
+    (void)TrsvGetCosts(); /* measured once, with nothing beside it */
+    error = TrsvDeviceTogether(MakeMember, &first, &second);
   }
+  if (error == TRSV_ERR_MEMORY) { /* for both at a time, it may be: what is chosen must not depend on who is first */
+    TrsvPlanDestroy(&p->first.plan);
+    TrsvPlanDestroy(&p->second.plan);
+    first.alone = second.alone = 1;
+    TrsvCall(MakeMember(&first));
+    error = MakeMember(&second);
+  }
+  TrsvCall(error);
   return MakeVector(p, &p->between);
 }
 

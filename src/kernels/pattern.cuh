@@ -82,8 +82,9 @@ static __device__ __forceinline__ int rows_load(const int *offsets, int n, int f
    they are of, so that long rows are nobody's own. What is in start behind the end of these rows is greater than any entry. */
 template <class Each> static __device__ __forceinline__ void rows_each(const int *start, int rows, Each each)
 {
-  for (int k = start[0] + (int)threadIdx.x, end = start[rows]; k < end; k += ROWS_BLOCK) {
-    int m = 0; /* the last row that starts no later: as segment() */
+  for (unsigned next = (unsigned)start[0] + threadIdx.x, end = (unsigned)start[rows]; next < end; next += ROWS_BLOCK) { /* unsigned: it may go beyond INT_MAX */
+    const int k = (int)next;
+    int       m = 0; /* the last row that starts no later: as segment() */
 
 #pragma unroll
     for (int half = ROWS_BLOCK / 2; half; half /= 2)

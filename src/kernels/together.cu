@@ -1,6 +1,7 @@
 /*
    Two analyses at the same time, each in a thread and a stream of its own: they follow chains of dependencies, and leave most of the device idle.
 
+   Where there is no memory for a stream, or no thread, they run one after the other.
    Why both end: the kernels of one wait for blocks of their own launch that have started before (tickets), never for the other's.
 */
 #include <cuda_runtime.h>
@@ -11,13 +12,6 @@
 static thread_local cudaStream_t own; /* NULL in all threads but ours */
 
 extern "C" TrsvStream TrsvDeviceDefault(void) { return own; }
-
-static TrsvError Check(cudaError_t e, const char *what)
-{
-  if (e == cudaSuccess) return TRSV_SUCCESS;
-  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
-  return TrsvFail(TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
-}
 
 struct Second {
   TrsvError (*run)(void *);
@@ -33,8 +27,7 @@ static void *Run(void *second)
   Second *s = (Second *)second;
 
   own      = s->stream;
-  s->error = Check(cudaSetDevice(s->device), "cudaSetDevice");
-  if (!s->error) s->error = s->run(s->data);
+  s->error = cudaSetDevice(s->device) == cudaSuccess ? s->run(s->data) : TrsvFail(TRSV_ERR_DEVICE, "a second thread cannot use device %d", s->device);
   const TrsvError settled = TrsvDeviceSettle(); /* after an error, too: the stream is about to go */
   if (!s->error) s->error = settled;
   if (s->error) (void)snprintf(s->message, sizeof(s->message), "%s", TrsvErrorMessage());
@@ -49,16 +42,19 @@ enum {
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static cudaStream_t    spare[DEVICES];
 
-static TrsvError TakeStream(int device, cudaStream_t *stream)
+static cudaStream_t TakeStream(int device)
 {
-  *stream = NULL;
+  cudaStream_t stream = NULL;
+
   (void)pthread_mutex_lock(&one_at_a_time);
   if (device < DEVICES) {
-    *stream       = spare[device];
+    stream        = spare[device];
     spare[device] = NULL;
   }
   (void)pthread_mutex_unlock(&one_at_a_time);
-  return *stream ? TRSV_SUCCESS : Check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  if (stream || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess) return stream;
+  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  return NULL;
 }
 
 static void GiveStream(int device, cudaStream_t stream)
@@ -80,13 +76,13 @@ extern "C" TrsvError TrsvDeviceTogether(TrsvError (*run)(void *), void *first, v
 
   TrsvCall(TrsvDeviceCurrent(&s.device));
   TrsvCall(TrsvDeviceSettle());
-  TrsvCall(TakeStream(s.device, &s.stream));
-  const bool two = !pthread_create(&thread, NULL, Run, &s);
+  s.stream       = TakeStream(s.device);
+  const bool two = s.stream && !pthread_create(&thread, NULL, Run, &s);
 
   error = run(first);
   if (two) (void)pthread_join(thread, NULL);
   else if (!error) error = run(second);
-  GiveStream(s.device, s.stream);
+  if (s.stream) GiveStream(s.device, s.stream);
   if (error) return error;
   return s.error ? TrsvFail(s.error, "%s", s.message) : TRSV_SUCCESS;
 }

@@ -247,7 +247,7 @@ typedef struct {
   const TrsvAlgorithm *algorithm;
   char                 why[128];  /* what decided for the algorithm */
   double               predicted; /* seconds of a solve, 0 where none was asked for */
-  double               seconds;   /* analysis and plan, on the host's clock; and tuning */
+  double               seconds;   /* analysis and plan, on the host's clock, maybe beside those of the other; and tuning */
   TrsvTried            tried[TRSV_TRIES]; /* by TrsvPairTune, in the order in which they were measured */
   int                  tries, chosen;     /* how many, and which of them is the plan */
   TrsvPlan            *plan;
