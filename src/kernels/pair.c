@@ -95,13 +95,15 @@ static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, con
 {
   Making    first  = {p, p->transposed ? U : L, {p->transposed ? column : row, NULL}, selection, p->transposed ? upper : lower, 0, &p->first};
   Making    second = {p, p->transposed ? L : U, {NULL, p->transposed ? row : column}, selection, p->transposed ? lower : upper, 0, &p->second};
-  TrsvError error  = TRSV_ERR_MEMORY;
+  int       alone  = !Together(p, L);
+  TrsvError error;
 
-  if (Together(p, L)) {
+  if (!alone) {
     (void)TrsvGetCosts(); /* measured once, with nothing beside it */
     error = TrsvDeviceTogether(MakeMember, &first, &second);
+    alone = error == TRSV_ERR_MEMORY; /* there may be enough for one at a time; what is chosen must not depend on who is first */
   }
-  if (error == TRSV_ERR_MEMORY) { /* for both at a time, it may be: what is chosen must not depend on who is first */
+  if (alone) {
     TrsvPlanDestroy(&p->first.plan);
     TrsvPlanDestroy(&p->second.plan);
     first.alone = second.alone = 1;
