@@ -12,28 +12,26 @@ static TrsvError Check(cudaError_t e, const char *what)
   return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
 }
 
-static cudaStream_t Stream(TrsvStream stream) { return stream ? stream : TrsvDeviceDefault(); }
-
 extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
   /* from pageable memory: returns once the source has been read */
-  return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, Stream(stream)), "copy to the device");
+  return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, TrsvDeviceStream(stream)), "copy to the device");
 }
 
 extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
 {
-  return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, Stream(stream)), "copy on the device");
+  return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, TrsvDeviceStream(stream)), "copy on the device");
 }
 
-extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream) { return Check(cudaMemsetAsync(device, 0, bytes, Stream(stream)), "clearing on the device"); }
+extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream) { return Check(cudaMemsetAsync(device, 0, bytes, TrsvDeviceStream(stream)), "clearing on the device"); }
 
 /* A copy to pageable memory holds a lock of the driver while it waits for what is before it, and keeps other threads from launching: so that is waited
    for first. */
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
-  TrsvCall(Check(cudaStreamSynchronize(Stream(stream)), "cudaStreamSynchronize"));
-  TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, Stream(stream)), "copy to the host"));
-  return Check(cudaStreamSynchronize(Stream(stream)), "cudaStreamSynchronize");
+  TrsvCall(Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize"));
+  TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
+  return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }
 
 extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
@@ -74,13 +72,13 @@ extern "C" TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream stream) { return Check(cudaEventRecord(timer->start, Stream(stream)), "cudaEventRecord"); }
+extern "C" TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream stream) { return Check(cudaEventRecord(timer->start, TrsvDeviceStream(stream)), "cudaEventRecord"); }
 
 extern "C" TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream stream, double *seconds)
 {
   float ms;
 
-  TrsvCall(Check(cudaEventRecord(timer->stop, Stream(stream)), "cudaEventRecord"));
+  TrsvCall(Check(cudaEventRecord(timer->stop, TrsvDeviceStream(stream)), "cudaEventRecord"));
   TrsvCall(Check(cudaEventSynchronize(timer->stop), "cudaEventSynchronize"));
   TrsvCall(Check(cudaEventElapsedTime(&ms, timer->start, timer->stop), "cudaEventElapsedTime"));
   *seconds = 1e-3 * ms;

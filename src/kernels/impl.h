@@ -158,6 +158,8 @@ void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned
 /* What NULL stands for where a stream is asked for: CUDA's default stream, or in the second thread of TrsvDeviceTogether one of its own. */
 TrsvStream TrsvDeviceDefault(void);
 
+static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? stream : TrsvDeviceDefault(); }
+
 /* Runs a function with two data at the same time: in this thread, and in one of its own, whose default stream does not wait for ours. What the
    default stream was asked for before is there for both. The first's error, or else the second's. */
 TrsvError TrsvDeviceTogether(TrsvError (*run)(void *data), void *first, void *second);

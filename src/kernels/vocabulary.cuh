@@ -18,8 +18,7 @@
   #define TRSV_SHARED_DYNAMIC(name) \
     extern __shared__ __align__(1024) unsigned char trsv_shared_memory[]; \
     unsigned char *const                            name = trsv_shared_memory
-  #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) (kernel)<<<(grid), (block), (shared), trsv_stream(stream)>>>(__VA_ARGS__)
-static inline TrsvStream trsv_stream(TrsvStream stream) { return stream ? stream : TrsvDeviceDefault(); }
+  #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) (kernel)<<<(grid), (block), (shared), TrsvDeviceStream(stream)>>>(__VA_ARGS__)
 
   /* A launch all of whose blocks are there from its start, so that any may wait for any other; an error where they do not fit on the device. */
   #define TRSV_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) trsv_launch_together((kernel), (grid), (block), (shared), (stream), __VA_ARGS__)
@@ -33,7 +32,7 @@ template <class... P, class... A> static inline void trsv_launch_together(void (
   c.gridDim                 = dim3(grid);
   c.blockDim                = dim3(block);
   c.dynamicSmemBytes        = shared;
-  c.stream                  = trsv_stream(stream);
+  c.stream                  = TrsvDeviceStream(stream);
   c.attrs                   = &attribute;
   c.numAttrs                = 1;
   (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
@@ -134,7 +133,7 @@ template <class... P, class... A> static inline void trsv_launch_early(void (*ke
   c.gridDim          = dim3(grid);
   c.blockDim         = dim3(block);
   c.dynamicSmemBytes = shared;
-  c.stream           = trsv_stream(stream);
+  c.stream           = TrsvDeviceStream(stream);
   c.attrs            = attribute;
   (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
 }
