@@ -79,6 +79,12 @@ solutions() { # the program that measures times to solution on a GPU, and what m
   program=$(dirname "$LIB")/../bench/solutions
   $make -s "$(realpath -m "$program")" && "$program" -host -runs 1 -dll_append "$LIB" -f g2d5:20 -o "$empty/solutions.jsonl" && "${PYTHON:-python3}" tests/bench/solutions.py "$empty/solutions.jsonl" | grep -q "^| g2d5:20 | 400 | CG |"
 }
+setups() { # the same for set-ups and applies: every one of six ways gives what PETSc's own does
+  local LIB PETSC_DIR PETSC_ARCH CUDA program
+  eval "$($make -s info)"
+  program=$(dirname "$LIB")/../bench/setup
+  $make -s "$(realpath -m "$program")" && "$program" -host -dim 2 -n 20 -dll_append "$LIB" -o "$empty/setup.jsonl" && [ "$(grep -c '"apply_ms": [0-9]' "$empty/setup.jsonl")" = 6 ] && "${PYTHON:-python3}" tests/bench/setups.py "$empty/setup.jsonl" | sed '1,/^PCApply/d' | grep -q "^| 2D 20^2 | [0-9]"
+}
 
 check "make info can be evaluated" info
 check "make info prints assignments only" info_only
@@ -92,5 +98,6 @@ check "make run on two ranks" run_ranks
 check "the library exports its interface only" exported
 check "tables are made from results/" table
 check "times to solution can be measured, and told" solutions
+check "set-ups and applies can be measured, and told" setups
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

@@ -1,24 +1,39 @@
-static char help[] = "What a set-up takes: the first, those with new values, and the solve that follows; ours on the GPU and on the host, PETSc's with cuSPARSE and\n\
-on the host, and Jacobi.\n\
+static char help[] = "What a set-up takes: the first, those with new values, and the solve and the applies that follow; ours on the GPU and on the host, PETSc's with\n\
+cuSPARSE and on the host, and Jacobi.\n\
   -f <file> : a matrix in Matrix Market's format; or\n\
   -dim <2,3> -n <n> : the Laplacian of 5 or 7 points on n^dim points\n\
+  -host : matrices on the host, to try all this where there is no GPU\n\
   -o <file> : a JSON object a line is added to it\n\n";
 
 /*
    Each way of setting up is run twice in the process and the second time is told, so that the loading of the GPU's code is not
    in it (but in "cold_ms"). Times are the host's, from an idle GPU to an idle GPU.
+
+   An apply is timed as a Krylov method has it: many in the stream, one after the other, and one wait at the end ("apply_ms", over their number; the
+   median of several such rounds). What the last of each round leaves in poisoned memory is compared with what PETSc's own preconditioner gives on
+   the host ("apply_error", the largest difference, over the norm); where it is another, there is no time, and the exit status is 1.
 */
+#include <math.h>
 #include "systems.h"
+
+typedef enum {
+  JACOBI,
+  NATURAL, /* ILU(0) */
+  BMC,     /* the same in that order */
+  APPLIES
+} Apply;
 
 static const struct {
   const char *name, *pc, *factorization;
+  Apply       apply;
   PetscBool   host; /* the matrix too */
 } ways[] = {
-  {"jacobi",               PCJACOBI,     NULL,     PETSC_FALSE},
-  {"ilu, cuSPARSE",        PCILU,        NULL,     PETSC_FALSE},
-  {"ilu, host",            PCILU,        NULL,     PETSC_TRUE },
-  {"sptrsvgpu, by host",   "sptrsvgpu",  "host",   PETSC_FALSE},
-  {"sptrsvgpu, by device", "sptrsvgpu",  "device", PETSC_FALSE},
+  {"jacobi",               PCJACOBI,     NULL,     JACOBI,  PETSC_FALSE},
+  {"ilu, cuSPARSE",        PCILU,        NULL,     NATURAL, PETSC_FALSE},
+  {"ilu, host",            PCILU,        NULL,     NATURAL, PETSC_TRUE },
+  {"sptrsvgpu, by host",   "sptrsvgpu",  "host",   NATURAL, PETSC_FALSE},
+  {"sptrsvgpu, by device", "sptrsvgpu",  "device", NATURAL, PETSC_FALSE},
+  {"sptrsvgpu, bmc",       "sptrsvgpu",  "device", BMC,     PETSC_FALSE},
 };
 
 static const char *const phases[] = {"SpTRSVSymbolic", "SpTRSVFactorGPU", "SpTRSVFactorCPU", "SpTRSVAnalysis", "SpTRSVNumeric"};
@@ -27,9 +42,17 @@ enum {
   REPEAT = 7
 };
 
+static const double a_round = 20, rounding = 1e-8; /* ms of applies, at least; how far they may be off */
+
+/* What PCApply makes of b, by PETSc's own on the host. */
+typedef struct {
+  Vec b, x[APPLIES];
+} Expected;
+
 typedef struct {
   double             cold, first, first_phase[PHASES], same, same_phase[PHASES], solve; /* ms */
   double             peak, ratio; /* MB of device memory that the first set-up took at most, and over the matrix; ours alone tells */
+  double             apply, error; /* ms; see above */
   PetscInt           iterations;
   KSPConvergedReason reason;
 } Result;
@@ -54,7 +77,7 @@ static PetscErrorCode Phases(double ms[])
 static PetscErrorCode Matrix(PetscBool host, Mat *A)
 {
   char      file[PETSC_MAX_PATH_LEN];
-  PetscBool set;
+  PetscBool set, all = PETSC_FALSE;
   PetscInt  dim = 2, n = 100;
   MtxReport report;
 
@@ -62,10 +85,11 @@ static PetscErrorCode Matrix(PetscBool host, Mat *A)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), &set));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &all, NULL));
   if (set) PetscCall(SystemLoad(file, MTX_VALUES_DOMINANT, A, &report));
   else PetscCall(SystemGrid(dim, n, A));
 #if PetscDefined(HAVE_CUDA)
-  if (!host) PetscCall(MatConvert(*A, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, A));
+  if (!host && !all) PetscCall(MatConvert(*A, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, A));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,7 +101,9 @@ static PetscErrorCode Ksp(Mat A, int way, KSP *ksp)
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsClearValue(NULL, "-mat_sptrsvgpu_factorization"));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_sptrsvgpu_ordering"));
   if (ways[way].factorization) PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_factorization", ways[way].factorization));
+  if (ways[way].apply == BMC) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", "bmc"));
   PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
   PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
   PetscCall(KSPSetOperators(*ksp, A, A));
@@ -85,6 +111,7 @@ static PetscErrorCode Ksp(Mat A, int way, KSP *ksp)
   PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 3000));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, ways[way].pc));
+  PetscCall(PCSetFromOptions(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,7 +131,7 @@ static PetscErrorCode First(Mat A, int way, KSP *ksp, double *ms, double phase[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values in the same pattern, made where the matrix lives. The median, and the phases of the last. */
+/* New values in the same pattern, made where the matrix lives, and then those it had. The median, and the phases of the last new ones. */
 static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
 {
   double    start, end, before[PHASES];
@@ -121,6 +148,8 @@ static PetscErrorCode Same(KSP ksp, Mat A, double *ms, double phase[])
     for (int p = 0; p < PHASES; p++) phase[p] -= before[p];
     times[r] = end - start;
   }
+  if (REPEAT % 2) PetscCall(MatScale(A, 0.5));
+  PetscCall(KSPSetUp(ksp));
   PetscCall(PetscSortReal(REPEAT, times));
   *ms = times[REPEAT / 2];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -161,7 +190,86 @@ static PetscErrorCode Solve(KSP ksp, Mat A, Result *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Way(int way, Result *r)
+static PetscErrorCode ExpectedCreate(Mat A, Expected *e)
+{
+  PetscRandom random;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, NULL, &e->b));
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
+  PetscCall(VecSetRandom(e->b, random));
+  PetscCall(PetscRandomDestroy(&random));
+  for (int a = 0; a < APPLIES; a++) {
+    PC pc;
+
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetType(pc, a == JACOBI ? PCJACOBI : PCILU));
+    if (a == BMC) PetscCall(PCFactorSetMatOrderingType(pc, "bmc"));
+    PetscCall(VecDuplicate(e->b, &e->x[a]));
+    PetscCall(PCApply(pc, e->b, e->x[a]));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ExpectedDestroy(Expected *e)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VecDestroy(&e->b));
+  for (int a = 0; a < APPLIES; a++) PetscCall(VecDestroy(&e->x[a]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* So many applies into poisoned memory: ms for each, and how far the last is off. */
+static PetscErrorCode Round(PC pc, Vec b, Vec x, Vec expected, int applies, double *ms, double *error)
+{
+  double    start, end;
+  PetscReal off, all;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSet(x, NAN));
+  PetscCall(SystemNow(&start));
+  for (int i = 0; i < applies; i++) PetscCall(PCApply(pc, b, x));
+  PetscCall(SystemNow(&end));
+  PetscCall(VecAXPY(x, -1, expected));
+  PetscCall(VecNorm(x, NORM_INFINITY, &off));
+  PetscCall(VecNorm(expected, NORM_INFINITY, &all));
+  *ms    = (end - start) / applies;
+  *error = off <= rounding * all ? PetscMax(*error, off / all) : PETSC_MAX_REAL; /* NaN is no less */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Applies(KSP ksp, Mat A, int way, const Expected *e, Result *r)
+{
+  PC        pc;
+  Vec       b, x, expected;
+  PetscReal times[REPEAT];
+  double    ms;
+  int       applies;
+
+  PetscFunctionBeginUser;
+  r->apply = r->error = 0;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &expected));
+  PetscCall(VecCopy(e->b, b));
+  PetscCall(VecCopy(e->x[ways[way].apply], expected));
+  PetscCall(Round(pc, b, x, expected, 10, &ms, &r->error)); /* whatever is done once; and how many a round needs */
+  applies = 1 + (int)PetscMin(a_round / ms, 1e4);
+  for (int i = 0; i < REPEAT; i++) {
+    PetscCall(Round(pc, b, x, expected, applies, &ms, &r->error));
+    times[i] = ms;
+  }
+  PetscCall(PetscSortReal(REPEAT, times));
+  r->apply = times[REPEAT / 2];
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&expected));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Way(int way, const Expected *e, Result *r)
 {
   Mat    A;
   KSP    ksp;
@@ -176,6 +284,7 @@ static PetscErrorCode Way(int way, Result *r)
   if (ways[way].factorization) PetscCall(Memory(ksp, r));
   PetscCall(Same(ksp, A, &r->same, r->same_phase));
   PetscCall(Solve(ksp, A, r));
+  PetscCall(Applies(ksp, A, way, e, r));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -199,6 +308,8 @@ static PetscErrorCode Tell(FILE *f, const char matrix[], PetscInt rows, double n
   }
   if (r->peak > 0) PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"peak_mb\": %.4g, \"peak_over_matrix\": %.3g", r->peak, r->ratio));
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"iterations\": %" PetscInt_FMT ", \"reason\": \"%s\", \"solve_ms\": %.4g", r->iterations, KSPConvergedReasons[r->reason], r->solve));
+  if (r->error <= rounding) PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"apply_ms\": %.4g, \"apply_error\": %.2g", r->apply, r->error));
+  else PetscCall(PetscFPrintf(PETSC_COMM_SELF, f, ", \"apply_ms\": null"));
   if (way) {
     const double first = BreakEven(r, jacobi, r->first), same = BreakEven(r, jacobi, r->same);
 
@@ -215,6 +326,8 @@ int main(int argc, char **args)
   PetscBool   set;
   PetscInt    dim = 2, n = 100, rows;
   const char *slash;
+  int         wrong = 0;
+  Expected    e;
   Result      r[PETSC_STATIC_ARRAY_LENGTH(ways)];
   MatInfo     info;
   Mat         A;
@@ -233,13 +346,16 @@ int main(int argc, char **args)
   PetscCall(Matrix(PETSC_TRUE, &A));
   PetscCall(MatGetSize(A, &rows, NULL));
   PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  PetscCall(ExpectedCreate(A, &e));
   PetscCall(MatDestroy(&A));
   for (size_t w = 0; w < PETSC_STATIC_ARRAY_LENGTH(ways); w++) {
-    PetscCall(Way((int)w, &r[w]));
+    PetscCall(Way((int)w, &e, &r[w]));
+    wrong += r[w].error > rounding;
     PetscCall(Tell(stdout, matrix, rows, info.nz_used, (int)w, &r[w], &r[0]));
     if (f) PetscCall(Tell(f, matrix, rows, info.nz_used, (int)w, &r[w], &r[0]));
   }
+  PetscCall(ExpectedDestroy(&e));
   if (f) PetscCall(PetscFClose(PETSC_COMM_SELF, f));
   PetscCall(PetscFinalize());
-  return 0;
+  return wrong > 0;
 }

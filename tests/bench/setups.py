@@ -2,6 +2,7 @@
 """README's tables of PETSc's programs and of set-ups, from results/petsc.jsonl and results/setup.jsonl (PARTS="petsc setup" of tests/gpu/run.sh).
 
   setups.py                 prints them
+  setups.py FILE.jsonl      prints those of set-ups, of other results
   setups.py --write README  puts them there
 """
 import json
@@ -12,12 +13,13 @@ from results import ROOT, put
 
 PROGRAMS = "<!-- made by tests/bench/setups.py from results/petsc.jsonl -->\n"
 SETUPS = "<!-- made by tests/bench/setups.py from results/setup.jsonl -->\n"
+APPLIES = {"jacobi": "Jacobi", "ilu, host": "PETSc on the host", "ilu, cuSPARSE": "cuSPARSE", "sptrsvgpu, by device": "ours", "sptrsvgpu, bmc": "ours, order `bmc`"}
 WAYS = {"ilu, cuSPARSE": "cuSPARSE", "ilu, host": "PETSc on the host", "sptrsvgpu, by device": "ours"}
 
 
-def read(name, key):
+def read(path, key):
     groups = {}
-    with open(os.path.join(ROOT, "results", name)) as f:
+    with open(path) as f:
         for text in f:
             line = json.loads(text)
             groups.setdefault(line[key], {})[line["preconditioner"]] = line
@@ -30,7 +32,7 @@ def seconds(v):
 
 def programs():
     out = ["| program | preconditioner | iterations | PCSetUp | PCApply | KSPSolve |", "|---|---|---|---|---|---|"]
-    for problem, lines in read("petsc.jsonl", "problem").items():
+    for problem, lines in read(os.path.join(ROOT, "results", "petsc.jsonl"), "problem").items():
         title = ", ".join(problem.rsplit(" ", 1))
         for pc in ("sptrsvgpu", "capellini", "ilu", "jacobi"):
             line = lines.get(pc)
@@ -44,8 +46,21 @@ def programs():
     return "\n".join(out) + "\n"
 
 
-def setups():
-    groups = read("setup.jsonl", "matrix")
+def applies(groups):
+    """Nothing where it was not measured."""
+    if not any("apply_ms" in l for lines in groups.values() for l in lines.values()):
+        return ""
+    out = ["\nPCApply of the same, ms, as a Krylov method has it: many in the stream, one after the other, and one wait at the end; without the waits, that is, of the log's PCApply in the table of programs.\n"]
+    out += ["| matrix | " + " | ".join(APPLIES.values()) + " |", "|---" * (1 + len(APPLIES)) + "|"]
+    for matrix, lines in groups.items():
+        times = {way: lines.get(way, {}).get("apply_ms") for way in APPLIES}
+        cells = ["?" if v is None else f"**{v:.3g}**" if way == "sptrsvgpu, by device" else f"{v:.3g}" for way, v in times.items()]
+        out.append(f"| {matrix.split('.mtx')[0]} | " + " | ".join(cells) + " |")
+    return "\n".join(out) + "\n"
+
+
+def setups(path=os.path.join(ROOT, "results", "setup.jsonl")):
+    groups = read(path, "matrix")
     peak = any("peak_over_matrix" in l for lines in groups.values() for l in lines.values())
     out = ["| matrix | " + " | ".join(f"{title}: first | new values" for title in WAYS.values()) + " | break-even: first | new values |" + (" peak memory over the matrix's |" if peak else "")]
     out.append("|---" * (3 + 2 * len(WAYS) + peak) + "|")
@@ -63,13 +78,13 @@ def setups():
         if peak:
             cells.append(f"{ours['peak_over_matrix']:.2g}" if "peak_over_matrix" in ours else "?")
         out.append(f"| {matrix.split('.mtx')[0]} | " + " | ".join(cells) + " |")
-    return "\n".join(out) + "\n"
+    return "\n".join(out) + "\n" + applies(groups)
 
 
 def main(args):
     if args[:1] == ["--write"]:
         return put(args[1], PROGRAMS, programs()) or put(args[1], SETUPS, setups())
-    print(programs() + "\n" + setups(), end="")
+    print(setups(args[0]) if args else programs() + "\n" + setups(), end="")
     return 0
 
 

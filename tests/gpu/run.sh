@@ -15,7 +15,7 @@
 #   solve      solve.jsonl                    9 min    a line for each algorithm, setting and triangle
 #   sanitizer  sanitizer.log                  ~1 min   needs compute-sanitizer
 #   profile    profile.jsonl                  ~2 min   hardware counters; needs ncu
-#   setup      setup.jsonl                    ~1 min   a line for each matrix and way to set up
+#   setup      setup.jsonl                    ~1 min   a line for each matrix and way to set up; PCApply without the waits of the log
 #   petsc      petsc.jsonl                    ~1 min   a line for each program and preconditioner
 #   ranks      ranks.jsonl                    -        block Jacobi and additive Schwarz on two ranks, on a GPU each where there are two
 #   orders     orders.jsonl                   70 s      the same in each order, with what auto takes; the time of an ordering
@@ -196,7 +196,7 @@ if begin setup "set-ups, ms"; then
     esac
     timeout -k 5 120 "$SETUP" $m -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/setup.jsonl" >"$results/setup.log" 2>&1
     status=$?
-    sed -n 's/.*"matrix": "\([^"]*\)".*"preconditioner": "\([^"]*\)".*"first_ms": \([0-9.e+-]*\), "same_pattern_ms": \([0-9.e+-]*\).*/\1, \2: \3, new values \4/p' "$results/setup.log" | tee -a "$out"
+    sed -n 's/.*"matrix": "\([^"]*\)".*"preconditioner": "\([^"]*\)".*"first_ms": \([0-9.e+-]*\), "same_pattern_ms": \([0-9.e+-]*\).*"apply_ms": \([0-9.e+-]*\|null\).*/\1, \2: \3, new values \4, PCApply \5/p' "$results/setup.log" | tee -a "$out"
     [ $status = 0 ] || verdict "setup $m" $status "$results/setup.log"
   done
 fi
