@@ -1,16 +1,8 @@
 /*
    Copies, clocks and launches over the CUDA runtime; memory: memory.cu.
 */
-#include <cuda_runtime.h>
 #include <stdlib.h>
-#include "impl.h"
-
-static TrsvError Check(cudaError_t e, const char *what)
-{
-  if (e == cudaSuccess) return TRSV_SUCCESS;
-  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
-  return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
-}
+#include "runtime.cuh"
 
 extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {

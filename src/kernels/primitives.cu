@@ -4,14 +4,7 @@
 #include <cub/cub.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
-#include "impl.h"
-
-static TrsvError Check(cudaError_t e, const char *what)
-{
-  if (e == cudaSuccess) return TRSV_SUCCESS;
-  (void)cudaGetLastError();
-  return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
-}
+#include "runtime.cuh"
 
 /* Calls a function of CUB twice: for how much room it needs, and with that room, which comes from the pool of the stream and goes back to it. */
 template <class F> static TrsvError Run(const char *what, F call)

@@ -4,10 +4,9 @@
    Where there is no memory for a stream, or no thread, they run one after the other.
    Why both end: the kernels of one wait for blocks of their own launch that have started before (tickets), never for the other's.
 */
-#include <cuda_runtime.h>
 #include <pthread.h>
 #include <stdio.h>
-#include "impl.h"
+#include "runtime.cuh"
 
 static thread_local cudaStream_t own; /* NULL in all threads but ours */
 
@@ -27,7 +26,8 @@ static void *Run(void *second)
   Second *s = (Second *)second;
 
   own      = s->stream;
-  s->error = cudaSetDevice(s->device) == cudaSuccess ? s->run(s->data) : TrsvFail(TRSV_ERR_DEVICE, "a second thread cannot use device %d", s->device);
+  s->error = Check(cudaSetDevice(s->device), "cudaSetDevice, in a second thread");
+  if (!s->error) s->error = s->run(s->data);
   const TrsvError settled = TrsvDeviceSettle(); /* after an error, too: the stream is about to go */
   if (!s->error) s->error = settled;
   if (s->error) (void)snprintf(s->message, sizeof(s->message), "%s", TrsvErrorMessage());
@@ -74,7 +74,7 @@ extern "C" TrsvError TrsvDeviceTogether(TrsvError (*run)(void *), void *first, v
   pthread_t thread;
   TrsvError error;
 
-  TrsvCall(TrsvDeviceCurrent(&s.device));
+  TrsvCall(Check(cudaGetDevice(&s.device), "cudaGetDevice"));
   TrsvCall(TrsvDeviceSettle());
   s.stream       = TakeStream(s.device);
   const bool two = s.stream && !pthread_create(&thread, NULL, Run, &s);

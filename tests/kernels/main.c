@@ -21,6 +21,7 @@ static const struct {
   {"dense",     TestDense      },
   {"settings",  TestSettings   },
   {"pairs",     TestPairs      },
+  {"together",  TestTogether   },
   {"tune",      TestTune       },
   {"numbers",   TestNumbers    },
   {"waits",     TestWaits      },

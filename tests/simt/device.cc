@@ -3,10 +3,12 @@
    host memory where copies are made. Any call that may fail can be made to.
 */
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <vector>
+#include "cuda_runtime.h"
 #include "engine.h"
 #include "factor.h"
 #include "impl.h"
@@ -14,7 +16,7 @@
 static std::map<char *, size_t> live; /* what is allocated: where, and how many bytes */
 static long                     until;
 static int                      for_ever, has_failed;
-static size_t                   in_use, most_in_use; /* bytes of it */
+static size_t                   in_use, most_in_use, limit; /* bytes of it */
 
 extern "C" {
 
@@ -25,11 +27,13 @@ void SimtFailAt(long call, int forever)
   has_failed = 0;
 }
 
+void   SimtLimit(size_t bytes) { limit = bytes; }
 int    SimtFailed(void) { return has_failed; }
 size_t SimtLive(void) { return live.size(); }
 
 static bool fails(void)
 {
+  simt::take_turns();
   if (until == 1) {
     has_failed = 1;
     if (!for_ever) until = 0;
@@ -42,8 +46,10 @@ static bool fails(void)
 static TrsvError take(size_t bytes, int junk, void **pointer)
 {
   const size_t whole = (bytes ? bytes : 1);
-  char        *p     = fails() ? nullptr : (char *)std::aligned_alloc(256, (whole + 255) / 256 * 256);
+  const bool   none  = fails() || (limit && in_use + whole > limit);
+  char        *p     = none ? nullptr : (char *)std::aligned_alloc(256, (whole + 255) / 256 * 256);
 
+  has_failed |= none;
   *pointer = p;
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the device", bytes);
   memset(p, junk, whole);
@@ -147,13 +153,30 @@ TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStr
 
 void TrsvDeviceUnstage(void *device, TrsvStream) { TrsvDeviceFree(device); }
 
-TrsvError TrsvDeviceTogether(TrsvError (*run)(void *), void *first, void *second)
-{
-  TrsvCall(run(first));
-  return run(second);
-}
+TrsvError TrsvDeviceSettle(void) { return TrsvDeviceFinish(); }
 
 TrsvError TrsvDeviceFinish(void) { return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaStreamSynchronize: made to fail") : TRSV_SUCCESS; }
+
+/* What the device stands for where two threads use it: see cuda_runtime.h. Streams are counted as memory is. */
+cudaError_t cudaGetDevice(int *device)
+{
+  *device = 1 << 20; /* no number under which a stream is kept: each is made, and may fail to be */
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int) { return fails() ? cudaErrorUnknown : cudaSuccess; }
+cudaError_t cudaGetLastError(void) { return cudaSuccess; }
+const char *cudaGetErrorString(cudaError_t) { return "made to fail"; }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) { return take(1, 0, (void **)stream) ? cudaErrorMemoryAllocation : cudaSuccess; }
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+  TrsvDeviceFree(stream);
+  return cudaSuccess;
+}
+
+int SimtThreadCreate(pthread_t *thread, const pthread_attr_t *, void *(*run)(void *), void *data) { return fails() ? EAGAIN : simt::begin_thread(thread, run, data); }
+int SimtThreadJoin(pthread_t thread, void **) { return simt::end_thread(thread); }
 
 /* Predictions must not depend on the executor's time. */
 TrsvError TrsvDeviceCurrent(int *) { return TRSV_ERR_UNSUPPORTED; }

@@ -5,6 +5,7 @@
 #ifndef SIMT_ENGINE_H
 #define SIMT_ENGINE_H
 
+#include <pthread.h>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -135,6 +136,11 @@ bool commit_one();                             /* makes one store that nobody se
 void commit_of(Thread *, const void *address); /* all of a thread's, or, where not NULL, those to one address */
 void disown(Thread *);                         /* it has ended; its stores may still be on their way */
 void forget_shared(const Block *);             /* it has ended: nobody sees what is still on its way to its shared memory */
+
+/* turns.cc */
+void take_turns(); /* what every call to the device does first that may fail: another thread of the host may run before it */
+int  begin_thread(pthread_t *, void *(*run)(void *), void *data);
+int  end_thread(pthread_t);
 
 /* what exits and copies mean to others: warp.cc, async.cc */
 void thread_ended(Thread *);

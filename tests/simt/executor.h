@@ -63,6 +63,9 @@ uint64_t    SimtNanoseconds(void); /* the virtual clock */
 void   SimtFailAt(long call, int forever); /* the so-manieth call from now fails, and all after it if forever; 0: none */
 int    SimtFailed(void);                   /* has one failed since? */
 size_t SimtLive(void);                     /* device allocations not yet freed */
+void   SimtLimit(size_t bytes);            /* that the device has, from now on; 0: as many as are asked for */
+
+unsigned SimtTurns(void); /* how often one of two threads of the host went on while the other stood still */
 
 #ifdef __cplusplus
 }

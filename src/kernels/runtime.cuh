@@ -1,0 +1,17 @@
+/*
+   runtime.cuh: errors of the CUDA runtime as ours.
+*/
+#ifndef TRSV_RUNTIME_CUH
+#define TRSV_RUNTIME_CUH
+
+#include <cuda_runtime.h>
+#include "impl.h"
+
+static inline TrsvError Check(cudaError_t e, const char *what)
+{
+  if (e == cudaSuccess) return TRSV_SUCCESS;
+  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
+}
+
+#endif
