@@ -46,32 +46,6 @@ static void Lengths(const TrsvAlgorithm *a)
   }
 }
 
-/* Grids of an H200: chunks of planes, where these are large enough; and few chunks of two dimensions. */
-static void Grids(const TrsvAlgorithm *a)
-{
-  static const struct {
-    Shape shape;
-    int   rows, chunks, length, cluster;
-  } cases[] = {
-    {GRID_3D, 30 * 30 * 30, 30, 3, 16},
-    {GRID_3D, 20 * 20 * 20, 8,  3, 8 },
-    {GRID_2D, 100 * 100,    8,  2, 8 },
-  };
-  const int multiprocessors = SimtSettings.multiprocessors;
-
-  SimtSettings.multiprocessors = 132;
-  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-    Triangle                 T    = MakeTriangle(cases[c].shape, cases[c].rows, c % 2 ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
-    TrsvPlan                *plan = MakePlan(&T.view, NULL, T.offsets[cases[c].rows], a);
-    const TrsvChunkSettings *s    = plan ? &TrsvChunkPlanSchedule(plan)->settings : NULL;
-
-    if (s) Expect(s->chunks == cases[c].chunks && s->length == cases[c].length && s->cluster == cases[c].cluster, "%s %d: %d chunks in clusters of %d, records of %d", ShapeName[cases[c].shape], cases[c].rows, s->chunks, s->cluster, s->length);
-    TrsvPlanDestroy(&plan);
-    FreeTriangle(&T);
-  }
-  SimtSettings.multiprocessors = multiprocessors;
-}
-
 void TestChunk(void)
 {
   static const TrsvChunkSettings all[] = {
@@ -108,10 +82,6 @@ void TestChunk(void)
 
   Begin("chunk's schedules are as short as they can be");
   if (a) Lengths(a);
-  End();
-
-  Begin("chunk's settings for grids");
-  if (a && !Reduced()) Grids(a);
   End();
 
   Begin("chunk on a device that holds no such clusters");

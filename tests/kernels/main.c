@@ -14,6 +14,7 @@ static const struct {
   {"solve",     TestSolve      },
   {"schedules", TestSchedules  },
   {"chunk",     TestChunk      },
+  {"planes",    TestPlanes     },
   {"inverse",   TestInverse    },
   {"papers",    TestPapers     },
   {"ag",        TestAg         },
