@@ -186,6 +186,17 @@ int main(int argc, char **args)
   PetscCall(Numeric(F, A, type));
   PetscCall(CheckSolve(F, A, b, x, "after a matrix without a diagonal entry"));
 
+  /* a negative pivot has no square root, however often it is asked for */
+  if (type == MAT_FACTOR_ICC) {
+    PetscCall(SetDiagonal(A, -4));
+    PetscCall(Numeric(F, A, type));
+    for (int time = 0; time < 2; time++) {
+      CheckFails(MatForwardSolve(F, b, x));
+      CheckFails(MatBackwardSolve(F, b, x));
+    }
+    PetscCall(CheckSolve(F, A, b, x, "with a negative pivot"));
+  }
+
   PetscCall(CheckKSP(type, b, x));
 
   PetscCall(MatDestroy(&F));

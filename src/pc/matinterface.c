@@ -127,7 +127,7 @@ const char *SpTRSVGPUWords(const SpTRSVGPUSettings *s, const TrsvAlgorithm *a)
 
    Notes:
    They take the place of those given before. What they leave open the algorithm chooses. Where it is chosen by "auto" it chooses all of its
-   settings. `SPTRSVGPU_SELECT_TUNE` keeps to them.
+   settings. `SPTRSVGPU_SELECT_TUNE` keeps to them. Every algorithm knows rank=N, which has no option: its own choice N by predicted time, 0 being the best.
 
    `MatView()` of a factor that has been set up shows the settings in use; those of a tuned factor can all be given here.
 

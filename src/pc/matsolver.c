@@ -177,7 +177,6 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCall(CheckSettings(F));
   PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SpTRSVGPUPermutationSet(F, local, row, column, &r, &c));
-  PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_BMC, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering bmc does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
   s->nonzeros = matrix.nz_used;
   s->matrix   = matrix.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscLogDouble)(local->rmap->n + 1) * (PetscLogDouble)sizeof(PetscInt);

@@ -27,7 +27,7 @@ static PetscErrorCode SettingsFromOptions(Mat F, PetscOptionItems PetscOptionsOb
 
   PetscFunctionBegin;
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
-    char        settings[1024] = "", option[128], text[256], value[128]; /* more than there may be, so that nothing is cut off unseen */
+    char        settings[1024] = "", option[128], text[512], value[128]; /* more than there may be, so that nothing is cut off unseen */
     const char *name, *values;
     PetscBool   set, any = PETSC_FALSE;
 

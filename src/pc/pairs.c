@@ -60,14 +60,16 @@ PetscErrorCode SpTRSVGPUPairsSetValues(Mat F, PetscBool *fresh)
   *fresh = PETSC_TRUE;
   for (int m = 0; m < 2; m++) {
     TrsvStream stream;
+    TrsvError  error = TRSV_SUCCESS;
 
     if (!HasValues(s, m, 0) && !HasValues(s, m, 1)) continue;
     *fresh = PETSC_FALSE;
     PetscCall(SpTRSVGPUTrianglesCreate(s, (TrsvMemory)m, &t));
     PetscCall(SpTRSVGPUGetStream((TrsvMemory)m, &stream));
-    for (int transposed = 0; transposed < 2; transposed++)
-      if (HasValues(s, m, transposed)) PetscCallTrsv(TrsvPairSetValues(s->pair[m][transposed], t.l, t.u, t.memory, stream));
+    for (int transposed = 0; transposed < 2 && !error; transposed++)
+      if (HasValues(s, m, transposed)) error = TrsvPairSetValues(s->pair[m][transposed], t.l, t.u, t.memory, stream);
     PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+    PetscCallTrsv(error);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -49,6 +49,7 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
   if (row) PetscCall(IsIdentity(row, &identity[0]));
   if (column) PetscCall(IsIdentity(column, &identity[1]));
   s->natural = (PetscBool)(identity[0] && identity[1]);
+  PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_BMC, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering bmc does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
   if (size > 1) { /* not a local ordering */
     PetscCheck(s->natural, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "On several ranks only the natural ordering; for another one use -pc_type bjacobi -sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...");

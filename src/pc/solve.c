@@ -181,21 +181,26 @@ static PetscErrorCode GetRoot(Mat F, Vec like)
 {
   SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
   SpTRSVGPUTriangles t;
+  Vec                roots;
   PetscScalar       *root;
+  PetscReal          pivot = 0;
+  PetscInt           row   = -1;
 
   PetscFunctionBegin;
   if (s->root) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
-  PetscCall(VecDuplicate(like, &s->root));
-  PetscCall(VecGetArrayWrite(s->root, &root));
-  for (PetscInt r = 0; r < t.U.rows; r++) {
-    const PetscReal pivot = PetscRealPart(t.u[t.U.offsets[r]]);
-
-    PetscCheck(!(pivot < 0), PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT, "Pivot %g of row %" PetscInt_FMT " is negative: the factor has no symmetric halves", (double)pivot, t.row ? t.row[r] : r);
-    root[r] = PetscSqrtReal(pivot);
+  PetscCall(VecDuplicate(like, &roots));
+  PetscCall(VecGetArrayWrite(roots, &root));
+  for (PetscInt r = 0; r < t.U.rows && row < 0; r++) {
+    pivot = PetscRealPart(t.u[t.U.offsets[r]]);
+    if (pivot < 0) row = t.row ? t.row[r] : r;
+    else root[r] = PetscSqrtReal(pivot);
   }
-  PetscCall(VecRestoreArrayWrite(s->root, &root));
+  PetscCall(VecRestoreArrayWrite(roots, &root));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  if (row < 0) s->root = roots;
+  else PetscCall(VecDestroy(&roots));
+  PetscCheck(row < 0, PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT, "Pivot %g of row %" PetscInt_FMT " is negative: the factor has no symmetric halves", (double)pivot, row);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

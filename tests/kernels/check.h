@@ -94,8 +94,9 @@ int ExpectSolves(TrsvPlan *, const void *b, const void *reference, unsigned sche
 /* Solves of one plan in a row under different schedules; then with new values. As ExpectSolves(), against serial. */
 void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTriangle, TrsvDiagonal, TrsvPrecision, int solves);
 
-/* bmc of a pattern: see ordering.c; returns its level sets */
-int CheckOrdering(int rows, const int *offsets, const int *columns, int size, int grid[3]);
+/* bmc of a pattern, of values where they are not NULL, in blocks of a size, or 0: expects all that it has to be; returns its level sets, and its grid where
+   that is not NULL. ordering_check.c */
+int CheckOrdering(int rows, const int *offsets, const int *columns, const double *values, int size, int grid[3]);
 
 /* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host; factor.c */
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);

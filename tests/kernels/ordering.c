@@ -1,6 +1,6 @@
 /*
-   The multicolour ordering, on patterns of every awkward kind and on grids: a permutation, rows of one colour that touch in blocks no larger
-   than asked only, the same result every time, in either memory and for columns in any order; and few level sets.
+   The multicolour ordering, on patterns of every awkward kind and on grids, with values and without: it is what it has to be (ordering_check.c), for columns
+   in any order, too.
 */
 #include <limits.h>
 #include "check.h"
@@ -32,113 +32,6 @@ static void Rows(const Entries *e, int **offsets, int **columns)
   for (int k = 0; k < e->count; k++) (*columns)[(*offsets)[e->row[k] + 1]++] = e->column[k];
 }
 
-/* Level sets of L in an order */
-static int Levels(int rows, const int *offsets, const int *columns, const int *order, const int *place)
-{
-  int *level = calloc((size_t)rows + 1, sizeof(int)), levels = 0;
-
-  for (int p = 0; p < rows; p++) {
-    const int i = order[p];
-
-    for (int k = offsets[i]; k < offsets[i + 1]; k++)
-      if (place[columns[k]] < p && level[p] <= level[place[columns[k]]]) level[p] = level[place[columns[k]]] + 1;
-    if (level[p] >= levels) levels = level[p] + 1;
-  }
-  free(level);
-  return levels;
-}
-
-/* The same on the device, given values or not. */
-static void CheckDevice(int rows, const int *offsets, const int *columns, const double *values, int size, const TrsvOrdering *host)
-{
-  int          *o = NULL, *c = NULL, *order = malloc(sizeof(int) * ((size_t)rows + 1)), *colour = malloc(sizeof(int) * ((size_t)host->colours + 1));
-  double       *v = NULL;
-  TrsvOrdering *device = NULL;
-
-  if (!ExpectError(TrsvDeviceStage(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets")) goto done;
-  if (!ExpectError(TrsvDeviceStage(columns, sizeof(int) * (size_t)offsets[rows], &c, NULL), TRSV_SUCCESS, "columns")) goto done;
-  if (values && !ExpectError(TrsvDeviceStage(values, sizeof(double) * (size_t)offsets[rows], &v, NULL), TRSV_SUCCESS, "values")) goto done;
-  if (!ExpectError(TrsvOrderBMC(rows, o, c, v, TRSV_DEVICE, size, &device), TRSV_SUCCESS, "TrsvOrderBMC on the device")) goto done;
-  if (!Expect(device->rows == rows && device->colours == host->colours && device->memory == TRSV_DEVICE, "on the device %d colours, not %d", device->colours, host->colours)) goto done;
-  ExpectError(TrsvDeviceDownload(order, device->order, sizeof(int) * (size_t)rows, NULL), TRSV_SUCCESS, "order");
-  ExpectError(TrsvDeviceDownload(colour, device->colour, sizeof(int) * ((size_t)host->colours + 1), NULL), TRSV_SUCCESS, "colour");
-  Expect(!memcmp(order, host->order, sizeof(int) * (size_t)rows), "another order on the device");
-  Expect(!memcmp(colour, host->colour, sizeof(int) * ((size_t)host->colours + 1)), "other colours on the device");
-  Expect(!memcmp(device->grid, host->grid, sizeof(host->grid)), "another grid on the device");
-done:
-  TrsvOrderingDestroy(&device);
-  TrsvDeviceFree(o);
-  TrsvDeviceFree(c);
-  TrsvDeviceFree(v);
-  free(order);
-  free(colour);
-}
-
-/* The one that stands for the rows that row i is joined with. */
-static int Root(int *with, int i)
-{
-  while (with[i] != i) i = with[i] = with[with[i]];
-  return i;
-}
-
-/* A permutation, by colours; how many rows of one colour are joined by entries, at most. */
-static int CheckColours(const TrsvOrdering *o, const int *offsets, const int *columns, int *place, int *with)
-{
-  const int rows = o->rows;
-  int      *colour = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int)), most = 0;
-
-  Expect(o->colour[0] == 0 && o->colour[o->colours] == rows, "%d colours of %d to %d", o->colours, o->colour[0], o->colour[o->colours]);
-  for (int i = 0; i < rows; i++) place[i] = -1, with[i] = i;
-  for (int c = 0; c < o->colours; c++) {
-    Expect(o->colour[c + 1] > o->colour[c], "colour %d has no rows", c);
-    for (int p = o->colour[c]; p < o->colour[c + 1]; p++) {
-      const int i = o->order[p];
-
-      if (!Expect(i >= 0 && i < rows && place[i] < 0, "row %d in place %d", i, p)) goto done;
-      Expect(p == o->colour[c] || i > o->order[p - 1], "colour %d does not rise", c);
-      place[i]  = p;
-      colour[i] = c;
-    }
-  }
-  for (int i = 0; i < rows; i++)
-    for (int k = offsets[i]; k < offsets[i + 1]; k++)
-      if (colour[i] == colour[columns[k]]) with[Root(with, i)] = Root(with, columns[k]);
-  for (int i = 0; i < rows; i++)
-    if (++size[Root(with, i)] > most) most = size[Root(with, i)];
-done:
-  free(colour);
-  free(size);
-  return most;
-}
-
-static int CheckValued(int rows, const int *offsets, const int *columns, const double *values, int size, int grid[3])
-{
-  int          *place = malloc(sizeof(int) * ((size_t)rows + 1)), *with = malloc(sizeof(int) * ((size_t)rows + 1)), levels = 0, most;
-  TrsvOrdering *o, *again;
-
-  if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, size, &o), TRSV_SUCCESS, "TrsvOrderBMC")) goto done;
-  most = CheckColours(o, offsets, columns, place, with);
-  if (!Expect(o->rows == rows && (!rows || most > 0), "%d rows", o->rows)) goto destroy;
-  Expect(most <= (size > 5 ? size : 5), "%d rows of one colour are joined", most); /* 5: rows with the same columns stay together */
-  levels = Levels(rows, offsets, columns, o->order, place);
-  Expect(levels <= o->colours * most, "%d level sets of %d colours and blocks of %d", levels, o->colours, most);
-  if (grid) memcpy(grid, o->grid, sizeof(o->grid));
-  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, size, &again), TRSV_SUCCESS, "TrsvOrderBMC again")) {
-    Expect(again->colours == o->colours && !memcmp(again->order, o->order, sizeof(int) * (size_t)rows), "another order the second time");
-    TrsvOrderingDestroy(&again);
-  }
-  CheckDevice(rows, offsets, columns, values, size, o);
-destroy:
-  TrsvOrderingDestroy(&o);
-  Expect(o == NULL, "TrsvOrderingDestroy leaves the pointer");
-done:
-  free(place);
-  free(with);
-  return levels;
-}
-
-int CheckOrdering(int rows, const int *offsets, const int *columns, int size, int grid[3]) { return CheckValued(rows, offsets, columns, NULL, size, grid); }
-
 /* Of every size, and some that are no numbers. */
 static void Values(int n, uint64_t seed, double *values)
 {
@@ -161,8 +54,8 @@ static void Check(const Entries *e)
   for (int k = e->count - 1; k >= 0; k--) Put(&reversed, e->row[k], e->column[k]);
   Rows(&reversed, &same, &backwards);
   for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
-    CheckValued(e->rows, offsets, columns, NULL, sizes[s], NULL);
-    CheckValued(e->rows, offsets, columns, values, sizes[s], NULL);
+    CheckOrdering(e->rows, offsets, columns, NULL, sizes[s], NULL);
+    CheckOrdering(e->rows, offsets, columns, values, sizes[s], NULL);
   }
   for (int size = 0; size < 8; size += 7) {
     TrsvOrdering *one = NULL, *other = NULL;
@@ -291,7 +184,7 @@ static void Grids(void)
 
     Begin("bmc: grid %d x %d x %d%s%s", grids[g].side[0], grids[g].side[1], grids[g].side[2], (const char *[]){"", ", full", ", wide"}[grids[g].full], (const char *[]){"", ", boundary", ", periodic", ", shortcut", ", shuffled"}[grids[g].kind]);
     Grid(grids[g].side, grids[g].full, grids[g].kind, &offsets, &columns);
-    levels = CheckOrdering(grids[g].side[0] * grids[g].side[1] * grids[g].side[2], offsets, columns, 0, found);
+    levels = CheckOrdering(grids[g].side[0] * grids[g].side[1] * grids[g].side[2], offsets, columns, NULL, 0, found);
     if (grids[g].levels) {
       Expect(!memcmp(found, grids[g].side, sizeof(found)), "taken for %d x %d x %d", found[0], found[1], found[2]);
       Expect(levels <= grids[g].levels, "%d level sets, more than %d", levels, grids[g].levels);
@@ -329,7 +222,7 @@ static void Anisotropic(void)
     values = malloc(sizeof(double) * (size_t)offsets[rows]);
     for (int i = 0; i < rows; i++)
       for (int k = offsets[i]; k < offsets[i + 1]; k++) values[k] = columns[k] == i ? 4 : abs(columns[k] - i) == 1 ? -sizes[s].x : -sizes[s].y;
-    levels = CheckValued(rows, offsets, columns, values, 0, found);
+    levels = CheckOrdering(rows, offsets, columns, values, 0, found);
     Expect(found[0] == side[0] && levels == sizes[s].levels, "%d level sets, not %d", levels, sizes[s].levels);
     free(offsets);
     free(columns);
@@ -349,7 +242,7 @@ static void Hubs(void)
   for (int h = 0; h < hubs; h++)
     for (int i = hubs; i < n; i++) Put(&e, h, i);
   Rows(&e, &offsets, &columns);
-  CheckOrdering(n, offsets, columns, 0, NULL);
+  CheckOrdering(n, offsets, columns, NULL, 0, NULL);
   free(offsets);
   free(columns);
   free(e.row);
@@ -403,7 +296,7 @@ static void Schedules(void)
     values = malloc(sizeof(double) * (size_t)e.count);
     Values(e.count, k, values);
     SimtSchedule(k);
-    CheckValued(n, offsets, columns, values, 0, NULL);
+    CheckOrdering(n, offsets, columns, values, 0, NULL);
     SimtDefaults();
     free(values);
     free(offsets);
