@@ -153,12 +153,12 @@ static void Errors(void)
 /* Any call of the device fails once, or for good from there on. A pair that comes of it is none the worse: a plan for want of memory is no choice. */
 static void Fails(int for_ever)
 {
-  Factors      f    = Make(BAND, 3);
-  const size_t live = SimtLive();
-  TrsvPair    *alone, *pair;
-  int          again = 0, failed = 0, last = 0;
+  TrsvPair *alone, *pair;
+  int       again = 0, failed = 0, last = 0;
 
   Begin("L and U made at the same time: the device fails %s", for_ever ? "from a call on" : "once");
+  Factors      f    = Make(BAND, 3);
+  const size_t live = SimtLive();
   if (ExpectError(Create(&f, 0, 0, NULL, NULL, &alone), TRSV_SUCCESS, "one after the other")) {
     const size_t with = SimtLive();
 
@@ -199,11 +199,11 @@ static void Fails(int for_ever)
    there is none. */
 static void Tight(void)
 {
-  Factors   f = Make(BAND, 3);
   TrsvPair *alone, *pair;
   int       short_of = 0, poor = 0, none = 0;
 
   Begin("L and U made at the same time: memory for one after the other only");
+  Factors      f      = Make(BAND, 3);
   const size_t before = TrsvDeviceHeld();
   TrsvDeviceMark();
   if (ExpectError(Create(&f, 0, 0, NULL, NULL, &alone), TRSV_SUCCESS, "one after the other")) {
