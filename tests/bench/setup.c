@@ -111,7 +111,7 @@ static PetscErrorCode Ksp(Mat A, int way, KSP *ksp)
   PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 3000));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, ways[way].pc));
-  PetscCall(PCSetFromOptions(pc));
+  if (ways[way].apply == BMC) PetscCall(PCSetFromOptions(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
