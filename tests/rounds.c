@@ -50,6 +50,11 @@ int main(int argc, char **args)
 
 /*TEST
 
+   test:
+      suffix: citations
+      args: -pc_type capellini -citations
+      filter: grep -c "{CapelliniSpTRSV,"
+
    testset:
       output_file: output/rounds.out
       args: -pc_type sptrsvgpu

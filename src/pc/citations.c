@@ -105,6 +105,12 @@ static PetscErrorCode Cite(const char *algorithm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* As PETSc does at PetscFinalize(). */
+void SpTRSVGPUCitationsForget(void)
+{
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(papers); i++) papers[i].set = PETSC_FALSE;
+}
+
 /* For the plans of a pair; for the PC type that is named after a paper, also where it solves on the host. */
 PetscErrorCode SpTRSVGPUCite(const TrsvPair *pair, PetscBool thread)
 {

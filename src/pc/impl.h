@@ -76,6 +76,7 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUPairsBegin(Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUPairsSetValues(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetPair(Mat, TrsvMemory, PetscBool, TrsvPair **);
 PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const TrsvPair *, PetscBool);
+PETSC_INTERN void           SpTRSVGPUCitationsForget(void);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
 PETSC_INTERN PetscErrorCode MatGetOrdering_BMC(Mat, MatOrderingType, IS *, IS *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUOrderingSize(Mat, PetscInt *);

@@ -11,6 +11,7 @@ static PetscErrorCode Finalize(void)
 {
   PetscFunctionBegin;
   registered = PETSC_FALSE;
+  SpTRSVGPUCitationsForget();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
