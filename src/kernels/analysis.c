@@ -79,10 +79,10 @@ void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigne
   s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
 }
 
-static void FillStatistics(const TrsvMatrix *A, const int levels[], TrsvStatistics *s)
+static void FillStatistics(const TrsvMatrix *A, const int order[], const int levels[], TrsvStatistics *s)
 {
   const int          unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows, stored = A->offsets[rows];
-  unsigned long long squares = 0, distance = 0, profile = 0;
+  unsigned long long squares = 0, distance = 0, profile = 0, span = 0;
 
   for (int i = 0; i < rows; i++) {
     const int begin = A->offsets[i], end = A->offsets[i + 1], length = end - begin + unit, farthest = begin == end ? 0 : abs(A->columns[A->triangle == TRSV_LOWER ? begin : end - 1] - i);
@@ -93,8 +93,13 @@ static void FillStatistics(const TrsvMatrix *A, const int levels[], TrsvStatisti
     squares += (unsigned long long)length * (unsigned long long)length;
     for (int k = begin; k < end; k++) distance += (unsigned long long)abs(A->columns[k] - i);
   }
-  for (int l = 0; l < s->levels; l++)
-    if (levels[l + 1] - levels[l] > s->level_max) s->level_max = levels[l + 1] - levels[l];
+  for (int l = 0; l < s->levels; l++) {
+    const int *set = order + levels[l], size = levels[l + 1] - levels[l];
+
+    if (size > s->level_max) s->level_max = size;
+    span += (unsigned long long)size * (unsigned long long)(set[size - 1 - TRSV_SPAN_LEFT_OUT(size)] - set[TRSV_SPAN_LEFT_OUT(size)]);
+  }
+  s->span = rows ? (double)span / rows : 0;
   TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance, profile);
 }
 
@@ -115,7 +120,7 @@ static TrsvError HostAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
     for (int i = 0; i < A->rows; i++) a->levels[level[i] + 2]++;
     for (int l = 1; l <= a->statistics.levels; l++) a->levels[l + 1] += a->levels[l];
     for (int i = 0; i < A->rows; i++) a->order[a->levels[level[i] + 1]++] = i;
-    FillStatistics(A, a->levels, &a->statistics);
+    FillStatistics(A, a->order, a->levels, &a->statistics);
   }
   free(level);
   return error;

@@ -21,6 +21,7 @@ typedef struct {
   unsigned wrong;                /* how many rows there are from the first one on that is not in order; 0 where all are */
   unsigned row_max, bandwidth;
   int      start, entries;       /* the first and the last offset */
+  Sum      span;                 /* of the level sets, each times its rows; last of all */
   TrsvSearch search;
 } Found;
 
@@ -104,6 +105,16 @@ static __global__ void analysis_bounds(int rows, int levels, const unsigned *sor
   if (p == 0) start[levels] = rows;
 }
 
+/* A thread for each level set. */
+static __global__ void analysis_span(int levels, const int *start, const int *order, Sum *span)
+{
+  const int l = (int)(blockIdx.x * blockDim.x + threadIdx.x), first = l < levels ? start[l] : 0, size = l < levels ? start[l + 1] - first : 0, out = TRSV_SPAN_LEFT_OUT(size);
+  Sum       mine = size ? (Sum)size * (Sum)(order[first + size - 1 - out] - order[first + out]) : 0;
+
+  for (int half = 16; half; half /= 2) mine += __shfl_xor_sync(~0u, mine, half);
+  if (threadIdx.x % 32 == 0) (void)atomicAdd(span, mine);
+}
+
 /* The row of each entry, and its place among all. */
 static __global__ void analysis_entries(const Pattern A, int *row, int *place)
 {
@@ -171,18 +182,24 @@ static TrsvError Check(const TrsvMatrix *A, unsigned *word, Found *room, Found *
   return TrsvSearchEnded(&found->search);
 }
 
-/* The level sets, of rows whose words are found; word as in Check(). */
-static TrsvError LevelSets(TrsvAnalysis *a, int rows, unsigned *word)
+/* The level sets, of rows whose words are found, and their span, for which there is a sum that is 0; word as in Check(). */
+static TrsvError LevelSets(TrsvAnalysis *a, int rows, unsigned *word, Sum *sum)
 {
   const int       levels = a->statistics.levels;
   unsigned *const sorted = word + rows;
+  Sum             span;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * ((size_t)rows + (size_t)levels + 1), &a->order));
   a->levels = a->order + rows;
   if (!rows) return TrsvDeviceClear(a->levels, sizeof(int), NULL);
   TrsvCall(TrsvSortLevels(rows, levels, word, sorted, (int *)sorted + rows, a->order));
   TRSV_LAUNCH(analysis_bounds, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, rows, levels, levels > 1 ? sorted : word, a->levels);
-  return TrsvDeviceLaunched("analysis_bounds");
+  TrsvCall(TrsvDeviceLaunched("analysis_bounds"));
+  TRSV_LAUNCH(analysis_span, Blocks(levels), BLOCK, 0, (TrsvStream)NULL, levels, (const int *)a->levels, (const int *)a->order, sum);
+  TrsvCall(TrsvDeviceLaunched("analysis_span"));
+  TrsvCall(TrsvDeviceDownload(&span, sum, sizeof(span), NULL));
+  a->statistics.span = (double)span / rows;
+  return TRSV_SUCCESS;
 }
 
 /* room: a Found, and words as in Check() */
@@ -198,7 +215,7 @@ static TrsvError Analyse(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
   a->statistics.level_max = (int)found.search.widest;
   a->statistics.bandwidth = (int)found.bandwidth;
   TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
-  return LevelSets(a, A->rows, word);
+  return LevelSets(a, A->rows, word, &room->span);
 }
 
 extern "C" TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)

@@ -332,23 +332,23 @@ static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
 
 static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }
 
-/* What does not hang on how long the chain is: hops through L2 until chunks work side by side, where dependencies are far; what crosses the memory, and in
-   irregular matrices the work of those chunks that have more than others. */
+/* What does not hang on how long the chain is: hops through L2 until chunks work side by side, where dependencies are far; what crosses the memory; and
+   what each of so many chunks takes from others. */
 double TrsvChunkBeside(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double hop = 0.255e-6 * c->hop, far = 2200, uneven = TrsvRegular(s) ? 0.4 : 1, entry = uneven * (precision == TRSV_FLOAT ? 1.5e-11 : 2.15e-11) * c->byte;
+  const double hop = 0.22e-6 * c->hop, far = 2200, entry = (precision == TRSV_FLOAT ? 0.2e-11 : 0.3e-11) * c->byte, take = 3.4e-9 * c->hop, size = s->rows / 120.0;
 
-  return hop * fmin(s->levels, 20) * fmin(1, s->distance / far) + entry * (double)s->nnz;
+  return hop * fmin(s->levels, 20) * fmin(1, s->distance / far) + entry * (double)s->nnz + take * (s->row_mean - 1) * fmin(size, s->distance);
 }
 
-/* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are those that fit times (26%, root
-   mean square) among those by which the choice between this, `thread` and `inverse` costs least: over the 190 triangles of results/solve.jsonl 0.8%
-   (geometric mean), 29% at worst. */
+/* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are those that fit times (24%, root
+   mean square) among those by which the choice between this, `thread`, `sell` and `inverse` costs least: over 240 triangles, a third of them of matrices
+   made for this, 1.2% (geometric mean); where every dependency of long rows is another chunk's, twofold at worst. */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double start = 7.2e-6, step = 0.0475e-6 * c->step, sum = 0.0055e-6 * c->step;
+  const double start = 7.2e-6, step = 0.0508e-6 * c->step, sum = 0.0078e-6 * c->step;
 
-  return start + s->levels * (step + sum * fmin(fmax(s->row_mean - 3, 0), 20)) + TrsvChunkBeside(c, s, precision);
+  return start + s->levels * (step + sum * fmin(fmax(s->row_mean - 3, 0), 3)) + TrsvChunkBeside(c, s, precision);
 }
 
 const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe, TRSV_TAKES_PLACES, NULL};

@@ -2,7 +2,8 @@
    The settings of the algorithm `chunk`: chosen, printed, overridden.
 
    A schedule tells how many steps a solve takes, crossings between chunks among them; but making one takes as long as tens of solves, so settings
-   are chosen by an estimate from statistics. Its constants were fitted to 668 solves of 139 triangles on an H200; how many chunks grids get, to 3,500 more of 60.
+   are chosen by an estimate from statistics. Its constants were fitted to 2,260 solves of 270 triangles on an H200, and those of products of `inverse` to 436;
+   how many chunks grids get, to 3,500 more of 60.
 */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@ extern "C" void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, s
   (void)snprintf(line, size, "P%d K%d W%d N%d R%d S%d L%d C%d D%d", s->chunks, s->length, s->width, s->cluster, s->ring, s->stages, s->life, s->far, s->near);
 }
 
-/* What was measured on an H200, in ns: a launch with and without clusters; a step, by the length of records; steps of a crossing. */
+/* What was measured on an H200, in ns: a launch with and without clusters; steps of a crossing; a step, by the length of records: one of a chain, and
+   one in the mean over the steps of many solves, waits among them; what is taken from another chunk. */
 enum {
   START         = 7000,
   START_CLUSTER = 8000,
@@ -32,8 +34,10 @@ enum {
 };
 
 static const struct {
-  int length, step;
-} records[] = {{2, 54}, {3, 67}, {5, 88}, {8, 110}, {13, 130}};
+  int length, step, mean;
+} records[] = {{2, 54, 62}, {3, 67, 68}, {5, 88, 100}, {8, 110, 125}, {13, 130, 150}};
+
+static const double taken = 1.2;
 
 enum {
   KINDS   = sizeof(records) / sizeof(records[0]),
@@ -48,22 +52,37 @@ static int Steps(double v) { return v < 1 ? 1 : (int)(v + 0.5); }
 
 static double Seconds(const TrsvCosts *c, const TrsvChunkSettings *s, int step, double steps) { return 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) + steps * step * c->step); }
 
-/* Of an average row. */
-static double Records(const TrsvStatistics *t, int length)
-{
-  const double dependencies = t->row_mean - 1;
+/* Grids wait less. */
+static int Step(const TrsvStatistics *t, int kind) { return TrsvRegular(t) ? records[kind].step : records[kind].mean; }
 
-  return dependencies <= length ? 1 : 1 + (dependencies - 2) / (length - 1);
+/* Of a row of so many dependencies. */
+static double RecordsOf(double dependencies, int length) { return dependencies <= length ? 1 : 1 + (dependencies - 2) / (length - 1); }
+
+static double Records(const TrsvStatistics *t, int length) { return RecordsOf(t->row_mean - 1, length); }
+
+/* Steps of the longest chain, one for each level set. Where rows depend on rows that get ready together, right before them, no partial sum is early: no
+   more than CHUNK_LATE of these rows may be one step old, and those of a level set's own records wait for each other. */
+static double Chain(const TrsvStatistics *t, int length)
+{
+  return 0.95 * t->levels * (1 + (t->late > (double)CHUNK_LATE && length > CHUNK_LATE ? 0.25 : 0) + (t->late > 0 ? 0.35 * (RecordsOf(t->late, length) - 1) : 0));
 }
 
-/* Seconds that a solve is expected to take by what statistics alone say: a step for each level set and some, in which there is room for records
-   beyond the longest chain; crossings from chunk to chunk as far as they are on it. */
+/* Steps full of records: of those that are late, by as many chunks as a level set is spread over; of all others, by all. */
+static double Work(const TrsvStatistics *t, const TrsvChunkSettings *s)
+{
+  const double all = Records(t, s->length), late = t->late > 0 ? fmin(RecordsOf(t->late, s->length), all) : all, spread = t->late > 0 ? 0.4 : 0.75;
+
+  return 0.6 * t->rows / s->width * ((all - late) / s->chunks + late / fmin(s->chunks, 1 + spread * t->span * s->chunks / t->rows));
+}
+
+/* Seconds that a solve is expected to take by what statistics alone say: its chain, in whose steps there is room for other records; crossings from chunk
+   to chunk, which a chain passes in their order; what chunks take from others. */
 static double Estimate(const TrsvStatistics *t, const TrsvCosts *c, const TrsvChunkSettings *s, int step)
 {
-  const double each = Records(t, s->length), chain = t->levels * (0.97 + 0.03 * log2(each)), work = 1.42 * t->rows * each / ((double)s->width * s->chunks);
-  const double steps = pow(pow(chain, 1.4) + pow(work, 1.4), 1 / 1.4) + 0.9 * (s->cluster > 1 ? s->near : s->far) * fmin(s->chunks, 0.22 * t->levels);
+  const double power = 1.7, size = (double)t->rows / s->chunks, imports = (t->row_mean - 1) * size * fmin(1, t->distance / size);
+  const double steps = pow(pow(Chain(t, s->length), power) + pow(Work(t, s), power), 1 / power) + 0.6 * (s->cluster > 1 ? s->near : s->far) * fmin(s->chunks, 0.6 * t->levels);
 
-  return Seconds(c, s, step, steps);
+  return Seconds(c, s, step, steps) + 1e-9 * taken * c->hop * imports;
 }
 
 /* How many planes a matrix has, as those of grids in three dimensions in their natural order have them: blocks of equally many rows, each of which depends
@@ -88,11 +107,11 @@ static int PlaneChunks(const TrsvStatistics *t, int length, int most)
   return planes <= 1.25 * most ? planes : 0; /* the first are over before the last begin */
 }
 
-/* How many chunks otherwise. They are of some 1000 rows, of shallow factors smaller; very large ones are the smaller if there are more of them than are at
-   work at a time (G3_circuit: 8%). */
+/* How many chunks otherwise. They are of some 1000 rows, fewer where rows are long, of shallow factors smaller; very large ones are the smaller if there
+   are more of them than are at work at a time (G3_circuit: 8%). */
 static int Chunks(const TrsvStatistics *t, int most)
 {
-  const double size = t->levels > DEEP ? 1000 : 400, large = 11000;
+  const double size = t->levels > DEEP ? 1000 * fmin(1, 8 / t->row_mean) : 400, large = 11000;
 
   if (most > 1 && t->rows > large * most && !TrsvRegular(t)) return most + 16;
   return Clamp(t->rows / size, 1, most);
@@ -109,26 +128,29 @@ static int NearChunks(const TrsvStatistics *t, int length, int most)
 /* Settings by that time, the best first; how many there are. */
 static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiprocessors, TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES])
 {
-  static const double share[] = {1, 0.5, 2};
+  static const double share[] = {1, 0.5, 2, 0.25};
   const int           deep = t->levels > DEEP, most = multiprocessors < 9 ? 1 : multiprocessors * 10 / 11 / 8 * 8; /* what fits in clusters of 8 */
   int                 choices = 0;
 
   for (int kind = 0; kind < KINDS; kind++) {
-    const int length = records[kind].length, planes = PlaneChunks(t, length, most), near = NearChunks(t, length, most), likely = near ? near : Chunks(t, most);
+    const int length = records[kind].length, planes = PlaneChunks(t, length, most), near = NearChunks(t, length, most), likely = Chunks(t, most);
 
     if (kind && records[kind - 1].length >= t->row_max - 1) break; /* no row has so many */
     if (length == 8) continue; /* hardly ever the best */
-    for (int n = planes ? -1 : 0; n < (deep ? 3 : 2); n++)
+    for (int n = (planes ? 0 : near ? 1 : 2) - 2; n < (deep ? 4 : 2); n++)
       for (int together = 1; together >= 0; together--) {
-        TrsvChunkSettings s = {n < 0 ? planes : n ? Clamp(likely * share[n], 1, most) : likely, length, 32, 1, 2048, 8, -1, Steps((double)FAR * costs->hop / costs->step), Steps((double)NEAR * costs->push / costs->step)};
+        const int         chunks = n == -2 ? planes : n == -1 ? near : n ? Clamp(likely * share[n], 1, most) : likely;
+        TrsvChunkSettings s = {chunks, length, 32, 1, 2048, 8, -1, Steps((double)FAR * costs->hop / costs->step), Steps((double)NEAR * costs->push / costs->step)};
         double            when;
         int               at = 0, known = 0;
 
-        if (together) s.cluster = (near || n < 0) && s.chunks >= 16 && s.chunks <= most / 16 * 16 ? 16 : t->levels > 12 ? 8 : 1;
+        if (!s.chunks) continue;
+        if (together) s.cluster = n < 0 && s.chunks >= 16 && s.chunks <= most / 16 * 16 ? 16 : t->levels > 12 ? 8 : 1;
         if (s.cluster > s.chunks || (together && s.cluster == 1)) continue;
         if (s.length <= 3 && t->level_mean * Records(t, s.length) <= (double)RECORDS) s.width = NARROW;
-        when = Estimate(t, costs, &s, records[kind].step) * (n > 0 ? 1.1 : 1);
-        if (planes && (n >= 0 || Records(t, length) > 1)) when *= 1.4; /* those that depend on more than one chunk, or wait for partial sums */
+        when = Estimate(t, costs, &s, Step(t, kind));
+        if (planes) when *= n > -2 ? 2 : Records(t, length) > 1 ? 1.5 : 1; /* those that depend on more than one chunk, or wait for partial sums */
+        else if (near && n > -1) when *= 1.1;
         for (int k = 0; k < choices; k++) known = known || !memcmp(&s, &choice[k], sizeof(s));
         while (at < choices && time[at] <= when) at++;
         if (known || at == CHUNK_CHOICES) continue;
@@ -141,12 +163,12 @@ static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiproc
   return choices;
 }
 
-static int Step(const TrsvChunkSettings *s)
+static int StepOf(const TrsvStatistics *t, const TrsvChunkSettings *s)
 {
   int kind = 0;
 
   while (kind < KINDS - 1 && records[kind].length != s->length) kind++;
-  return records[kind].step;
+  return Step(t, kind);
 }
 
 /* The best by statistics gets a schedule, which is needed anyhow; or the next, where it has too many chunks for chains so long. If it disappoints so much
@@ -169,11 +191,11 @@ TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics 
   }
   TrsvCall(error);
   if (rank) return TRSV_SUCCESS;
-  time[0] = Seconds(costs, &choice[0], Step(&choice[0]), times->times);
+  time[0] = Seconds(costs, &choice[0], StepOf(t, &choice[0]), times->times);
   while (other < choices && choice[other].length == choice[0].length) other++;
   if (other == choices || time[other] > promise * time[0]) return TRSV_SUCCESS;
   error = TrsvChunkPlace(order, &choice[other], &second);
-  if (!error && Seconds(costs, &choice[other], Step(&choice[other]), second.times) < time[0]) {
+  if (!error && Seconds(costs, &choice[other], StepOf(t, &choice[other]), second.times) < time[0]) {
     const ChunkTimes first = *times;
 
     *times = second;

@@ -151,7 +151,9 @@ TrsvError TrsvAnalysisGet(const TrsvMatrix *, const TrsvAnalysis **analysis, Trs
 TrsvError TrsvCheckRow(const TrsvMatrix *, int i, int begin, int end, const int *columns);
 TrsvError TrsvCheckStart(const TrsvMatrix *, int start);
 
-/* Fills in the means and what follows from them; the rest, row_max, levels, level_max and bandwidth, is there. off: entries off the diagonal;
+#define TRSV_SPAN_LEFT_OUT(rows) ((rows) / 10) /* of a level set at either end */
+
+/* Fills in the means and what follows from them; the rest, row_max, levels, level_max, bandwidth and span, is there. off: entries off the diagonal;
    squares: sum of the squares of the rows' lengths; distance: sum of |row - column|; profile: that of the farthest of each row. */
 void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance, unsigned long long profile);
 

@@ -218,13 +218,13 @@ static void InverseDestroy(TrsvPlan *plan)
 }
 
 /* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that grows with the rows, whose product is longer.
-   Never for wide factors. Fitted as chunk's (28%). */
+   Never for wide factors. Fitted as chunk's (36%). */
 static double InversePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 2e-6, start = 7.2e-6 /* chunk's */, step = 0.0337e-6 * c->step, sum = 0.043e-6 * c->step;
+  const double launch = 2e-6, start = 7.2e-6 /* chunk's */, step = 0.046e-6 * c->step, sum = 0.043e-6 * c->step;
 
   if (s->level_mean > inverse_narrow) return 1;
-  return launch + start + (s->levels * (step + sum * fmin(fmax(s->row_mean - 2, 0), 30)) + TrsvChunkBeside(c, s, precision)) / (1 + 28.2 * pow(s->level_mean, -0.58));
+  return launch + start + (s->levels * (step + sum * fmin(fmax(s->row_mean - 2, 0), 5)) + TrsvChunkBeside(c, s, precision)) / (1 + 16.3 * pow(s->level_mean, -0.52));
 }
 
 static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)

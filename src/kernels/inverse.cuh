@@ -81,9 +81,10 @@ template <class Load, class Give> static __device__ __forceinline__ void inverse
   }
 }
 
-/* What blocks of one size come to: entries of D^-1, and of the product off its diagonal; of the product, what TrsvFillStatistics takes. */
+/* What blocks of one size come to: entries of D^-1, and of the product off its diagonal; of the product, what TrsvFillStatistics takes, and dependencies that
+   get ready right before their row. */
 struct InverseTotals {
-  unsigned long long inverse, entries, squares, distance, profile;
+  unsigned long long inverse, entries, squares, distance, profile, late;
   unsigned           row_max, bandwidth;
 };
 
@@ -97,10 +98,10 @@ struct InverseSizes {
 };
 
 TrsvError TrsvInverseLevels(const Inverse *, InverseSizes *);
-TrsvError TrsvInverseCount(const Inverse *, int sizes, InverseSizes *); /* for so many sizes, the largest first */
+TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes *); /* T's; for so many sizes, the largest first */
 void      TrsvInverseForget(InverseSizes *);
 
-/* D^-1 T without its values, and of its analysis what chunk asks for: all but the widest level set and where each starts; the order only where no row
+/* D^-1 T without its values, and of its analysis what chunk asks for: all but the widest level set, the span of level sets and where each starts; the order only where no row
    is so long that chunk cuts it. */
 struct InverseProduct {
   TrsvMatrix   matrix;

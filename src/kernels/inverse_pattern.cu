@@ -30,21 +30,24 @@ static __device__ __forceinline__ unsigned inverse_reach(const InverseView &A, i
   return all;
 }
 
-/* A warp for each size and group: how many entries each row of D^-1 T, and each group of D^-1, has. rows [sizes][rows], groups [sizes][groups]. */
-static __global__ void inverse_count(InverseView A, int groups, InverseTotals *totals, int *rows, int *inverse)
+/* A warp for each size and group: how many entries each row of D^-1 T, and each group of D^-1, has; how many of these are at most so many positions before
+   the row's block. rows [sizes][rows], groups [sizes][groups]. */
+static __global__ void inverse_count(InverseView A, int groups, int before, InverseTotals *totals, int *rows, int *inverse)
 {
   const int  size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups, p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.turn(p);
   InverseRow row;
-  int        count = 0, farthest = 0;
+  int        count = 0, farthest = 0, late = 0;
   Sum        distance = 0;
 
   A.block              = INVERSE_GROUP >> size;
+  const int      top   = p / A.block * A.block;
   const unsigned reach = inverse_reach(A, p, &row);
   inverse_columns(
     A, row, [](int) { },
     [&](int column, unsigned have) {
       if (!(have & reach)) return;
       count++;
+      late += top - A.turn(column) <= before;
       distance += (Sum)abs(column - i);
       farthest = max(farthest, abs(column - i));
     });
@@ -53,7 +56,7 @@ static __global__ void inverse_count(InverseView A, int groups, InverseTotals *t
   const Sum      length = p < A.rows ? (Sum)count + 1 : 0, entries = warp_sum((Sum)count), squares = warp_sum(length * length);
   const int      own    = warp_sum(__popc(reach));
   const unsigned most   = trsv_warp_max((unsigned)length), bandwidth = trsv_warp_max((unsigned)farthest);
-  const Sum      profile = warp_sum((Sum)farthest);
+  const Sum      profile = warp_sum((Sum)farthest), waits = warp_sum((Sum)late);
   distance              = warp_sum(distance);
   if (threadIdx.x) return;
   inverse[(size_t)size * (size_t)groups + (size_t)group] = own;
@@ -62,6 +65,7 @@ static __global__ void inverse_count(InverseView A, int groups, InverseTotals *t
   (void)atomicAdd(&totals[size].squares, squares);
   (void)atomicAdd(&totals[size].distance, distance);
   (void)atomicAdd(&totals[size].profile, profile);
+  (void)atomicAdd(&totals[size].late, waits);
   (void)atomicMax(&totals[size].row_max, most);
   (void)atomicMax(&totals[size].bandwidth, bandwidth);
 }
@@ -85,20 +89,20 @@ static __global__ void inverse_product(const InverseView A, unsigned *reaches, i
     });
 }
 
-/* What a solve with D^-1 T is expected to take, with so many level sets and entries. Its rows depend on many rows that get ready together, so that
-   partial sums cannot begin early: the longer rows are, the more steps a level set takes. */
-static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, double *seconds)
+/* What a solve with D^-1 T is expected to take, with so many level sets, entries, and dependencies that are late. */
+static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, Sum late, double *seconds)
 {
-  const double   launch = 2e-6, late = 0.06;
+  const double   launch = 2e-6, seen = 0.93; /* of what is estimated of products, where that of T is right */
   TrsvStatistics s = *plain;
 
   s.row_mean   = (double)nnz / s.rows;
-  s.levels     = (int)(levels * (1 + late * s.row_mean));
-  s.level_mean = (double)s.rows / s.levels;
+  s.levels     = levels;
+  s.level_mean = (double)s.rows / levels;
+  s.late       = (double)late / s.rows;
   s.nnz        = nnz;
   s.row_max    = s.row_max > 14 ? s.row_max : 14; /* rows get longer */
   TrsvCall(TrsvChunkEstimate(&s, seconds));
-  *seconds += launch;
+  *seconds = launch + seen * *seconds;
   return TRSV_SUCCESS;
 }
 
@@ -109,7 +113,7 @@ static TrsvError Hope(const TrsvStatistics *plain, double least, const InverseSi
   double seconds;
 
   for (*sizes = 0; *sizes < INVERSE_SIZES; ++*sizes) {
-    TrsvCall(Estimate(plain, s->levels[*sizes], plain->nnz, &seconds));
+    TrsvCall(Estimate(plain, s->levels[*sizes], plain->nnz, 0, &seconds));
     if (seconds >= least) break;
   }
   return TRSV_SUCCESS;
@@ -123,9 +127,9 @@ static TrsvError Choose(const TrsvStatistics *plain, double least, const Inverse
     const Sum entries = s->totals[size].entries;
     double    seconds;
 
-    TrsvCall(Estimate(plain, s->levels[size], plain->nnz, &seconds));
+    TrsvCall(Estimate(plain, s->levels[size], plain->nnz, 0, &seconds));
     if (seconds >= least) break; /* its level sets alone rule it out by now */
-    TrsvCall(Estimate(plain, s->levels[size], (long)entries + plain->rows, &seconds));
+    TrsvCall(Estimate(plain, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
     if (seconds < least && entries <= INT_MAX) least = seconds, *best = size;
   }
   return TRSV_SUCCESS;
@@ -138,14 +142,14 @@ TrsvError TrsvInverseLevels(const Inverse *v, InverseSizes *s)
   return TrsvDeviceBlockLevels(&v->T, INVERSE_GROUP, INVERSE_SIZES, s->word, s->levels);
 }
 
-TrsvError TrsvInverseCount(const Inverse *v, int sizes, InverseSizes *s)
+TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSizes *s)
 {
   const size_t   n = (size_t)sizes;
   InverseTotals *totals;
 
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(INVERSE_SIZES, totals), a.take(n * (size_t)v->T.rows, s->rows), a.take(n * (size_t)v->groups, s->groups); }, &s->memory[1]));
   TrsvCall(TrsvDeviceClear(totals, sizeof(s->totals), NULL));
-  TRSV_LAUNCH(inverse_count, (unsigned)(sizes * v->groups), 32, 0, (TrsvStream)NULL, InverseView(v), v->groups, totals, s->rows, s->groups);
+  TRSV_LAUNCH(inverse_count, (unsigned)(sizes * v->groups), 32, 0, (TrsvStream)NULL, InverseView(v), v->groups, INVERSE_GROUP + (int)span, totals, s->rows, s->groups);
   TrsvCall(TrsvDeviceLaunched("inverse_count"));
   return TrsvDeviceDownload(s->totals, totals, sizeof(s->totals), NULL);
 }
@@ -228,11 +232,13 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
   TrsvCall(TrsvChunkEstimate(plain, &least));
   error = TrsvInverseLevels(v, &s);
   if (!error) error = Hope(plain, least, &s, &sizes);
-  if (!error && sizes) error = TrsvInverseCount(v, sizes, &s);
+  if (!error && sizes) error = TrsvInverseCount(v, plain->span, sizes, &s);
   if (!error && sizes) error = Choose(plain, least, &s, sizes, &best);
   if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
   TrsvInverseForget(&s);
   if (!error && best < INVERSE_SIZES) {
+    P.analysis.statistics.span = plain->span; /* nearly so */
+    P.analysis.statistics.late = (double)s.totals[best].late / plain->rows;
     const TrsvPlaces places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
 
     error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunk, NULL, &v->product);

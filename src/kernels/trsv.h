@@ -81,6 +81,8 @@ typedef struct {
   double distance;    /* mean |row - column| over the entries off the diagonal */
   int    bandwidth;   /* |row - column| at most */
   double row_bandwidth; /* |row - column| of a row's farthest dependency, 0 where it has none: mean over the rows, the profile over their number */
+  double span;        /* rows between the first and the last of a level set, a tenth of it at either end left out: mean over the rows */
+  double late;        /* of products of `inverse`: dependencies of a row that get ready right before it, mean; 0: not known */
   double granularity; /* parallel granularity, CapelliniSpTRSV (ICPP 2020) Equation 1, bases 10, biases 0.01 */
 } TrsvStatistics;
 

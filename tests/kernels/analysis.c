@@ -9,7 +9,7 @@ static void Naive(const TrsvMatrix *A)
   const int     rows = A->rows, lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
   int          *level = calloc((size_t)rows + 1, sizeof(int)), *place = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int));
   int           levels = 0, row_max = 0, level_max = 0, off = 0, bandwidth = 0;
-  double        distance = 0, profile = 0, variance = 0, mean;
+  double        distance = 0, profile = 0, span = 0, variance = 0, mean;
   TrsvAnalysis *a;
 
   if (!ExpectError(TrsvAnalyse(A, &a), TRSV_SUCCESS, "TrsvAnalyse")) goto done;
@@ -49,6 +49,18 @@ static void Naive(const TrsvMatrix *A)
     Expect(fabs(a->statistics.row_variation - sqrt(variance) / mean) < 1e-6, "row variation %g, not %g", a->statistics.row_variation, sqrt(variance) / mean);
     Expect(fabs(a->statistics.level_mean - (double)rows / levels) < 1e-9, "level mean");
     Expect(a->statistics.bandwidth == bandwidth && fabs(a->statistics.row_bandwidth - profile / rows) < 1e-9 * rows, "bandwidth %d, of a row %g, not %d and %g", a->statistics.bandwidth, a->statistics.row_bandwidth, bandwidth, profile / rows);
+    for (int l = 0; l < levels; l++) { /* the first and the last of a set but for a tenth at either end, by counting */
+      int first = -1, last = -1;
+
+      for (int i = 0, before = 0; i < rows; i++) {
+        if (level[i] != l) continue;
+        if (before == size[l] / 10) first = i;
+        if (before == size[l] - 1 - size[l] / 10) last = i;
+        before++;
+      }
+      span += (double)size[l] * (last - first);
+    }
+    Expect(fabs(a->statistics.span - span / rows) < 1e-9 * rows && a->statistics.late == 0, "span %g, not %g; late %g", a->statistics.span, span / rows, a->statistics.late);
     Expect(fabs(a->statistics.distance - (off ? distance / off : 0)) < 1e-9, "distance %g, not %g", a->statistics.distance, off ? distance / off : 0);
   }
   /* a permutation, by level sets, rising within a set: so every row follows all it depends on */

@@ -174,9 +174,17 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
   InverseProduct P     = InverseProduct();
   TrsvPlan       plan  = TrsvPlan();
   const Words    reach = Reach(A, block);
+  const int      span  = 7;
+  unsigned long long late = 0;
   Ints           offsets, columns, start(1, 0);
 
   Product(A, block, reach, offsets, columns);
+  for (int i = 0; i < A->rows; i++)
+    for (int k = offsets[(size_t)i]; k < offsets[(size_t)i + 1]; k++) {
+      const int p = A->triangle == TRSV_LOWER ? i : A->rows - 1 - i, j = columns[(size_t)k], q = A->triangle == TRSV_LOWER ? j : A->rows - 1 - j;
+
+      late += p / block * block - q <= 32 + span;
+    }
   for (size_t p = 0; p < rows; p++) {
     if (p % 32 == 0) start.push_back(start.back());
     start.back() += __builtin_popcount(reach[p]);
@@ -186,9 +194,10 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
   v.groups       = (A->rows + 31) / 32;
   plan.precision = A->precision;
   ExpectError(TrsvInverseLevels(&v, &s), TRSV_SUCCESS, "TrsvInverseLevels");
-  ExpectError(TrsvInverseCount(&v, size + 1, &s), TRSV_SUCCESS, "TrsvInverseCount");
+  ExpectError(TrsvInverseCount(&v, span, size + 1, &s), TRSV_SUCCESS, "TrsvInverseCount");
   if (ExpectError(TrsvInverseMake(&plan, &v, &s, size, source, &P), TRSV_SUCCESS, "TrsvInverseMake")) {
     Expect(v.block == block && s.totals[size].entries == columns.size() && s.totals[size].inverse == (unsigned)start.back(), "blocks of %d: %llu entries, %llu of the inverse, in place of %zu and %d", v.block, s.totals[size].entries, s.totals[size].inverse, columns.size(), start.back());
+    Expect(s.totals[size].late == late, "%d rows, blocks of %d: %llu entries are late, not %llu", A->rows, block, s.totals[size].late, late);
     Expect(Download<Ints>(v.begin, rows + 1) == offsets && Download<Ints>(P.matrix.columns, columns.size()) == columns, "%d rows, blocks of %d: another product", A->rows, block);
     Expect(Download<Words>(v.reach, rows) == reach && Download<Ints>(v.start, start.size()) == start, "%d rows, blocks of %d: another inverse", A->rows, block);
     Expect(Download<Ints>(v.T.offsets, rows + 1) == Ints(A->offsets, A->offsets + rows + 1) && Download<Ints>(v.T.columns, (size_t)v.entries) == Ints(A->columns, A->columns + v.entries), "the copy of T is another");
