@@ -61,10 +61,13 @@ static double RecordsOf(double dependencies, int length) { return dependencies <
 static double Records(const TrsvStatistics *t, int length) { return RecordsOf(t->row_mean - 1, length); }
 
 /* Steps of the longest chain, one for each level set. Where rows depend on rows that get ready together, right before them, no partial sum is early: no
-   more than CHUNK_LATE of these rows may be one step old, and those of a level set's own records wait for each other. */
+   more than CHUNK_LATE of these rows may be one step old, and those of a level set's own records wait for each other. Where dependencies are spread over all
+   rows, a step waits for the last of what its records take from other chunks, and long records for more. */
 static double Chain(const TrsvStatistics *t, int length)
 {
-  return 0.95 * t->levels * (1 + (t->late > (double)CHUNK_LATE && length > CHUNK_LATE ? 0.25 : 0) + (t->late > 0 ? 0.35 * (RecordsOf(t->late, length) - 1) : 0));
+  const double spread = fmin(1, 4 * t->distance / t->rows);
+
+  return 0.95 * t->levels * (1 + 0.09 * spread * fmax(length - 3, 0)) * (1 + (t->late > (double)CHUNK_LATE && length > CHUNK_LATE ? 0.25 : 0) + (t->late > 0 ? 0.35 * (RecordsOf(t->late, length) - 1) : 0));
 }
 
 /* Steps full of records: of those that are late, by as many chunks as a level set is spread over; of all others, by all. */
