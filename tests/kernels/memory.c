@@ -244,16 +244,16 @@ static void Algorithm(const TrsvAlgorithm *a)
 
 /* A first set-up as src/pc makes it: a pair for a factor without values, then the values. At its peak it has no more than so many times the
    matrix beyond what stays. */
-static void Peak(Shape shape, int rows, const char *algorithm, double beyond)
+static void Peak(Shape shape, int rows, const char *algorithm, const char *settings, double beyond)
 {
-  const TrsvAsked asked = {TrsvAlgorithmFind(algorithm), NULL};
+  const TrsvAsked asked = {TrsvAlgorithmFind(algorithm), settings};
   TrsvFactor     *f     = NULL;
   TrsvPair       *pair  = NULL;
   TrsvOutcome     o;
   TrsvMatrix      L, U;
   const void     *l, *u;
 
-  Begin("peak of a set-up: %s, %d rows, %s", ShapeName[shape], rows, algorithm);
+  Begin("peak of a set-up: %s, %d rows, %s %s", ShapeName[shape], rows, algorithm, settings ? settings : "as it chooses");
   Square       A      = MakeSquare(shape, rows, 1, TRSV_DOUBLE, 5);
   const size_t before = TrsvDeviceHeld();
   const double matrix = (double)sizeof(int) * (rows + 1) + (double)(sizeof(int) + sizeof(double)) * A.nnz;
@@ -283,11 +283,12 @@ void TestMemory(void)
   const char          *only = getenv("TRSV_TEST_ALGORITHM");
   const TrsvAlgorithm *a;
 
-  Peak(GRID_2D, 1600, "chunk", 0);
-  Peak(GRID_3D, 1728, "chunk", 0);
-  Peak(RANDOM, 1500, "chunk", 0);
-  Peak(BAND, 1500, "inverse", 0.5); /* the values of the product, on their way */
-  Peak(GRID_2D, 1600, "thread", 0);
+  Peak(GRID_2D, 1600, "chunk", NULL, 0);
+  Peak(GRID_3D, 1728, "chunk", NULL, 0);
+  Peak(RANDOM, 1500, "chunk", NULL, 1); /* of rows that are cut, partial sums while a schedule is made */
+  Peak(RANDOM, 1500, "chunk", "rank=3", 0); /* none is cut */
+  Peak(BAND, 1500, "inverse", NULL, 0.5); /* the values of the product, on their way */
+  Peak(GRID_2D, 1600, "thread", NULL, 0);
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
     if (!only || !strcmp(only, TrsvAlgorithmName(a))) Algorithm(a);
 }
