@@ -342,8 +342,8 @@ double TrsvChunkBeside(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecisio
 }
 
 /* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are those that fit times (24%, root
-   mean square) among those by which the choice between this, `thread`, `sell` and `inverse` costs least: over 240 triangles, a third of them of matrices
-   made for this, 1.2% (geometric mean); where every dependency of long rows is another chunk's, twofold at worst. */
+   mean square) among those by which the choice between this, `thread`, `sell` and `inverse` costs least: over 236 triangles, a third of them of matrices
+   made for this, 1.8% (geometric mean); where every dependency of long rows is another chunk's, twofold at worst. */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double start = 7.2e-6, step = 0.0508e-6 * c->step, sum = 0.0078e-6 * c->step;

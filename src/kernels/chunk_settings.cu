@@ -25,7 +25,7 @@ extern "C" void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, s
 }
 
 /* What was measured on an H200, in ns: a launch with and without clusters; steps of a crossing; a step, by the length of records: one of a chain, and
-   one in the mean over the steps of many solves, waits among them; what is taken from another chunk. */
+   one in the mean over the steps of many solves, waits among them. */
 enum {
   START         = 7000,
   START_CLUSTER = 8000,
@@ -37,7 +37,7 @@ static const struct {
   int length, step, mean;
 } records[] = {{2, 54, 62}, {3, 67, 68}, {5, 88, 100}, {8, 110, 125}, {13, 130, 150}};
 
-static const double taken = 1.2;
+static const double taken = 1.2; /* ns that a result takes from another chunk */
 
 enum {
   KINDS   = sizeof(records) / sizeof(records[0]),
@@ -153,6 +153,7 @@ static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiproc
         if (s.length <= 3 && t->level_mean * Records(t, s.length) <= (double)RECORDS) s.width = NARROW;
         when = Estimate(t, costs, &s, Step(t, kind));
         if (planes) when *= n > -2 ? 2 : Records(t, length) > 1 ? 1.5 : 1; /* those that depend on more than one chunk, or wait for partial sums */
+        else if (TrsvRegular(t) && Records(t, length) > 1) when *= 1.3; /* in a grid nearly all that a row depends on is late */
         else if (near && n > -1) when *= 1.1;
         for (int k = 0; k < choices; k++) known = known || !memcmp(&s, &choice[k], sizeof(s));
         while (at < choices && time[at] <= when) at++;

@@ -101,8 +101,8 @@ TrsvError TrsvInverseLevels(const Inverse *, InverseSizes *);
 TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes *); /* T's; for so many sizes, the largest first */
 void      TrsvInverseForget(InverseSizes *);
 
-/* D^-1 T without its values, and of its analysis what chunk asks for: all but the widest level set, the span of level sets and where each starts; the order only where no row
-   is so long that chunk cuts it. */
+/* D^-1 T without its values, and of its analysis what chunk asks for: all but the widest level set and where each starts; the order only where no row
+   is so long that chunk cuts it; for the span of level sets T's. */
 struct InverseProduct {
   TrsvMatrix   matrix;
   TrsvAnalysis analysis;

@@ -106,8 +106,8 @@ static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, Sum
   return TRSV_SUCCESS;
 }
 
-/* How many sizes, from the largest blocks on, there is hope for: if their products had no more entries than T. Smaller blocks have more level sets,
-   but fewer entries. */
+/* How many sizes, from the largest blocks on, there is hope for: if their products had no more entries than T, and waited as T does. Smaller blocks have
+   more level sets, but fewer entries. */
 static TrsvError Hope(const TrsvStatistics *plain, double least, const InverseSizes *s, int *sizes)
 {
   double seconds;
@@ -128,7 +128,7 @@ static TrsvError Choose(const TrsvStatistics *plain, double least, const Inverse
     double    seconds;
 
     TrsvCall(Estimate(plain, s->levels[size], plain->nnz, 0, &seconds));
-    if (seconds >= least) break; /* its level sets alone rule it out by now */
+    if (seconds >= least) break; /* its level sets rule it out by now */
     TrsvCall(Estimate(plain, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
     if (seconds < least && entries <= INT_MAX) least = seconds, *best = size;
   }
@@ -237,7 +237,7 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
   if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
   TrsvInverseForget(&s);
   if (!error && best < INVERSE_SIZES) {
-    P.analysis.statistics.span = plain->span; /* nearly so */
+    P.analysis.statistics.span = plain->span; /* the product's is near it */
     P.analysis.statistics.late = (double)s.totals[best].late / plain->rows;
     const TrsvPlaces places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
 

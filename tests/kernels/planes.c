@@ -56,7 +56,7 @@ static int Reach(const TrsvMatrix *T, int chunks)
 
 typedef struct {
   Grid grid;
-  int  chunks, reach; /* as they are to be; negative: so many they must not be; 0: whatever they are */
+  int  chunks, reach, length, cluster; /* as they are to be; 0: whatever they are */
   int  solve;
 } Case;
 
@@ -77,9 +77,9 @@ static void Check(const Case *c, int variant, int multiprocessors)
     char      line[100];
 
     TrsvChunkSettingsPrint(s, line, sizeof(line));
-    Expect(c->chunks > 0 ? s->chunks == c->chunks : s->chunks != -c->chunks, "%d rows, %d %d %d, %d points: %s", rows, g->side[0], g->side[1], g->side[2], g->points, line);
+    Expect(s->chunks == c->chunks, "%d rows, %d %d %d, %d points: %s", rows, g->side[0], g->side[1], g->side[2], g->points, line);
     Expect(!c->reach || reach == c->reach, "%d rows, %d %d %d, %d points: %s, rows take from %d chunks before", rows, g->side[0], g->side[1], g->side[2], g->points, line, reach);
-    Expect(c->chunks < 24 || (s->cluster == 16 && s->length == 3), "planes in clusters of %d, records of %d", s->cluster, s->length);
+    Expect((!c->cluster || s->cluster == c->cluster) && (!c->length || s->length == c->length), "%d rows, %d %d %d, %d points: %s", rows, g->side[0], g->side[1], g->side[2], g->points, line);
   }
   if (s && c->solve && !Reduced()) {
     void *values = MakeValues(&T.view, 7), *b = MakeVector(TRSV_DOUBLE, rows, 8), *reference = Reference(&T.view, NULL, T.offsets[rows], values, b);
@@ -97,35 +97,37 @@ static void Check(const Case *c, int variant, int multiprocessors)
 void TestPlanes(void)
 {
   static const Case planes[] = {
-    {{{20, 40, 25}, 7, 0}, 25, 1, 1},
-    {{{30, 40, 50}, 7, 0}, 50, 1, 0},
-    {{{50, 40, 30}, 7, 0}, 30, 1, 0},
-    {{{40, 20, 25}, 7, 0}, 25, 1, 1},
-    {{{30, 30, 30}, 7, 0}, 30, 1, 0},
+    {{{20, 40, 25}, 7, 0}, 25, 1, 3, 16, 1},
+    {{{30, 40, 50}, 7, 0}, 50, 1, 3, 16, 0},
+    {{{50, 40, 30}, 7, 0}, 30, 1, 3, 16, 0},
+    {{{40, 20, 25}, 7, 0}, 25, 1, 3, 16, 1},
+    {{{30, 30, 30}, 7, 0}, 30, 1, 3, 16, 0},
+    {{{20, 42, 25}, 27, 0}, 25, 1, 13, 16, 0},
   };
   static const Case none[] = {
-    {{{20, 20, 20}, 7, 0}, -20, 0, 0}, /* planes too small */
-    {{{60, 50, 20}, 7, 0}, -20, 0, 0}, /* too few */
-    {{{100, 100, 1}, 7, 0}, -100, 0, 0}, /* lines */
+    {{{20, 20, 20}, 7, 0}, 4, 1, 3, 1, 0}, /* planes too small */
+    {{{60, 50, 20}, 7, 0}, 30, 2, 3, 8, 0}, /* too few */
+    {{{100, 100, 1}, 7, 0}, 8, 1, 2, 8, 0}, /* lines: few chunks, as each is a crossing; */
+    {{{300, 300, 1}, 7, 0}, 16, 1, 2, 16, 0},
+    {{{50, 2000, 1}, 7, 0}, 100, 1, 2, 8, 0}, /* but many where a level set is spread over few lines */
   };
   /* not a whole number of planes, in one way or another: chunks are as large as rows reach back, or nearly so */
   static const Case nearly[] = {
-    {{{20, 40, 26}, 7, 20 * 40 * 25 + 137}, 25, 1, 1},
-    {{{20, 40, 26}, 7, 20 * 40 * 26 - 1}, 25, 1, 0},
-    {{{20, 40, 26}, 7, 20 * 40 * 25 + 1}, 25, 1, 0},
-    {{{20, 40, 26}, 7, 20011}, 25, 1, 0},
-    {{{20, 42, 25}, 27, 0}, 0, 0, 1},
+    {{{20, 40, 26}, 7, 20 * 40 * 25 + 137}, 25, 1, 3, 16, 1},
+    {{{20, 40, 26}, 7, 20 * 40 * 26 - 1}, 25, 1, 3, 16, 0},
+    {{{20, 40, 26}, 7, 20 * 40 * 25 + 1}, 25, 1, 3, 16, 0},
+    {{{20, 40, 26}, 7, 20011}, 25, 1, 3, 16, 0},
   };
   Begin("chunks of planes, of grids of equal sides and others");
   for (size_t c = 0; c < sizeof(planes) / sizeof(planes[0]); c += Reduced() ? 3 : 1) Check(&planes[c], (int)c % 4, H200);
   End();
-  Begin("no chunks of planes");
+  Begin("grids without chunks of planes");
   for (size_t c = 0; c < sizeof(none) / sizeof(none[0]); c += Reduced() ? 2 : 1) Check(&none[c], (int)c % 4, H200);
   End();
   Begin("chunks of what is nearly planes");
   for (size_t c = 0; c < sizeof(nearly) / sizeof(nearly[0]); c += Reduced() ? 4 : 1) Check(&nearly[c], (int)c % 4, H200);
   End();
   Begin("no chunks of planes on a device too small for them");
-  Check(&(Case){{{20, 40, 25}, 7, 0}, -25, 0, 0}, 0, 16);
+  Check(&(Case){{{20, 40, 25}, 7, 0}, 8, 0, 0, 0, 0}, 0, 16);
   End();
 }
