@@ -140,14 +140,14 @@ static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiproc
 
     if (kind && records[kind - 1].length >= t->row_max - 1) break; /* no row has so many */
     if (length == 8) continue; /* hardly ever the best */
-    for (int n = (planes ? 0 : near ? 1 : 2) - 2; n < (deep ? 4 : 2); n++)
+    for (int n = -2; n < (deep ? 4 : 2); n++)
       for (int together = 1; together >= 0; together--) {
         const int         chunks = n == -2 ? planes : n == -1 ? near : n ? Clamp(likely * share[n], 1, most) : likely;
         TrsvChunkSettings s = {chunks, length, 32, 1, 2048, 8, -1, Steps((double)FAR * costs->hop / costs->step), Steps((double)NEAR * costs->push / costs->step)};
         double            when;
         int               at = 0, known = 0;
 
-        if (!s.chunks) continue;
+        if (!s.chunks) continue; /* no planes, or not so near */
         if (together) s.cluster = n < 0 && s.chunks >= 16 && s.chunks <= most / 16 * 16 ? 16 : t->levels > 12 ? 8 : 1;
         if (s.cluster > s.chunks || (together && s.cluster == 1)) continue;
         if (s.length <= 3 && t->level_mean * Records(t, s.length) <= (double)RECORDS) s.width = NARROW;
