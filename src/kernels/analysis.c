@@ -7,7 +7,7 @@
 #include <time.h>
 #include "impl.h"
 
-static double Seconds(void)
+double TrsvSeconds(void)
 {
   struct timespec t;
 
@@ -82,7 +82,7 @@ void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigne
 static void FillStatistics(const TrsvMatrix *A, const int order[], const int levels[], TrsvStatistics *s)
 {
   const int          unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows, stored = A->offsets[rows];
-  unsigned long long squares = 0, distance = 0, profile = 0, span = 0;
+  unsigned long long squares = 0, distance = 0, profile = 0, span = 0, chained = 0;
 
   for (int i = 0; i < rows; i++) {
     const int begin = A->offsets[i], end = A->offsets[i + 1], length = end - begin + unit, farthest = begin == end ? 0 : abs(A->columns[A->triangle == TRSV_LOWER ? begin : end - 1] - i);
@@ -91,7 +91,10 @@ static void FillStatistics(const TrsvMatrix *A, const int order[], const int lev
     if (farthest > s->bandwidth) s->bandwidth = farthest;
     profile += (unsigned long long)farthest;
     squares += (unsigned long long)length * (unsigned long long)length;
-    for (int k = begin; k < end; k++) distance += (unsigned long long)abs(A->columns[k] - i);
+    for (int k = begin; k < end; k++) {
+      distance += (unsigned long long)abs(A->columns[k] - i);
+      chained += abs(A->columns[k] - i) == 1;
+    }
   }
   for (int l = 0; l < s->levels; l++) {
     const int *set = order + levels[l], size = levels[l + 1] - levels[l];
@@ -99,7 +102,8 @@ static void FillStatistics(const TrsvMatrix *A, const int order[], const int lev
     if (size > s->level_max) s->level_max = size;
     span += (unsigned long long)size * (unsigned long long)(set[size - 1 - TRSV_SPAN_LEFT_OUT(size)] - set[TRSV_SPAN_LEFT_OUT(size)]);
   }
-  s->span = rows ? (double)span / rows : 0;
+  s->span    = rows ? (double)span / rows : 0;
+  s->chained = rows ? (double)chained / rows : 0;
   TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance, profile);
 }
 
@@ -128,7 +132,7 @@ static TrsvError HostAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
 
 TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
 {
-  const double start = Seconds();
+  const double start = TrsvSeconds();
   TrsvError    error;
 
   *analysis = NULL;
@@ -136,7 +140,7 @@ TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
   memset(*analysis, 0, sizeof(**analysis));
   (*analysis)->memory  = A->memory;
   error                = (A->memory == TRSV_HOST ? HostAnalyse : TrsvDeviceAnalyse)(A, *analysis);
-  (*analysis)->seconds = Seconds() - start;
+  (*analysis)->seconds = TrsvSeconds() - start;
   if (error) TrsvAnalysisDestroy(analysis);
   return error;
 }

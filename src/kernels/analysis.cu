@@ -18,6 +18,7 @@ typedef unsigned long long Sum;
 /* What comes to the host. */
 typedef struct {
   Sum      squares, distance, profile; /* of the rows' lengths; of |row - column|; of the farthest of each row */
+  Sum      chained;                    /* rows that depend on the one solved right before */
   unsigned wrong;                /* how many rows there are from the first one on that is not in order; 0 where all are */
   unsigned row_max, bandwidth;
   int      start, entries;       /* the first and the last offset */
@@ -29,15 +30,15 @@ typedef struct {
 static __global__ void analysis_check(const Pattern A, unsigned *word, Found *found)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
-  TRSV_SHARED(Sum, sums, 3);
+  TRSV_SHARED(Sum, sums, 4);
   TRSV_SHARED(unsigned, extreme, 3); /* the longest row; the first one whose offsets fall; the farthest dependency */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first), unit = !A.stored;
-  Sum       distance = 0, profile = 0;
+  Sum       distance = 0, profile = 0, chained = 0;
   unsigned  farthest = 0;
 
   for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
   if (t == 0) {
-    sums[0] = sums[1] = sums[2] = extreme[0] = extreme[2] = 0;
+    sums[0] = sums[1] = sums[2] = sums[3] = extreme[0] = extreme[2] = 0;
     extreme[1] = (unsigned)rows;
     if (!first) {
       found->start   = A.offsets[0];
@@ -71,6 +72,7 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
     if (A.stored && k == (A.lower ? offset[n + 1] - 1 : offset[n])) good = good && j == i;
     if (!good) atomicMax(&found->wrong, (unsigned)(A.rows - i));
     distance += (Sum)abs(j - i);
+    chained += abs(j - i) == 1;
     if (k == (A.lower ? offset[n] : offset[n + 1] - 1)) {
       profile += (Sum)abs(j - i);
       farthest = max(farthest, (unsigned)abs(j - i));
@@ -79,11 +81,13 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
   for (int half = 16; half; half /= 2) {
     distance += __shfl_xor_sync(~0u, distance, half);
     profile += __shfl_xor_sync(~0u, profile, half);
+    chained += __shfl_xor_sync(~0u, chained, half);
   }
   farthest = trsv_warp_max(farthest);
   if (t % 32 == 0) {
     atomicAdd(&sums[1], distance);
     atomicAdd(&sums[2], profile);
+    atomicAdd(&sums[3], chained);
     atomicMax(&extreme[2], farthest);
   }
   __syncthreads();
@@ -92,6 +96,7 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
     atomicAdd(&found->squares, sums[0]);
     atomicAdd(&found->distance, sums[1]);
     atomicAdd(&found->profile, sums[2]);
+    atomicAdd(&found->chained, sums[3]);
     atomicMax(&found->bandwidth, extreme[2]);
   }
 }
@@ -214,6 +219,7 @@ static TrsvError Analyse(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
   a->statistics.levels    = (int)found.search.levels;
   a->statistics.level_max = (int)found.search.widest;
   a->statistics.bandwidth = (int)found.bandwidth;
+  a->statistics.chained   = A->rows ? (double)found.chained / A->rows : 0;
   TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
   return LevelSets(a, A->rows, word, &room->span);
 }

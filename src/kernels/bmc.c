@@ -12,16 +12,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "bmc.h"
-
-static double Seconds(void)
-{
-  struct timespec t;
-
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 TrsvError TrsvOrderingCreate(int rows, int colours, TrsvMemory memory, TrsvOrdering **ordering)
 {
@@ -186,7 +177,7 @@ TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, cons
 
 TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory memory, int size, TrsvOrdering **ordering)
 {
-  const double start = Seconds();
+  const double start = TrsvSeconds();
   TrsvError    error;
 
   *ordering = NULL;
@@ -195,6 +186,6 @@ TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const d
   else if (size) error = TrsvOrderByHost(rows, offsets, columns, values, size, ordering); /* blocks are made there alone */
   else error = TrsvDeviceOrder(rows, offsets, columns, values, ordering);
   if (error) TrsvOrderingDestroy(ordering);
-  else (*ordering)->seconds = Seconds() - start;
+  else (*ordering)->seconds = TrsvSeconds() - start;
   return error;
 }

@@ -33,6 +33,8 @@ TRSV_BOTH int TrsvZigzag(int t, int top)
 /* Regular grids */
 enum {
   TRSV_GRID_REACH   = 2, /* the largest distance along a side */
+  TRSV_GRID_RUN     = 4,       /* points of a run, see bmc_grid.c */
+  TRSV_GRID_LARGE   = 1 << 17, /* points of a grid from which on there are runs */
   TRSV_GRID_OFFSETS = 125,
   TRSV_GRID_SAMPLES = 64 /* rows that are looked at for a guess */
 };
@@ -40,7 +42,8 @@ enum {
 typedef struct {
   int         side[3];                    /* points along x, y, z; z is 1 in a plane */
   int         reach[3];                   /* the largest step along each, at least 1 */
-  int         top[3];                     /* points along each from where colours rise to where they fall */
+  int         block[3];                   /* points along each of a box: reach, or along x those of a run */
+  int         top[3];                     /* boxes along each from where colours rise to where they fall */
   int         star;                       /* no step goes along two sides at once */
   int         entries;                    /* of the matrix */
   int         count;                      /* of the stencil's offsets, rising */
@@ -57,7 +60,8 @@ typedef struct {
 
 TRSV_BOTH void TrsvGridSample(int rows, int entries, const int *offsets, const int *columns, const double *values, int s, TrsvGridSamples *samples)
 {
-  const int i = (int)((2 * (long long)s + 1) * rows / (2 * TRSV_GRID_SAMPLES)), begin = offsets[i], end = offsets[i + 1];
+  const int i = (int)(((2 * (long long)s + 1) * rows / (2 * TRSV_GRID_SAMPLES) + 3 * s + 1) % rows); /* not all on one boundary, where a side is 128 */
+  const int begin = offsets[i], end = offsets[i + 1];
   const int sound = begin >= 0 && begin <= end && end <= entries && end - begin <= TRSV_GRID_OFFSETS;
 
   samples->count[s] = sound ? end - begin : -1;
@@ -91,7 +95,7 @@ TRSV_BOTH int TrsvGridColour(const TrsvGrid *g, int i)
   int at[3] = {i % g->side[0], i / g->side[0] % g->side[1], i / g->side[0] / g->side[1]}, colour = 0, inside = 0, points = 1;
 
   for (int s = 0; s < 3; s++) {
-    colour += TrsvZigzag(at[s] / g->reach[s], g->top[s]) << (g->star ? 0 : s);
+    colour += TrsvZigzag(at[s] / g->block[s], g->top[s]) << (g->star ? 0 : s);
     inside += at[s] % g->reach[s] * points;
     points *= g->reach[s];
   }

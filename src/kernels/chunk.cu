@@ -5,7 +5,8 @@
 
    Mapping: the cluster of ticket t takes chunks t * cluster onwards, block by block. In a block one warp computes, lane by lane a row or
    a partial sum; others copy records into shared memory many steps ahead, multiply the right-hand side in, fetch results of other
-   chunks in order of need, write x, and ready the words of the launch after this one.
+   chunks in order of need, write x, and ready the words of the launch after this one. A launch that finds reciprocals (chunk.h) differs from a solve
+   in the computing warp alone, and either may be behind the other.
    Memory order: between chunks, and from importers to the computing warp, a result is a word that is its own flag (vocabulary.cuh),
    through L2 or into a cell of a neighbour's shared memory. From step to step of the warp it is ordered by trsv_warp_sync. Stages
    of records and of results change hands by barriers and counters that release and acquire. No result has the bits of NOT_READY:
@@ -196,7 +197,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
   }
 }
 
-template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS * 32) chunk_solve(const ChunkView<T> A, const T *b, T *x)
+template <class T, int K, int W, bool RECIPROCALS> static __global__ void __launch_bounds__(WARPS * 32) chunk_solve(const ChunkView<T> A, const T *b, T *x)
 {
   const unsigned thread = threadIdx.x, warp = trsv_warp_uniform(thread / 32), lane = thread % 32, base = trsv_shared_address();
   const unsigned cells = base + CHUNK_FRONT + A.ring * (unsigned)sizeof(T), first_stage = cells + A.cells * (unsigned)sizeof(T);
@@ -241,8 +242,8 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
   if (thread == 0) trsv_let_next_start();
   if (h.stages) switch (warp) {
     case COMPUTER:
-      if constexpr (K <= 3) chunk_compute_apart<T, K, W>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
-      else chunk_compute<T, K, W>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
+      if constexpr (K <= 3) chunk_compute_apart<T, K, W, RECIPROCALS>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
+      else chunk_compute<T, K, W, RECIPROCALS>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
       break;
     case COPIER:
       if (lane == 0) chunk_copy<T, K, W>(A, h, base, first_stage);
@@ -268,21 +269,33 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(WARPS 
 
 template <class T> using ChunkKernel = void (*)(const ChunkView<T>, const T *, T *);
 
-template <class T> static ChunkKernel<T> Kernel(const TrsvChunkSettings *s)
-{
-  static const struct {
-    int            length, width;
-    ChunkKernel<T> solve;
-  } table[] = {{2, 8, chunk_solve<T, 2, 8>}, {2, 16, chunk_solve<T, 2, 16>}, {2, 32, chunk_solve<T, 2, 32>}, {3, 8, chunk_solve<T, 3, 8>}, {3, 16, chunk_solve<T, 3, 16>}, {3, 32, chunk_solve<T, 3, 32>}, {5, 16, chunk_solve<T, 5, 16>}, {5, 32, chunk_solve<T, 5, 32>}, {8, 32, chunk_solve<T, 8, 32>}, {13, 32, chunk_solve<T, 13, 32>}};
+template <class T> struct ChunkSolver {
+  int            length, width;
+  ChunkKernel<T> solve, reciprocals; /* the latter NULL where nobody needs it */
+};
 
-  for (const auto &k : table)
-    if (k.length == s->length && k.width == s->width) return k.solve;
+#define CHUNK_SOLVER(K, W)  {K, W, chunk_solve<T, K, W, false>, NULL}
+#define CHUNK_SOLVERS(K, W) {K, W, chunk_solve<T, K, W, false>, chunk_solve<T, K, W, true>}
+
+template <class T> static const ChunkSolver<T> *Solver(const TrsvChunkSettings *s)
+{
+  static const ChunkSolver<T> table[] = {CHUNK_SOLVER(2, 8), CHUNK_SOLVER(2, 16), CHUNK_SOLVERS(2, 32), CHUNK_SOLVER(3, 8), CHUNK_SOLVER(3, 16), CHUNK_SOLVERS(3, 32), CHUNK_SOLVER(5, 16), CHUNK_SOLVERS(5, 32), CHUNK_SOLVER(8, 32), CHUNK_SOLVER(13, 32)};
+
+  for (const ChunkSolver<T> &k : table)
+    if (k.length == s->length && k.width == s->width) return &k;
   return NULL;
+}
+
+template <class T> static const void *Kernel(const TrsvChunkSettings *s, bool reciprocals)
+{
+  const ChunkSolver<T> *k = Solver<T>(s);
+
+  return !k ? NULL : reciprocals ? (const void *)k->reciprocals : (const void *)k->solve;
 }
 
 TrsvError TrsvChunkReady(TrsvPrecision precision, TrsvChunkSettings *s)
 {
-  const void *const kernel = precision == TRSV_FLOAT ? (const void *)Kernel<float>(s) : (const void *)Kernel<double>(s);
+  const void *const kernel = precision == TRSV_FLOAT ? Kernel<float>(s, false) : Kernel<double>(s, false);
   int               clusters = 0;
 
   if (!kernel) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no kernel for records of %d, steps of %d", s->length, s->width);
@@ -295,7 +308,8 @@ TrsvError TrsvChunkReady(TrsvPrecision precision, TrsvChunkSettings *s)
   return TRSV_SUCCESS;
 }
 
-template <class T> static TrsvError Solve(Chunk *c, bool early, const void *b, void *x, TrsvStream stream)
+/* from, to: where b and x stand, as a plan has them */
+template <class T> static TrsvError Launch(ChunkKernel<T> kernel, Chunk *c, const int *from, const int *to, bool early, const void *b, void *x, TrsvStream stream)
 {
   const ChunkSchedule *s = &c->schedule;
   ChunkView<T>         A;
@@ -310,17 +324,19 @@ template <class T> static TrsvError Solve(Chunk *c, bool early, const void *b, v
   A.bounded  = s->settings.life >= 0;
   A.records  = c->records;
   A.heads    = c->heads;
-  A.from     = c->from;
-  A.to       = c->to;
+  A.from     = from;
+  A.to       = to;
   A.places   = c->places_in;
   A.imports  = c->imports;
   A.batch_of = c->batch_of;
   A.after    = c->after;
   A.words    = (T *)c->words;
   A.sync     = c->sync;
-  TRSV_LAUNCH_EARLY(Kernel<T>(&s->settings), early, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
+  TRSV_LAUNCH_EARLY(kernel, early, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
   return TrsvDeviceLaunched("chunk_solve");
 }
+
+template <class T> static TrsvError Solve(Chunk *c, bool early, const void *b, void *x, TrsvStream stream) { return Launch<T>(Solver<T>(&c->schedule.settings)->solve, c, c->from, c->to, early, b, x, stream); }
 
 static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
@@ -329,6 +345,28 @@ static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
   TrsvCall(TrsvSyncStart(&c->sync, stream));
   return plan->precision == TRSV_FLOAT ? Solve<float>(c, plan->early, b, x, stream) : Solve<double>(c, plan->early, b, x, stream);
 }
+
+static const void *Reciprocals(const TrsvPlan *plan)
+{
+  const TrsvChunkSettings *s = &((const Chunk *)plan->data)->schedule.settings;
+
+  return plan->precision == TRSV_FLOAT ? Kernel<float>(s, true) : Kernel<double>(s, true);
+}
+
+extern "C" int TrsvChunkHasReciprocals(const TrsvPlan *plan) { return plan && plan->algorithm == &TrsvChunk && plan->rows && Reciprocals(plan); }
+
+template <class T> static TrsvError SolveReciprocals(Chunk *c, const void *b, void *x, TrsvStream stream) { return Launch<T>(Solver<T>(&c->schedule.settings)->reciprocals, c, c->rows, c->rows, false, b, x, stream); }
+
+extern "C" TrsvError TrsvChunkReciprocals(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  Chunk *c = (Chunk *)plan->data;
+
+  TrsvCall(TrsvDeviceAllow(Reciprocals(plan)));
+  TrsvCall(TrsvSyncStart(&c->sync, stream));
+  return plan->precision == TRSV_FLOAT ? SolveReciprocals<float>(c, b, x, stream) : SolveReciprocals<double>(c, b, x, stream);
+}
+
+extern "C" TrsvError TrsvChunkReciprocalsOver(TrsvPlan *plan, TrsvStream stream) { return TrsvSyncStart(&((Chunk *)plan->data)->sync, stream); }
 
 static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }
 

@@ -13,8 +13,8 @@ struct Chunk {
   size_t         places;
   unsigned       blocks;
   size_t         shared_bytes;
-  void          *memory;       /* holds records to words */
-  unsigned char *records;
+  unsigned char *records;      /* and words */
+  void          *memory;       /* holds sources to imports, but from and to where they are others than rows */
   ChunkHead     *heads;
   int           *sources;      /* where the values of records come from, without gaps: diagonal, dependencies */
   int           *starts;       /* [stages] the first of each stage */

@@ -85,6 +85,14 @@ TrsvError TrsvChunkEstimate(const TrsvStatistics *, double *seconds);
 /* The part of chunk's prediction that inverse shares: chunk.cu. */
 double TrsvChunkBeside(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
 
+/* x_i = 1 / (b_i - sum of a_ik x_k) for the values a of a plan with a unit diagonal, in place of the solution: a recurrence that the pivots of an
+   incomplete factorisation obey where no two rows of U that are taken off one row meet (factor_pivots.cu). b and x in the order of the rows; they may be the
+   same. A row without a right-hand side, b_i = 0, does not get its reciprocal. Has the plan such a launch? And when the stream has waited for it: has it given
+   up a wait? Else the plan's next launch says so, which may be a solve. chunk.cu */
+int       TrsvChunkHasReciprocals(const TrsvPlan *);
+TrsvError TrsvChunkReciprocals(TrsvPlan *, const void *b, void *x, TrsvStream);
+TrsvError TrsvChunkReciprocalsOver(TrsvPlan *, TrsvStream);
+
 /* As a line of text. */
 void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 

@@ -114,30 +114,33 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
   heads[q]   = h;
   batches[q] = e.life < 0 ? 0 : (h.imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
   atomicMax(e.words + CHUNK_LAST, (unsigned)h.cells);
+  atomicAdd(e.words + CHUNK_BATCHES, (unsigned)batches[q]);
   if (q == 0) {
     e.words[CHUNK_IMPORTS] = (unsigned)e.import_[e.uses];
     e.words[CHUNK_EXPORTS] = (unsigned)e.export_[e.nodes];
   }
 }
 
-TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSchedule *schedule, void **memory, void **early)
+TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSchedule *schedule, void *memory[2], void *early[2])
 {
   const size_t uses = (size_t)e->uses, moved = e->life < 0 ? 0 : uses;
   unsigned    *unsorted, now[CHUNK_WORDS];
   int         *numbers, bits = 1;
 
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->stages, e->stage_chunk), a.take(uses, e->cell), a.take(uses, e->imports); }, memory));
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
-    a.take(CHUNK_WORDS, e->words), a.take(uses, e->user), a.take(uses + 1, e->fresh);
-    if (e->cluster > 1) a.take(uses + 1, e->import_);
-    else e->import_ = e->fresh;
-    a.take(uses, e->used), a.take(uses, e->sorted_use), a.take(uses + 1, e->group), a.take(uses, e->group_cell), a.take(moved, e->group_import), a.take(moved, e->import_head), a.take(moved, e->import_last);
-  }, early));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->stages, e->stage_chunk); }, &memory[0]));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(CHUNK_WORDS, e->words), a.take(uses, e->user), a.take(uses + 1, e->fresh), a.take(uses, e->used), a.take(uses, e->sorted_use), a.take(uses + 1, e->group); }, &early[0]));
   unsorted = (unsigned *)e->fresh; /* until they are sorted */
   numbers  = e->group;
   while (bits < 31 && 1 << bits < e->nodes) bits++;
   TrsvCall(ChunkLaunch("cells_uses", cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
   TrsvCall(TrsvDeviceSort(e->uses, bits, unsorted, e->used, numbers, e->sorted_use));
+  /* when the sort's own room has been given back */
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(uses, e->cell), a.take(uses, e->imports); }, &memory[1]));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
+    if (e->cluster > 1) a.take(uses + 1, e->import_);
+    else e->import_ = e->fresh;
+    a.take(uses, e->group_cell), a.take(moved, e->group_import), a.take(moved, e->import_head), a.take(moved, e->import_last);
+  }, &early[1]));
   TrsvCall(ChunkLaunch("cells_groups", cells_groups, (size_t)e->uses, *e));
   TrsvCall(TrsvDeviceScan(e->uses, e->group + 1, e->group));
   TrsvCall(TrsvDeviceScan(e->uses, e->fresh + 1, e->fresh));
@@ -146,13 +149,11 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSc
   TrsvCall(ChunkLaunch("cells_spread", cells_spread, (size_t)e->uses, *e));
   TrsvCall(TrsvDeviceScan(e->nodes, e->export_ + 1, e->export_));
   TrsvCall(ChunkLaunch("cells_heads", cells_heads, (size_t)blocks, *e, blocks, heads, e->batch + 1));
-  if (e->life >= 0) {
-    TrsvCall(TrsvDeviceScan(e->chunks, e->batch + 1, e->batch));
-    TrsvCall(TrsvDeviceDownload(&schedule->batches, e->batch + e->chunks, sizeof(int), NULL));
-  }
+  if (e->life >= 0) TrsvCall(TrsvDeviceScan(e->chunks, e->batch + 1, e->batch));
   TrsvCall(ChunkWordsRead(e->words, now));
   schedule->imports = (int)now[CHUNK_IMPORTS];
   schedule->exports = (int)now[CHUNK_EXPORTS];
+  schedule->batches = (int)now[CHUNK_BATCHES];
   schedule->stages = e->stages;
   schedule->cells  = ((int)now[CHUNK_LAST] + 15) / 16 * 16; /* records behind them start at a multiple of 16 bytes */
   return TRSV_SUCCESS;

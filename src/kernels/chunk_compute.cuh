@@ -39,7 +39,8 @@ template <class T, int K> struct ChunkRecord {
   }
 };
 
-template <class T, int K, int W> static __device__ __forceinline__ void chunk_compute(const ChunkWork A, unsigned base, T *now, unsigned lane)
+/* RECIPROCALS: a row's result is the reciprocal of its sum, not the sum, and that of a partial sum, which has no right-hand side, is its sum. */
+template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinline__ void chunk_compute(const ChunkWork A, unsigned base, T *now, unsigned lane)
 {
   typedef ChunkLayout<T, K, W>  Layout;
   typedef ChunkRecord<T, K>     Record;
@@ -174,6 +175,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
         T result = sum;
 #pragma unroll
         for (int k = 0; k < LATE; k++) result = fma(r.value(EARLY + k), late[k], result);
+        if constexpr (RECIPROCALS) result = r.value(K) == 0 ? result : trsv_reciprocal(result);
         trsv_shared_store(out + offset + (unsigned)(j * W * (int)sizeof(T)), result);
         trsv_warp_sync(); /* the next step reads it */
         if (AFTER) export_value = result, export_tail = r.tail(), export_to = exports + (r.tail() >> 16);
@@ -201,6 +203,6 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
 
 /* The same as a function of its own, called once: how the compiler orders the instructions of a step, 12% of its time where it is short, then
    does not hang on what the other warps do. */
-template <class T, int K, int W> static __device__ __attribute__((noinline)) void chunk_compute_apart(const ChunkWork A, unsigned base, T *now, unsigned lane) { chunk_compute<T, K, W>(A, base, now, lane); }
+template <class T, int K, int W, bool RECIPROCALS> static __device__ __attribute__((noinline)) void chunk_compute_apart(const ChunkWork A, unsigned base, T *now, unsigned lane) { chunk_compute<T, K, W, RECIPROCALS>(A, base, now, lane); }
 
 #endif

@@ -110,6 +110,7 @@ struct ChunkEmission {
   int      *node, *step, *use, *export_, *source;
   /* by chunk: its first record in order of time, its first stage, its first batch */
   int *begin, *stage, *batch;
+  int *totals; /* [2] stages and uses */
   int *stage_first, *stage_chunk; /* [stages + 1] the first record of each, in order of time; [stages] */
   /* by use: its cell; who uses; sums over those before of the first uses of new imports, and of those through L2 */
   unsigned short *cell;
@@ -157,12 +158,23 @@ template <class F> static __device__ __forceinline__ void emit_uses(const ChunkE
   });
 }
 
+/* What records hold beside values, without gaps: as sources, cells for a record's dependencies, and in place of its diagonal the cell of the next
+   chunk that takes the result; and by stage what it exports. */
+struct ChunkDraft {
+  unsigned short *cells;
+  unsigned       *exports;
+  void           *memory; /* that holds them */
+};
+
+#define CHUNK_EXPORTS_OF(rows) (1 + (rows) / 32)
+
 /* Numbers places, then cells, then writes it all into the plan; in between, where cells change hands, whether they do so in time. What writing needs
-   no more is in early: the memory of a plan is asked for when it has been given back. */
+   no more is in early, and what records are written from in the draft: their memory is asked for when all else has been given back. */
 TrsvError TrsvChunkNumber(const ChunkOrder *, const ChunkTimes *, ChunkEmission *, void **memory);
-TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSchedule *, void **memory, void **early);
+TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSchedule *, void *memory[2], void *early[2]);
 TrsvError TrsvChunkBatches(const ChunkEmission *, const ChunkSchedule *, ChunkHead *heads, int *batch_of, int *after, int *fits);
-TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSchedule *, TrsvPrecision, Chunk *);
+TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSchedule *, size_t sources, Chunk *, ChunkDraft *);
+TrsvError TrsvChunkRecords(const ChunkSchedule *, TrsvPrecision, const ChunkDraft *, Chunk *);
 
 /* Places a triangle, on a device of so many multiprocessors, with the settings that are the best but rank by predicted time; TRSV_ERR_UNSUPPORTED
    where there are not so many. */
@@ -227,6 +239,7 @@ enum {
   CHUNK_NODES,
   CHUNK_IMPORTS,
   CHUNK_EXPORTS,
+  CHUNK_BATCHES,
   CHUNK_WORDS
 };
 

@@ -61,12 +61,19 @@ static __global__ void emit_count(const ChunkEmission e, int *uses, int *values)
   values[i] = all;
 }
 
+/* What two scans end with, side by side. */
+static __global__ void emit_totals(const ChunkEmission e)
+{
+  if (threadIdx.x == 0) e.totals[0] = e.stage[e.chunks];
+  if (threadIdx.x == 1) e.totals[1] = e.use[e.nodes];
+}
+
 TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmission *e, void **memory)
 {
   const TrsvChunkSettings *s = &t->settings;
   const size_t             n = (size_t)t->nodes, chunks = (size_t)s->chunks;
   unsigned *const          keys = t->spare[1];
-  int                      bits = 1, chunk_bits = 1;
+  int                      bits = 1, chunk_bits = 1, totals[2];
 
   e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring, e->life = s->life;
   e->nodes = t->nodes;
@@ -77,7 +84,7 @@ TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmissio
   e->bits = bits;
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->push), a.take(n, e->node), a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n + 1, e->source);
-    a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch);
+    a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(2, e->totals);
   }, memory));
   e->key     = t->spare[0];
   e->index   = (int *)keys; /* once they are sorted */
@@ -92,6 +99,8 @@ TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmissio
   TrsvCall(ChunkLaunch("emit_count", emit_count, n, *e, e->use + 1, e->source + 1));
   TrsvCall(TrsvDeviceScan(t->nodes, e->use + 1, e->use));
   TrsvCall(TrsvDeviceScan(t->nodes, e->source + 1, e->source));
-  TrsvCall(TrsvDeviceDownload(&e->stages, e->stage + e->chunks, sizeof(int), NULL));
-  return TrsvDeviceDownload(&e->uses, e->use + e->nodes, sizeof(int), NULL);
+  TrsvCall(ChunkLaunch("emit_totals", emit_totals, 2, *e));
+  TrsvCall(TrsvDeviceDownload(totals, e->totals, sizeof(totals), NULL));
+  e->stages = totals[0], e->uses = totals[1];
+  return TRSV_SUCCESS;
 }

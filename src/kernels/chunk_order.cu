@@ -153,8 +153,8 @@ TrsvError TrsvChunkOrder(const TrsvMatrix *A, const TrsvAnalysis *analysis, cons
   *o         = ChunkOrder();
   o->longest = analysis->statistics.row_max - 1;
   o->graph   = {A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL, NULL};
-  error      = TrsvEntries(A, &o->entries);
-  if (!error && o->longest > CHUNK_ITEMS) error = TrsvChunkCutRows(o);
+  o->entries = TrsvStored(A, analysis);
+  error      = o->longest > CHUNK_ITEMS ? TrsvChunkCutRows(o) : TRSV_SUCCESS;
   if (!error) error = Make(analysis, o);
   if (error) TrsvChunkOrderFree(o);
   return error;

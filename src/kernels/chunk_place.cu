@@ -380,7 +380,15 @@ static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, 
 
 /* --- all of it --- */
 
-static TrsvError Allocate(const ChunkOrder *o, const TrsvChunkSettings *s, ChunkTimes *t, int **list, unsigned **finish, unsigned **words)
+/* What is needed while positions are placed, and not after. */
+struct PlaceRoom {
+  int      *list;   /* [n] positions by chunk and, within, falling height */
+  unsigned *finish; /* [n] when each is placed: its own flag */
+  unsigned *words;
+  void     *memory; /* that holds them */
+};
+
+static TrsvError Allocate(const ChunkOrder *o, const TrsvChunkSettings *s, ChunkTimes *t, PlaceRoom *r)
 {
   const bool   several = o->longest > s->length;
   const size_t n = (size_t)o->graph.n, off = (size_t)o->entries - (o->graph.stored ? n : 0), longest = (size_t)o->longest;
@@ -391,20 +399,16 @@ static TrsvError Allocate(const ChunkOrder *o, const TrsvChunkSettings *s, Chunk
     a.take(n + 1, t->cuts);
     if (several) a.take(n + 1, t->first), a.take(nodes, t->taken), a.take((size_t)o->entries, t->sorted);
   }, &t->memory));
-  return ChunkBorrow([&](ChunkArena &a) { a.take(nodes, t->time), a.take(nodes, t->spare[0]), a.take(nodes, t->spare[1]), a.take(n, *list), a.take(n, *finish), a.take(CHUNK_WORDS, *words); }, &t->early);
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(nodes, t->time), a.take(nodes, t->spare[0]), a.take(nodes, t->spare[1]); }, &t->early));
+  return ChunkBorrow([&](ChunkArena &a) { a.take(n, r->list), a.take(n, r->finish), a.take(CHUNK_WORDS, r->words); }, &r->memory);
 }
 
-TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings, ChunkTimes *t)
+static TrsvError Place(const ChunkOrder *o, const TrsvChunkSettings *settings, int chunks, int bits, ChunkTimes *t, PlaceRoom *r)
 {
   const ChunkGraph &G = o->graph;
-  unsigned         *finish, *words, now[CHUNK_WORDS];
-  const int         chunks = settings->chunks < G.n ? settings->chunks : G.n;
-  int              *list, bits = 0;
+  unsigned          now[CHUNK_WORDS];
 
-  while (1 << bits < chunks) bits++;
-  bits += o->bits;
-  if (bits > 32) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks are too many where chains are so long", chunks);
-  TrsvCall(Allocate(o, settings, t, &list, &finish, &words));
+  TrsvCall(Allocate(o, settings, t, r));
   unsigned *const keys = t->spare[0], *const sorted = t->spare[1];
   int *const      positions = t->time; /* before there are any */
 
@@ -414,17 +418,31 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
     TrsvCall(ChunkLaunch("chunk_lengths", chunk_lengths, (size_t)G.n, G, settings->length, t->first + 1));
     TrsvCall(TrsvDeviceScan(G.n, t->first + 1, t->first));
   }
-  TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words, t->cuts, keys, positions, finish, words));
-  TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, list));
+  TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words, t->cuts, keys, positions, r->finish, r->words));
+  TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, r->list));
 
-  PlaceView v = {G, ChunkSync(words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, list, o->height, t->first, finish, t->time, t->taken, t->sorted, words};
+  PlaceView v = {G, ChunkSync(r->words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, r->list, o->height, t->first, r->finish, t->time, t->taken, t->sorted, r->words};
   TrsvCall(TrsvDeviceAllow((const void *)chunk_place));
   TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * (size_t)v.times, (TrsvStream)NULL, v);
   TrsvCall(TrsvDeviceLaunched("chunk_place"));
-  TrsvCall(ChunkWordsRead(words, now));
+  TrsvCall(ChunkWordsRead(r->words, now));
   t->times = (int)now[CHUNK_LAST];
   t->nodes = (int)now[CHUNK_NODES];
   return t->times > LAST ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times) : TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings, ChunkTimes *t)
+{
+  const int chunks = settings->chunks < o->graph.n ? settings->chunks : o->graph.n;
+  PlaceRoom r = PlaceRoom();
+  int       bits = 0;
+
+  while (1 << bits < chunks) bits++;
+  bits += o->bits;
+  if (bits > 32) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks are too many where chains are so long", chunks);
+  const TrsvError error = Place(o, settings, chunks, bits, t, &r);
+  ChunkLeave(r.memory);
+  return error;
 }
 
 void TrsvChunkTimesFree(ChunkTimes *t)

@@ -68,10 +68,12 @@ static void Clear(Chunk *c)
 {
   if (c->from != c->rows) TrsvDeviceFree(c->from);
   if (c->to != c->rows) TrsvDeviceFree(c->to);
+  TrsvDeviceFree(c->records);
   TrsvDeviceFree(c->memory);
   TrsvDeviceFree(c->heads);
   TrsvDeviceFree(c->batch_of);
   TrsvDeviceFree(c->after);
+  c->records  = NULL;
   c->memory   = NULL;
   c->rows = c->from = c->to = NULL;
   c->heads    = NULL;
@@ -83,6 +85,15 @@ static TrsvError Keep(TrsvPlan *plan, size_t bytes, void *pointer)
 {
   plan->bytes += bytes;
   return TrsvDeviceAlloc(bytes, pointer);
+}
+
+template <class F> static TrsvError Pieces(TrsvPlan *plan, F layout, void **memory)
+{
+  ChunkArena a = {NULL, 0};
+
+  layout(a);
+  plan->bytes += a.used;
+  return ChunkAllocate(TrsvDeviceAlloc, layout, memory);
 }
 
 /* Rows as places of b or of x. */
@@ -103,6 +114,15 @@ static void Leave(void **memory)
   *memory = NULL;
 }
 
+/* What an emission borrows: EARLY until imports have cells that fit, DRAFT until records are written, the others until there is a draft of them. */
+enum {
+  NUMBERED,
+  CELLS,
+  EARLY = CELLS + 2,
+  DRAFT = EARLY + 2,
+  BORROWED
+};
+
 /* Emits what was placed, with cells for imports that live so long. Once they fit, nothing is placed again. */
 static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int life, void *memory[], int *fits)
 {
@@ -121,10 +141,10 @@ static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int 
   c->blocks   = (unsigned)((s->chunks + settings->cluster - 1) / settings->cluster * settings->cluster);
   plan->bytes = 0;
   e.capacity  = capacity;
-  TrsvCall(TrsvChunkNumber(order, times, &e, &memory[0]));
+  TrsvCall(TrsvChunkNumber(order, times, &e, &memory[NUMBERED]));
   e.life = life;
   TrsvCall(Keep(plan, sizeof(ChunkHead) * c->blocks, &c->heads));
-  TrsvCall(TrsvChunkCells(&e, (int)c->blocks, c->heads, s, &memory[1], &memory[2]));
+  TrsvCall(TrsvChunkCells(&e, (int)c->blocks, c->heads, s, &memory[CELLS], &memory[EARLY]));
   *fits = s->cells <= capacity;
   if (!*fits) return TRSV_SUCCESS;
   if (life >= 0) {
@@ -133,7 +153,7 @@ static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int 
     TrsvCall(TrsvChunkBatches(&e, s, c->heads, c->batch_of, c->after, fits));
     if (!*fits) return TRSV_SUCCESS;
   }
-  Leave(&memory[2]);
+  for (int m = EARLY; m < DRAFT; m++) Leave(&memory[m]);
   Leave(&times->early);
   Leave(&order->memory);
   while (s->settings.stages > CHUNK_LEAST && ChunkCapacity(settings, s->settings.stages, size) < s->cells) s->settings.stages--;
@@ -141,17 +161,21 @@ static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int 
   const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size);
   /* each record has a diagonal; each entry is a dependency of one, and so is each partial sum */
   const size_t sources = (size_t)times->nodes + (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) + (size_t)(times->nodes - order->graph.n);
-  size_t       bytes = 0;
+  ChunkDraft   draft = ChunkDraft();
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
   c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
-  TrsvCall(ChunkAllocate(TrsvDeviceAlloc, [&](ChunkArena &a) {
-    a.take(stage * (size_t)s->stages, c->records), a.take(sources, c->sources), a.take((size_t)s->stages, c->starts), a.take(c->places, c->counts), a.take(c->places, c->rows), a.take(c->places, c->places_in);
-    a.take((size_t)s->imports, c->imports), a.take(2 * (size_t)size * (size_t)s->exports, *(char **)&c->words);
-    bytes = a.used;
+  TrsvCall(Pieces(plan, [&](ChunkArena &a) {
+    a.take(sources, c->sources), a.take((size_t)s->stages, c->starts), a.take(c->places, c->counts), a.take(c->places, c->rows), a.take(c->places, c->places_in), a.take((size_t)s->imports, c->imports);
   }, &c->memory));
-  plan->bytes += bytes;
   c->from = c->to = c->rows;
-  TrsvCall(TrsvChunkWrite(&e, s, plan->precision, c));
+  const TrsvError error = TrsvChunkWrite(&e, s, sources, c, &draft);
+  memory[DRAFT] = draft.memory;
+  TrsvCall(error);
+  for (int m = NUMBERED; m < EARLY; m++) Leave(&memory[m]);
+  Leave(&times->memory);
+  Leave(&order->extended);
+  TrsvCall(Pieces(plan, [&](ChunkArena &a) { a.take(stage * (size_t)s->stages, c->records), a.take(2 * (size_t)size * (size_t)s->exports, *(char **)&c->words); }, (void **)&c->records));
+  TrsvCall(TrsvChunkRecords(s, plan->precision, &draft, c));
   TrsvCall(Place(plan, c, plan->places.from, &c->from));
   return Place(plan, c, plan->places.to, &c->to);
 }
@@ -169,7 +193,7 @@ static TrsvError Schedule(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times)
   placed = !memcmp(&times->settings, &settings, sizeof(settings));
 
   for (int life : lives) {
-    void     *memory[3] = {NULL, NULL, NULL};
+    void     *memory[BORROWED] = {NULL};
     TrsvError error     = TRSV_SUCCESS;
 
     if (wanted >= 0 && (life < 0 || life > wanted)) continue;

@@ -50,10 +50,22 @@ static int Clamp(double v, int least, int most) { return v < least ? least : v >
 
 static int Steps(double v) { return v < 1 ? 1 : (int)(v + 0.5); }
 
-static double Seconds(const TrsvCosts *c, const TrsvChunkSettings *s, int step, double steps) { return 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) + steps * step * c->step); }
+/* Of records so long. Grids wait less. */
+static int Step(const TrsvStatistics *t, int length)
+{
+  int kind = 0;
 
-/* Grids wait less. */
-static int Step(const TrsvStatistics *t, int kind) { return TrsvRegular(t) ? records[kind].step : records[kind].mean; }
+  while (kind < KINDS - 1 && records[kind].length != length) kind++;
+  return TrsvRegular(t) ? records[kind].step : records[kind].mean;
+}
+
+/* Of a solve of so many steps, and for what its chunks take from others. */
+static double Seconds(const TrsvStatistics *t, const TrsvCosts *c, const TrsvChunkSettings *s, double steps)
+{
+  const double size = (double)t->rows / s->chunks, imports = (t->row_mean - 1) * size * fmin(1, t->distance / size);
+
+  return 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) + steps * Step(t, s->length) * c->step) + 1e-9 * taken * c->hop * imports;
+}
 
 /* Of a row of so many dependencies. */
 static double RecordsOf(double dependencies, int length) { return dependencies <= length ? 1 : 1 + (dependencies - 2) / (length - 1); }
@@ -78,14 +90,13 @@ static double Work(const TrsvStatistics *t, const TrsvChunkSettings *s)
   return 0.6 * t->rows / s->width * ((all - late) / s->chunks + late / fmin(s->chunks, 1 + spread * t->span * s->chunks / t->rows));
 }
 
-/* Seconds that a solve is expected to take by what statistics alone say: its chain, in whose steps there is room for other records; crossings from chunk
-   to chunk, which a chain passes in their order; what chunks take from others. */
-static double Estimate(const TrsvStatistics *t, const TrsvCosts *c, const TrsvChunkSettings *s, int step)
+/* Steps that a solve is expected to take by what statistics alone say: its chain, in whose steps there is room for other records; crossings from chunk
+   to chunk, which a chain passes in their order. */
+static double Expected(const TrsvStatistics *t, const TrsvChunkSettings *s)
 {
-  const double power = 1.7, size = (double)t->rows / s->chunks, imports = (t->row_mean - 1) * size * fmin(1, t->distance / size);
-  const double steps = pow(pow(Chain(t, s->length), power) + pow(Work(t, s), power), 1 / power) + 0.6 * (s->cluster > 1 ? s->near : s->far) * fmin(s->chunks, 0.6 * t->levels);
+  const double power = 1.7;
 
-  return Seconds(c, s, step, steps) + 1e-9 * taken * c->hop * imports;
+  return pow(pow(Chain(t, s->length), power) + pow(Work(t, s), power), 1 / power) + 0.6 * (s->cluster > 1 ? s->near : s->far) * fmin(s->chunks, 0.6 * t->levels);
 }
 
 /* How many planes a matrix has, as those of grids in three dimensions in their natural order have them: blocks of equally many rows, each of which depends
@@ -151,7 +162,7 @@ static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiproc
         if (together) s.cluster = n < 0 && s.chunks >= 16 && s.chunks <= most / 16 * 16 ? 16 : t->levels > 12 ? 8 : 1;
         if (s.cluster > s.chunks || (together && s.cluster == 1)) continue;
         if (s.length <= 3 && t->level_mean * Records(t, s.length) <= (double)RECORDS) s.width = NARROW;
-        when = Estimate(t, costs, &s, Step(t, kind));
+        when = Seconds(t, costs, &s, Expected(t, &s));
         if (planes) when *= n > -2 ? 2 : Records(t, length) > 1 ? 1.5 : 1; /* those that depend on more than one chunk, or wait for partial sums */
         else if (TrsvRegular(t) && Records(t, length) > 1) when *= 1.3; /* in a grid nearly all that a row depends on is late */
         else if (near && n > -1) when *= 1.1;
@@ -165,14 +176,6 @@ static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiproc
       }
   }
   return choices;
-}
-
-static int StepOf(const TrsvStatistics *t, const TrsvChunkSettings *s)
-{
-  int kind = 0;
-
-  while (kind < KINDS - 1 && records[kind].length != s->length) kind++;
-  return Step(t, kind);
 }
 
 /* The best by statistics gets a schedule, which is needed anyhow; or the next, where it has too many chunks for chains so long. If it disappoints so much
@@ -195,11 +198,11 @@ TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics 
   }
   TrsvCall(error);
   if (rank) return TRSV_SUCCESS;
-  time[0] = Seconds(costs, &choice[0], StepOf(t, &choice[0]), times->times);
+  time[0] = Seconds(t, costs, &choice[0], times->times);
   while (other < choices && choice[other].length == choice[0].length) other++;
   if (other == choices || time[other] > promise * time[0]) return TRSV_SUCCESS;
   error = TrsvChunkPlace(order, &choice[other], &second);
-  if (!error && Seconds(costs, &choice[other], StepOf(t, &choice[other]), second.times) < time[0]) {
+  if (!error && Seconds(t, costs, &choice[other], second.times) < time[0]) {
     const ChunkTimes first = *times;
 
     *times = second;

@@ -1,8 +1,11 @@
 /*
    The schedule of the algorithm `chunk` written down: imports, the batches they come in, and records without their values.
 
-   Mapping: a block for each stage, a thread for each of its records; otherwise a thread for each import, stage or chunk. Within a block what
-   crosses threads does so at its barriers.
+   Records take more room than all that a schedule is made of. So what they hold beside values is drafted without gaps first, what it was made of
+   is given back, and only then is there memory for records.
+
+   Mapping: a block for each stage, a thread for each of its records, or places; otherwise a thread for each import, stage or chunk. Within a block
+   what crosses threads does so at its barriers, or by shuffles.
 */
 #include "chunk.cuh"
 #include "chunk_graph.cuh"
@@ -45,24 +48,23 @@ static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads
 
 /* --- records --- */
 
-static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e, int size, const Chunk w)
+/* What a stage's draft says of exports: the first, then a bit for each record. */
+static __device__ __forceinline__ unsigned *write_exports(const ChunkDraft &d, int stage, int rows) { return d.exports + (size_t)stage * (size_t)CHUNK_EXPORTS_OF(rows); }
+
+static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e, const Chunk w, const ChunkDraft d)
 {
   TRSV_SHARED(int, row, 256);
   const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage], m = e.stage_first[stage + 1] - first;
-  const int node = t < m ? e.node[first + t] : -1, p = node < 0 ? -1 : e.owner ? e.owner[node] : node, quads = CHUNK_QUADS(e.K, size), step_bytes = quads * e.W * 16;
-  const bool whole = node >= 0 && (!e.first || node == e.first[p + 1] - 1);
-  unsigned char *const record = w.records + (size_t)stage * (size_t)CHUNK_STAGE(e.K, size);
-  const auto word = [&](int place, int i) {
-    const int byte = (e.K + 1) * size + 4 * i;
-    return (unsigned *)(record + CHUNK_HEADER + place / e.W * step_bytes + (byte / 16 * e.W + place % e.W) * 16 + byte % 16);
-  };
+  const int node = t < m ? e.node[first + t] : -1, p = node < 0 ? -1 : e.owner ? e.owner[node] : node;
+  const bool     whole    = node >= 0 && (!e.first || node == e.first[p + 1] - 1);
+  const unsigned exported = __ballot_sync(0xffffffffu, node >= 0 && e.export_[first + t + 1] != e.export_[first + t]);
 
   const int own = whole ? chunk_own_row(e.G, p) : -1;
   row[t] = own < 0 ? 0 : 1 + own;
-  for (int i = 0; i < CHUNK_TAIL(e.K); i++) *word(t, i) = 0;
   w.counts[(size_t)stage * (size_t)rows + (size_t)t] = 0;
+  if (t % 32 == 0) write_exports(d, stage, rows)[1 + t / 32] = exported;
   if (t == 0) {
-    *(int *)record  = e.export_[first];
+    write_exports(d, stage, rows)[0] = (unsigned)e.export_[first];
     w.starts[stage] = e.source[first];
   }
   __syncthreads();
@@ -91,20 +93,58 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
     for (; j > 0 && when[j - 1] > before; j--) when[j] = when[j - 1], cell[j] = cell[j - 1], source[j] = source[j - 1];
     when[j] = before, cell[j] = c, source[j] = s;
   });
-  int *const sources = w.sources + e.source[first + t]; /* in order of time, records of a stage are in that of their places */
-  const int  diagonal = chunk_diagonal(e.G, p);
+  int *const            sources = w.sources + e.source[first + t]; /* in order of time, records of a stage are in that of their places */
+  unsigned short *const cells = d.cells + e.source[first + t];
+  const int             diagonal = chunk_diagonal(e.G, p);
 
   sources[0] = diagonal > 0 && !whole ? -diagonal : diagonal;
-  for (int i = 0; i < n; i++) sources[1 + i] = source[i];
+  cells[0]   = e.push[node];
+  for (int i = 0; i < n; i++) sources[1 + i] = source[i], cells[1 + i] = (unsigned short)cell[i];
   w.counts[(size_t)stage * (size_t)rows + (size_t)place] = (unsigned char)(1 + n);
-  *word(place, 0) = (unsigned)e.push[node] | (e.export_[first + t + 1] != e.export_[first + t] ? (unsigned)(1 + e.export_[first + t] - e.export_[first]) << 16 : 0u);
-  for (int i = 1; i < CHUNK_TAIL(e.K); i++) {
+}
+
+/* From the draft into all places of a stage. */
+static __global__ void __launch_bounds__(256) write_records(int K, int W, int size, const Chunk w, const ChunkDraft d)
+{
+  TRSV_SHARED(unsigned, sums, 8);
+  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K), step_bytes = CHUNK_QUADS(K, size) * W * 16;
+  const int count = w.counts[(size_t)stage * (size_t)rows + (size_t)t], n = count - 1;
+  const unsigned *const exports = write_exports(d, stage, rows);
+  unsigned char *const  record = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
+  const auto word = [&](int i) {
+    const int byte = (K + 1) * size + 4 * i;
+    return (unsigned *)(record + CHUNK_HEADER + t / W * step_bytes + (byte / 16 * W + t % W) * 16 + byte % 16);
+  };
+
+  /* of those before: in the low half what they take in the draft, in the high one how many there are */
+  const unsigned own = count ? 65536u + (unsigned)count : 0;
+  unsigned       sum = own;
+  for (int x = 1; x < 32; x *= 2) {
+    const unsigned before = __shfl_up_sync(0xffffffffu, sum, x);
+    if (lane >= x) sum += before;
+  }
+  if (lane == 31) sums[t / 32] = sum;
+  if (t == 0) *(int *)record = (int)exports[0];
+  __syncthreads();
+  for (int x = 0; x < t / 32; x++) sum += sums[x];
+  sum -= own;
+
+  const int                   rank = (int)(sum >> 16);
+  const unsigned short *const cells = d.cells + w.starts[stage] + (sum & 65535u);
+  unsigned                    export_ = count ? exports[1 + rank / 32] >> rank % 32 & 1 : 0;
+
+  if (export_) {
+    export_ += (unsigned)__popc(exports[1 + rank / 32] & ((1u << rank % 32) - 1));
+    for (int x = 0; x < rank / 32; x++) export_ += (unsigned)__popc(exports[1 + x]);
+  }
+  *word(0) = count ? cells[0] | export_ << 16 : 0;
+  for (int i = 1; i < CHUNK_TAIL(K); i++) {
     unsigned v = 0;
     for (int h = 0; h < 2; h++) {
-      const int x = 2 * (i - 1) + h - (e.K - n);
-      if (x >= 0 && x < n) v |= (unsigned)cell[x] << (16 * h);
+      const int x = 2 * (i - 1) + h - (K - n); /* the last dependencies of a record are its own */
+      if (x >= 0 && x < n) v |= (unsigned)cells[1 + x] << (16 * h);
     }
-    *word(place, i) = v;
+    *word(i) = v;
   }
 }
 
@@ -144,13 +184,20 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSchedule *s, Chunk
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSchedule *s, TrsvPrecision precision, Chunk *c)
+TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSchedule *s, size_t sources, Chunk *c, ChunkDraft *d)
+{
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(sources, d->cells), a.take((size_t)s->stages * CHUNK_EXPORTS_OF(CHUNK_ROWS(e->K)), d->exports); }, &d->memory));
+  TrsvCall(ChunkLaunch("write_imports", write_imports, (size_t)s->imports, *e, s->imports, c->imports));
+  TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)CHUNK_ROWS(e->K), 0, (TrsvStream)NULL, *e, *c, *d);
+  return TrsvDeviceLaunched("write_stages");
+}
+
+TrsvError TrsvChunkRecords(const ChunkSchedule *s, TrsvPrecision precision, const ChunkDraft *d, Chunk *c)
 {
   const size_t words = 2 * (size_t)s->exports;
 
-  TrsvCall(ChunkLaunch("write_imports", write_imports, (size_t)s->imports, *e, s->imports, c->imports));
   if (precision == TRSV_FLOAT) TrsvCall(ChunkLaunch("write_words", write_words<float>, words, words, (float *)c->words));
   else TrsvCall(ChunkLaunch("write_words", write_words<double>, words, words, (double *)c->words));
-  TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)CHUNK_ROWS(e->K), 0, (TrsvStream)NULL, *e, (int)TrsvValueSize(precision), *c);
-  return TrsvDeviceLaunched("write_stages");
+  TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length), 0, (TrsvStream)NULL, s->settings.length, s->settings.width, (int)TrsvValueSize(precision), *c, *d);
+  return TrsvDeviceLaunched("write_records");
 }

@@ -135,7 +135,26 @@ TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns,
 TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, order, TRSV_DEVICE, NULL); }
 TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream) { return TrsvFactorSums(f, NULL, stream); }
 
-TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, order, TRSV_DEVICE, NULL); }
+TrsvError TrsvFactorPivotsCheck(TrsvFactor *f) { return TrsvFactorSlots(f, NULL); }
+TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order) { return TrsvFactorSlots(f, order); }
+
+TrsvError TrsvFactorPivots(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift, TrsvStream stream)
+{
+  (void)lower;
+  return TrsvFactorRows(f, values, shift, stream);
+}
+
+int TrsvChunkHasReciprocals(const TrsvPlan *plan)
+{
+  (void)plan;
+  return 0;
+}
+
+TrsvError TrsvChunkReciprocalsOver(TrsvPlan *plan, TrsvStream stream)
+{
+  (void)plan;
+  return TrsvFactorSums(NULL, NULL, stream);
+}
 
 TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 {

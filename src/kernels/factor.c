@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include "chunk.h"
 #include "factor.h"
 
 int TrsvFactorForcedLanes;
@@ -20,8 +21,8 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, con
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvAnalyse(&L, &f->analysis));
   f->statistics = f->analysis->statistics;
-  TrsvCall(TrsvFactorPivotsPlan(f, f->analysis->order));
-  if (!f->records) TrsvCall(TrsvFactorSlots(f, f->analysis->order));
+  TrsvCall(TrsvFactorPivotsCheck(f));
+  if (!f->pivots) TrsvCall(TrsvFactorSlots(f, f->analysis->order));
   TrsvCall(TrsvSyncCreate(&f->sync));
   f->bytes += sizeof(int) * (2 * (rows + 1) + (size_t)f->lower + (size_t)f->upper) + (f->kind == TRSV_ICC ? sizeof(int) * (rows + (size_t)f->lower) : 0);
   return TrsvDeviceFinish();
@@ -60,24 +61,44 @@ static TrsvError Room(TrsvFactor *f, int count, void **values)
 TrsvError TrsvFactorRoom(TrsvFactor *f)
 {
   if (f->order) TrsvCall(Room(f, f->entries, &f->a));
-  if (f->records) TrsvCall(Room(f, f->rows, &f->work));
   TrsvCall(Room(f, f->lower, &f->l));
   TrsvCall(Room(f, f->upper, &f->u));
   return Room(f, f->rows, &f->inverse);
 }
 
+/* What it takes to find pivots without a plan, made when that is first needed */
+static TrsvError Records(TrsvFactor *f)
+{
+  const TrsvAnalysis *analysis = f->analysis;
+  TrsvAnalysis       *made     = NULL;
+  TrsvMatrix          L, U;
+  TrsvError           error;
+
+  if (f->records) return TRSV_SUCCESS;
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+  TrsvCall(Room(f, f->rows, &f->work)); /* records are the last: who finds them finds it all */
+  if (!analysis) TrsvCall(TrsvAnalyse(&L, &made));
+  error = TrsvFactorPivotsPlan(f, (analysis ? analysis : made)->order);
+  TrsvAnalysisDestroy(&made);
+  return error;
+}
+
 /* One factorisation of A + shift I: the first row of a zero pivot, or UINT_MAX */
-static TrsvError Attempt(TrsvFactor *f, const void *values, const TrsvPivots *p, double shift, unsigned *row, TrsvStream stream)
+static TrsvError Attempt(TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p, double shift, unsigned *row, TrsvStream stream)
 {
   const FactorShift s = {p->shift, p->amount, p->zero, shift};
   FactorStatus      status;
 
-  TrsvCall(TrsvSyncStart(&f->sync, stream));
-  TrsvCall(TrsvFactorFill(f, stream));
-  TrsvCall(TrsvFactorRows(f, values, &s, stream));
-  TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
-  *row = status.row;
-  return TrsvSyncStart(&f->sync, stream); /* has a wait been given up? */
+  for (int by_plan = f->pivots && TrsvChunkHasReciprocals(lower);; by_plan = 0) {
+    if (f->pivots && !by_plan) TrsvCall(Records(f));
+    TrsvCall(TrsvSyncStart(&f->sync, stream));
+    TrsvCall(TrsvFactorFill(f, stream));
+    TrsvCall(by_plan ? TrsvFactorPivots(f, lower, values, &s, stream) : TrsvFactorRows(f, values, &s, stream));
+    TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
+    *row = status.row;
+    if (!by_plan || *row == UINT_MAX) return TrsvSyncStart(&f->sync, stream); /* has a wait been given up? */
+    TrsvCall(TrsvChunkReciprocalsOver(lower, stream));                        /* likewise */
+  }
 }
 
 /* The bisection of PETSc's MatPivotCheck_pd() and MatPivotRefine(): shifts are fractions of what makes A dominant. */
@@ -156,7 +177,7 @@ static TrsvError Magnitude(const TrsvFactor *f, int row, double *pivot, TrsvStre
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvFactorNumeric(TrsvFactor *f, const void *values, const TrsvPivots *p, TrsvOutcome *outcome, TrsvStream stream)
+TrsvError TrsvFactorNumeric(TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p, TrsvOutcome *outcome, TrsvStream stream)
 {
   Bisection b = {0, 0, 0, 1, 0};
   unsigned  row;
@@ -169,7 +190,7 @@ TrsvError TrsvFactorNumeric(TrsvFactor *f, const void *values, const TrsvPivots 
     values = f->a;
   }
   do {
-    TrsvCall(Attempt(f, values, p, outcome->shift, &row, stream));
+    TrsvCall(Attempt(f, lower, values, p, outcome->shift, &row, stream));
     outcome->attempts++;
     TrsvCall(NextShift(f, values, p, row != UINT_MAX, &b, &outcome->shift, &again, stream));
   } while (again);
@@ -234,7 +255,7 @@ double TrsvFactorPredict(const TrsvFactor *f, const TrsvCosts *c)
 {
   const double launch = 20e-6, pivot = 0.6e-6, row = 2e-6, entry = 3e-11, step = 0.45e-6;
 
-  return launch + c->hop * (f->records ? pivot : row) * f->statistics.levels + c->byte * entry * ((double)f->lower + f->upper) + c->hop * step * f->longest;
+  return launch + c->hop * (f->pivots ? pivot : row) * f->statistics.levels + c->byte * entry * ((double)f->lower + f->upper) + c->hop * step * f->longest;
 }
 
 double TrsvFactorOperations(const TrsvFactor *f) { return (double)f->operations; }
@@ -243,14 +264,17 @@ int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes; }
 
 size_t TrsvFactorBytes(const TrsvFactor *f) { return f->bytes; }
 
-void TrsvFactorTrim(TrsvFactor *f) { TrsvAnalysisDestroy(&f->analysis); }
+void TrsvFactorTrim(TrsvFactor *f, const TrsvPlan *lower)
+{
+  if (!f->pivots || f->records || f->cusparse || TrsvChunkHasReciprocals(lower)) TrsvAnalysisDestroy(&f->analysis);
+}
 
 void TrsvFactorDestroy(TrsvFactor **factor)
 {
   TrsvFactor *f = *factor;
 
   if (!f) return;
-  TrsvFactorTrim(f);
+  TrsvAnalysisDestroy(&f->analysis);
   TrsvFactorCusparseDestroy(f);
   TrsvDeviceFree(f->order);
   TrsvDeviceFree(f->source);

@@ -40,7 +40,8 @@ struct TrsvFactor {
   int           *l_source;              /* ICC: where in U each entry of L stands, else NULL */
   int           *start;                 /* ICC: where in A each row of U starts, else NULL: where L's and U's together do */
   int            lanes, slots;          /* lanes for a row; groups of lanes */
-  void          *records;               /* [rows] by position: for factor_pivots.cu, else NULL */
+  int            pivots;                /* do only these depend on each other? factor_pivots.cu */
+  void          *records;               /* [rows] by position, where it needs them; else NULL */
   int           *slot;                  /* [slots] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY */
   int           *working;               /* [slots] where in work a row that takes a warp stands; NULL where there is none */
   void          *l, *u, *inverse, *work; /* values; reciprocals of the pivots; long rows while they are made, or, with records, the reciprocals by position */
@@ -71,9 +72,11 @@ typedef struct {
   double    amount, zero, diagonal;
 } FactorShift;
 
-/* factor_pivots.cu: f->records, where that will do */
+/* factor_pivots.cu: f->pivots, f->records; and values, by a plan for L that TrsvChunkHasReciprocals, or, lower being NULL, by records. By a plan any
+   row in f->status means that it takes records. */
+TrsvError TrsvFactorPivotsCheck(TrsvFactor *);
 TrsvError TrsvFactorPivotsPlan(TrsvFactor *, const int *order);
-TrsvError TrsvFactorPivots(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
+TrsvError TrsvFactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
 
 /* factor_rows.cu */
 TrsvError TrsvFactorFill(TrsvFactor *, TrsvStream);

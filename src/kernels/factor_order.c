@@ -77,6 +77,7 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   levels          = grid ? LEVELS_GRID : LEVELS; /* what it can come to */
   if (s.levels > levels) s.levels = levels;
   s.level_mean = (double)rows / s.levels;
+  s.chained    = 0; /* these are level sets of whole chains */
   if (!(choice->natural > 0)) {
     (void)snprintf(choice->why, sizeof(choice->why), "there is no prediction for the algorithm that is named");
     return TRSV_SUCCESS;

@@ -1,18 +1,23 @@
 /*
-   The values of ILU(0) or IC(0) where only the pivots depend on each other: grids of 5 or 7 points, trees, all graphs without triangles.
+   The values of ILU(0) or IC(0) where only the pivots depend on each other: grids of 5 or 7 points, trees, all graphs without triangles, of
+   at most four dependencies a row.
 
    Source: what the elimination by rows (Saad, Iterative Methods for Sparse Linear Systems, 2003, Algorithm 10.4) comes to where no row
    of U that is taken off a row has an entry in common with it but on the diagonal: U is the upper triangle of A but for its pivots
    d_i = a_ii - sum over k of (a_ik / d_k) a_ki, and L follows from them. With at most four terms in a sum a thread does a row, as in thread.cu.
+   Where there is a plan of the algorithm chunk for L, its launch finds them inside the multiprocessors, in a third of the time where level sets are many, and what comes of it is
+   checked: a matrix with zero pivots, or whose products are beyond the range of numbers, is done by the launch of this file after all.
 
    Mapping: the block of ticket t finds the pivots of positions t * blockDim.x onwards of L's level order, thread by thread; then, in a launch
-   of its own, L and U are filled in, a block for so many rows.
+   of its own, L and U are filled in, a block for so many rows. By a plan, a thread for each row makes what it is given, and another checks what comes.
    Memory order: the reciprocal of a pivot is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh), but for
    offsets and pairs of rows at a block's barriers, and sums of long rows by shuffles.
    Why it ends: as in thread.cu: a row waits for smaller positions only; those of other blocks have started, and the threads of a warp take
    turns, each of which polls once and writes if it can. By induction on the position every wait ends; patience bounds it.
-   Same bits: a row's terms are taken off in the order of their columns.
+   Same bits: a row's terms are taken off in the order of their columns, or in that of the plan's records.
 */
+#include <float.h>
+#include "chunk.h"
 #include "factor_rows.cuh"
 #include "pattern.cuh"
 
@@ -56,6 +61,40 @@ static __device__ bool pivots_meet(const Meeting m, const int *l_columns, const 
   return false;
 }
 
+/* Does any row meet one that it depends on? A thread for each row; where both rows are long, all of the block look for what they have in common. */
+static __global__ void pivots_meetings(int n, bool icc, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, unsigned *met)
+{
+  TRSV_SHARED(int, later, PAIRS); /* where both are long: the row; the one it depends on */
+  TRSV_SHARED(int, earlier, PAIRS);
+  TRSV_SHARED(int, pairs, 1);
+  const int i    = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
+  bool      meet = false;
+
+  if (threadIdx.x == 0) pairs[0] = 0;
+  __syncthreads();
+  for (int k = i < n ? l_offsets[i] : 0, end = i < n ? l_offsets[i + 1] : 0; k < end; k++) {
+    const Meeting m(i, l_columns[k], icc, l_offsets, u_offsets);
+
+    if (m.shorter() > MEETING) {
+      const int pair = atomicAdd(&pairs[0], 1);
+
+      later[pair]   = i;
+      earlier[pair] = l_columns[k];
+    } else meet = pivots_meet(m, l_columns, u_columns, 0, 1) || meet;
+  }
+  __syncthreads();
+  for (int pair = 0, all = pairs[0]; pair < all; pair++) meet = pivots_meet(Meeting(later[pair], earlier[pair], icc, l_offsets, u_offsets), l_columns, u_columns, (int)threadIdx.x, ROWS_BLOCK) || meet;
+  if (meet) atomicMax(met, 1u);
+}
+
+/* Where in A the entry of row k, on which row i depends, in i's column stands; -1 where there is none. start: ICC's, else NULL */
+static __device__ __forceinline__ int pivots_theirs(int i, int k, const int *start, const int *l_offsets, const int *u_offsets, const int *u_columns)
+{
+  const int at = factor_search(u_columns, u_offsets[k] + 1, u_offsets[k + 1], i);
+
+  return at < 0 ? -1 : at + (start ? start[k] - u_offsets[k] : l_offsets[k + 1]);
+}
+
 static __global__ void pivots_position(int n, const int *order, int *position)
 {
   const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -63,49 +102,27 @@ static __global__ void pivots_position(int n, const int *order, int *position)
   if (p < n) position[order[p]] = p;
 }
 
-/* A thread for each position; where both rows are long, all of the block look for what they have in common. */
-static __global__ void pivots_record(int n, bool icc, const int *order, const int *position, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, const int *start, Record *records, unsigned *met)
+/* A thread for each position */
+static __global__ void pivots_record(int n, const int *order, const int *position, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, const int *start, Record *records)
 {
-  TRSV_SHARED(int, later, PAIRS); /* where both are long: the row; the one it depends on */
-  TRSV_SHARED(int, earlier, PAIRS);
-  TRSV_SHARED(int, pairs, 1);
   const int p = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
-  bool      meet = false;
 
-  if (threadIdx.x == 0) pairs[0] = 0;
-  __syncthreads();
-  if (p < n) {
-    const int i = order[p], l = l_offsets[i], terms = l_offsets[i + 1] - l;
-    Record    r;
+  if (p >= n) return;
+  const int i = order[p], l = l_offsets[i], terms = l_offsets[i + 1] - l;
+  Record    r;
 
-    r.self.v[0] = i;
-    r.self.v[1] = icc ? start[i] : l + u_offsets[i];
-    r.self.v[2] = r.self.v[1] + (icc ? 0 : terms);
-    r.self.v[3] = u_offsets[i];
+  r.self.v[0] = i;
+  r.self.v[1] = start ? start[i] : l + u_offsets[i];
+  r.self.v[2] = r.self.v[1] + (start ? 0 : terms);
+  r.self.v[3] = u_offsets[i];
 #pragma unroll
-    for (int t = 0; t < WIDTH; t++) {
-      const int k  = t < terms ? l_columns[l + t] : -1;
-      int       at = -1;
+  for (int t = 0; t < WIDTH; t++) {
+    const int k = t < terms ? l_columns[l + t] : -1;
 
-      if (k >= 0) {
-        const Meeting m(i, k, icc, l_offsets, u_offsets);
-
-        at = factor_search(u_columns, m.begin, m.end, i);
-        if (m.shorter() > MEETING) {
-          const int pair = atomicAdd(&pairs[0], 1);
-
-          later[pair]   = i;
-          earlier[pair] = k;
-        } else meet = pivots_meet(m, l_columns, u_columns, 0, 1) || meet;
-      }
-      r.needs.v[t]  = k < 0 ? -1 : position[k];
-      r.theirs.v[t] = at < 0 ? -1 : at + (icc ? start[k] - u_offsets[k] : l_offsets[k + 1]);
-    }
-    records[p] = r;
+    r.needs.v[t]  = k < 0 ? -1 : position[k];
+    r.theirs.v[t] = k < 0 ? -1 : pivots_theirs(i, k, start, l_offsets, u_offsets, u_columns);
   }
-  __syncthreads();
-  for (int pair = 0, all = pairs[0]; pair < all; pair++) meet = pivots_meet(Meeting(later[pair], earlier[pair], icc, l_offsets, u_offsets), l_columns, u_columns, (int)threadIdx.x, ROWS_BLOCK) || meet;
-  if (meet) atomicMax(met, 1u);
+  records[p] = r;
 }
 
 template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK) pivots_find(const FactorView<T> F, int rows, const Record *records)
@@ -161,6 +178,56 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
   } while (!__all_sync(0xffffffffu, done));
 }
 
+/* The reciprocals y of the pivots obey y_i = 1 / (a_ii - sum over k of (a_ik a_ki) y_k), a recurrence with L's pattern, and so a plan for L can find them
+   (chunk.h). These are its values, to L, and its right-hand side, to the start of U: a thread for each row. A product that is not a normal number is told. */
+template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_terms(const FactorView<T> F, int rows)
+{
+  const T     least = (T)(sizeof(T) == sizeof(float) ? FLT_MIN : DBL_MIN), most = (T)(sizeof(T) == sizeof(float) ? FLT_MAX : DBL_MAX);
+  const int   i     = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
+  bool        fit   = true;
+
+  if (i >= rows) return;
+  const int begin = F.l_offsets[i], end = F.l_offsets[i + 1], u = F.u_offsets[i];
+  F.u[i] = F.a[ICC ? F.start[i] : u + end] + F.diagonal;
+  for (int k = begin; k < end; k++) {
+    const int j  = F.l_columns[k], at = ICC ? F.start[j] + F.l_source[k] - F.u_offsets[j] : pivots_theirs(i, j, NULL, F.l_offsets, F.u_offsets, F.u_columns);
+    const T   theirs = at < 0 ? 0 : F.a[at], mine = ICC ? theirs : F.a[u + k];
+    const T   term = mine == 0 || theirs == 0 ? 0 : mine * theirs;
+
+    fit    = fit && (mine == 0 || theirs == 0 || (fabs(term) >= least && fabs(term) <= most));
+    F.l[k] = term;
+  }
+  if (!fit) atomicMin(&F.status->row, (unsigned)i);
+}
+
+/* The pivots, of which L has the reciprocals: a thread for each row. One that differs from what it comes to by more than rounding of its terms, or counts as
+   zero, is told: such a matrix is for pivots_find. U takes the reciprocal's own, not what it comes to: where terms cancel out, these two may differ by much
+   of the pivot, and L U would differ from A by as much of an entry; so it does by rounding of the terms on the diagonal alone. Infinite terms, and those
+   that are too small to be told from nothing, fail. */
+template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_check(const FactorView<T> F, int rows)
+{
+  const T    tolerance = 32 * (T)(sizeof(T) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);
+  const int  i         = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
+  const bool there     = i < rows;
+  const int  begin = there ? F.l_offsets[i] : 0, end = there ? F.l_offsets[i + 1] : 0, u = there ? F.u_offsets[i] : 0, length = there ? F.u_offsets[i + 1] - u : 1;
+  const int  diagonal = !there ? 0 : ICC ? F.start[i] : u + end;
+  const bool relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
+  T          pivot = there ? F.a[diagonal] + F.diagonal : 1, size = fabs(pivot), sum = 0;
+
+  if (relative) sum = factor_magnitudes(F.a, diagonal + 1, diagonal + length, sum);
+  if (!there) return;
+  for (int k = begin; k < end; k++) {
+    const T inverse = F.inverse[F.l_columns[k]], part = F.l[k] * inverse;
+
+    pivot -= part;
+    size += fabs(part);
+    if (!ICC) sum += fabs(F.a[u + k] * inverse);
+  }
+  const T found = 1 / F.inverse[i], counted = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? found : fabs(found);
+  if (!(fabs(pivot - found) < tolerance * size) || (double)counted <= (relative ? F.zero * (double)sum : F.zero)) atomicMin(&F.status->row, (unsigned)i);
+  F.u[u] = found;
+}
+
 /* A block has ROWS_BLOCK rows: of L a thread each, since these are short; U's entries are gone through side by side. No thread waits for another. */
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_fill(const FactorView<T> F, int rows)
 {
@@ -185,39 +252,50 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
   });
 }
 
-/* Makes the records; met: is there a row that does not fit them? */
-static TrsvError Records(TrsvFactor *f, const int *order, int *position, unsigned *met)
+extern "C" TrsvError TrsvFactorPivotsCheck(TrsvFactor *f)
 {
   const unsigned grid = (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK), none = 0;
-
-  TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
-  TRSV_LAUNCH(pivots_position, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, order, position);
-  TrsvCall(TrsvDeviceLaunched("pivots_position"));
-  TRSV_LAUNCH(pivots_record, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, order, (const int *)position, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, (const int *)f->start, (Record *)f->records, &f->status->row);
-  TrsvCall(TrsvDeviceLaunched("pivots_record"));
-  return TrsvDeviceDownload(met, &f->status->row, sizeof(*met), NULL);
-}
-
-extern "C" TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order)
-{
-  const size_t rows = (size_t)f->rows, bytes = sizeof(Record) * rows;
-  int         *position;
-  unsigned     met;
-  TrsvError    error;
+  unsigned       met;
 
   if (f->statistics.row_max > WIDTH + 1 || TrsvFactorForcedLanes) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceAlloc(bytes, &f->records));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &position));
-  error = Records(f, order, position, &met);
-  TrsvDeviceFree(position);
-  if (error) return error;
-  if (met) {
-    TrsvDeviceFree(f->records);
-    f->records = NULL;
-    return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
+  TRSV_LAUNCH(pivots_meetings, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, &f->status->row);
+  TrsvCall(TrsvDeviceLaunched("pivots_meetings"));
+  TrsvCall(TrsvDeviceDownload(&met, &f->status->row, sizeof(met), NULL));
+  if (met) return TRSV_SUCCESS;
+  f->pivots = 1;
+  f->lanes  = 1;
+  f->slots  = f->rows;
+  return TRSV_SUCCESS;
+}
+
+/* Positions of rows are where the reciprocals by position will be. */
+static TrsvError Records(const TrsvFactor *f, const int *order, Record *records)
+{
+  const unsigned grid = (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK);
+  int *const     position = (int *)f->work;
+
+  TRSV_LAUNCH(pivots_position, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, order, position);
+  TrsvCall(TrsvDeviceLaunched("pivots_position"));
+  TRSV_LAUNCH(pivots_record, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, order, (const int *)position, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, (const int *)f->start, records);
+  TrsvCall(TrsvDeviceLaunched("pivots_record"));
+  return TrsvDeviceFinish();
+}
+
+/* The factor has records when they are made: after an error it is asked for others. */
+extern "C" TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order)
+{
+  const size_t bytes = sizeof(Record) * (size_t)f->rows;
+  Record      *records;
+  TrsvError    error;
+
+  TrsvCall(TrsvDeviceAlloc(bytes, &records));
+  error = Records(f, order, records);
+  if (error) {
+    TrsvDeviceFree(records);
+    return error;
   }
-  f->lanes = 1;
-  f->slots = f->rows;
+  f->records = records;
   f->bytes += bytes;
   return TRSV_SUCCESS;
 }
@@ -234,30 +312,47 @@ static TrsvError Blocks(const TrsvFactor *f, int *limit)
   return TRSV_SUCCESS;
 }
 
-template <class T, bool ICC> static TrsvError Launch(const TrsvFactor *f, const FactorView<T> &F, int limit, TrsvStream stream)
+template <class T, bool ICC> static TrsvError Fill(const FactorView<T> &F, int rows, TrsvStream stream)
 {
-  auto   find = pivots_find<T, ICC>;
-  auto   fill = pivots_fill<T, ICC>;
-  size_t shared;
-
-  TrsvCall(TrsvDeviceLimitBlocks((const void *)find, limit, &shared));
-  TRSV_LAUNCH(find, (unsigned)((f->rows + FACTOR_BLOCK - 1) / FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F, f->rows, (const Record *)f->records);
-  TrsvCall(TrsvDeviceLaunched("pivots_find"));
-  TRSV_LAUNCH(fill, (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK), ROWS_BLOCK, 0, stream, F, f->rows);
+  TRSV_LAUNCH((pivots_fill<T, ICC>), (unsigned)((rows + ROWS_BLOCK - 1) / ROWS_BLOCK), ROWS_BLOCK, 0, stream, F, rows);
   return TrsvDeviceLaunched("pivots_fill");
 }
 
-extern "C" TrsvError TrsvFactorPivots(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
+template <class T, bool ICC> static TrsvError Find(const TrsvFactor *f, const FactorView<T> &F, TrsvStream stream)
 {
-  const bool icc = f->kind == TRSV_ICC;
-  int        limit;
+  auto   find = pivots_find<T, ICC>;
+  int    limit;
+  size_t shared;
 
   TrsvCall(Blocks(f, &limit));
+  TrsvCall(TrsvDeviceLimitBlocks((const void *)find, limit, &shared));
+  TRSV_LAUNCH(find, (unsigned)((f->rows + FACTOR_BLOCK - 1) / FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F, f->rows, (const Record *)f->records);
+  TrsvCall(TrsvDeviceLaunched("pivots_find"));
+  return Fill<T, ICC>(F, f->rows, stream);
+}
 
-  if (f->precision == TRSV_FLOAT) {
-    const FactorView<float> F(f, values, shift);
-    return icc ? Launch<float, true>(f, F, limit, stream) : Launch<float, false>(f, F, limit, stream);
-  }
-  const FactorView<double> F(f, values, shift);
-  return icc ? Launch<double, true>(f, F, limit, stream) : Launch<double, false>(f, F, limit, stream);
+template <class T, bool ICC> static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, const FactorView<T> &F, TrsvStream stream)
+{
+  const unsigned grid = (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK);
+
+  TRSV_LAUNCH((pivots_terms<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, f->rows);
+  TrsvCall(TrsvDeviceLaunched("pivots_terms"));
+  TrsvCall(TrsvPlanSetValues(lower, f->l, TRSV_DEVICE, stream));
+  TrsvCall(TrsvChunkReciprocals(lower, f->u, f->inverse, stream));
+  TRSV_LAUNCH((pivots_check<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, f->rows);
+  TrsvCall(TrsvDeviceLaunched("pivots_check"));
+  return Fill<T, ICC>(F, f->rows, stream);
+}
+
+template <class T> static TrsvError Launch(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift, TrsvStream stream)
+{
+  const FactorView<T> F(f, values, shift);
+
+  if (f->kind == TRSV_ICC) return lower ? FindByPlan<T, true>(f, lower, F, stream) : Find<T, true>(f, F, stream);
+  return lower ? FindByPlan<T, false>(f, lower, F, stream) : Find<T, false>(f, F, stream);
+}
+
+extern "C" TrsvError TrsvFactorPivots(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift, TrsvStream stream)
+{
+  return f->precision == TRSV_FLOAT ? Launch<float>(f, lower, values, shift, stream) : Launch<double>(f, lower, values, shift, stream);
 }

@@ -121,12 +121,13 @@ template <class T> static TrsvError Rows(const TrsvFactor *f, const void *values
 
 extern "C" TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream)
 {
-  const long     upper   = f->records ? 0 : f->upper; /* nobody polls U there */
+  const long     upper   = f->pivots ? 0 : f->upper; /* nobody polls U there */
+  const int      rows    = f->pivots && !f->records ? 0 : f->rows;
   void *const    inverse = f->records ? f->work : f->inverse;
-  const unsigned grid    = (unsigned)((upper + f->rows + 255) / 256);
+  const unsigned grid    = (unsigned)((upper + rows + 255) / 256 + !rows);
 
-  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_fill<float>), grid, 256, 0, stream, upper, f->rows, (float *)f->u, (float *)inverse, f->status);
-  else TRSV_LAUNCH((factor_fill<double>), grid, 256, 0, stream, upper, f->rows, (double *)f->u, (double *)inverse, f->status);
+  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_fill<float>), grid, 256, 0, stream, upper, rows, (float *)f->u, (float *)inverse, f->status);
+  else TRSV_LAUNCH((factor_fill<double>), grid, 256, 0, stream, upper, rows, (double *)f->u, (double *)inverse, f->status);
   return TrsvDeviceLaunched("factor_fill");
 }
 
@@ -134,7 +135,7 @@ extern "C" TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const Fac
 {
   int limit;
 
-  if (f->records) return TrsvFactorPivots(f, values, shift, stream);
+  if (f->pivots) return TrsvFactorPivots(f, NULL, values, shift, stream);
   TrsvCall(Blocks(f, &limit));
   return f->precision == TRSV_FLOAT ? Rows<float>(f, values, shift, limit, stream) : Rows<double>(f, values, shift, limit, stream);
 }

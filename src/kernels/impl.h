@@ -87,6 +87,9 @@ static inline void TrsvRow(const TrsvMatrix *A, int i, int *begin, int *end, int
 /* How many entries are stored; a small read where the matrix lives on a device. */
 TrsvError TrsvEntries(const TrsvMatrix *, int *entries);
 
+/* The same where there is an analysis, without a read. */
+static inline int TrsvStored(const TrsvMatrix *A, const TrsvAnalysis *a) { return (int)(a->statistics.nnz - (A->diagonal == TRSV_DIAGONAL_UNIT ? A->rows : 0)); }
+
 /* Notes a message, as printf makes it, and returns the code. */
 TrsvError TrsvFail(TrsvError, const char *format, ...)
 #ifdef __GNUC__
@@ -99,6 +102,8 @@ TrsvError TrsvFail(TrsvError, const char *format, ...)
     TrsvError trsv_error_ = __VA_ARGS__; \
     if (trsv_error_) return trsv_error_; \
   } while (0)
+
+double TrsvSeconds(void); /* a wall clock: analysis.c */
 
 /* Do nearly all rows reach back equally far, as in grids in their natural order? */
 static inline int TrsvRegular(const TrsvStatistics *s) { return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth; }

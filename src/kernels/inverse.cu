@@ -147,7 +147,7 @@ static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
   v             = (Inverse *)memset(plan->data, 0, sizeof(*v));
   v->T          = *A;
   v->T.analysis = NULL;
-  v->entries    = (int)(s->nnz - (A->diagonal == TRSV_DIAGONAL_UNIT ? s->rows : 0));
+  v->entries    = TrsvStored(A, analysis);
   v->groups     = (A->rows + INVERSE_GROUP - 1) / INVERSE_GROUP;
   v->block      = 1;
   if (s->nnz > s->rows && s->level_mean <= inverse_narrow) TrsvCall(TrsvInversePattern(plan, v, s, source));

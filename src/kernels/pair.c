@@ -3,16 +3,7 @@
 */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include "impl.h"
-
-static double Seconds(void)
-{
-  struct timespec t;
-
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAsked *asked, TrsvPairMember *m)
 {
@@ -52,25 +43,23 @@ static TrsvError MakeMember(void *making)
 {
   const Making *const k        = making;
   const TrsvAsked    *asked    = k->asked && k->asked->algorithm ? k->asked : NULL;
-  const double        start    = Seconds();
+  const double        start    = TrsvSeconds();
   TrsvMatrix          T        = *k->A;
   int                *offsets  = NULL;
   const int          *source   = NULL;
   const TrsvAnalysis *analysis = NULL;
   TrsvAnalysis       *made     = NULL;
-  int                 entries  = 0;
-  TrsvError           error    = TrsvEntries(k->A, &entries);
+  TrsvError           error    = k->pair->transposed ? TrsvTranspose(k->A, &T, &offsets, &source) : TRSV_SUCCESS;
 
-  if (!error && k->pair->transposed) error = TrsvTranspose(k->A, &T, &offsets, &source);
   if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
   if (!error) {
     k->member->statistics = analysis->statistics;
     error                 = Choose(k->pair, k->selection, asked, k->member);
   }
-  if (!error) error = MakePlan(k->pair, &T, analysis, source, entries, &k->places, k->selection, asked, k->alone, k->member);
+  if (!error) error = MakePlan(k->pair, &T, analysis, source, TrsvStored(&T, analysis), &k->places, k->selection, asked, k->alone, k->member);
   TrsvAnalysisDestroy(&made);
   TrsvFree(k->A->memory, offsets);
-  k->member->seconds = Seconds() - start;
+  k->member->seconds = TrsvSeconds() - start;
   return error;
 }
 

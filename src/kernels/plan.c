@@ -36,12 +36,11 @@ static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
 {
   const TrsvMemory to       = plan->algorithm->pattern;
   const TrsvPlaces given    = plan->places;
-  int             *copy[7]  = {NULL, NULL, NULL, NULL, NULL, NULL, NULL}, entries;
+  int             *copy[7]  = {NULL, NULL, NULL, NULL, NULL, NULL, NULL}, entries = TrsvStored(A, analysis);
   TrsvMatrix       M        = *A;
   TrsvAnalysis     moved    = *analysis;
   TrsvError        error;
 
-  TrsvCall(TrsvEntries(A, &entries));
   error = Move(to, (size_t)A->rows + 1, A->offsets, &copy[0]);
   if (!error) error = Move(to, (size_t)entries, A->columns, &copy[1]);
   if (!error) error = Move(to, (size_t)A->rows, analysis->order, &copy[2]);

@@ -5,31 +5,36 @@
    hierarchical successor, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing, 2020), which took that from SELL-C (Kreutzer,
    Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). What is ours: no barrier between colours, but the value as its own flag, and
    only for rows that another slice waits for; blocks and colours are not told but found (sell_slices.cu), several blocks to a slice, which
-   pass their values through shared memory, so that only colours are hops through L2. Where slices of the matrix's own order have no fewer
+   pass their values on inside a warp, so that only colours are hops through L2. Where slices of the matrix's own order have no fewer
    level sets than its rows, rows are taken in the order of these, as `thread` does. Rows of more than WIDE entries are cut (ordered.h).
 
-   Mapping: the block of ticket t solves slices t * WARPS onwards, a warp each, a lane for each row.
-   Memory order: a solution is handed over to another warp in one word that is its own flag; inside a warp through shared memory, a
-   __syncwarp between store and load.
+   Mapping: the block of ticket t solves slices t * WARPS onwards, a warp each, a lane for each row. Slices whose longest rows have 2, 3, 4 or more
+   entries have code of their own each, which asks about no entry that may not be there: 155 instructions in place of 260 for three entries.
+   Memory order: a solution is handed over to another warp in one word that is its own flag; inside a warp by shuffles where each row waits for the
+   one before it at most, else through shared memory, a __syncwarp between store and load.
    Why it ends: a slice waits for smaller slices only. Those of other blocks have smaller tickets, so their blocks have started; warps share
    no barrier once they have the ticket. All that comes from other slices is there before the slice's own rows are solved, in as many turns
    as its longest chain is long, 32 at most. By induction on the slice every wait ends; patience bounds it if memory fails.
-   Same bits: each row is one lane's sum, over other slices first, in the order of its entries.
+   Same bits: each row is one lane's sum, over other slices first, in the order of its entries; in a chain it is made again in every turn, the last time
+   of what does not change any more.
 */
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "pattern.cuh"
 #include "sell.h"
 
 enum {
-  BLOCK  = 256,
-  LANES  = TRSV_LANES,
-  WARPS  = BLOCK / LANES,
-  NARROW = 4, /* entries of a row that a lane has in registers */
-  WIDE   = 6,
-  FEW    = 512, /* level sets up to which slices are looked for */
-  NONE   = INT_MIN /* where an entry's position would stand: >= 0 of another slice's row, ~lane of this slice's, or none */
+  BLOCK    = 256,
+  RESIDENT = 5, /* blocks on a multiprocessor */
+  LANES    = TRSV_LANES,
+  WARPS    = BLOCK / LANES,
+  NARROW   = 4, /* entries of a row that a lane has in registers */
+  WIDE     = 6,
+  TURNS    = 3,   /* in which chains are solved without a branch between them: those of runs of a grid */
+  FEW      = 512, /* level sets up to which slices are looked for */
+  NONE     = INT_MIN /* where an entry's position would stand: >= 0 of another slice's row, ~lane of this slice's, or none */
 };
 
 /* The data of a plan. */
@@ -38,7 +43,7 @@ typedef struct {
   TrsvSlice  *slice;
   int         slices, levels; /* levels: level sets of the slices, or of the rows where these are in their order */
   int         width;                /* NARROW or WIDE */
-  bool        straight_from, straight_to; /* are places as a SellView has them where it has none? */
+  bool        straight_from, straight_to; /* are places not listed, as a SellView has them? */
   int         turn;
   void       *memory;
 } Sell;
@@ -47,17 +52,19 @@ template <class T> struct SellView {
   int              slices;
   const TrsvSlice *slice;
   OrderedView<T>   A;
-  const int       *from, *to; /* NULL where every row's place is its position, or that counted from the end */
-  int              turn;      /* -1, or the last place where it is counted from the end */
+  int              stored;   /* is there a diagonal? */
+  int              from, to; /* are these places listed? If not, a row's place is start + step * position */
+  int              start, step;
 
-  SellView(const Sell *s) : slices(s->slices), slice(s->slice), A(&s->rows), from(s->straight_from ? NULL : A.from), to(s->straight_to ? NULL : A.to), turn(s->turn) { }
-
-  __device__ __forceinline__ int place(const int *places, int p) const { return places ? places[p] : turn < 0 ? p : turn - p; }
+  SellView(const Sell *s) : slices(s->slices), slice(s->slice), A(&s->rows), stored(A.inverse != NULL), from(!s->straight_from), to(!s->straight_to), start(s->turn < 0 ? 0 : s->turn), step(s->turn < 0 ? 1 : -1) { }
 };
+
+/* Does a solution seem not to be there yet? */
+template <class T> static __device__ __forceinline__ bool is_missing(T solution) { return trsv_mark_of(solution) == trsv_mark<T>(); }
 
 /* Waits for what is not ready yet. All lanes poll one and the same word, that of the last position, which is likely the last to be ready; so a
    warp that is early troubles nobody. NaN in place of what never comes. */
-template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const OrderedView<T> &A, const T *now, const int *from, T *solution)
+template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const OrderedView<T> &A, const T *now, int *from, T *solution)
 {
   TrsvPatience patience;
   bool         more = true;
@@ -67,84 +74,138 @@ template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_al
 
 #pragma unroll
     for (int n = 0; n < WIDTH; n++)
-      if (from[n] >= 0 && !trsv_is_ready(solution[n])) {
-        if (!more) solution[n] = trsv_nan<T>();
-        else last = max(last, from[n]);
-      }
+      if (is_missing(solution[n])) last = max(last, from[n]);
     const unsigned found = trsv_warp_max((unsigned)(last + 1));
     if (!found) return;
-    while (more && !trsv_is_ready(trsv_load(now + found - 1))) more = patience.more(A.sync);
+    while (more && is_missing(trsv_load(now + found - 1))) more = patience.more(A.sync);
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++) trsv_keep(from[n]); /* in place of addresses */
 #pragma unroll
     for (int n = 0; n < WIDTH; n++)
-      if (from[n] >= 0 && !trsv_is_ready(solution[n])) solution[n] = trsv_load(now + from[n]);
+      if (is_missing(solution[n])) solution[n] = trsv_load(now + from[n]);
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++)
+      if (!more && is_missing(solution[n])) solution[n] = trsv_nan<T>();
   }
 }
 
-template <class T, int WIDTH, int RESIDENT> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T> S, const T *b, T *x)
+/* Does an entry of a row of this slice stand there? */
+static __device__ __forceinline__ bool is_own(int from) { return (unsigned)from > (unsigned)NONE; }
+
+/* The rows of a slice of which some wait for the row before them, with their first entry. In each turn all these are solved again: the n-th of a
+   chain for the last time in turn n, from what the one before it has had since turn n - 1. */
+template <class T> static __device__ __forceinline__ T solve_chains(unsigned turns, int from, T value, T sum, T inverse)
 {
-  TRSV_SHARED(unsigned, start, 2);
-  const OrderedView<T> &A = S.A;
+  const bool follows = is_own(from);
+  T          solved  = sum * inverse;
 
-  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
-  __syncthreads();
-  const int s = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
-  if (s >= S.slices) return;
-  const TrsvSlice slice = S.slice[s];
-  const int       p = slice.first + lane, width = (int)(slice.shape >> 8 & 255), at = slice.start * LANES + lane;
-  const bool      mine = lane < (int)(slice.shape & 255), exported = slice.exported >> lane & 1;
-  T              *now = A.words + (start[1] ? A.rows : 0);
-  int             from[WIDTH];
-  T               value[WIDTH], solution[WIDTH];
+#pragma unroll 1
+  for (int left = (int)turns; left > 0; left -= TURNS)
+#pragma unroll
+    for (int n = 0; n < TURNS; n++) { /* beyond the last nothing changes */
+      const T before = __shfl_up_sync(~0u, solved, 1);
 
-  trsv_keep(now);
-  /* the matrix is read once and leaves its place in L2 to solutions (__ldcs) */
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++) from[n] = n < width ? __ldcs(A.columns + at + n * LANES) : NONE;
-  const int source = mine ? S.place(S.from, p) : -1;
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++) value[n] = n < width ? __ldcs(A.values + at + n * LANES) : 0;
-  const T inverse = mine && A.inverse ? __ldcs(A.inverse + p) : 1;
-  trsv_wait_for_previous(); /* all before this, no launch changes */
-  trsv_let_next_start();
-  T    sum   = source >= 0 ? b[source] : 0;
-  bool ready = true;
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++) solution[n] = from[n] >= 0 ? trsv_load(now + from[n]) : 0;
-  if (exported) A.words[(start[1] ? 0 : A.rows) + p] = trsv_not_ready<T>();
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++) ready = ready && trsv_mark_of(solution[n]) != trsv_mark<T>(); /* or it is a NaN of this kind */
-  if (!__all_sync(~0u, ready)) wait_for_all<T, WIDTH>(A, now, from, solution);
+      if (follows) solved = fma(-value, before, sum) * inverse;
+    }
+  return solved;
+}
 
-  unsigned waits = 0; /* lanes that this one waits for */
+/* The rows of a slice that wait for each other in any other way. */
+template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(const int *from, const T *value, T sum, T inverse)
+{
+  const unsigned near = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x & ~(unsigned)(LANES - 1)), own = trsv_shared_address() + (unsigned)sizeof(T) * threadIdx.x;
+  unsigned       waits = 0; /* lanes that this one waits for */
+
 #pragma unroll
-  for (int n = 0; n < WIDTH; n++) {
-    if (from[n] >= 0) sum = fma(-value[n], solution[n], sum);
-    waits |= from[n] < 0 && from[n] != NONE ? 1u << (~from[n] & (LANES - 1)) : 0;
-  }
+  for (int n = 0; n < WIDTH; n++)
+    if (is_own(from[n])) waits |= 1u << ~from[n];
   T        solved = sum * inverse;
   unsigned done   = __ballot_sync(~0u, !waits);
-  if (done != ~0u) {
-    const unsigned near = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x - (unsigned)lane), own = near + (unsigned)sizeof(T) * (unsigned)lane;
-    const bool     many = slice.shape >> (16 + 3) & 1;
-
-    trsv_shared_store(own, solved);
-    for (int turn = 1; done != ~0u && turn < LANES; turn++) {
-      trsv_warp_sync();
-      if (waits && !(waits & ~done)) {
+  trsv_shared_store(own, solved);
+  for (int turn = 1; done != ~0u && turn < LANES; turn++) {
+    trsv_warp_sync();
+    if (waits && !(waits & ~done)) {
 #pragma unroll
-        for (int n = 0; n < WIDTH; n++)
-          if ((n < 3 || many) && from[n] < 0 && from[n] != NONE) sum = fma(-value[n], trsv_shared_load<T>(near + (unsigned)sizeof(T) * (unsigned)~from[n]), sum);
-        solved = sum * inverse;
-        waits  = 0;
-        trsv_shared_store(own, solved);
-      }
-      done = __ballot_sync(~0u, !waits);
+      for (int n = 0; n < WIDTH; n++)
+        if (is_own(from[n])) sum = fma(-value[n], trsv_shared_load<T>(near + (unsigned)sizeof(T) * (unsigned)~from[n]), sum);
+      solved = sum * inverse;
+      waits  = 0;
+      trsv_shared_store(own, solved);
     }
+    done = __ballot_sync(~0u, !waits);
   }
-  if (!trsv_is_ready(solved)) solved = trsv_nan<T>();
-  if (exported) trsv_store(now + p, solved);
-  const int target = S.to == S.from ? source : mine ? S.place(S.to, p) : -1;
+  return solved;
+}
+
+/* A slice whose longest row has LEAST to WIDTH entries; now: where among the words this launch's are. */
+template <class T, int LEAST, int WIDTH> static __device__ __forceinline__ void solve_slice(const SellView<T> &S, const TrsvSlice &slice, int lane, unsigned now, const T *b, T *x)
+{
+  const OrderedView<T> &A = S.A;
+  const unsigned        p = (unsigned)(slice.first + lane), at = (unsigned)(slice.start * LANES + lane);
+  const int             width = (int)(slice.shape >> TRSV_SHAPE_WIDTH & 255), *columns = A.columns + at;
+  const bool            mine = lane < (int)(slice.shape & 255), exported = slice.exported >> lane & 1;
+  const T              *words = A.words + now, *values = A.values + at;
+  int                   from[WIDTH], source = mine ? S.start + S.step * (int)p : -1, target = source;
+  T                     value[WIDTH], solution[WIDTH], inverse = 1;
+  bool                  ready = true;
+
+  trsv_keep(words);
+  /* the matrix is read once and leaves its place in L2 to solutions (__ldcs) */
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) from[n] = n < LEAST || n < width ? __ldcs(columns + n * LANES) : NONE;
+  if (S.from && mine) source = __ldcs(A.from + p);
+  if (S.to && mine) target = __ldcs(A.to + p);
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) value[n] = n < LEAST || n < width ? __ldcs(values + n * LANES) : 0;
+  if (S.stored && mine) inverse = __ldcs(A.inverse + p);
+  trsv_wait_for_previous(); /* all before this, no launch changes */
+  trsv_let_next_start();
+  T sum = source >= 0 ? b[source] : 0;
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) solution[n] = from[n] >= 0 ? trsv_load(words + from[n]) : 0;
+  if (exported) A.words[p + (A.rows - now)] = trsv_not_ready<T>();
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) ready = ready && !is_missing(solution[n]);
+  if (!__all_sync(~0u, ready)) wait_for_all<T, WIDTH>(A, words, from, solution);
+
+  T solved;
+  if (slice.shape & TRSV_SHAPE_OWN) {
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++) trsv_keep(from[n]); /* that nothing is kept for this branch */
+#pragma unroll
+    for (int n = 0; n < WIDTH; n++)
+      if (from[n] >= 0) sum = fma(-value[n], solution[n], sum);
+    solved = solve_own<T, WIDTH>(from, value, sum, inverse);
+  } else {
+    if (from[0] >= 0) sum = fma(-value[0], solution[0], sum);
+#pragma unroll
+    for (int n = 1; n < WIDTH; n++) sum = fma(-value[n], solution[n], sum); /* where there is no entry a finite number times 0 */
+    solved = solve_chains(slice.shape >> TRSV_SHAPE_TURNS, from[0], value[0], sum, inverse);
+  }
+  if (is_missing(solved)) solved = trsv_nan<T>();
+  if (exported) trsv_store(A.words + now + p, solved);
   if (target >= 0) x[target] = solved;
+}
+
+template <class T, int MOST> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T> S, const T *b, T *x)
+{
+  TRSV_SHARED(unsigned, start, 2);
+
+  if (threadIdx.x == 0) {
+    start[0] = trsv_ticket(S.A.sync, &start[1]);
+    start[1] = start[1] ? S.A.rows : 0;
+  }
+  __syncthreads();
+  const int      s = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
+  const unsigned now = start[1];
+  if (s >= S.slices) return;
+  TrsvSlice slice = S.slice[s];
+  slice.shape     = trsv_warp_uniform(slice.shape);
+  const int width = (int)(slice.shape >> TRSV_SHAPE_WIDTH & 255);
+  if (width == 3) solve_slice<T, 3, 3>(S, slice, lane, now, b, x);
+  else if (width < 3) solve_slice<T, 0, 2>(S, slice, lane, now, b, x);
+  else if (width == 4 || MOST == 4) solve_slice<T, 4, 4>(S, slice, lane, now, b, x);
+  else solve_slice<T, 5, MOST>(S, slice, lane, now, b, x);
 }
 
 /* One thread for each slice: its rows and its longest. */
@@ -156,7 +217,7 @@ static __global__ void sell_shapes(int slices, int rows, const int *first, const
   const int begin = first ? first[s] : LANES * s, end = first ? first[s + 1] : min(begin + LANES, rows);
   int       most = 0;
   for (int p = begin; p < end; p++) most = max(most, length[p]);
-  slice[s] = {begin, 0, (unsigned)(end - begin) + 256u * (unsigned)most, 0};
+  slice[s] = {begin, 0, (unsigned)(end - begin) + ((unsigned)most << TRSV_SHAPE_WIDTH), 0};
   width[s] = most;
 }
 
@@ -201,7 +262,6 @@ static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *p
       if ((q >= begin) != own) continue;
       o.columns[to] = own ? ~(q - begin) : q;
       o.source[to]  = item < 0 ? -1 : source ? source[item] : item;
-      if (own) atomicOr(&slice[s].shape, 1u << (16 + (to / LANES - slice[s].start)));
       to += LANES;
       if (own) continue;
       const int t = first ? segment(first, slices, q) : q / LANES;
@@ -210,6 +270,27 @@ static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *p
   o.to[p] = row >= 0 && places.to ? places.to[row] : row;
   if (o.from != o.to) o.from[p] = row >= 0 && places.from ? places.from[row] : row;
   o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
+}
+
+/* One warp for each slice: whether its rows follow each other in chains, and the longest of these. */
+static __global__ void sell_chains(int slices, const int *columns, TrsvSlice *slice)
+{
+  const int s = (int)(blockIdx.x * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
+
+  if (s >= slices) return;
+  const unsigned shape = slice[s].shape;
+  const int     *entry = columns + slice[s].start * LANES + lane;
+  bool           other = false, follows = false;
+  for (int n = 0; n < (int)(shape >> TRSV_SHAPE_WIDTH & 255); n++) {
+    const int from = entry[n * LANES];
+
+    if (n) other = other || is_own(from);
+    else follows = is_own(from), other = follows && ~from != lane - 1;
+  }
+  unsigned chains = __ballot_sync(~0u, follows), turns = 0;
+  other = __any_sync(~0u, other);
+  for (; chains; chains &= chains << 1) turns++;
+  if (lane == 0) slice[s].shape = shape | (other ? (unsigned)TRSV_SHAPE_OWN : turns << TRSV_SHAPE_TURNS);
 }
 
 static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
@@ -240,7 +321,9 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, con
     TrsvCall(TrsvDeviceLaunched("sell_none"));
   }
   TRSV_LAUNCH(sell_place, Blocks(c->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, position, first, source, s->slices, plan->places, s->slice, *o);
-  return TrsvDeviceLaunched("sell_place");
+  TrsvCall(TrsvDeviceLaunched("sell_place"));
+  TRSV_LAUNCH(sell_chains, Blocks(s->slices * LANES), BLOCK, 0, (TrsvStream)NULL, s->slices, o->columns, s->slice);
+  return TrsvDeviceLaunched("sell_chains");
 }
 
 /* In the matrix's own order where its slices have fewer level sets than its rows, else in that of the rows' level sets. */
@@ -298,8 +381,8 @@ template <class T> static void Launch(const Sell *s, bool early, const void *b, 
 {
   const unsigned grid = (unsigned)((s->slices + WARPS - 1) / WARPS);
 
-  if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, NARROW, 5>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), (const T *)b, (T *)x);
-  else TRSV_LAUNCH_EARLY((sell_solve<T, WIDE, 4>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), (const T *)b, (T *)x);
+  if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, NARROW>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), (const T *)b, (T *)x);
+  else TRSV_LAUNCH_EARLY((sell_solve<T, WIDE>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), (const T *)b, (T *)x);
 }
 
 static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -325,13 +408,22 @@ static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
   (void)snprintf(line, size, "%d slices, %d level sets", s->slices, s->levels);
 }
 
-/* A launch, a hop for each level set, as a warp waits for all its rows; what crosses the memory. The constants fit the solves of 16 matrices on an
-   H200, both triangles, within 25% of each. */
+/* Level sets of slices, where rows stand in chains that a slice holds several of: a chain takes as many level sets of rows as it is long, and one of
+   slices. In a grid in the order bmc the longest way through rows passes two chains, in all level sets of a slice's length at most. */
+static double Levels(const TrsvStatistics *s)
+{
+  const double chain = s->chained < 1 ? 1 / (1 - s->chained) : s->rows;
+
+  return chain > LANES / 2 ? s->levels : fmax(s->levels / chain, s->levels - 2 * (chain - 1));
+}
+
+/* A launch, a hop for each level set, as a warp waits for all its rows; what crosses the memory. The constants are those by which the choice between this
+   and the others costs least, 0.2% (geometric mean over 190 triangles on an H200); where there are up to 30 level sets they say 17% too much in the mean. */
 static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 4.0e-6, hop = 0.75e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 4e-12 : 5.8e-12) * c->byte;
+  const double launch = 4.0e-6, hop = 0.8e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 3.6e-12 : 5.2e-12) * c->byte;
 
-  return launch + s->levels * hop + entry * (double)s->nnz;
+  return launch + Levels(s) * hop + entry * (double)s->nnz;
 }
 
 const TrsvAlgorithm TrsvSell = {"sell", "block multicolour solves, slices of 32 rows (SELL): Iwashita et al. (IPDPS 2012, CCF THPC 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 0, SellDescribe, TRSV_TAKES_PLACES, NULL};

@@ -2,7 +2,7 @@
    sell.h: rows in slices, the layout of the algorithm `sell`.
 
    A slice is up to 32 rows that follow each other in an order in which each row follows all it depends on: a warp solves it, a lane a row. Its
-   entries stand lane by lane (SELL-32), those that come from other slices first. Nothing of a slice is handed on before it has all that it
+   entries stand lane by lane (SELL-32), those of the slice's own rows first. Nothing of a slice is handed on before it has all that it
    waits for; so slices have level sets of their own, which sell_slices.cu counts.
 */
 #ifndef TRSV_SELL_H
@@ -11,15 +11,18 @@
 #include "ordered.h"
 
 enum {
-  TRSV_LANES = 32
+  TRSV_LANES       = 32,
+  TRSV_SHAPE_WIDTH = 8,       /* the bit of a slice's shape from which on there is the number of entries of its longest row */
+  TRSV_SHAPE_OWN   = 1 << 16, /* rows wait for rows of the slice, not only for the one before them */
+  TRSV_SHAPE_TURNS = 24       /* else the bit from which on there is how many rows before it the last of the longest chain waits for */
 };
 
 /* As a kernel reads it, in one load. */
 struct alignas(16) TrsvSlice {
-  int      first;     /* the position of its first row */
-  int      start;     /* its entries stand from TRSV_LANES * start on */
-  unsigned shape;     /* rows; from bit 8 on the entries of its longest row; from bit 16 on a bit for each n: has any row an n-th entry that is of the slice itself? */
-  unsigned exported;  /* a bit for each row that another slice waits for */
+  int      first;    /* the position of its first row */
+  int      start;    /* its entries stand from TRSV_LANES * start on */
+  unsigned shape;    /* rows; and see above */
+  unsigned exported; /* a bit for each row that another slice waits for */
 };
 
 /* Cuts the rows of a sequence of more than 0 in their own order into slices, where no row depends on a near one across the cut, as far as there

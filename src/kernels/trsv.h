@@ -83,6 +83,7 @@ typedef struct {
   double row_bandwidth; /* |row - column| of a row's farthest dependency, 0 where it has none: mean over the rows, the profile over their number */
   double span;        /* rows between the first and the last of a level set, a tenth of it at either end left out: mean over the rows */
   double late;        /* of products of `inverse`: dependencies of a row that get ready right before it, mean; 0: not known */
+  double chained;     /* rows that depend on the one solved right before them, over all rows; 0: not known of products of `inverse` */
   double granularity; /* parallel granularity, CapelliniSpTRSV (ICPP 2020) Equation 1, bases 10, biases 0.01 */
 } TrsvStatistics;
 
@@ -106,7 +107,7 @@ TrsvError TrsvTranspose(const TrsvMatrix *, TrsvMatrix *transpose, int **offsets
 void      TrsvFree(TrsvMemory, void *);
 
 /* An ordering of the rows of a square matrix by colour: rows of one colour touch, that is, the matrix has an entry that joins them, only
-   in small blocks: nodes of at most 5 rows that follow each other with the same columns, or blocks of the size that was asked for. */
+   in small blocks: nodes of at most 5 rows that follow each other with the same columns, runs of 4 in a grid, or blocks of the size asked for. */
 typedef struct {
   int        rows, colours;
   TrsvMemory memory;  /* where order and colour live: with the matrix */
@@ -331,8 +332,9 @@ typedef struct {
 TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind, TrsvPrecision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
 
 /* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small read, and so for the
-   stream. What a zero pivot leaves in L and U is of no use. */
-TrsvError TrsvFactorNumeric(TrsvFactor *, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
+   stream. What a zero pivot leaves in L and U is of no use. lower, NULL for none, is a plan for that L, which may be made use of to find them, and has to be
+   given values after that before it solves. */
+TrsvError TrsvFactorNumeric(TrsvFactor *, TrsvPlan *lower, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
 
 /* The same by cuSPARSE, for comparison: ILU in double precision, without shifts. The pattern is given again, and must live until the factor is
    destroyed. */
@@ -350,7 +352,7 @@ int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
 double                TrsvFactorOperations(const TrsvFactor *); /* multiply-adds where each row goes through all of U's rows that it depends on, as PETSc's does on a host */
 double                TrsvFactorPredict(const TrsvFactor *, const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
-void                  TrsvFactorTrim(TrsvFactor *);             /* gives up the analysis of L, which TrsvFactorTriangles shows, once a pair has been made */
+void                  TrsvFactorTrim(TrsvFactor *, const TrsvPlan *lower); /* gives up the analysis of L, which TrsvFactorTriangles shows, once a pair has been made; unless values, with that plan, will still need it */
 void                  TrsvFactorDestroy(TrsvFactor **);
 
 /* Bytes of device memory in use by plans, factors and set-ups under way, of all of the process; and the most since the last TrsvDeviceMark(). */

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "impl.h"
 
 enum {
@@ -35,14 +34,6 @@ typedef struct {
   double      bound, end; /* of the backward error of a solve that is right; when the time is over */
 } Trial;
 
-static double Seconds(void)
-{
-  struct timespec t;
-
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int Ascending(const void *a, const void *b)
 {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -56,7 +47,7 @@ static TrsvError Time(TrsvPlan *plan, const Trial *t, double best, double *secon
   double times[SOLVES];
   int    n = 0;
 
-  while (n < SOLVES && (n < LEAST || Seconds() < t->end)) {
+  while (n < SOLVES && (n < LEAST || TrsvSeconds() < t->end)) {
     TrsvCall(TrsvDeviceTimerStart(t->timer, t->stream));
     TrsvCall(TrsvPlanSolve(plan, t->b, t->x, t->stream));
     TrsvCall(TrsvDeviceTimerStop(t->timer, t->stream, &times[n]));
@@ -206,7 +197,7 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
   TrsvCall(Measure(m->plan, t, INFINITY, &m->tried[0]));
   m->tries = 1;
   for (int r = 0; r < ranks && !(named && asked->settings); r++)
-    for (int i = 0; i < algorithms && m->tries < tries && Seconds() < t->end; i++) {
+    for (int i = 0; i < algorithms && m->tries < tries && TrsvSeconds() < t->end; i++) {
       TrsvPlan *candidate;
       TrsvError error;
       char      settings[32];
@@ -230,20 +221,19 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
 
 static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPlaces places, const void *values, TrsvMemory memory, const TrsvAsked *asked, double seconds, TrsvStream stream)
 {
-  const double        start    = Seconds();
+  const double        start    = TrsvSeconds();
   Trial               t        = {.bound = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.), .end = start + seconds, .stream = stream, .places = places};
   TrsvMatrix          T        = *A;
-  int                *offsets  = NULL, entries;
+  int                *offsets  = NULL;
   const int          *source   = NULL;
   const TrsvAnalysis *analysis = NULL;
   TrsvAnalysis       *made     = NULL;
   TrsvError           error;
 
-  TrsvCall(TrsvEntries(A, &entries));
   error = pair->transposed ? TrsvTranspose(A, &T, &offsets, &source) : TRSV_SUCCESS;
   if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
-  if (!error) error = Fill(&t, &T, source, entries, values, memory);
-  if (!error) error = Compete(pair, m, &T, analysis, source, entries, values, memory, asked, &t);
+  if (!error) error = Fill(&t, &T, source, TrsvStored(&T, analysis), values, memory);
+  if (!error) error = Compete(pair, m, &T, analysis, source, TrsvStored(&T, analysis), values, memory, asked, &t);
   TrsvAnalysisDestroy(&made);
   TrsvFree(A->memory, offsets);
   for (int i = 0; i < 6; i++) TrsvDeviceFree(t.own[i]);
@@ -251,7 +241,7 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
   TrsvDeviceFree(t.b);
   TrsvDeviceFree(t.x);
   TrsvDeviceTimerDestroy(&t.timer);
-  m->seconds += Seconds() - start;
+  m->seconds += TrsvSeconds() - start;
   if (error != TRSV_ERR_MEMORY) return error;
   (void)snprintf(m->why, sizeof(m->why), "there is no memory to measure others in");
   return TRSV_SUCCESS;
@@ -259,10 +249,10 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
 
 TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory memory, const TrsvAsked *lower, const TrsvAsked *upper, double seconds, TrsvStream stream)
 {
-  const double start = Seconds();
+  const double start = TrsvSeconds();
   const int    t     = p->transposed;
 
   if (p->memory == TRSV_HOST || !p->rows) return TRSV_SUCCESS;
   TrsvCall(Tune(p, &p->first, t ? U : L, (TrsvPlaces){t ? column : row, NULL}, t ? u : l, memory, t ? upper : lower, seconds / 2, stream));
-  return Tune(p, &p->second, t ? L : U, (TrsvPlaces){NULL, t ? row : column}, t ? l : u, memory, t ? lower : upper, start + seconds - Seconds(), stream);
+  return Tune(p, &p->second, t ? L : U, (TrsvPlaces){NULL, t ? row : column}, t ? l : u, memory, t ? lower : upper, start + seconds - TrsvSeconds(), stream);
 }

@@ -74,6 +74,12 @@ PETSC_INTERN PetscErrorCode MatView_SpTRSVGPU(Mat, PetscViewer);
 PETSC_INTERN PetscErrorCode SpTRSVGPUViewFromOptions(Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUPairsBegin(Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUPairsSetValues(Mat, PetscBool *);
+/* The plan for L on the device, by which a factor may find its pivots; NULL where there is none yet */
+static inline TrsvPlan *SpTRSVGPULowerPlan(const SpTRSVGPU *s)
+{
+  return s->pair[TRSV_DEVICE][0] ? s->pair[TRSV_DEVICE][0]->first.plan : NULL;
+}
+
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetPair(Mat, TrsvMemory, PetscBool, TrsvPair **);
 PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const TrsvPair *, PetscBool);
 PETSC_INTERN void           SpTRSVGPUCitationsForget(void);

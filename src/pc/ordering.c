@@ -10,7 +10,10 @@ PetscErrorCode SpTRSVGPUOrderingSize(Mat A, PetscInt *size)
 
   PetscFunctionBegin;
   *size = 0;
-  PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_bmc_block_size", size, &set));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Multicolour ordering", "Mat"); /* with a title of its own, or -help would take it for printed */
+  PetscOptionsObject->options = ((PetscObject)A)->options;
+  PetscCall(PetscOptionsInt("-mat_ordering_bmc_block_size", "Rows of a block, for the algebraic block multicolour ordering; not given, there are no blocks", "MatGetOrdering", *size, size, &set));
+  PetscOptionsEnd();
   PetscCheck(!set || *size > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_ordering_bmc_block_size %" PetscInt_FMT ": a block has at least one row", *size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -39,7 +42,7 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
 }
 
 /*MC
-   MATORDERINGBMC = "bmc" - multicolour: rows by colours of which no two touch, and inside a colour as they were; colours that rise and fall in turn
+   MATORDERINGBMC = "bmc" - multicolour: rows by colours of which no two touch, but in small blocks, and inside a colour as they were; colours that rise and fall in turn
    along the matrix's own order, or those of small blocks of rows
 
    Options Database Key:
@@ -52,8 +55,9 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
    GPU, for ILU(0) and ICC(0) of any solver type. Symmetric and diffusion-like problems take few more iterations than in the natural order, or
    fewer; where a flow or an elimination order is written into the natural order it can be several times as many.
 
-   A regular grid in lexicographic order gets 7 colours (5-point) or 10 (7-point), more where the entries along one side are far larger; other
-   matrices 32, or as many as their densest rows need. Rows that follow each other with the same columns keep together.
+   A regular grid in lexicographic order gets 6 or 7 colours (5-point) or 10 (7-point), more where the entries along one side are far larger; other
+   matrices 32, or as many as their densest rows need. Rows that follow each other with the same columns keep together, and in large grids 4 points
+   along the first side.
 
    The same matrix is always ordered in the same way. Matrices of one rank (`MATSEQAIJ` and `MATSEQAIJCUSPARSE`), and the blocks of `PCBJACOBI`
    and `PCASM`.

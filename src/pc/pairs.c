@@ -43,7 +43,7 @@ PetscErrorCode SpTRSVGPUPairsBegin(Mat F)
   ierr = MakePair(F, &t, s->home, PETSC_FALSE);
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCall(ierr);
-  if (s->settings.select != SPTRSVGPU_SELECT_TUNE) TrsvFactorTrim(s->factor); /* tuning makes more of them */
+  if (s->settings.select != SPTRSVGPU_SELECT_TUNE) TrsvFactorTrim(s->factor, SpTRSVGPULowerPlan(s)); /* tuning makes more of them */
   s->empty = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -71,6 +71,7 @@ PetscErrorCode SpTRSVGPUPairsSetValues(Mat F, PetscBool *fresh)
     PetscCall(SpTRSVGPUTrianglesDestroy(&t));
     PetscCallTrsv(error);
   }
+  if (!*fresh && s->factor) TrsvFactorTrim(s->factor, SpTRSVGPULowerPlan(s)); /* these values may have been the first to need what it kept */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,7 +105,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   if (error) TrsvPairDestroy(p); /* the next solve is not to find one without values */
   if (memory == s->home && !transposed) s->empty = PETSC_FALSE;
   PetscCallTrsv(error);
-  if (s->factor) TrsvFactorTrim(s->factor);
+  if (s->factor) TrsvFactorTrim(s->factor, SpTRSVGPULowerPlan(s));
   PetscCall(SpTRSVGPUCite(*p, s->settings.thread));
   *pair = *p;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -152,22 +152,30 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   return base.analysis_ms;
 }
 
-/* L and then U by one pair; how: NULL for what is selected. */
+/* L and then U by one pair, made as PCSetUp makes it: L is analysed first, so that both plans may be made at the same time. how: NULL for what is selected. */
 template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b, const TrsvAlgorithm *how, double tune, const Options &o, char *setting, size_t size, double *predicted_ms)
 {
   DeviceArray<T>  db(b.data(), b.size()), dy(b.size()), dx(b.size());
   const TrsvAsked asked = {how, nullptr};
-  TrsvPair       *pair = nullptr;
+  TrsvMatrix      lower    = L.device;
+  TrsvAnalysis   *analysis = nullptr;
+  TrsvPair       *pair     = nullptr;
   Result          r;
 
   const TrsvError e = MeasureAnalysis(
     &r.analysis_ms, tune < 0,
     [&] {
-      TrsvCall(TrsvPairCreate(&L.device, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, &asked, &asked, &pair));
+      TrsvCall(TrsvAnalyse(&L.device, &analysis));
+      lower.analysis = analysis;
+      TrsvCall(TrsvPairCreate(&lower, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, &asked, &asked, &pair));
       TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
-      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &L.device, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, &asked, &asked, tune, nullptr);
+      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &lower, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, &asked, &asked, tune, nullptr);
     },
-    [&] { TrsvPairDestroy(&pair); });
+    [&] {
+      TrsvPairDestroy(&pair);
+      TrsvAnalysisDestroy(&analysis);
+    });
+  TrsvAnalysisDestroy(&analysis); /* plans keep nothing of it */
   *setting = 0;
   if (e) {
     snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());

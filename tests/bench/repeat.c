@@ -4,7 +4,6 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "repeat.h"
 #ifdef TRSV_SIMT
 #include "executor.h"
@@ -13,14 +12,6 @@
 TrsvPrecision precision = TRSV_DOUBLE;
 int           wrong;
 FILE         *json;
-
-static double Seconds(void)
-{
-  struct timespec t;
-
-  (void)timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void *Must(void *p)
 {
@@ -100,10 +91,10 @@ void Run(const Repeat *r)
 #endif
     if (r->poisoned) Need(TrsvDeviceUpload((void *)r->result[0].device, poison, r->result[0].bytes, NULL));
     Need(TrsvDeviceFinish());
-    start = Seconds();
+    start = TrsvSeconds();
     error = r->once(r->data);
     if (!error) error = TrsvDeviceFinish();
-    seconds[n] = Seconds() - start;
+    seconds[n] = TrsvSeconds() - start;
     if (!error) error = TrsvDeviceDownload(now, r->result[0].device, r->result[0].bytes, NULL);
     if (!error && r->result[1].bytes) error = TrsvDeviceDownload(now + r->result[0].bytes, r->result[1].device, r->result[1].bytes, NULL);
     if (!n) memcpy(first, now, bytes);

@@ -152,6 +152,7 @@ typedef struct {
   TrsvFactor       *f;
   const void       *values;
   const TrsvPivots *pivots;
+  TrsvPlan         *lower; /* by which it finds pivots, or NULL */
 } Factoring;
 
 static TrsvError FactorOnce(void *data)
@@ -159,7 +160,7 @@ static TrsvError FactorOnce(void *data)
   const Factoring *f = data;
   TrsvOutcome      outcome;
 
-  TrsvCall(TrsvFactorNumeric(f->f, f->values, f->pivots, &outcome, NULL));
+  TrsvCall(TrsvFactorNumeric(f->f, f->lower, f->values, f->pivots, &outcome, NULL));
   return outcome.row < 0 ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* what it leaves is of no use */
 }
 
@@ -175,6 +176,19 @@ static TrsvFactor *FactorMake(const Square *A, const int *order, TrsvFactorKind 
   return f;
 }
 
+/* A plan of the algorithm chunk for L, which finds the pivots of a grid. */
+static TrsvPlan *FactorPlan(const TrsvFactor *f)
+{
+  TrsvMatrix L, U;
+  TrsvPlan  *plan;
+  int        nl, nu;
+
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+  TrsvFactorEntries(f, &nl, &nu);
+  Need(TrsvPlanCreate(&L, L.analysis, NULL, nl, TrsvAlgorithmFind("chunk"), NULL, &plan));
+  return plan;
+}
+
 static void Factors(const Square *A, const int *order)
 {
   static const int lanes[] = {0, 4, 8, 16, 32};
@@ -182,22 +196,24 @@ static void Factors(const Square *A, const int *order)
 
   for (int kind = 0; kind < 2; kind++)
     for (int ordered = 0; ordered < 2; ordered++)
-      for (int k = 0; k < 5; k++) {
-        Factoring   f = {FactorMake(A, ordered ? order : NULL, kind ? TRSV_ICC : TRSV_ILU, lanes[k]), NULL, NULL};
+      for (int k = 0; k < 6; k++) { /* the last: by a plan */
+        Factoring   f = {FactorMake(A, ordered ? order : NULL, kind ? TRSV_ICC : TRSV_ILU, k < 5 ? lanes[k] : 0), NULL, NULL, NULL};
         TrsvMatrix  L, U;
         const void *l, *u;
         int         nl, nu;
 
         TrsvFactorTriangles(f.f, &L, &U, &l, &u);
         TrsvFactorEntries(f.f, &nl, &nu);
+        if (k == 5) f.lower = FactorPlan(f.f);
         for (int p = 0; p < (k ? 1 : 4); p++) {
           Repeat r = {.matrix = A->name, .times = times, .once = FactorOnce, .data = &f, .result = {{l, TrsvValueSize(precision) * (size_t)nl}, {u, TrsvValueSize(precision) * (size_t)nu}}};
 
           f.values = p ? A->device_weak : A->device_values;
           f.pivots = &pivots[p];
-          (void)snprintf(r.what, sizeof(r.what), "%s, %s order, %s%d lanes, %s shift", kind ? "ICC" : "ILU", ordered ? "bmc" : "natural", k ? "" : "its own ", TrsvFactorLanes(f.f), shifts[p]);
+          (void)snprintf(r.what, sizeof(r.what), "%s, %s order, %s%d lanes%s, %s shift", kind ? "ICC" : "ILU", ordered ? "bmc" : "natural", k ? "" : "its own ", TrsvFactorLanes(f.f), f.lower ? " and a plan" : "", shifts[p]);
           Run(&r);
         }
+        TrsvPlanDestroy(&f.lower);
         TrsvFactorDestroy(&f.f);
       }
 }
@@ -268,7 +284,7 @@ static void Applies(const Square *A, const int *order, const void *b, void *x)
   TrsvOutcome outcome;
   const void *l, *u;
 
-  Need(TrsvFactorNumeric(f, A->device_values, &pivots[0], &outcome, NULL));
+  Need(TrsvFactorNumeric(f, NULL, A->device_values, &pivots[0], &outcome, NULL));
   TrsvFactorTriangles(f, &L, &U, &l, &u);
   for (size_t c = 0; c < sizeof(placed) / sizeof(placed[0]); c++) {
     const TrsvAsked asked = {TrsvAlgorithmFind(placed[c]), NULL};

@@ -8,7 +8,7 @@ static void Naive(const TrsvMatrix *A)
 {
   const int     rows = A->rows, lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
   int          *level = calloc((size_t)rows + 1, sizeof(int)), *place = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int));
-  int           levels = 0, row_max = 0, level_max = 0, off = 0, bandwidth = 0;
+  int           levels = 0, chained = 0, row_max = 0, level_max = 0, off = 0, bandwidth = 0;
   double        distance = 0, profile = 0, span = 0, variance = 0, mean;
   TrsvAnalysis *a;
 
@@ -35,7 +35,7 @@ static void Naive(const TrsvMatrix *A)
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
       const int away = abs(A->columns[k] - i);
 
-      distance += away, off += away > 0;
+      distance += away, off += away > 0, chained += away == 1;
       if (away > farthest) farthest = away;
     }
     profile += farthest;
@@ -47,6 +47,7 @@ static void Naive(const TrsvMatrix *A)
   if (rows) {
     Expect(fabs(a->statistics.row_mean - mean) < 1e-12 * mean, "row mean");
     Expect(fabs(a->statistics.row_variation - sqrt(variance) / mean) < 1e-6, "row variation %g, not %g", a->statistics.row_variation, sqrt(variance) / mean);
+    Expect(fabs(a->statistics.chained - (double)chained / rows) < 1e-12, "%g of the rows chained, not %d", a->statistics.chained, chained);
     Expect(fabs(a->statistics.level_mean - (double)rows / levels) < 1e-9, "level mean");
     Expect(a->statistics.bandwidth == bandwidth && fabs(a->statistics.row_bandwidth - profile / rows) < 1e-9 * rows, "bandwidth %d, of a row %g, not %d and %g", a->statistics.bandwidth, a->statistics.row_bandwidth, bandwidth, profile / rows);
     for (int l = 0; l < levels; l++) { /* the first and the last of a set but for a tenth at either end, by counting */

@@ -112,7 +112,7 @@ static void Numbers(void)
     f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 4);
     ((double *)A.values)[A.offsets[40]]     = NAN;
     ((double *)A.values)[A.offsets[41] - 1] = NAN;
-    if (f && ExpectError(TrsvFactorNumeric(f, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric")) {
+    if (f && ExpectError(TrsvFactorNumeric(f, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric")) {
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       Expect(o.row == -1, "zero pivot in row %d", o.row);
       Expect(isnan(((const double *)u)[U.offsets[99]]) && isfinite(((const double *)u)[0]), "the last pivot is %g", ((const double *)u)[U.offsets[99]]);
@@ -138,7 +138,7 @@ static void Analysed(void)
     TrsvMatrix    L, U;
 
     if (!f) break;
-    if (trim) TrsvFactorTrim(f);
+    if (trim) TrsvFactorTrim(f, NULL);
     TrsvFactorTriangles(f, &L, &U, NULL, NULL);
     Expect((!L.analysis) == trim && !U.analysis, "L %s an analysis, U %s", L.analysis ? "has" : "has not", U.analysis ? "has" : "has not");
     ExpectError(TrsvAnalyse(&L, &again), TRSV_SUCCESS, "TrsvAnalyse");
@@ -176,7 +176,7 @@ static void Lost(void)
 
     SimtSettings.bounded = 1;
     SimtSettings.lose    = lose;
-    error                = TrsvFactorNumeric(f, A.values, &Plain, &o, NULL);
+    error                = TrsvFactorNumeric(f, NULL, A.values, &Plain, &o, NULL);
     told += error == TRSV_ERR_TIMEOUT;
     Expect(!error || error == TRSV_ERR_TIMEOUT, "error %d: %s", (int)error, TrsvErrorMessage());
     SimtDefaults();
@@ -209,7 +209,7 @@ static void Fails(void)
       SimtFailAt(k, 0);
       error = TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row);
       Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
-      if (!error) error = TrsvFactorNumeric(f, A.values, &Plain, &o, NULL);
+      if (!error) error = TrsvFactorNumeric(f, NULL, A.values, &Plain, &o, NULL);
       failed = SimtFailed();
       Expect(!failed == !error, "place %ld: error %d", k, (int)error);
       SimtFailAt(0, 0);
@@ -248,6 +248,7 @@ void TestFactor(void)
   Refused();
   Numbers();
   LongRows();
+  ByPlan();
   Analysed();
   Lost();
   Fails();

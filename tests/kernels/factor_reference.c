@@ -194,35 +194,69 @@ static int PatternsOf(const Square *A, TrsvFactorKind kind, const TrsvMatrix *L,
 
 static unsigned schedule; /* runs on from test to test */
 
-void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const TrsvPivots *p, int times, const char *where)
+static void Numeric(TrsvFactor *f, TrsvPlan *lower, const Square *A, const Result *r, const TrsvPivots *p, int times, const char *where)
 {
   const size_t size = TrsvValueSize(A->precision);
-  Result       r = Factor(A, TrsvFactorOrder(f), kind, p);
   TrsvOutcome  o;
   TrsvMatrix   L, U;
   const void  *l, *u;
-  Square       B = Permuted(A, TrsvFactorOrder(f));
   char        *kept = malloc(size * (size_t)(2 * A->nnz + 2));
 
-  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  Expect(PatternsOf(&B, kind, &L, &U), "%s: other patterns than those of A", where);
-  FreeSquare(&B);
   for (int t = 0; t < times; t++) {
     SimtSchedule(schedule++);
-    if (!ExpectError(TrsvFactorNumeric(f, A->values, p, &o, NULL), TRSV_SUCCESS, where)) break;
+    if (!ExpectError(TrsvFactorNumeric(f, lower, A->values, p, &o, NULL), TRSV_SUCCESS, where)) break;
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     const size_t nl = (size_t)L.offsets[A->rows], nu = (size_t)U.offsets[A->rows];
 
-    if (!Expect(o.row == r.row && o.attempts == r.attempts, "%s: row %d, %d attempts; not %d, %d", where, o.row, o.attempts, r.row, r.attempts)) break;
-    if (!Expect(fabs(o.shift - r.shift) <= 1e-5 * fabs(r.shift) && fabs(o.pivot - r.pivot) <= 1e-12, "%s: shift %g, pivot %g; not %g, %g", where, o.shift, o.pivot, r.shift, r.pivot)) break;
-    if (r.row >= 0) break; /* what is behind a zero pivot is of no use */
-    if (!CloseTo(A->precision, p != &Plain, (int)nl, l, r.l, "L", where) || !CloseTo(A->precision, p != &Plain, (int)nu, u, r.u, "U", where)) break;
+    if (!Expect(o.row == r->row && o.attempts == r->attempts, "%s: row %d, %d attempts; not %d, %d", where, o.row, o.attempts, r->row, r->attempts)) break;
+    if (!Expect(fabs(o.shift - r->shift) <= 1e-5 * fabs(r->shift) && fabs(o.pivot - r->pivot) <= 1e-12, "%s: shift %g, pivot %g; not %g, %g", where, o.shift, o.pivot, r->shift, r->pivot)) break;
+    if (r->row >= 0) break; /* what is behind a zero pivot is of no use */
+    if (!CloseTo(A->precision, p != &Plain, (int)nl, l, r->l, "L", where) || !CloseTo(A->precision, p != &Plain, (int)nu, u, r->u, "U", where)) break;
     if (t && !Expect(!memcmp(kept, l, size * nl) && !memcmp(kept + size * nl, u, size * nu), "%s: other bits under schedule %u", where, schedule - 1)) break;
     memcpy(kept, l, size * nl);
     memcpy(kept + size * nl, u, size * nu);
   }
   SimtDefaults();
   free(kept);
+}
+
+TrsvPlan *MakeLower(const TrsvFactor *f, const char *settings)
+{
+  TrsvMatrix L, U;
+  TrsvPlan  *plan;
+  int        entries;
+
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+  TrsvFactorEntries(f, &entries, &(int){0});
+  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, entries, TrsvAlgorithmFind("chunk"), settings, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  return plan;
+}
+
+void CheckNumericBy(TrsvFactor *f, TrsvPlan *lower, const Square *A, TrsvFactorKind kind, const TrsvPivots *p, int times, const char *where)
+{
+  Result r = Factor(A, TrsvFactorOrder(f), kind, p);
+
+  Numeric(f, lower, A, &r, p, times, where);
+  free(r.l);
+  free(r.u);
+}
+
+void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const TrsvPivots *p, int times, const char *where)
+{
+  Result     r = Factor(A, TrsvFactorOrder(f), kind, p);
+  TrsvMatrix L, U;
+  Square     B = Permuted(A, TrsvFactorOrder(f));
+
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+  Expect(PatternsOf(&B, kind, &L, &U), "%s: other patterns than those of A", where);
+  FreeSquare(&B);
+  if (f->pivots && L.analysis) {
+    TrsvPlan *lower = MakeLower(f, NULL);
+
+    Numeric(f, lower, A, &r, p, times, where);
+    TrsvPlanDestroy(&lower);
+  }
+  Numeric(f, NULL, A, &r, p, times, where);
   free(r.l);
   free(r.u);
 }

@@ -155,28 +155,58 @@ static void Grid(const int side[3], int full, Kind kind, int **offsets, int **co
   free(name);
 }
 
+/* Rows of one colour that touch are of the same so many in turn along x. */
+static void Runs(const int side[3], int run, const int *offsets, const int *columns, const double *values)
+{
+  const int     rows = side[0] * side[1] * side[2];
+  int          *colour = malloc(sizeof(int) * (size_t)rows), joined = 0;
+  TrsvOrdering *o;
+
+  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, 0, &o), TRSV_SUCCESS, "TrsvOrderBMC")) {
+    for (int c = 0; c < o->colours; c++)
+      for (int p = o->colour[c]; p < o->colour[c + 1]; p++) colour[o->order[p]] = c;
+    for (int i = 0; i < rows; i++)
+      for (int k = offsets[i]; k < offsets[i + 1]; k++) {
+        const int j = columns[k];
+
+        if (j == i || colour[j] != colour[i]) continue;
+        joined++;
+        if (!Expect(j / side[0] == i / side[0] && j % side[0] / run == i % side[0] / run, "rows %d and %d have one colour", i, j)) i = rows - 1;
+      }
+    Expect((joined > 0) == (run > 1), "%d entries between rows of one colour", joined);
+    TrsvOrderingDestroy(&o);
+  }
+  free(colour);
+}
+
 static void Grids(void)
 {
   static const struct {
     int  side[3], full;
     Kind kind;
-    int  levels; /* no more than these */
+    int  levels, run; /* no more than these; points of a run */
   } grids[] = {
-    {{40, 40, 1},  0, WHOLE,    7 },
-    {{37, 23, 1},  0, WHOLE,    7 },
-    {{4, 200, 1},  0, WHOLE,    7 },
-    {{40, 40, 1},  1, WHOLE,    10},
-    {{37, 23, 1},  1, BOUNDARY, 10},
-    {{16, 16, 16}, 0, WHOLE,    10},
-    {{7, 11, 13},  0, WHOLE,    10},
-    {{12, 9, 10},  1, WHOLE,    22},
-    {{12, 9, 10},  0, BOUNDARY, 10},
-    {{30, 20, 1},  2, WHOLE,    28},
-    {{9, 12, 10},  2, WHOLE,    80},
-    {{40, 40, 1},  0, PERIODIC, 0 },
-    {{40, 40, 1},  0, SHORTCUT, 0 },
-    {{40, 40, 1},  0, SHUFFLED, 0 },
-    {{9, 9, 9},    0, SHUFFLED, 0 },
+    {{40, 40, 1},    0, WHOLE,    7,  1},
+    {{37, 23, 1},    0, WHOLE,    7,  1},
+    {{4, 200, 1},    0, WHOLE,    7,  1},
+    {{40, 40, 1},    1, WHOLE,    10, 1},
+    {{37, 23, 1},    1, BOUNDARY, 10, 1},
+    {{16, 16, 16},   0, WHOLE,    10, 1},
+    {{7, 11, 13},    0, WHOLE,    10, 1},
+    {{12, 9, 10},    1, WHOLE,    22, 1},
+    {{12, 9, 10},    0, BOUNDARY, 10, 1},
+    {{30, 20, 1},    2, WHOLE,    28, 1},
+    {{9, 12, 10},    2, WHOLE,    80, 1},
+    {{363, 362, 1},  0, WHOLE,    12, 4},
+    {{1025, 128, 1}, 0, BOUNDARY, 12, 4},
+    {{50, 51, 53},   0, WHOLE,    16, 4},
+    {{365, 360, 1},  1, WHOLE,    10, 1},
+    {{366, 361, 1},  2, WHOLE,    28, 1},
+    {{362, 362, 1},  0, WHOLE,    7,  1},
+    {{40, 40, 1},    0, PERIODIC, 0,  1},
+    {{40, 40, 1},    0, SHORTCUT, 0,  1},
+    {{40, 40, 1},    0, SHUFFLED, 0,  1},
+    {{9, 9, 9},      0, SHUFFLED, 0,  1},
   };
 
   for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++) {
@@ -188,6 +218,7 @@ static void Grids(void)
     if (grids[g].levels) {
       Expect(!memcmp(found, grids[g].side, sizeof(found)), "taken for %d x %d x %d", found[0], found[1], found[2]);
       Expect(levels <= grids[g].levels, "%d level sets, more than %d", levels, grids[g].levels);
+      Runs(grids[g].side, grids[g].run, offsets, columns, NULL);
     } else {
       Expect(!found[0], "taken for a grid of %d x %d x %d", found[0], found[1], found[2]);
       Expect(levels <= 60, "%d level sets", levels);
@@ -198,32 +229,38 @@ static void Grids(void)
   }
 }
 
-/* Colours rise for longer along the side whose entries are far larger. */
+/* Colours rise for longer along the side whose entries are far larger, and there are no runs along that. */
 static void Anisotropic(void)
 {
-  static const int side[3] = {70, 40, 1}, rows = 70 * 40;
   static const struct {
+    int    side[3];
     double x, y;
-    int    levels;
+    int    levels, run;
   } sizes[] = {
-    {1,   2,   7 },
-    {10,  1,   19},
-    {1,   100, 35},
-    {1,   NAN, 35},
-    {0,   0,   7 },
+    {{70, 40, 1},   1,   2,   7,  1},
+    {{70, 40, 1},   10,  1,   19, 1},
+    {{70, 40, 1},   1,   100, 35, 1},
+    {{70, 40, 1},   1,   NAN, 35, 1},
+    {{70, 40, 1},   0,   0,   7,  1},
+    {{362, 363, 1}, 5,   1,   12, 4},
+    {{362, 363, 1}, 7,   1,   19, 1},
+    {{362, 363, 1}, 1,   100, 39, 4},
+    {{362, 363, 1}, NAN, 1,   39, 4},
   };
 
   for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
-    int    *offsets, *columns, found[3], levels;
-    double *values;
+    const int *side = sizes[s].side, rows = side[0] * side[1];
+    int       *offsets, *columns, found[3], levels;
+    double    *values;
 
-    Begin("bmc: entries of %g along x, %g along y", sizes[s].x, sizes[s].y);
+    Begin("bmc: grid %d x %d, entries of %g along x, %g along y", side[0], side[1], sizes[s].x, sizes[s].y);
     Grid(side, 0, WHOLE, &offsets, &columns);
     values = malloc(sizeof(double) * (size_t)offsets[rows]);
     for (int i = 0; i < rows; i++)
       for (int k = offsets[i]; k < offsets[i + 1]; k++) values[k] = columns[k] == i ? 4 : abs(columns[k] - i) == 1 ? -sizes[s].x : -sizes[s].y;
     levels = CheckOrdering(rows, offsets, columns, values, 0, found);
     Expect(found[0] == side[0] && levels == sizes[s].levels, "%d level sets, not %d", levels, sizes[s].levels);
+    Runs(side, sizes[s].run, offsets, columns, values);
     free(offsets);
     free(columns);
     free(values);

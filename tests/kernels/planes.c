@@ -128,6 +128,6 @@ void TestPlanes(void)
   for (size_t c = 0; c < sizeof(nearly) / sizeof(nearly[0]); c += Reduced() ? 4 : 1) Check(&nearly[c], (int)c % 4, H200);
   End();
   Begin("no chunks of planes on a device too small for them");
-  Check(&(Case){{{20, 40, 25}, 7, 0}, 8, 0, 0, 0, 0}, 0, 16);
+  Check(&(Case){{{20, 40, 25}, 7, 0}, 8, 1, 3, 8, 0}, 0, 16);
   End();
 }

@@ -1,46 +1,52 @@
 /*
-   sell on what it is for: a plane in the order of colours, with and without blocks. Where there are blocks, slices have fewer level sets than
-   their rows.
+   sell on what it is for: grids in the order of colours, with and without blocks. Where there are blocks, slices have fewer level sets than
+   their rows. In blocks that are one row high, rows follow each other in chains.
 */
 #include "check.h"
 
 /* The row in each place: by the ordering of the library or, where `high` is not 0, by blocks of 4 x high rows, red and black. */
-static void Order(int n, int high, const int *offsets, const int *columns, int *order)
+static void Order(const int side[3], int high, const int *offsets, const int *columns, int *order)
 {
+  const int     rows = side[0] * side[1] * side[2];
   TrsvOrdering *ordering;
   int           p = 0;
 
   if (!high) {
-    if (!ExpectError(TrsvOrderBMC(n * n, offsets, columns, NULL, TRSV_HOST, 0, &ordering), TRSV_SUCCESS, "TrsvOrderBMC")) exit(2);
-    memcpy(order, ordering->order, sizeof(int) * (size_t)(n * n));
+    if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, 0, &ordering), TRSV_SUCCESS, "TrsvOrderBMC")) exit(2);
+    memcpy(order, ordering->order, sizeof(int) * (size_t)rows);
     TrsvOrderingDestroy(&ordering);
     return;
   }
   for (int colour = 0; colour < 2; colour++)
-    for (int y = 0; y < n; y += high)
-      for (int x = (y / high + colour) % 2 * 4; x < n; x += 8)
-        for (int v = y; v < n && v < y + high; v++)
-          for (int u = x; u < n && u < x + 4; u++) order[p++] = v * n + u;
+    for (int z = 0; z < side[2]; z++)
+      for (int y = 0; y < side[1]; y += high)
+        for (int x = (y / high + z + colour) % 2 * 4; x < side[0]; x += 8)
+          for (int v = y; v < side[1] && v < y + high; v++)
+            for (int u = x; u < side[0] && u < x + 4; u++) order[p++] = (z * side[1] + v) * side[0] + u;
 }
 
-/* The 5-point plane of n^2 in such an order; the caller frees both arrays. */
-static void Grid(int n, int high, int **offsets, int **columns)
+/* The 5-point plane or 7-point space in such an order; the caller frees both arrays. */
+static void Grid(const int side[3], int high, int **offsets, int **columns)
 {
-  const int rows = n * n;
-  int      *o = malloc(sizeof(int) * ((size_t)rows + 1)), *c = malloc(sizeof(int) * 5 * (size_t)rows), *place = malloc(sizeof(int) * (size_t)rows), *order = malloc(sizeof(int) * (size_t)rows), k = 0;
+  const int plane = side[0] * side[1], rows = plane * side[2];
+  int      *o = malloc(sizeof(int) * ((size_t)rows + 1)), *c = malloc(sizeof(int) * 7 * (size_t)rows), *place = malloc(sizeof(int) * (size_t)rows), *order = malloc(sizeof(int) * (size_t)rows), k = 0;
 
   for (int i = 0; i < rows; i++) {
+    const int x = i % side[0], y = i / side[0] % side[1];
+
     o[i] = k;
-    if (i >= n) c[k++] = i - n;
-    if (i % n) c[k++] = i - 1;
+    if (i >= plane) c[k++] = i - plane;
+    if (y) c[k++] = i - side[0];
+    if (x) c[k++] = i - 1;
     c[k++] = i;
-    if (i % n < n - 1) c[k++] = i + 1;
-    if (i + n < rows) c[k++] = i + n;
+    if (x < side[0] - 1) c[k++] = i + 1;
+    if (y < side[1] - 1) c[k++] = i + side[0];
+    if (i + plane < rows) c[k++] = i + plane;
   }
   o[rows]  = k;
   *offsets = calloc((size_t)rows + 1, sizeof(int));
   *columns = malloc(sizeof(int) * (size_t)k);
-  Order(n, high, o, c, order);
+  Order(side, high, o, c, order);
   for (int p = 0; p < rows; p++) place[order[p]] = p;
   for (int p = k = 0; p < rows; p++) {
     const int i = order[p];
@@ -90,17 +96,29 @@ static void Solves(const Triangle *T, int blocks)
 
 void TestSell(void)
 {
-  const int n = Reduced() ? 29 : 47;
+  static const struct {
+    int side[3], high;
+  } grids[] = {
+    {{47, 47, 1},   0},
+    {{47, 47, 1},   1},
+    {{47, 47, 1},   2},
+    {{47, 47, 1},   4},
+    {{13, 11, 10},  0},
+    {{13, 11, 10},  1},
+    {{16, 8, 7},    1},
+    {{13, 11, 10},  2},
+  };
 
-  for (int high = 0; high <= 4; high += 2) {
-    int *offsets, *columns;
+  for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++) {
+    const int side[3] = {grids[g].side[0], Reduced() ? (grids[g].side[1] + 1) / 2 : grids[g].side[1], grids[g].side[2]};
+    int      *offsets, *columns;
 
-    Begin("sell, a plane in the order of colours, blocks of %d", 4 * high);
-    Grid(n, high, &offsets, &columns);
+    Begin("sell, a grid of %d x %d x %d in the order of colours, blocks of %d", side[0], side[1], side[2], 4 * grids[g].high);
+    Grid(side, grids[g].high, &offsets, &columns);
     for (int variant = 0; variant < 4; variant++) {
-      Triangle T = MakeFrom(n * n, offsets, columns, variant & 1 ? TRSV_UPPER : TRSV_LOWER, variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE);
+      Triangle T = MakeFrom(side[0] * side[1] * side[2], offsets, columns, variant & 1 ? TRSV_UPPER : TRSV_LOWER, variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE);
 
-      Solves(&T, high > 0);
+      Solves(&T, grids[g].high > 0);
       FreeTriangle(&T);
     }
     free(offsets);

@@ -34,10 +34,15 @@ TrsvFactor *MakeFactor(const Square *, const int *order, TrsvFactorKind, int lan
 /* No shifts, and pivots of a size that makes little of rounding */
 extern const TrsvPivots Plain;
 
-/* Factors A some times under different schedules. Expects factors close to those of the host, closer where pivots is &Plain; the same to the
+/* A plan of the algorithm chunk for its L, by which it finds pivots where nothing but these depends on each other */
+TrsvPlan *MakeLower(const TrsvFactor *, const char *settings);
+
+/* Factors A some times under different schedules, with such a plan, too, where that makes a difference. Expects factors close to those of the host, closer where pivots is &Plain; the same to the
    bit every time; and the same outcome. */
 void CheckNumeric(TrsvFactor *, const Square *, TrsvFactorKind, const TrsvPivots *pivots, int times, const char *where);
+void CheckNumericBy(TrsvFactor *, TrsvPlan *lower, const Square *, TrsvFactorKind, const TrsvPivots *pivots, int times, const char *where); /* with that plan alone */
 
 void LongRows(void); /* factor_long.c, a part of TestFactor() */
+void ByPlan(void);   /* factor_plan.c, likewise */
 
 #endif

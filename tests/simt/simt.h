@@ -111,6 +111,8 @@ static inline unsigned long long      trsv_bits(double v) { return std::bit_cast
 static inline unsigned                trsv_bits(float v) { return std::bit_cast<unsigned>(v); }
 static inline double                  trsv_from_bits(unsigned long long b) { return std::bit_cast<double>(b); }
 static inline float                   trsv_from_bits(unsigned b) { return std::bit_cast<float>(b); }
+static inline double                  trsv_reciprocal(double v) { return 1 / v; }
+static inline float                   trsv_reciprocal(float v) { return 1 / v; }
 static inline void                    trsv_pause() { simt::pause(); }
 static inline void                    trsv_wait_for_previous() { } /* every launch runs to its end before the next */
 static inline void                    trsv_let_next_start() { }
