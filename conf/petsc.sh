@@ -30,6 +30,7 @@ if [ -n "${PETSC_DIR:-}" ]; then
   answer "$PETSC_DIR" "${PETSC_ARCH:-}" "${PETSC_PYTHONPATH:-}"
   exit 0
 fi
+unset PETSC_DIR PETSC_ARCH # the makefile gives them empty, which PETSc's configure takes for a relative path
 
 nvcc=$(command -v nvcc || true)
 if [ -n "$nvcc" ]; then kind=cuda; else kind=host; fi
@@ -86,7 +87,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   say "installing from Debian (20 s): ${missing[*]}"
   sudo=
   [ "$(id -u)" = 0 ] || sudo=sudo
-  { $sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq "${missing[@]}"; } >"$root/apt.log" 2>&1 ||
+  { $sudo apt-get -o DPkg::Lock::Timeout=300 update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get -o DPkg::Lock::Timeout=300 install -y -qq "${missing[@]}"; } >"$root/apt.log" 2>&1 ||
     { tail -20 "$root/apt.log" >&2; die "apt-get failed; log in $root/apt.log"; }
 fi
 

@@ -38,6 +38,15 @@ wrong_petsc() { # a PETSC_DIR that is none is named, and nothing is built instea
   out=$(PETSC_DIR=$empty PETSC_ARCH=none timeout 60 $make lib 2>&1)
   [ $? != 0 ] && grep -q "PETSC_DIR=$empty PETSC_ARCH=none is not a built PETSc" <<<"$out"
 }
+fresh() { # the makefile's own call of the set-up configures the PETSc that it unpacked, not one that the environment names; a stand-in for configure tells
+  local kind src
+  for kind in cuda host; do
+    src=$empty/fresh/petsc-$(sed -n 's/^version=//p' conf/petsc.sh)-$kind/src
+    mkdir -p "$src" && touch "$src/../unpacked"
+    printf 'import os\nraise SystemExit("environment: " + str([x for x in ("PETSC_DIR", "PETSC_ARCH") if x in os.environ]))\n' >"$src/configure"
+  done
+  env -u PETSC_DIR -u PETSC_ARCH SPTRSV_CACHE="$empty/fresh" timeout 60 $make lib 2>&1 | grep -F 'environment: []'
+}
 given_petsc() { # one that is given is taken
   local LIB PETSC_DIR PETSC_ARCH CUDA
   eval "$($make -s info)"
@@ -90,6 +99,7 @@ check "make info can be evaluated" info
 check "make info prints assignments only" info_only
 check "make info where nothing is set up" nothing_set_up
 check "make with a wrong PETSC_DIR" wrong_petsc
+check "make where nothing is set up" fresh
 check "make with a PETSC_DIR that is given" given_petsc
 check "make again has nothing to do" up_to_date
 check "make run" run "-n 8" "^problem:"
