@@ -46,25 +46,6 @@ static TrsvError CheckStructure(const TrsvMatrix *A)
   return TRSV_SUCCESS;
 }
 
-/* level[i] = 1 + the largest level among the rows that row i depends on; returns how many levels there are */
-static int FindLevels(const TrsvMatrix *A, int level[])
-{
-  const int lower = A->triangle == TRSV_LOWER;
-  int       levels = 0;
-
-  for (int r = 0; r < A->rows; r++) {
-    const int i = lower ? r : A->rows - 1 - r;
-    int       begin, end, diagonal, l = 0;
-
-    TrsvRow(A, i, &begin, &end, &diagonal);
-    for (int k = begin; k < end; k++)
-      if (level[A->columns[k]] >= l) l = level[A->columns[k]] + 1;
-    level[i] = l;
-    if (l >= levels) levels = l + 1;
-  }
-  return levels;
-}
-
 void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance, unsigned long long profile)
 {
   s->rows = rows;
@@ -79,32 +60,60 @@ void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigne
   s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
 }
 
-static void FillStatistics(const TrsvMatrix *A, const int order[], const int levels[], TrsvStatistics *s)
+/* level[i] = 1 + the largest level among the rows that row i depends on, and in the same pass, as it is the pass over the entries that takes time, all
+   statistics but those that want the level sets, and the checks of CheckStructure(), which is asked where one fails: it tells of the first row. */
+static TrsvError FindLevels(const TrsvMatrix *A, int level[], TrsvStatistics *s)
 {
-  const int          unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows, stored = A->offsets[rows];
-  unsigned long long squares = 0, distance = 0, profile = 0, span = 0, chained = 0;
+  const int          lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows, stored = A->offsets[rows];
+  unsigned long long squares = 0, distance = 0, profile = 0, chained = 0;
 
-  for (int i = 0; i < rows; i++) {
-    const int begin = A->offsets[i], end = A->offsets[i + 1], length = end - begin + unit, farthest = begin == end ? 0 : abs(A->columns[A->triangle == TRSV_LOWER ? begin : end - 1] - i);
+  TrsvCall(TrsvCheckStart(A, A->offsets[0]));
+  for (int r = 0; r < rows; r++) {
+    const int i = lower ? r : rows - 1 - r, last = lower ? i - 1 : rows - 1; /* last: column off the diagonal */
+    const int length = A->offsets[i + 1] - A->offsets[i] + unit;
+    int       begin, end, diagonal, before = lower ? -1 : i, farthest = 0, l = 0;
 
+    TrsvRow(A, i, &begin, &end, &diagonal);
+    if (begin < 0 || end < begin || A->offsets[i + 1] > stored || (!unit && A->columns[diagonal] != i)) return CheckStructure(A);
+    for (int k = begin; k < end; k++) {
+      const int j = A->columns[k], away = lower ? i - j : j - i;
+
+      if (j <= before || j > last) return CheckStructure(A);
+      before = j;
+      if (level[j] >= l) l = level[j] + 1;
+      if (away > farthest) farthest = away;
+      distance += (unsigned)away;
+      chained += away == 1;
+    }
+    level[i] = l;
+    if (l >= s->levels) s->levels = l + 1;
     if (length > s->row_max) s->row_max = length;
     if (farthest > s->bandwidth) s->bandwidth = farthest;
-    profile += (unsigned long long)farthest;
+    profile += (unsigned)farthest;
     squares += (unsigned long long)length * (unsigned long long)length;
-    for (int k = begin; k < end; k++) {
-      distance += (unsigned long long)abs(A->columns[k] - i);
-      chained += abs(A->columns[k] - i) == 1;
-    }
   }
+  s->chained = rows ? (double)chained / rows : 0;
+  TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance, profile);
+  return TRSV_SUCCESS;
+}
+
+/* The rows by level set, rising in each, and the statistics that want them. order [rows], levels [number of levels + 2]. */
+static void SortByLevel(int rows, const int level[], int order[], int levels[], TrsvStatistics *s)
+{
+  unsigned long long span = 0;
+
+  /* counting sort: levels[l + 1] runs from the start of set l to its end, which is the start of set l + 1 */
+  memset(levels, 0, sizeof(int) * ((size_t)s->levels + 2));
+  for (int i = 0; i < rows; i++) levels[level[i] + 2]++;
+  for (int l = 1; l <= s->levels; l++) levels[l + 1] += levels[l];
+  for (int i = 0; i < rows; i++) order[levels[level[i] + 1]++] = i;
   for (int l = 0; l < s->levels; l++) {
     const int *set = order + levels[l], size = levels[l + 1] - levels[l];
 
     if (size > s->level_max) s->level_max = size;
     span += (unsigned long long)size * (unsigned long long)(set[size - 1 - TRSV_SPAN_LEFT_OUT(size)] - set[TRSV_SPAN_LEFT_OUT(size)]);
   }
-  s->span    = rows ? (double)span / rows : 0;
-  s->chained = rows ? (double)chained / rows : 0;
-  TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance, profile);
+  s->span = rows ? (double)span / rows : 0;
 }
 
 /* The level sets and the statistics of a triangle on the host, into an analysis that is zeroed; the caller frees what is in it after an error. */
@@ -113,18 +122,13 @@ static TrsvError HostAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
   int      *level;
   TrsvError error;
 
-  TrsvCall(CheckStructure(A));
+  if (A->rows < 0) return TrsvCheckStart(A, 0);
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)A->rows, &level));
-  a->statistics.levels = FindLevels(A, level);
-  error                = TrsvAlloc(sizeof(int) * ((size_t)A->rows + (size_t)a->statistics.levels + 2), &a->order);
+  error = FindLevels(A, level, &a->statistics);
+  if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)A->rows + (size_t)a->statistics.levels + 2), &a->order);
   if (!error) {
     a->levels = a->order + A->rows;
-    /* counting sort by level: levels[l + 1] runs from the start of set l to its end, which is the start of set l + 1 */
-    memset(a->levels, 0, sizeof(int) * ((size_t)a->statistics.levels + 2));
-    for (int i = 0; i < A->rows; i++) a->levels[level[i] + 2]++;
-    for (int l = 1; l <= a->statistics.levels; l++) a->levels[l + 1] += a->levels[l];
-    for (int i = 0; i < A->rows; i++) a->order[a->levels[level[i] + 1]++] = i;
-    FillStatistics(A, a->order, a->levels, &a->statistics);
+    SortByLevel(A->rows, level, a->order, a->levels, &a->statistics);
   }
   free(level);
   return error;

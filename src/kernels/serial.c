@@ -11,7 +11,7 @@
 typedef struct {
   TrsvTriangle triangle;
   int         *offsets, *columns; /* [rows + 1], [entries off the diagonal] */
-  int         *source;            /* where each of them, and then each row's diagonal, stands in the caller's values */
+  int         *source;            /* where the triangle's entries stand in the caller's values, NULL where in their order */
   void        *values, *inverse;  /* inverse [rows], NULL with a unit diagonal */
 } Serial;
 
@@ -31,44 +31,46 @@ static void SerialDestroy(TrsvPlan *plan)
 static TrsvError SerialAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const int    stored = A->diagonal == TRSV_DIAGONAL_STORED, rows = A->rows;
-  const size_t size = TrsvValueSize(A->precision), off = (size_t)(A->offsets[rows] - (stored ? rows : 0)), all = (size_t)A->offsets[rows];
+  const size_t size = TrsvValueSize(A->precision), all = (size_t)A->offsets[rows], off = all - (stored ? (size_t)rows : 0), map = source ? sizeof(int) * all : 0;
   Serial      *s;
-  int          to = 0;
 
   (void)analysis;
   TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
   s = memset(plan->data, 0, sizeof(*s));
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)rows + 1), &s->offsets));
   TrsvCall(TrsvAlloc(sizeof(int) * off, &s->columns));
-  TrsvCall(TrsvAlloc(sizeof(int) * all, &s->source));
+  if (source) TrsvCall(TrsvAlloc(map, &s->source));
   TrsvCall(TrsvAlloc(size * off, &s->values));
   if (stored) TrsvCall(TrsvAlloc(size * (size_t)rows, &s->inverse));
-  plan->bytes   = sizeof(*s) + sizeof(int) * ((size_t)rows + 1 + off + all) + size * all;
+  plan->bytes   = sizeof(*s) + sizeof(int) * ((size_t)rows + 1 + off) + map + size * all;
   s->triangle   = A->triangle;
   s->offsets[0] = 0;
-  for (int i = 0; i < rows; i++) {
+  for (int i = 0, to = 0; i < rows; i++) {
     int begin, end, diagonal;
 
     TrsvRow(A, i, &begin, &end, &diagonal);
-    for (int k = begin; k < end; k++, to++) {
-      s->columns[to] = A->columns[k];
-      s->source[to]  = source ? source[k] : k;
-    }
+    for (int k = begin; k < end; k++, to++) s->columns[to] = A->columns[k];
     s->offsets[i + 1] = to;
-    if (stored) s->source[off + (size_t)i] = source ? source[diagonal] : diagonal;
   }
+  if (source) memcpy(s->source, source, map);
   return TRSV_SUCCESS;
 }
 
-/* One body for both precisions. The order of each sum is that of the columns. */
+/* One body for both precisions. The order of each sum is that of the columns, as in PETSc: where pivots are tiny, another one gives other residuals. */
 #define SERIAL(Real, SetValues, Solve) \
   static void SetValues(const Serial *s, int rows, const Real *from) \
   { \
-    const int off    = s->offsets[rows]; \
-    Real     *values = s->values, *inverse = s->inverse; \
+    const int *source = s->source, lower = s->triangle == TRSV_LOWER; \
+    Real      *values = s->values, *inverse = s->inverse; \
 \
-    for (int k = 0; k < off; k++) values[k] = from[s->source[k]]; \
-    for (int i = 0; inverse && i < rows; i++) inverse[i] = 1 / from[s->source[off + i]]; \
+    for (int i = 0; i < rows; i++) { \
+      const int begin = s->offsets[i], end = s->offsets[i + 1]; \
+      const int before = inverse ? i + !lower : 0; /* diagonals before this row's other entries */ \
+      const int diagonal = lower ? end + i : begin + i; \
+\
+      for (int k = begin; k < end; k++) values[k] = from[source ? source[k + before] : k + before]; \
+      if (inverse) inverse[i] = 1 / from[source ? source[diagonal] : diagonal]; \
+    } \
   } \
 \
   static void Solve(const Serial *s, int rows, const Real *b, Real *x) \

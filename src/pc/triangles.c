@@ -4,45 +4,40 @@
 #include "impl.h"
 
 /* A SeqAIJ ILU factor keeps L, without its unit diagonal, in rows 0, 1, ...; behind it the rows of U from the last to the first, each with
-   the reciprocal of its pivot as its last entry. L is used where it stands; U is put in order. */
+   the reciprocal of its pivot as its last entry. L is used where it stands; U is put in order, from its end on. */
 static PetscErrorCode Triangles_ILU(Mat host, SpTRSVGPUTriangles *t)
 {
   const PetscInt *i, *j, n = host->rmap->n;
-  PetscScalar    *a, *value;
-  PetscInt       *offsets, *columns, nnz, k;
+  PetscScalar    *a;
+  PetscInt       *columns, nnz, to;
+  MatInfo         info;
 
   PetscFunctionBegin;
   PetscCall(MatSeqAIJGetCSRAndMemType(host, &i, &j, &a, NULL));
-  /* where row r of U ends, from its length: a row is over where its column is the row itself */
-  PetscCall(PetscMalloc1(n + 1, &offsets));
-  k = i[n];
-  for (PetscInt r = n - 1; r >= 0; r--) {
+  PetscCall(MatGetInfo(host, MAT_LOCAL, &info));
+  nnz = n ? (PetscInt)info.nz_used - i[n] : 0; /* of no rows PETSc counts an entry */
+  PetscCall(PetscMalloc1((size_t)n + 1 + nnz, &t->index));
+  PetscCall(PetscMalloc1(nnz, &t->value));
+  columns     = t->index + n + 1;
+  t->index[n] = to = nnz;
+  for (PetscInt r = n - 1, k = i[n]; r >= 0; r--) {
     const PetscInt start = k;
 
-    while (j[k] != r) k++;
-    offsets[r] = ++k - start;
+    while (j[k] != r) k++; /* a row is over where its column is the row itself */
+    t->index[r] = to -= k - start + 1;
+    PetscCheck(to >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc's ILU factor has more entries in row %" PetscInt_FMT " than it counts", r);
+    columns[to]  = r;
+    t->value[to] = (PetscScalar)1.0 / a[k];
+    for (PetscInt e = start, o = to + 1; e < k; e++, o++) {
+      columns[o]  = j[e];
+      t->value[o] = a[e];
+    }
+    k++;
   }
-  nnz = k - i[n];
-  PetscCall(PetscMalloc1((size_t)n + 1 + nnz, &t->index));
-  PetscCall(PetscMalloc1(nnz, &value));
-  columns     = t->index + n + 1;
-  t->index[0] = 0;
-  for (PetscInt r = 0; r < n; r++) t->index[r + 1] = t->index[r] + offsets[r];
-  PetscCall(PetscFree(offsets));
-  for (PetscInt r = n - 1, from = i[n]; r >= 0; r--) {
-    const PetscInt to = t->index[r], off = t->index[r + 1] - to - 1;
-
-    columns[to] = r;
-    value[to]   = (PetscScalar)1.0 / a[from + off];
-    PetscCall(PetscArraycpy(columns + to + 1, j + from, off));
-    PetscCall(PetscArraycpy(value + to + 1, a + from, off));
-    from += off + 1;
-  }
-  t->L     = (TrsvMatrix){n, i, j, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
-  t->U     = (TrsvMatrix){n, t->index, columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
-  t->l     = a;
-  t->value = value;
-  t->u     = value;
+  t->L = (TrsvMatrix){n, i, j, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
+  t->U = (TrsvMatrix){n, t->index, columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
+  t->l = a;
+  t->u = t->value;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
