@@ -98,7 +98,8 @@ void Run(const Repeat *r)
     if (!error) error = TrsvDeviceDownload(now, r->result[0].device, r->result[0].bytes, NULL);
     if (!error && r->result[1].bytes) error = TrsvDeviceDownload(now + r->result[0].bytes, r->result[1].device, r->result[1].bytes, NULL);
     if (!n) memcpy(first, now, bytes);
-    else if (!error && memcmp(first, now, bytes)) differs = n + 1;
+    if (!n && r->expected) memcpy(first, r->expected, r->result[0].bytes);
+    if (!error && memcmp(first, now, bytes)) differs = n + 1;
   }
   qsort(seconds, (size_t)n, sizeof(*seconds), Compare);
   Tell(r, n, differs, seconds[n / 2], error);

@@ -6,7 +6,7 @@
    For each matrix (see matrices.h; its pattern with a full diagonal and seeded values): the multicolour ordering; ILU(0) and ICC(0) in the natural order and in
    that one, with every number of lanes for a row and every shift; the lower and the upper triangle by every algorithm of the table and the settings
    below; and L and then U of the ILU(0) in multicolour order, b and x in the matrix's own, as PCApply has them. Each TIMES times (1,000 if not
-   given; orderings a tenth of that) into poisoned memory, and compared with the first, bit for bit. What an algorithm refuses is told. Algorithms whose bits
+   given; orderings a tenth of that) into poisoned memory, and compared with the first, bit for bit; orderings with the host's. What an algorithm refuses is told. Algorithms whose bits
    vary by design are there to show that the comparison sees a difference; it is not counted. full:N is a dense triangle, by every form of
    that; order:MATRIX the ordering alone.
    Over the SIMT executor (make simt-repeats) each time is under another schedule.
@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bmc.h"
 #include "factor.h"
 #include "matrices.h"
 #include "repeat.h"
@@ -141,11 +142,19 @@ static TrsvError OrderOnce(void *data)
   return error;
 }
 
+/* Against the one that is made on the host */
 static void Orderings(const char *name, Ordering o)
 {
-  Repeat r = {.matrix = name, .what = "ordering bmc", .times = times > 20 ? times / 10 : times, .once = OrderOnce, .data = &o, .poisoned = 1, .result = {{o.order, sizeof(int) * (size_t)o.rows}}};
+  const size_t  bytes    = sizeof(int) * (size_t)o.rows;
+  int          *expected = Must(malloc(bytes + 1));
+  Repeat        r = {.matrix = name, .what = "ordering bmc, as made on the host", .times = times > 20 ? times / 10 : times, .once = OrderOnce, .data = &o, .poisoned = 1, .result = {{o.order, bytes}}, .expected = expected};
+  TrsvOrdering *host;
 
+  Need(TrsvOrderByHost(o.rows, o.offsets, o.columns, o.values, 0, &host));
+  Need(TrsvDeviceDownload(expected, host->order, bytes, NULL));
+  TrsvOrderingDestroy(&host);
   Run(&r);
+  free(expected);
 }
 
 typedef struct {
