@@ -87,7 +87,14 @@ if [ ${#missing[@]} -gt 0 ]; then
   say "installing from Debian (20 s): ${missing[*]}"
   sudo=
   [ "$(id -u)" = 0 ] || sudo=sudo
-  { $sudo apt-get -o DPkg::Lock::Timeout=300 update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get -o DPkg::Lock::Timeout=300 install -y -qq "${missing[@]}"; } >"$root/apt.log" 2>&1 ||
+  update() { # a new machine may be at its own first one, and apt waits for no other's lists
+    local tries=30
+    until LC_ALL=C $sudo apt-get update -qq; do
+      grep -q 'Could not get lock' "$root/apt.log" && [ $((--tries)) -gt 0 ] || return 1
+      sleep 10
+    done
+  }
+  { update && DEBIAN_FRONTEND=noninteractive $sudo apt-get -o DPkg::Lock::Timeout=300 install -y -qq "${missing[@]}"; } >"$root/apt.log" 2>&1 ||
     { tail -20 "$root/apt.log" >&2; die "apt-get failed; log in $root/apt.log"; }
 fi
 

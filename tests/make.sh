@@ -39,13 +39,17 @@ wrong_petsc() { # a PETSC_DIR that is none is named, and nothing is built instea
   [ $? != 0 ] && grep -q "PETSC_DIR=$empty PETSC_ARCH=none is not a built PETSc" <<<"$out"
 }
 fresh() { # the makefile's own call of the set-up configures the PETSc that it unpacked, not one that the environment names; a stand-in for configure tells
-  local kind src
+  local kind src out
   for kind in cuda host; do
     src=$empty/fresh/petsc-$(sed -n 's/^version=//p' conf/petsc.sh)-$kind/src
     mkdir -p "$src" && touch "$src/../unpacked"
     printf 'import os\nraise SystemExit("environment: " + str([x for x in ("PETSC_DIR", "PETSC_ARCH") if x in os.environ]))\n' >"$src/configure"
   done
-  env -u PETSC_DIR -u PETSC_ARCH SPTRSV_CACHE="$empty/fresh" timeout 60 $make lib 2>&1 | grep -F 'environment: []'
+  mkdir "$empty/bin" # a test installs nothing
+  printf '#!/bin/sh\nexit 1\n' | tee "$empty/bin/apt-get" >"$empty/bin/sudo"
+  chmod +x "$empty/bin"/*
+  out=$(env -u PETSC_DIR -u PETSC_ARCH PATH="$empty/bin:$PATH" SPTRSV_CACHE="$empty/fresh" timeout 60 $make lib 2>&1)
+  grep -qF 'environment: []' <<<"$out" || { echo "$out"; return 1; }
 }
 given_petsc() { # one that is given is taken
   local LIB PETSC_DIR PETSC_ARCH CUDA

@@ -25,9 +25,11 @@ TrsvError TrsvCheckRow(const TrsvMatrix *A, int i, int begin, int end, const int
 {
   const int lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
   /* what a column of this row may be */
-  const int first = lower ? 0 : i + unit, last = lower ? i - unit : A->rows - 1, n = end - begin;
+  const int first = lower ? 0 : i + unit, last = lower ? i - unit : A->rows - 1;
+  int       n;
 
-  if (n < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, begin, end);
+  if (end < begin) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, begin, end);
+  n = end - begin;
   for (int k = 0; k < n; k++) {
     const int j = columns[k];
 
@@ -41,8 +43,15 @@ TrsvError TrsvCheckRow(const TrsvMatrix *A, int i, int begin, int end, const int
 /* Columns rise, lie on the triangle's side, and the diagonal is where the view says: anything else would hang or corrupt a solve. */
 static TrsvError CheckStructure(const TrsvMatrix *A)
 {
+  const int stored = A->offsets[A->rows];
+
   TrsvCall(TrsvCheckStart(A, A->offsets[0]));
-  for (int i = 0; i < A->rows; i++) TrsvCall(TrsvCheckRow(A, i, A->offsets[i], A->offsets[i + 1], A->columns + A->offsets[i]));
+  for (int i = 0; i < A->rows; i++) {
+    const int begin = A->offsets[i], end = A->offsets[i + 1], there = end > begin && end > stored ? (begin > stored ? begin : stored) : end;
+
+    TrsvCall(TrsvCheckRow(A, i, begin, there, A->columns + begin));
+    if (there < end) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, begin, end, stored);
+  }
   return TRSV_SUCCESS;
 }
 
@@ -60,9 +69,10 @@ void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigne
   s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
 }
 
-/* level[i] = 1 + the largest level among the rows that row i depends on, and in the same pass, as it is the pass over the entries that takes time, all
-   statistics but those that want the level sets, and the checks of CheckStructure(), which is asked where one fails: it tells of the first row. */
-static TrsvError FindLevels(const TrsvMatrix *A, int level[], TrsvStatistics *s)
+/* Levels, level[i] being 1 + the largest one among the rows that row i depends on, and, as it is the pass over the entries that takes time, in the same
+   pass all statistics but those that want the level sets, and the checks of CheckStructure(), which is asked where one fails: it tells of the first
+   row. */
+static TrsvError Measure(const TrsvMatrix *A, int level[], TrsvStatistics *s)
 {
   const int          lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows, stored = A->offsets[rows];
   unsigned long long squares = 0, distance = 0, profile = 0, chained = 0;
@@ -70,15 +80,19 @@ static TrsvError FindLevels(const TrsvMatrix *A, int level[], TrsvStatistics *s)
   TrsvCall(TrsvCheckStart(A, A->offsets[0]));
   for (int r = 0; r < rows; r++) {
     const int i = lower ? r : rows - 1 - r, last = lower ? i - 1 : rows - 1; /* last: column off the diagonal */
-    const int length = A->offsets[i + 1] - A->offsets[i] + unit;
-    int       begin, end, diagonal, before = lower ? -1 : i, farthest = 0, l = 0;
+    const int start = A->offsets[i], past = A->offsets[i + 1];
+    int       length, begin, end, diagonal, before = lower ? -1 : i, farthest = 0, l = 0;
 
+    if (start < 0 || past < start || past > stored || (!unit && past == start)) return CheckStructure(A);
+    length = past - start + unit;
     TrsvRow(A, i, &begin, &end, &diagonal);
-    if (begin < 0 || end < begin || A->offsets[i + 1] > stored || (!unit && A->columns[diagonal] != i)) return CheckStructure(A);
+    if (!unit && A->columns[diagonal] != i) return CheckStructure(A);
     for (int k = begin; k < end; k++) {
-      const int j = A->columns[k], away = lower ? i - j : j - i;
+      const int j = A->columns[k];
+      int       away;
 
       if (j <= before || j > last) return CheckStructure(A);
+      away   = lower ? i - j : j - i;
       before = j;
       if (level[j] >= l) l = level[j] + 1;
       if (away > farthest) farthest = away;
@@ -124,7 +138,7 @@ static TrsvError HostAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
 
   if (A->rows < 0) return TrsvCheckStart(A, 0);
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)A->rows, &level));
-  error = FindLevels(A, level, &a->statistics);
+  error = Measure(A, level, &a->statistics);
   if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)A->rows + (size_t)a->statistics.levels + 2), &a->order);
   if (!error) {
     a->levels = a->order + A->rows;
@@ -169,7 +183,7 @@ void TrsvAnalysisDestroy(TrsvAnalysis **analysis)
   *analysis = NULL;
 }
 
-/* As in HostAnalyse: offsets[j + 1] runs through row j of the transpose while it is filled; it has room for one more. */
+/* As in SortByLevel: offsets[j + 1] runs through row j of the transpose while it is filled; it has room for one more. */
 static TrsvError HostTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
   TrsvCall(CheckStructure(A));

@@ -47,15 +47,16 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
     }
   }
   __syncthreads();
+  const int entries = A.offsets[A.rows];
   if (t < rows) {
-    const int length = offset[t + 1] - offset[t];
+    const int start = offset[t], past = offset[t + 1], length = start < 0 || past < start ? -1 : past - start;
 
     if (word) {
       word[first + t] = word[A.rows + first + t] = 0;
       word[2 * (size_t)A.rows + first + t] = (unsigned)(first + t);
     }
     if (length < 0) atomicMin(&extreme[1], (unsigned)t);
-    if (length < 0 || (length == 0 && A.stored)) atomicMax(&found->wrong, (unsigned)(A.rows - first - t));
+    if (length < 0 || past > entries || (length == 0 && A.stored)) atomicMax(&found->wrong, (unsigned)(A.rows - first - t));
     if (length >= 0) {
       atomicMax(&extreme[0], (unsigned)(length + unit));
       atomicAdd(&sums[0], (Sum)(length + unit) * (Sum)(length + unit));
@@ -63,7 +64,7 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
   }
   __syncthreads();
   /* where offsets fall, nothing is known of the rows behind; and nothing behind the last offset is read */
-  const int sound = (int)extreme[1], end = min(offset[sound], A.offsets[A.rows]);
+  const int sound = (int)extreme[1], end = min(offset[sound], entries);
   for (int k = max(offset[0], 0) + t; k < end; k += BLOCK) {
     const int n = segment(offset, sound, k), i = first + n, j = A.columns[k];
     bool      good = A.lower ? j >= 0 && j <= i - unit : j >= i + unit && j < A.rows;
@@ -71,11 +72,12 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
     if (k > offset[n]) good = good && A.columns[k - 1] < j;
     if (A.stored && k == (A.lower ? offset[n + 1] - 1 : offset[n])) good = good && j == i;
     if (!good) atomicMax(&found->wrong, (unsigned)(A.rows - i));
-    distance += (Sum)abs(j - i);
-    chained += abs(j - i) == 1;
+    const unsigned away = good ? (unsigned)abs(j - i) : 0; /* what is wrong is not counted, and may be anywhere */
+    distance += away;
+    chained += away == 1;
     if (k == (A.lower ? offset[n] : offset[n + 1] - 1)) {
-      profile += (Sum)abs(j - i);
-      farthest = max(farthest, (unsigned)abs(j - i));
+      profile += away;
+      farthest = max(farthest, away);
     }
   }
   for (int half = 16; half; half /= 2) {
@@ -156,15 +158,16 @@ static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
 /* Says what is wrong with a row, as the host's analysis does. */
 static TrsvError Describe(const TrsvMatrix *A, int i, int entries)
 {
-  int       offset[2], n, *columns;
+  int       offset[2], end, *columns;
+  size_t    bytes;
   TrsvError error;
 
   TrsvCall(TrsvDeviceDownload(offset, A->offsets + i, sizeof(offset), NULL));
-  n = offset[1] - offset[0];
-  if (n > 0 && offset[1] > entries) n = max(0, entries - offset[0]);
-  TrsvCall(TrsvAlloc(n > 0 ? sizeof(int) * (size_t)n : 0, &columns));
-  error = n > 0 ? TrsvDeviceDownload(columns, A->columns + offset[0], sizeof(int) * (size_t)n, NULL) : TRSV_SUCCESS;
-  if (!error) error = TrsvCheckRow(A, i, offset[0], offset[0] + n, columns);
+  end   = offset[1] > offset[0] && offset[1] > entries ? max(offset[0], entries) : offset[1];
+  bytes = end > offset[0] ? sizeof(int) * (size_t)(end - offset[0]) : 0;
+  TrsvCall(TrsvAlloc(bytes, &columns));
+  error = bytes ? TrsvDeviceDownload(columns, A->columns + offset[0], bytes, NULL) : TRSV_SUCCESS;
+  if (!error) error = TrsvCheckRow(A, i, offset[0], end, columns);
   free(columns);
   return error ? error : TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offset[0], offset[1], entries);
 }

@@ -158,7 +158,7 @@ TrsvError TrsvCheckStart(const TrsvMatrix *, int start);
 
 #define TRSV_SPAN_LEFT_OUT(rows) ((rows) / 10) /* of a level set at either end */
 
-/* Fills in the means and what follows from them; the rest, row_max, levels, level_max, bandwidth and span, is there. off: entries off the diagonal;
+/* Fills in the means and what follows from them; levels are there, and what else no sum given here tells is the caller's to fill in. off: entries off the diagonal;
    squares: sum of the squares of the rows' lengths; distance: sum of |row - column|; profile: that of the farthest of each row. */
 void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance, unsigned long long profile);
 

@@ -56,11 +56,12 @@ static TrsvError SerialAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   return TRSV_SUCCESS;
 }
 
-/* One body for both precisions. The order of each sum is that of the columns, as in PETSc: where pivots are tiny, another one gives other residuals. */
+/* One body for both precisions. The order of each sum is that of the columns, as PETSc's ILU has it: where pivots are tiny, another one gives other residuals. */
 #define SERIAL(Real, SetValues, Solve) \
   static void SetValues(const Serial *s, int rows, const Real *from) \
   { \
-    const int *source = s->source, lower = s->triangle == TRSV_LOWER; \
+    const int  lower  = s->triangle == TRSV_LOWER; \
+    const int *source = s->source; \
     Real      *values = s->values, *inverse = s->inverse; \
 \
     for (int i = 0; i < rows; i++) { \

@@ -34,6 +34,7 @@ static PetscErrorCode Triangles_ILU(Mat host, SpTRSVGPUTriangles *t)
     }
     k++;
   }
+  PetscCheck(!to, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc's ILU factor counts %" PetscInt_FMT " entries that are in no row", to);
   t->L = (TrsvMatrix){n, i, j, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
   t->U = (TrsvMatrix){n, t->index, columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
   t->l = a;

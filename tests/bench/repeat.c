@@ -1,6 +1,6 @@
 /*
-   One thing done over and over into poisoned memory, and compared with the first time, bit for bit. Over the SIMT executor each time is under another
-   schedule.
+   One thing done over and over into poisoned memory, and compared bit for bit with what is expected, or else with the first time. Over the SIMT
+   executor each time is under another schedule.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -97,8 +97,10 @@ void Run(const Repeat *r)
     seconds[n] = TrsvSeconds() - start;
     if (!error) error = TrsvDeviceDownload(now, r->result[0].device, r->result[0].bytes, NULL);
     if (!error && r->result[1].bytes) error = TrsvDeviceDownload(now + r->result[0].bytes, r->result[1].device, r->result[1].bytes, NULL);
-    if (!n) memcpy(first, now, bytes);
-    if (!n && r->expected) memcpy(first, r->expected, r->result[0].bytes);
+    if (!n) {
+      memcpy(first, now, bytes);
+      if (r->expected) memcpy(first, r->expected, r->result[0].bytes);
+    }
     if (!error && memcmp(first, now, bytes)) differs = n + 1;
   }
   qsort(seconds, (size_t)n, sizeof(*seconds), Compare);

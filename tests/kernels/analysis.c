@@ -2,6 +2,7 @@
    Analysis: level sets and statistics against a naive computation, parallel granularity against published values, bad structure,
    transposes. And the table of algorithms.
 */
+#include <limits.h>
 #include "check.h"
 
 static void Naive(const TrsvMatrix *A)
@@ -215,6 +216,12 @@ static void TestStructure(void)
   Bad("diagonal stored in a unit triangle", 2, (int[]){0, 0, 1}, (int[]){1}, L, UNIT, "row 1");
   Bad("offsets fall", 3, (int[]){0, 2, 1, 3}, (int[]){0, 0, 1}, L, UNIT, "row ");
   Bad("offsets fall behind a good row", 3, (int[]){0, 1, 0, 1}, (int[]){0}, L, STORED, "row 1");
+  Bad("offsets beyond the last", 2, (int[]){0, 7, 2}, (int[]){0, 1}, L, STORED, "row 0");
+  Bad("offsets beyond the last behind a good row", 3, (int[]){0, 1, 9, 2}, (int[]){0, 1}, L, STORED, "row 1: its offsets, 1 and 9, are beyond the last one, 2");
+  Bad("an offset of -1", 2, (int[]){0, -1, 2}, (int[]){0, 1}, U, STORED, "row 0: offsets fall from 0 to -1");
+  Bad("the least offset there is", 2, (int[]){0, INT_MIN, 2}, (int[]){0, 1}, L, STORED, "row 0: offsets fall");
+  Bad("the least column there is", 2, (int[]){0, 1, 3}, (int[]){0, INT_MIN, 1}, L, STORED, "row 1: column");
+  Bad("the largest column there is", 2, (int[]){0, 2, 3}, (int[]){0, INT_MAX, 1}, U, STORED, "row 0: column");
   Bad("offsets do not start at 0", 1, (int[]){1, 2}, (int[]){0, 0}, L, STORED, "offsets start at 1");
   Bad("offsets start far below 0", 3, (int[]){-100000000, 0, 1, 2}, (int[]){0, 0}, L, UNIT, "offsets start at -100000000");
 
