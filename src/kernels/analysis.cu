@@ -58,14 +58,14 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
     if (length < 0) atomicMin(&extreme[1], (unsigned)t);
     if (length < 0 || past > entries || (length == 0 && A.stored)) atomicMax(&found->wrong, (unsigned)(A.rows - first - t));
     if (length >= 0) {
-      atomicMax(&extreme[0], (unsigned)(length + unit));
-      atomicAdd(&sums[0], (Sum)(length + unit) * (Sum)(length + unit));
+      atomicMax(&extreme[0], (unsigned)length + (unsigned)unit);
+      atomicAdd(&sums[0], ((Sum)length + (Sum)unit) * ((Sum)length + (Sum)unit));
     }
   }
   __syncthreads();
   /* where offsets fall, nothing is known of the rows behind; and nothing behind the last offset is read */
   const int sound = (int)extreme[1], end = min(offset[sound], entries);
-  for (int k = max(offset[0], 0) + t; k < end; k += BLOCK) {
+  for (int k = min(max(offset[0], 0), end) + t; k < end; k += BLOCK) {
     const int n = segment(offset, sound, k), i = first + n, j = A.columns[k];
     bool      good = A.lower ? j >= 0 && j <= i - unit : j >= i + unit && j < A.rows;
 

@@ -66,6 +66,10 @@ TRSV_BOTH void TrsvGridSample(int rows, int entries, const int *offsets, const i
 
   samples->count[s] = sound ? end - begin : -1;
   for (int k = begin; sound && k < end; k++) {
+    if (columns[k] < 0 || columns[k] >= rows) {
+      samples->count[s] = -1;
+      return;
+    }
     samples->offset[s][k - begin] = columns[k] - i;
     samples->value[s][k - begin]  = values ? values[k] : 1;
   }
@@ -79,7 +83,7 @@ TRSV_BOTH int TrsvGridHolds(const TrsvGrid *g, const int *offsets, const int *co
 
   if (begin < 0 || end > g->entries) return 0;
   for (int k = begin, o = 0; k < end; k++, o++) {
-    const int d = columns[k] - i;
+    const int d = (int)((unsigned)columns[k] - (unsigned)i); /* nobody has looked whether it is a column */
 
     while (o < g->count && g->offset[o] < d) o++;
     if (o == g->count || g->offset[o] != d) return 0;

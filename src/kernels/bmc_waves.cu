@@ -46,7 +46,7 @@ static __global__ void bmc_check(const Rows A, unsigned *bad)
   __syncthreads();
   const int sound = (int)falls[0]; /* nothing is known of the rows behind */
   if (t == 0 && sound < rows) atomicMin(bad, (unsigned)(first + sound));
-  for (int k = offset[0] + t; sound && k < offset[sound]; k += BLOCK)
+  for (int k = (sound ? offset[0] : 0) + t, end = sound ? offset[sound] : 0; k < end; k += BLOCK)
     if (A.columns[k] < 0 || A.columns[k] >= A.rows) atomicMin(bad, (unsigned)(first + segment(offset, sound, k)));
 }
 
@@ -278,14 +278,15 @@ static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigne
 /* Says what is wrong with a row, as the host does. */
 static TrsvError Describe(const Rows &A, int i)
 {
-  int       offset[2], n, *columns;
+  int       offset[2], *columns;
+  size_t    bytes;
   TrsvError error;
 
   TrsvCall(TrsvDeviceDownload(offset, A.offsets + i, sizeof(offset), NULL));
-  n = offset[1] - offset[0];
-  if (offset[0] < 0 || offset[1] > A.entries) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are not between 0 and the last one, %d", i, offset[0], offset[1], A.entries);
-  TrsvCall(TrsvAlloc(n > 0 ? sizeof(int) * (size_t)n : 0, &columns));
-  error = n > 0 ? TrsvDeviceDownload(columns, A.columns + offset[0], sizeof(int) * (size_t)n, NULL) : TRSV_SUCCESS;
+  if (offset[0] < 0 || offset[1] > A.entries) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offset[0], offset[1], A.entries);
+  bytes = offset[1] > offset[0] ? sizeof(int) * (size_t)(offset[1] - offset[0]) : 0;
+  TrsvCall(TrsvAlloc(bytes, &columns));
+  error = bytes ? TrsvDeviceDownload(columns, A.columns + offset[0], bytes, NULL) : TRSV_SUCCESS;
   if (!error) error = TrsvOrderCheckRow(A.rows, i, offset[0], offset[1], columns);
   free(columns);
   return error;

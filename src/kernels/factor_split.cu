@@ -27,7 +27,8 @@ static __global__ void __launch_bounds__(ROWS_BLOCK) split_count(int n, const in
   const int sound = (int)falls[0];
   if (t >= sound) start[t + 1] = INT_MAX;
   __syncthreads();
-  rows_each(start, sound, [&](int m, int k) {
+  if (!first && t == 0 && start[0]) atomicMin(bad, 0u);
+  if (sound) rows_each(start, sound, [&](int m, int k) { /* where none is sound, start[0] may be anything */
     const int i = first + m, j = columns[k], before = k > start[m] ? columns[k - 1] : -1;
 
     if (j <= before || j >= n) atomicMin(bad, (unsigned)i);
@@ -166,6 +167,7 @@ static TrsvError Explain(int i, int n, const int *offsets, const int *columns)
   TrsvError error;
 
   TrsvCall(TrsvDeviceDownload(range, offsets + i, sizeof(range), NULL));
+  if (!i && range[0]) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets start at %d, not at 0", range[0]);
   if (range[1] < range[0]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, range[0], range[1]);
   TrsvCall(TrsvDeviceDownload(&entries, offsets + n, sizeof(entries), NULL));
   if (range[0] < 0 || range[1] > entries) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, range[0], range[1], entries);

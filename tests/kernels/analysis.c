@@ -252,6 +252,68 @@ static void TestStructure(void)
   End();
 }
 
+/* Offsets from 0 on, none of them falling or beyond the last, and columns that rise on their side, the diagonal being where the view says. */
+static int IsSound(const TrsvMatrix *A)
+{
+  const int lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, stored = A->offsets[A->rows];
+  int       sound = !A->offsets[0];
+
+  for (int i = 0; i < A->rows && sound; i++) {
+    const int begin = A->offsets[i], end = A->offsets[i + 1], first = lower ? 0 : i + unit, last = lower ? i - unit : A->rows - 1;
+
+    sound = begin <= end && end <= stored && (unit || begin < end);
+    for (int k = begin; k < end && sound; k++) sound = A->columns[k] >= first && A->columns[k] <= last && (k == begin || A->columns[k] > A->columns[k - 1]);
+    sound = sound && (unit || A->columns[lower ? end - 1 : begin] == i);
+  }
+  return sound;
+}
+
+/* Small triangles, with up to two numbers of them replaced: what is told is right, and the same, in the same words, by the host and the device. */
+static void TestRandomStructure(void)
+{
+  enum { ROWS = 9 };
+  Random rng = 77;
+  int    sound = 0, broken = 0;
+
+  Begin("structure: random faults");
+  for (int n = 0; n < (Reduced() ? 300 : 1500); n++) {
+    const TrsvTriangle triangle = (TrsvTriangle)(n & 1);
+    const TrsvDiagonal diagonal = (TrsvDiagonal)(n >> 1 & 1);
+    const int          rows = RandomBelow(&rng, ROWS + 1), values[] = {-1, INT_MIN, INT_MAX, rows, RandomBelow(&rng, ROWS), RandomBelow(&rng, ROWS * ROWS)};
+    int                offsets[ROWS + 1] = {0}, columns[ROWS * ROWS + 1], stored = 0;
+    TrsvAnalysis      *host, *device;
+    char               said[512] = "";
+
+    for (int i = 0; i < rows; i++) {
+      for (int j = 0; j < rows; j++)
+        if (i == j ? diagonal == TRSV_DIAGONAL_STORED : (j < i) == (triangle == TRSV_LOWER) && RandomBelow(&rng, 3)) columns[stored++] = j;
+      offsets[i + 1] = stored;
+    }
+    for (int faults = RandomBelow(&rng, 3); faults > 0; faults--) {
+      const int value = values[RandomBelow(&rng, 6)];
+
+      if (RandomBelow(&rng, 2) && stored) columns[RandomBelow(&rng, stored)] = value;
+      else if (rows) offsets[RandomBelow(&rng, rows)] = value;
+    }
+
+    const TrsvMatrix A = {rows, offsets, columns, triangle, diagonal, TRSV_DOUBLE, TRSV_HOST, NULL};
+    TrsvMatrix       D = ToDevice(&A);
+    const int        expected = IsSound(&A) ? TRSV_SUCCESS : TRSV_ERR_STRUCTURE;
+
+    *(expected ? &broken : &sound) += 1;
+    ExpectError(TrsvAnalyse(&A, &host), expected, "TrsvAnalyse");
+    if (expected) (void)snprintf(said, sizeof(said), "%s", TrsvErrorMessage());
+    ExpectError(TrsvAnalyse(&D, &device), expected, "TrsvAnalyse on the device");
+    if (expected) Expect(!strcmp(TrsvErrorMessage(), said), "triangle %d: the device says '%s', the host '%s'", n, TrsvErrorMessage(), said);
+    TrsvAnalysisDestroy(&host);
+    TrsvAnalysisDestroy(&device);
+    FromDevice(&D);
+  }
+  Expect(sound > 50 && broken > 50, "%d of them sound, %d not", sound, broken);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+}
+
 static void TestTranspose(void)
 {
   Begin("transposed twice");
@@ -319,5 +381,6 @@ void TestAnalysis(void)
   TestStatistics();
   TestGranularity();
   TestStructure();
+  TestRandomStructure();
   TestTranspose();
 }

@@ -2,6 +2,7 @@
    ILU(0) and IC(0) on the device against PETSc's elimination written out on the host: shapes, sizes, lanes, precisions, schedules, values
    after values; zero pivots and every shift; matrices that cannot be factored. Long rows are in factor_long.c.
 */
+#include <limits.h>
 #include "square.h"
 
 static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
@@ -96,6 +97,65 @@ static void Refused(void)
     }
     End();
   }
+}
+
+/* Offsets from 0 on, none of them falling or beyond the last; in each row columns that rise, and its diagonal */
+static int CanBeFactored(const Square *A)
+{
+  int sound = !A->offsets[0];
+
+  for (int i = 0; i < A->rows && sound; i++) {
+    int diagonal = 0;
+
+    sound = A->offsets[i] <= A->offsets[i + 1] && A->offsets[i + 1] <= A->offsets[A->rows];
+    for (int k = A->offsets[i]; k < A->offsets[i + 1] && sound; k++) {
+      const int j = A->columns[k];
+
+      sound = j >= 0 && j < A->rows && (k == A->offsets[i] || j > A->columns[k - 1]);
+      diagonal |= j == i;
+    }
+    sound = sound && diagonal;
+  }
+  return sound;
+}
+
+/* Small matrices, with up to two numbers of them replaced, in their own order and in another one */
+static void RandomFaults(void)
+{
+  enum { ROWS = 8 };
+  Random rng = 11;
+  int    refused = 0, taken = 0;
+
+  Begin("factor: random faults");
+  for (int n = 0; n < (Reduced() ? 200 : 1000); n++) {
+    const int   rows = 1 + RandomBelow(&rng, ROWS), values[] = {-1, INT_MIN, INT_MAX, rows, RandomBelow(&rng, ROWS), RandomBelow(&rng, ROWS * ROWS)};
+    Square      A = NewSquare(rows, ROWS * ROWS, TRSV_DOUBLE);
+    int         stored = 0, order[ROWS], row, sound;
+    TrsvFactor *f;
+    TrsvError   error;
+
+    A.offsets[0] = 0;
+    for (int i = 0; i < rows; i++) {
+      for (int j = 0; j < rows; j++)
+        if (i == j || !RandomBelow(&rng, 3)) A.columns[stored++] = j;
+      A.offsets[i + 1] = stored;
+    }
+    for (int faults = RandomBelow(&rng, 3); faults > 0; faults--) {
+      const int value = values[RandomBelow(&rng, 6)];
+
+      if (RandomBelow(&rng, 2)) A.columns[RandomBelow(&rng, stored)] = value;
+      else A.offsets[RandomBelow(&rng, rows)] = value;
+    }
+    Shuffle(&rng, rows, order);
+    sound = CanBeFactored(&A);
+    *(sound ? &taken : &refused) += 1;
+    error = TrsvFactorCreate(rows, A.offsets, A.columns, n & 2 ? order : NULL, TRSV_HOST, (TrsvFactorKind)(n & 1), TRSV_DOUBLE, &f, &row);
+    Expect(sound ? !error : error == TRSV_ERR_STRUCTURE, "matrix %d, %s: error %d: %s", n, sound ? "sound" : "not sound", (int)error, error ? TrsvErrorMessage() : "");
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+  }
+  Expect(taken > 50 && refused > 50, "%d taken, %d refused", taken, refused);
+  End();
 }
 
 static void Numbers(void)
@@ -240,12 +300,13 @@ void CheckFactors(int rows, const int *offsets, const int *columns, unsigned see
 
 void TestFactor(void)
 {
+  Refused();
+  RandomFaults();
   for (int kind = 0; kind < 2; kind++) {
     for (int lanes = 0; lanes <= 32; lanes = lanes ? 2 * lanes : 4) Shapes((TrsvFactorKind)kind, lanes == 8 ? TRSV_FLOAT : TRSV_DOUBLE, lanes);
     Shifts((TrsvFactorKind)kind, TRSV_DOUBLE);
   }
   Shifts(TRSV_ILU, TRSV_FLOAT);
-  Refused();
   Numbers();
   LongRows();
   ByPlan();

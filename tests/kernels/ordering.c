@@ -311,6 +311,52 @@ static void Errors(void)
   End();
 }
 
+/* Small patterns, with up to two numbers of them replaced: the host and the device refuse the same, and make the same order of the others. */
+static void RandomFaults(void)
+{
+  enum { ROWS = 12 };
+  Random rng = 5;
+  int    refused = 0, made = 0;
+
+  Begin("bmc: random faults");
+  for (int n = 0; n < (Reduced() ? 200 : 1000); n++) {
+    const int     rows = 1 + RandomBelow(&rng, ROWS), values[] = {-1, INT_MIN, INT_MAX, rows, RandomBelow(&rng, ROWS), RandomBelow(&rng, ROWS * ROWS)};
+    int           offsets[ROWS + 1] = {0}, columns[ROWS * ROWS + 1], stored = 0, order[ROWS], *o = NULL, *c = NULL;
+    TrsvOrdering *host, *device;
+    TrsvError     error, there;
+
+    for (int i = 0; i < rows; i++) {
+      for (int j = 0; j < rows; j++)
+        if (i == j || !RandomBelow(&rng, 3)) columns[stored++] = j;
+      offsets[i + 1] = stored;
+    }
+    for (int faults = RandomBelow(&rng, 3); faults > 0; faults--) {
+      const int value = values[RandomBelow(&rng, 6)];
+
+      if (RandomBelow(&rng, 2)) columns[RandomBelow(&rng, stored)] = value;
+      else offsets[RandomBelow(&rng, rows)] = value;
+    }
+    ExpectError(TrsvDeviceStage(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets");
+    ExpectError(TrsvDeviceStage(columns, sizeof(int) * (size_t)stored, &c, NULL), TRSV_SUCCESS, "columns");
+    error = TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, 0, &host);
+    there = TrsvOrderBMC(rows, o, c, NULL, TRSV_DEVICE, 0, &device);
+    *(error ? &refused : &made) += 1;
+    Expect(!error || error == TRSV_ERR_STRUCTURE, "pattern %d: error %d", n, (int)error);
+    Expect(there == error, "pattern %d: error %d on the device, %d on the host: %s", n, (int)there, (int)error, TrsvErrorMessage());
+    if (!error && !there) {
+      ExpectError(TrsvDeviceDownload(order, device->order, sizeof(int) * (size_t)rows, NULL), TRSV_SUCCESS, "order");
+      Expect(!memcmp(order, host->order, sizeof(int) * (size_t)rows), "pattern %d: another order on the device", n);
+    }
+    TrsvOrderingDestroy(&host);
+    TrsvOrderingDestroy(&device);
+    TrsvDeviceFree(o);
+    TrsvDeviceFree(c);
+  }
+  Expect(refused > 50 && made > 50, "%d refused, %d made", refused, made);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+}
+
 /* The same on the device whatever its threads' order: rows with many entries, that wait for near and for far ones. */
 static void Schedules(void)
 {
@@ -405,4 +451,5 @@ void TestOrdering(void)
   Schedules();
   GivesUp();
   Errors();
+  RandomFaults();
 }
