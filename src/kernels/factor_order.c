@@ -5,6 +5,7 @@
    and the vectors), is predicted to take so much less time that some more of them are paid for. Never where the values are far from symmetric: a flow, or
    an elimination order, is written into such a matrix, and ILU(0) in another order loses it.
 */
+#include <math.h>
 #include <stdio.h>
 #include "bmc.h"
 #include "factor.h"
@@ -77,6 +78,8 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   levels          = grid ? LEVELS_GRID : LEVELS; /* what it can come to */
   if (s.levels > levels) s.levels = levels;
   s.level_mean = (double)rows / s.levels;
+  s.level_max  = (int)ceil(s.level_mean); /* colours are balanced, and each stands together */
+  s.span       = 0.8 * s.level_mean;
   s.chained    = 0; /* these are level sets of whole chains */
   if (!(choice->natural > 0)) {
     (void)snprintf(choice->why, sizeof(choice->why), "there is no prediction for the algorithm that is named");
