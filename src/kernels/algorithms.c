@@ -10,7 +10,7 @@
 static const TrsvAlgorithm *const table[] = {
   &TrsvSerial,
 #if defined(TRSV_CUDA) || defined(TRSV_SIMT)
-  &TrsvThread, &TrsvWarp, &TrsvSell, &TrsvChunk, &TrsvInverse, &TrsvLevel, &TrsvCsc, &TrsvTwoPhase, &TrsvFusion, &TrsvAg, &TrsvRecblock, &TrsvDenseRows,
+  &TrsvThread, &TrsvRecompute, &TrsvWarp, &TrsvSell, &TrsvChunk, &TrsvInverse, &TrsvLevel, &TrsvCsc, &TrsvTwoPhase, &TrsvFusion, &TrsvAg, &TrsvRecblock, &TrsvDenseRows,
 #endif
 #if defined(TRSV_CUDA)
   &TrsvCusparse,

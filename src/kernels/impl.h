@@ -62,7 +62,7 @@ struct TrsvPlan {
 };
 
 extern const TrsvAlgorithm TrsvSerial;
-extern const TrsvAlgorithm TrsvThread, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
+extern const TrsvAlgorithm TrsvThread, TrsvRecompute, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
 extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvSell, TrsvAg, TrsvRecblock, TrsvDenseRows; /* there, too */
 
 /* Was a setting given? Then *to gets what its value means. */

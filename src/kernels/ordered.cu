@@ -34,6 +34,14 @@ static __global__ void ordered_positions(int rows, const int *order, const int *
   if (p < rows) position[last ? last[order[p]] : order[p]] = p;
 }
 
+/* The level set of each position, from where the matrix's start. */
+static __global__ void ordered_levels(int rows, int levels, const int *start, unsigned *level)
+{
+  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (p < rows) level[p] = 1u + (unsigned)segment(start, levels, p);
+}
+
 /* What the search for the level sets of a sequence wants: its columns, cleared words, numbered rows. */
 static __global__ void ordered_search(const TrsvCut s, const int *columns, int *to, unsigned *word, int *natural, TrsvSearch *search)
 {
@@ -77,7 +85,7 @@ static __global__ void ordered_place(const Pattern A, const TrsvCut s, const int
 static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
 
 /* room: what it takes to find the level sets of a sequence with partial sums, a search and [4 * rows + off] */
-static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *position, TrsvSearch *room)
+static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *position, unsigned *level, TrsvSearch *room)
 {
   unsigned *const word = (unsigned *)(room + 1), *const sorted = word + s->rows;
   int *const      natural = (int *)sorted + s->rows, *const order = natural + s->rows, *const columns = order + s->rows;
@@ -95,21 +103,26 @@ static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *posi
   TrsvCall(TrsvDeviceDownload(&found, room, sizeof(found), NULL));
   TrsvCall(TrsvSearchEnded(&found));
   TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, word, sorted, natural, order));
+  if (level) TrsvCall(TrsvDeviceCopy(level, found.levels > 1 ? sorted : word, sizeof(*level) * (size_t)s->rows, NULL));
   TRSV_LAUNCH(ordered_positions, Blocks(s->rows), 256, 0, (TrsvStream)NULL, s->rows, order, (const int *)NULL, position);
   return TrsvDeviceLaunched("ordered_positions");
 }
 
-extern "C" TrsvError TrsvOrderedPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *s, int *position)
+extern "C" TrsvError TrsvOrderedPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *s, int *position, unsigned *level)
 {
   TrsvSearch *room;
   TrsvError   error;
 
   if (s->rows == A->rows) { /* nothing is cut */
+    if (level) {
+      TRSV_LAUNCH(ordered_levels, Blocks(s->rows), 256, 0, (TrsvStream)NULL, s->rows, analysis->statistics.levels, (const int *)analysis->levels, level);
+      TrsvCall(TrsvDeviceLaunched("ordered_levels"));
+    }
     TRSV_LAUNCH(ordered_positions, Blocks(s->rows), 256, 0, (TrsvStream)NULL, s->rows, analysis->order, s->last, position);
     return TrsvDeviceLaunched("ordered_positions");
   }
   TrsvCall(TrsvDeviceRoom(sizeof(*room) + sizeof(int) * (4 * (size_t)s->rows + (size_t)s->off), &room, NULL));
-  error = PositionsOfCut(A, s, position, room);
+  error = PositionsOfCut(A, s, position, level, room);
   TrsvDeviceUnstage(room, NULL);
   return error;
 }
@@ -175,7 +188,7 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *s, con
   return TrsvDeviceLaunched("ordered_place");
 }
 
-extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int longest, int padded)
+extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int longest, int padded, unsigned **level)
 {
   TrsvOrdered *o;
   TrsvCut      s;
@@ -188,11 +201,12 @@ extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, con
   error         = TrsvCutRows(A, analysis, longest, &s);
   if (!error && padded && s.rows > INT_MAX / longest) error = TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d are too many for 32-bit indices", s.rows, longest);
   if (!error) error = TrsvDeviceRoom(2 * sizeof(int) * (size_t)s.rows, &position, NULL); /* and lengths */
+  if (!error && level) error = TrsvDeviceRoom(sizeof(**level) * (size_t)s.rows, level, NULL);
   if (!error) {
-    if (s.rows) error = TrsvOrderedPositions(A, analysis, &s, position);
+    if (s.rows) error = TrsvOrderedPositions(A, analysis, &s, position, level ? *level : NULL);
     if (!error) error = Make(plan, A, &s, source, position, position + s.rows, longest, padded);
-    TrsvDeviceUnstage(position, NULL);
   }
+  TrsvDeviceUnstage(position, NULL);
   TrsvCutFree(&s);
   return error;
 }

@@ -1,5 +1,5 @@
 /*
-   ordered.h: the layout that the thread-level and the warp-level kernel share: the rows of a triangle in the order of their level
+   ordered.h: the layout that the thread-level kernels and the warp-level kernel share: the rows of a triangle in the order of their level
    sets, in compressed sparse rows, every index a position in that order. Lower and upper, transposed or not, look the same in it: a row
    depends on smaller positions. What a row waits for longest comes last in it.
 
@@ -32,7 +32,8 @@ typedef struct {
   TrsvSync sync;
 } TrsvOrdered;
 
-TrsvError TrsvOrderedAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest, int padded);
+/* level, where not NULL, gets the level set of each position, 1 for the first, until it is given to TrsvDeviceUnstage in the default stream. */
+TrsvError TrsvOrderedAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest, int padded, unsigned **level);
 TrsvError TrsvOrderedSetValues(TrsvPlan *, const void *values, TrsvStream);
 void      TrsvOrderedDestroy(TrsvPlan *);
 
@@ -47,9 +48,9 @@ typedef struct {
   int *last;     /* [rows of the matrix] where each of its rows stands in this sequence */
 } TrsvCut;
 
-/* What TrsvOrderedAnalyse is made of: the position of each row of a sequence, by level set; and, but for sync zeroed, memory for so many rows and
-   so many entries, with no solution ready. */
-TrsvError TrsvOrderedPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvCut *, int *position);
+/* What TrsvOrderedAnalyse is made of: the position of each row of a sequence, by level set, and the level set of each position where level is not
+   NULL; and, but for sync zeroed, memory for so many rows and so many entries, with no solution ready. */
+TrsvError TrsvOrderedPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvCut *, int *position, unsigned *level);
 TrsvError TrsvOrderedAlloc(TrsvPlan *, TrsvOrdered *, int rows, int off, int stored, int padded);
 
 /* No row of more than `longest` entries; cut is set to whether any had more. To be released by TrsvCutFree(). */

@@ -353,7 +353,7 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   if (!error) {
     int *const position = first ? NULL : room + c->rows + 2 * s->slices + 1;
 
-    if (position) error = TrsvOrderedPositions(A, analysis, c, position);
+    if (position) error = TrsvOrderedPositions(A, analysis, c, position, NULL);
     if (!error) error = Make(plan, A, c, source, position, first, room);
     TrsvDeviceUnstage(room, NULL);
   }

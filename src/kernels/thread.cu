@@ -77,7 +77,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
 
 /* How many rows are in flight: enough level sets to hide the loads before a wait, and no more threads on a multiprocessor than what
    fills its memory pipes: polls of rows far from ready would saturate L2. */
-static const double level_sets_ahead = 16;
+static const double level_sets_ahead = 8;
 static const int    blocks_at_most   = 4;
 
 template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
@@ -95,7 +95,7 @@ static TrsvError ThreadAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   TrsvOrdered *o;
   int          multiprocessors;
 
-  TrsvCall(TrsvOrderedAnalyse(plan, A, analysis, source, WIDTH, 1));
+  TrsvCall(TrsvOrderedAnalyse(plan, A, analysis, source, WIDTH, 1, NULL));
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   o                   = (TrsvOrdered *)plan->data;
   const double blocks = level_sets_ahead * o->level_mean / ((double)BLOCK * multiprocessors);

@@ -70,7 +70,7 @@ template <class T> static TrsvError Launch(const TrsvOrdered *o, const void *b, 
 
 static TrsvError WarpAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  return TrsvOrderedAnalyse(plan, A, analysis, source, LONGEST, 0);
+  return TrsvOrderedAnalyse(plan, A, analysis, source, LONGEST, 0, NULL);
 }
 
 static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
