@@ -76,17 +76,25 @@ PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* row and column as SpTRSVGPUPermutationSet() gives them. */
 PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column, const MatFactorInfo *info)
 {
   Mat onhost;
+  IS  list = NULL;
 
   PetscFunctionBegin;
+  if (s->natural) { /* a list: a stride would make its indices anew in each numeric phase */
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &list));
+    PetscCall(ISToGeneral(list));
+    row = column = list;
+  }
   PetscCall(GetOnHost(local, &onhost));
   PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &s->host));
   PetscCheck(s->host, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorisation for this matrix", MatFactorTypes[s->kind]);
   if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, iccfactorsymbolic, onhost, row, info);
   else PetscUseTypeMethod(s->host, ilufactorsymbolic, onhost, row, column, info);
   PetscCall(MatDestroy(&onhost));
+  PetscCall(ISDestroy(&list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

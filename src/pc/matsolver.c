@@ -234,7 +234,7 @@ static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
 static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *info)
 {
   SpTRSVGPUTriangles t;
-  IS                 order;
+  IS                 order = NULL;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
@@ -242,8 +242,7 @@ static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   TrsvFactorDestroy(&s->factor);
   PetscCall(PetscStrncpy(s->why, "the matrix is bound to the host", sizeof(s->why)));
-  if (s->natural) PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &order));
-  else PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &order));
+  if (!s->natural) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &order));
   PetscCall(SpTRSVGPUHostSymbolic(s, local, order, order, info));
   PetscCall(ISDestroy(&order));
   PetscFunctionReturn(PETSC_SUCCESS);
