@@ -276,7 +276,7 @@ int main(int argc, char **args)
       test:
          # on the host, where sums have PETSc's order: by inblocks a pivot becomes 2e-14, and rounding decides
          suffix: zero_shifted
-         args: -mat_type aij -case {{zero last}} -pc_factor_shift_type {{nonzero inblocks}}
+         args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -case {{zero last}} -pc_factor_shift_type {{nonzero inblocks}}
          output_file: output/bad_sound.out
       test:
          suffix: nan
@@ -296,6 +296,11 @@ int main(int argc, char **args)
       suffix: small
       nsize: {{1 2 3}}
       args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}} -pc_sptrsvgpu_ordering {{natural bmc}}
+      output_file: output/bad_sound.out
+   test:
+      suffix: small_serial
+      nsize: {{1 3}}
+      args: -mat_type aij -mat_sptrsvgpu_algorithm serial -pc_type sptrsvgpu -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}}
       output_file: output/bad_sound.out
 
 TEST*/

@@ -175,4 +175,21 @@ int main(int argc, char **args)
          suffix: icc_sizes
          args: -icc -problem poisson -n {{1 4 9 1024}}
 
+   # on the host by plans, in place of PETSc's own solves
+   testset:
+      output_file: output/empty.out
+      args: -mat_type aij -mat_sptrsvgpu_algorithm serial
+      test:
+         suffix: serial
+         args: -problem {{convection random chain diagonal arrow}} -ordering {{natural rcm bmc}}
+      test:
+         suffix: serial_levels
+         args: -problem {{convection random}} -ordering {{natural rcm}} -levels 2
+      test:
+         suffix: serial_sizes
+         args: -problem {{convection random}} -n {{1 2 33}}
+      test:
+         suffix: serial_icc
+         args: -icc -problem {{poisson diagonal}} -ordering {{natural rcm bmc}} -levels {{0 2}}
+
 TEST*/

@@ -146,17 +146,17 @@ int main(int argc, char **args)
       test:
          # on the host, where sums have PETSc's order: a pivot becomes 2e-14, and rounding decides
          suffix: shift_inblocks
-         args: -mat_type aij -problem saddle -pc_factor_shift_type inblocks
+         args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -problem saddle -pc_factor_shift_type inblocks
       test:
          # PCILU makes inblocks of it for other types
          suffix: shift_nonzero
-         args: -mat_type aij -problem saddle -pc_factor_shift_type nonzero
+         args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -problem saddle -pc_factor_shift_type nonzero
       test:
          suffix: default_shift
          args: -problem saddle
       test:
          suffix: shift_amount
-         args: -mat_type aij -problem saddle -pc_factor_shift_type {{nonzero inblocks}} -pc_factor_shift_amount {{1e-3 0.5}}
+         args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -problem saddle -pc_factor_shift_type {{nonzero inblocks}} -pc_factor_shift_amount {{1e-3 0.5}}
       test:
          suffix: zeropivot
          args: -problem chain -pc_factor_zeropivot {{1e-12 0.9 2}}
@@ -171,7 +171,7 @@ int main(int argc, char **args)
          args: -problem {{convection random}} -ksp_type bicg -pc_factor_mat_ordering_type {{natural rcm bmc}}
       test:
          suffix: serial
-         args: -mat_type aij -mat_sptrsvgpu_algorithm serial
+         args: -mat_type aij -mat_sptrsvgpu_algorithm serial -problem {{convection random}} -pc_factor_mat_ordering_type {{natural rcm}} -ksp_type {{gmres bicg}}
       test:
          suffix: auto
          args: -mat_sptrsvgpu_lower auto -mat_sptrsvgpu_upper auto -mat_sptrsvgpu_select granularity

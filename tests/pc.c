@@ -209,4 +209,16 @@ int main(int argc, char **args)
          nsize: 2
          args: -problem poisson -reference_pc_type bjacobi -reference_sub_pc_type icc -reference_sub_pc_factor_mat_solver_type petsc -symmetric
 
+   # on the host by plans, in place of PETSc's own solves
+   testset:
+      output_file: output/empty.out
+      args: -mat_type aij -mat_sptrsvgpu_algorithm serial
+      test:
+         suffix: serial
+         args: -problem {{convection random}} -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc
+      test:
+         suffix: serial_ranks_icc
+         nsize: 2
+         args: -problem poisson -reference_pc_type bjacobi -reference_sub_pc_type icc -reference_sub_pc_factor_mat_solver_type petsc -symmetric
+
 TEST*/

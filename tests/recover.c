@@ -212,9 +212,14 @@ int main(int argc, char **args)
 
 /*TEST
 
-   test:
+   testset:
       requires: !debug
-      args: -icc {{0 1}} -mat_sptrsvgpu_factorization {{device host}}
+      args: -icc {{0 1}}
       output_file: output/empty.out
+      test:
+         args: -mat_sptrsvgpu_factorization {{device host}}
+      test:
+         suffix: serial
+         args: -mat_type aij -mat_sptrsvgpu_algorithm serial
 
 TEST*/

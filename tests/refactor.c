@@ -195,4 +195,15 @@ int main(int argc, char **args)
          suffix: icc_shift
          args: -icc -problem saddle -amount 0.1 -shift {{none nonzero positive_definite inblocks}} -mat_sptrsvgpu_factorization {{device host}}
 
+   # on the host by plans, in place of PETSc's own solves
+   testset:
+      output_file: output/empty.out
+      args: -mat_type aij -mat_sptrsvgpu_algorithm serial -bmc {{0 1}}
+      test:
+         suffix: serial
+         args: -problem {{convection random arrow}}
+      test:
+         suffix: serial_shift
+         args: -problem saddle -shift {{none nonzero inblocks}} -amount 0.1 -icc {{0 1}}
+
 TEST*/

@@ -111,12 +111,14 @@ void SpTRSVGPUCitationsForget(void)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(papers); i++) papers[i].set = PETSC_FALSE;
 }
 
-/* For the plans of a pair; for the PC type that is named after a paper, also where it solves on the host. */
+/* For the plans of a pair, NULL where PETSc's own solves serve; for the PC type that is named after a paper, also where it solves on the host. */
 PetscErrorCode SpTRSVGPUCite(const TrsvPair *pair, PetscBool thread)
 {
   PetscFunctionBegin;
-  PetscCall(Cite(TrsvAlgorithmName(pair->first.algorithm)));
-  PetscCall(Cite(TrsvAlgorithmName(pair->second.algorithm)));
+  if (pair) {
+    PetscCall(Cite(TrsvAlgorithmName(pair->first.algorithm)));
+    PetscCall(Cite(TrsvAlgorithmName(pair->second.algorithm)));
+  }
   if (thread) PetscCall(Cite("thread"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -42,6 +42,8 @@ typedef struct {
   PetscInt         *row, *column; /* where not natural, and the host factors: the rows and columns of the matrix in the order of the factor */
   TrsvPair         *pair[2][2];   /* [memory][transposed], each made when it is first needed */
   PetscBool         empty;    /* that of home is made, but has no values yet */
+  PetscBool         named;    /* an algorithm is, for solves on the host: they are not to be PETSc's own */
+  PetscBool         filled;   /* there have been values since the symbolic phase */
   Vec               b, x;     /* on the device, for vectors of the host; made when needed */
   Vec               root;     /* ICC: square roots of the pivots, for the symmetric halves of an apply; made when needed */
 } SpTRSVGPU;
@@ -73,11 +75,17 @@ PETSC_INTERN PetscErrorCode MatSetSolves_SpTRSVGPU(Mat);
 PETSC_INTERN PetscErrorCode MatView_SpTRSVGPU(Mat, PetscViewer);
 PETSC_INTERN PetscErrorCode SpTRSVGPUViewFromOptions(Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUPairsBegin(Mat);
-PETSC_INTERN PetscErrorCode SpTRSVGPUPairsSetValues(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUPairsSetValues(Mat);
 /* The plan for L on the device, by which a factor may find its pivots; NULL where there is none yet */
 static inline TrsvPlan *SpTRSVGPULowerPlan(const SpTRSVGPU *s)
 {
   return s->pair[TRSV_DEVICE][0] ? s->pair[TRSV_DEVICE][0]->first.plan : NULL;
+}
+
+/* Are solves in a memory PETSc's own, of its factor? Their halves are not: its ILU has none. */
+static inline PetscBool SpTRSVGPUPetscSolves(const SpTRSVGPU *s, TrsvMemory memory)
+{
+  return (PetscBool)(memory == TRSV_HOST && s->host && !s->named);
 }
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetPair(Mat, TrsvMemory, PetscBool, TrsvPair **);

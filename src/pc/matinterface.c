@@ -35,7 +35,7 @@ static PetscErrorCode GetData(Mat F, SpTRSVGPU **s)
 
    Notes:
    To be called between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. The algorithms are
-   serial on the host; chunk, inverse, thread, sell, warp, level, csc, twophase, fusion, ag, recblock, dense and cusparse on a GPU. csc sums in no fixed order: the bits of a
+   serial on the host, where auto leaves the solves to PETSc's own factor; chunk, inverse, thread, sell, warp, level, csc, twophase, fusion, ag, recblock, dense and cusparse on a GPU. csc sums in no fixed order: the bits of a
    solution may differ from solve to solve. level refuses factors of more than 65,536 level sets. auto never chooses level, csc, twophase, fusion, ag, recblock, dense,
    warp or cusparse by prediction. One that does not run where the matrix lives is an error of the set-up.
 
@@ -72,7 +72,7 @@ PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat F, SpTRSVGPUFactor factor, const cha
 -  factor - `SPTRSVGPU_LOWER` or `SPTRSVGPU_UPPER`
 
    Output Parameter:
-.  algorithm - its name: the one chosen once the factor is there, before that the one asked for or "auto"
+.  algorithm - its name: the one chosen once the factor is there, "petsc" (`MATSOLVERPETSC`) where its solves are PETSc's own; before that the one asked for or "auto"
 
    Level: intermediate
 
@@ -91,6 +91,7 @@ PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUFactor factor, const cha
   pair       = s->pair[s->home][0];
   a          = !pair ? s->settings.algorithm[factor] : factor == SPTRSVGPU_LOWER ? pair->first.algorithm : pair->second.algorithm;
   *algorithm = a ? TrsvAlgorithmName(a) : "auto";
+  if (s->filled && SpTRSVGPUPetscSolves(s, s->home)) *algorithm = MATSOLVERPETSC; /* a pair would be of the halves */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,7 +168,7 @@ PetscErrorCode MatSpTRSVGPUSetSettings(Mat F, const char algorithm[], const char
    Level: advanced
 
    Notes:
-   Where the matrix lives on the host it is serial in any case.
+   Where the matrix lives on the host nothing is chosen: the solves are PETSc's own, unless serial is named.
 
    The predictions' constants are those of an NVIDIA H200, scaled by what is measured of another GPU when the first prediction is asked for,
    once in a process and in some milliseconds; in coarse steps, so that the choice does not change from run to run.

@@ -2,7 +2,7 @@
    The MatSolverType sptrsvgpu: a factor Mat in the order of its life.
 
    Values come from the factorisation of src/kernels on the device (device.c), or from PETSc's own of the host (host.c), kept as an inner Mat, of
-   this rank's diagonal block; the triangular solves are src/kernels', on pairs of plans (pairs.c).
+   this rank's diagonal block; the triangular solves are src/kernels', on pairs of plans (pairs.c), or, on the host, that inner Mat's.
 */
 #include "impl.h"
 
@@ -41,7 +41,7 @@ static PetscErrorCode Reset(Mat F)
   PetscCall(MatDestroy(&s->host));
   TrsvFactorDestroy(&s->factor);
   s->why[0] = s->order[0] = 0;
-  s->bmc = s->anybmc = s->empty = PETSC_FALSE;
+  s->bmc = s->anybmc = s->empty = s->named = s->filled = PETSC_FALSE;
   s->iteration = 0;
   PetscCall(PetscFree2(s->row, s->column));
   PetscCall(VecDestroy(&s->b));
@@ -175,6 +175,7 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCheck(local->rmap->n == local->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, local->rmap->n, local->cmap->n);
   PetscCall(FindHome(local, info, &s->home));
   PetscCall(CheckSettings(F));
+  s->named = (PetscBool)(s->home == TRSV_HOST && (s->settings.algorithm[SPTRSVGPU_LOWER] || s->settings.algorithm[SPTRSVGPU_UPPER]));
   PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SpTRSVGPUPermutationSet(F, local, row, column, &r, &c));
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
@@ -233,7 +234,7 @@ static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
 static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *info)
 {
   SpTRSVGPUTriangles t;
-  IS                 order;
+  IS                 order = NULL;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
@@ -241,8 +242,7 @@ static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   TrsvFactorDestroy(&s->factor);
   PetscCall(PetscStrncpy(s->why, "the matrix is bound to the host", sizeof(s->why)));
-  if (s->natural) PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &order));
-  else PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &order));
+  if (!s->natural) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &order));
   PetscCall(SpTRSVGPUHostSymbolic(s, local, order, order, info));
   PetscCall(ISDestroy(&order));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -276,8 +276,8 @@ static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
 
 static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorInfo *info)
 {
-  SpTRSVGPU *s     = (SpTRSVGPU *)F->data;
-  PetscBool  fresh = PETSC_TRUE;
+  SpTRSVGPU      *s     = (SpTRSVGPU *)F->data;
+  const PetscBool first = (PetscBool)!s->filled;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Numeric, F, A, 0, 0));
@@ -291,23 +291,25 @@ static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorIn
   PetscCall(MatSetSolves_SpTRSVGPU(F));
   if (!F->factorerrortype) {
     F->factorerrortype = MAT_FACTOR_OTHER;
-    PetscCall(SpTRSVGPUPairsSetValues(F, &fresh));
-    if (fresh || s->empty) {
+    PetscCall(SpTRSVGPUPairsSetValues(F));
+    if (SpTRSVGPUPetscSolves(s, s->home)) PetscCall(SpTRSVGPUCite(NULL, s->settings.thread));
+    else {
       TrsvPair *pair;
 
       PetscCall(SpTRSVGPUGetPair(F, s->home, PETSC_FALSE, &pair));
-      s->peak = TrsvDevicePeak();
     }
+    if (first) s->peak = TrsvDevicePeak();
+    s->filled          = PETSC_TRUE;
     F->factorerrortype = MAT_FACTOR_NOERROR;
   }
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Numeric, F, A, 0, 0));
-  if (fresh) PetscCall(SpTRSVGPUViewFromOptions(F));
+  if (first || F->factorerrortype) PetscCall(SpTRSVGPUViewFromOptions(F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*MC
    MATSOLVERSPTRSVGPU = "sptrsvgpu" - ILU and ICC of matrices of type `MATAIJ` and `MATAIJCUSPARSE` whose triangular solves run on a GPU, where the matrix
-   is there
+   is there; where it is on the host, factorisation and solves are PETSc's own
 
    Options Database Keys:
 +  -pc_factor_mat_solver_type sptrsvgpu - for `PCILU` and `PCICC`; `PCSPTRSVGPU` presets it

@@ -1,6 +1,6 @@
 /*
    The pairs of plans of a factor Mat: made when a solve first needs them, or before a factor of the device has its values, and given new values at
-   each numeric phase.
+   each numeric phase. Where PETSc's own solves serve there are none but for the halves of a solve.
 */
 #include "impl.h"
 
@@ -50,20 +50,20 @@ PetscErrorCode SpTRSVGPUPairsBegin(Mat F)
 
 static PetscBool HasValues(const SpTRSVGPU *s, int memory, int transposed) { return (PetscBool)(s->pair[memory][transposed] && !(s->empty && memory == (int)s->home && !transposed)); }
 
-/* New values into the plans that have had some; fresh: there are none of these. */
-PetscErrorCode SpTRSVGPUPairsSetValues(Mat F, PetscBool *fresh)
+/* New values into the plans that have had some. */
+PetscErrorCode SpTRSVGPUPairsSetValues(Mat F)
 {
   SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
   SpTRSVGPUTriangles t;
+  PetscBool          any = PETSC_FALSE;
 
   PetscFunctionBegin;
-  *fresh = PETSC_TRUE;
   for (int m = 0; m < 2; m++) {
     TrsvStream stream;
     TrsvError  error = TRSV_SUCCESS;
 
     if (!HasValues(s, m, 0) && !HasValues(s, m, 1)) continue;
-    *fresh = PETSC_FALSE;
+    any = PETSC_TRUE;
     PetscCall(SpTRSVGPUTrianglesCreate(s, (TrsvMemory)m, &t));
     PetscCall(SpTRSVGPUGetStream((TrsvMemory)m, &stream));
     for (int transposed = 0; transposed < 2 && !error; transposed++)
@@ -71,7 +71,7 @@ PetscErrorCode SpTRSVGPUPairsSetValues(Mat F, PetscBool *fresh)
     PetscCall(SpTRSVGPUTrianglesDestroy(&t));
     PetscCallTrsv(error);
   }
-  if (!*fresh && s->factor) TrsvFactorTrim(s->factor, SpTRSVGPULowerPlan(s)); /* these values may have been the first to need what it kept */
+  if (any && s->factor) TrsvFactorTrim(s->factor, SpTRSVGPULowerPlan(s)); /* these values may have been the first to need what it kept */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

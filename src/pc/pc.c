@@ -368,7 +368,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 
 /*MC
    PCSPTRSVGPU = "sptrsvgpu" - Incomplete LU or Cholesky factorisation whose triangular solves run on a GPU, each by a kernel that is
-   chosen from the statistics of its factor; on the host where the matrix is there.
+   chosen from the statistics of its factor; by PETSc's own on the host where the matrix is there.
 
    Options Database Keys:
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu

@@ -37,7 +37,7 @@ PetscErrorCode SpTRSVGPUPermutationKeep(SpTRSVGPU *s, PetscInt n, const PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The orderings of the local rows and columns; on several ranks only the natural one exists. */
+/* The orderings of the local rows and columns, NULL for the natural one; on several ranks there is no other. */
 PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *localrow, IS *localcolumn)
 {
   SpTRSVGPU      *s = (SpTRSVGPU *)F->data;
@@ -51,10 +51,9 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
   s->natural = (PetscBool)(identity[0] && identity[1]);
   PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_BMC, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering bmc does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
-  if (size > 1) { /* not a local ordering */
-    PetscCheck(s->natural, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "On several ranks only the natural ordering; for another one use -pc_type bjacobi -sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...");
-    row = column = NULL;
-  }
+  PetscCheck(s->natural || size == 1, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "On several ranks only the natural ordering; for another one use -pc_type bjacobi -sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...");
+  *localrow = *localcolumn = NULL;
+  if (s->natural) PetscFunctionReturn(PETSC_SUCCESS);
   if (!column) column = row; /* ICC has one */
   if (row) PetscCall(PetscObjectReference((PetscObject)row));
   else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &row));
@@ -62,7 +61,6 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
   else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &column));
   *localrow    = row;
   *localcolumn = column;
-  if (s->natural) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ISGetIndices(row, &r));
   PetscCall(ISGetIndices(column, &c));
   PetscCall(SpTRSVGPUPermutationKeep(s, n, r, c));

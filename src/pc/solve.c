@@ -1,5 +1,5 @@
 /*
-   The solves of a factor Mat: each is a first and a second triangular solve, of L and U, or of U^T and L^T.
+   The solves of a factor Mat: each is a first and a second triangular solve, of L and U, or of U^T and L^T; or, on the host, PETSc's own.
 */
 #include "impl.h"
 #include <petscdevice.h>
@@ -136,6 +136,11 @@ static PetscErrorCode Solve(Mat F, PetscBool transposed, Halves halves, Vec b, V
   PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The factorisation failed; there is no solve with it");
   PetscCall(MatBoundToCPU(F, &bound));
   if (bound) memory = TRSV_HOST;
+  if (halves == BOTH && SpTRSVGPUPetscSolves(s, memory)) { /* they go by the arrays of b and x, which are this rank's where these are parallel */
+    if (transposed) PetscUseTypeMethod(s->host, solvetranspose, b, x);
+    else PetscUseTypeMethod(s->host, solve, b, x);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(SpTRSVGPUGetPair(F, memory, transposed, &pair));
 #if PetscDefined(HAVE_CUDA)
   if (memory == TRSV_DEVICE) {

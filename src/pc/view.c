@@ -3,14 +3,20 @@
 */
 #include "impl.h"
 
-static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const TrsvPairMember *m)
+static PetscErrorCode ViewStatistics(PetscViewer viewer, const char *name, const TrsvStatistics *s)
 {
-  const TrsvStatistics *s = &m->statistics;
-  char                  settings[TRSV_SETTINGS];
-
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s: %ld nonzeros, %.2f in a row (max %d, variation %.2f), mean distance %.1f\n", name, s->nnz, s->row_mean, s->row_max, s->row_variation, s->distance));
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    %d level sets of %.1f rows (max %d), parallel granularity %.2f\n", s->levels, s->level_mean, s->level_max, s->granularity));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const TrsvPairMember *m)
+{
+  char settings[TRSV_SETTINGS];
+
+  PetscFunctionBegin;
+  PetscCall(ViewStatistics(viewer, name, &m->statistics));
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: %s\n", TrsvAlgorithmName(m->algorithm), m->why));
   TrsvPlanDescribe(m->plan, settings, sizeof(settings));
   if (*settings) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    settings %s\n", settings));
@@ -24,12 +30,46 @@ static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const Trs
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The triangles of PETSc's factor, which are analysed for this alone. */
+static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
+{
+  SpTRSVGPUTriangles t;
+
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
+  for (int f = 0; f < 2; f++) {
+    TrsvAnalysis *analysis;
+
+    PetscCallTrsv(TrsvAnalyse(f == SPTRSVGPU_LOWER ? &t.L : &t.U, &analysis));
+    PetscCall(ViewStatistics(viewer, f == SPTRSVGPU_LOWER ? "L" : "U", &analysis->statistics));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: PETSc's own, the matrix is on the host\n", MATSOLVERPETSC));
+    TrsvAnalysisDestroy(&analysis);
+  }
+  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewPair(const TrsvPair *pair, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (pair->first.predicted > 0 || pair->second.predicted > 0) {
+    const TrsvCosts c = TrsvGetCosts(); /* known by now */
+
+    if (c.measured) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions calibrated; times of an H200's: hop %.2f, push %.2f, step %.2f, byte %.2f\n", c.hop, c.push, c.step, c.byte));
+    else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions not calibrated, as for an H200\n"));
+  }
+  PetscCall(ViewMember(viewer, "L", &pair->first));
+  PetscCall(ViewMember(viewer, "U", &pair->second));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
 {
   SpTRSVGPU      *s  = (SpTRSVGPU *)F->data;
   const char     *on = s->home == TRSV_DEVICE ? "the GPU" : "the host";
   const char     *kind = F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU";
-  const TrsvPair *pair;
+  const TrsvPair *pair = s->pair[s->home][0];
+  const PetscBool petscs = SpTRSVGPUPetscSolves(s, s->home);
   PetscLogDouble  bytes = 0;
 
   PetscFunctionBegin;
@@ -43,20 +83,13 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
   if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) {
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: zero pivot %g in row %" PetscInt_FMT "\n", (double)F->factorerror_zeropivot_value, F->factorerror_zeropivot_row));
   } else if (F->factorerrortype) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: MatFactorError %d\n", (int)F->factorerrortype));
-  pair = s->pair[s->home][0];
-  if (!pair || s->empty) PetscFunctionReturn(PETSC_SUCCESS);
-  if (pair->first.predicted > 0 || pair->second.predicted > 0) {
-    const TrsvCosts c = TrsvGetCosts(); /* known by now */
-
-    if (c.measured) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions calibrated; times of an H200's: hop %.2f, push %.2f, step %.2f, byte %.2f\n", c.hop, c.push, c.step, c.byte));
-    else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions not calibrated, as for an H200\n"));
-  }
-  PetscCall(ViewMember(viewer, "L", &pair->first));
-  PetscCall(ViewMember(viewer, "U", &pair->second));
+  if (petscs ? !s->filled : !pair || s->empty) PetscFunctionReturn(PETSC_SUCCESS);
+  if (petscs) PetscCall(ViewPetsc(s, viewer));
+  else PetscCall(ViewPair(pair, viewer));
   for (int m = 0; m < 2; m++)
     for (int t = 0; t < 2; t++)
       if (s->pair[m][t]) bytes += (PetscLogDouble)TrsvPairBytes(s->pair[m][t]);
-  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  plans in all %.3g MB%s%s\n", 1e-6 * bytes, s->pair[s->home][1] ? ", transposes among them" : "", s->pair[TRSV_HOST][0] && s->home == TRSV_DEVICE ? ", some on the host" : ""));
+  if (bytes > 0) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  plans in all %.3g MB%s%s\n", 1e-6 * bytes, petscs ? ", for halves of a solve" : s->pair[s->home][1] ? ", transposes among them" : "", s->pair[TRSV_HOST][0] && s->home == TRSV_DEVICE ? ", some on the host" : ""));
   if (s->home == TRSV_DEVICE && s->matrix > 0) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  device memory of the first set-up: at most %.3g MB, %.2f times the matrix\n", 1e-6 * (double)(s->peak - s->held), (double)(s->peak - s->held) / s->matrix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
