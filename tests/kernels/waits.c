@@ -113,12 +113,12 @@ static void Corrupt(const TrsvAlgorithm *a)
 
   for (int kind = 0; kind < (Reduced() ? 1 : 3) && p.plan && other.plan; kind++) {
     TrsvOrdered *o      = p.plan->data;
-    const int    row    = kind < 2 ? 100 : ROWS - 1;
+    const int    row    = kind < 2 ? 101 : ROWS - 1; /* that `recompute`, too, has wait for the one before */
     int *const   column = Dependency(o, row), kept = *column;
 
     SimtSchedule((unsigned)(3 * kind));
     SimtSettings.bounded = 1;
-    *column              = kind == 0 ? 100 : ROWS - 1;
+    *column              = kind == 0 ? row : ROWS - 1;
     memset(p.x, 0xcd, sizeof(double) * ROWS);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve of a corrupted plan");
     Expect(NaNs(p.x) == ROWS - row, "kind %d: %d NaNs in x, not %d", kind, NaNs(p.x), ROWS - row);
@@ -142,7 +142,7 @@ static void Patience(const TrsvAlgorithm *a)
     double         took;
 
     SimtSettings.bounded = 1;
-    SimtSettings.lose    = a->settings || a == &TrsvSell ? 1 : 32; /* of a chain: a value that another block, or another warp, waits for */
+    SimtSettings.lose    = a->settings || a == &TrsvSell || a == &TrsvRecompute ? 1 : 32; /* of a chain: a value that another block, or another warp, waits for */
     TrsvSetPatience(seconds[i]);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve that loses a value");
     took = 1e-9 * (double)(SimtNanoseconds() - start);
