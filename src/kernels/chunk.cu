@@ -381,22 +381,22 @@ double TrsvChunkBeside(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecisio
 
 /* Where next to no row depends on the one solved right before it, as in an order by colours, no chain stays inside a chunk: each level set waits for values
    of other chunks, more so the more chunks its rows fill; less where a few level sets hold most rows, or where each is spread over all chunks. */
-static double Apart(const TrsvCosts *c, const TrsvStatistics *s)
+double TrsvChunkApart(const TrsvCosts *c, const TrsvStatistics *s)
 {
-  const double crossing = 0.6e-6 * c->hop, few = 0.01, chunks = fmin(120, s->rows / 1000.0);
+  const double crossing = 0.8e-6 * c->hop, few = 0.01, chunks = fmin(120, s->rows / 1000.0);
 
   if (!s->rows || s->chained > few) return 0;
-  return crossing * s->levels * pow(fmin(2, chunks / s->levels), 2 / 3.) * pow(s->level_mean / s->level_max, 0.75) * (1 - s->span / s->rows);
+  return crossing * s->rows / s->level_max * sqrt(fmin(2, chunks / s->levels)) * (1 - s->span / s->rows);
 }
 
 /* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are those that fit times (22%, root
-   mean square; 26% in the order bmc) among those by which the choice between this, `thread`, `sell` and `inverse` costs least: over 190 triangles 0.5%
-   (geometric mean), over 78 in the order bmc 0.8%; where every dependency of long rows is another chunk's, twofold at worst. */
+   mean square; 25% in the order bmc) among those by which the choice between this, `inverse`, `thread`, `recompute` and `sell` costs least: over 172 real
+   triangles 0.7% (geometric mean), over 78 in the order bmc 0.9%; where every dependency of long rows is another chunk's, twofold at worst. */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double start = 7.2e-6, step = 0.0508e-6 * c->step, sum = 0.0078e-6 * c->step;
 
-  return start + s->levels * (step + sum * fmin(fmax(s->row_mean - 3, 0), 3)) + Apart(c, s) + TrsvChunkBeside(c, s, precision);
+  return start + s->levels * (step + sum * fmin(fmax(s->row_mean - 3, 0), 3)) + TrsvChunkApart(c, s) + TrsvChunkBeside(c, s, precision);
 }
 
 const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe, TRSV_TAKES_PLACES, NULL};

@@ -82,8 +82,9 @@ enum {
 /* Seconds that a solve with the best of them is expected to take on the current device, for a triangle with these statistics. */
 TrsvError TrsvChunkEstimate(const TrsvStatistics *, double *seconds);
 
-/* The part of chunk's prediction that inverse shares: chunk.cu. */
+/* The parts of chunk's prediction that inverse shares: chunk.cu. */
 double TrsvChunkBeside(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
+double TrsvChunkApart(const TrsvCosts *, const TrsvStatistics *);
 
 /* x_i = 1 / (b_i - sum of a_ik x_k) for the values a of a plan with a unit diagonal, in place of the solution: a recurrence that the pivots of an
    incomplete factorisation obey where no two rows of U that are taken off one row meet (factor_pivots.cu). b and x in the order of the rows; they may be the

@@ -169,11 +169,12 @@ static TrsvError RecomputeSolve(TrsvPlan *plan, const void *b, void *x, TrsvStre
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, plan->early, b, x, stream) : Launch<double>(o, plan->early, b, x, stream);
 }
 
-/* A launch; a hop through L2 for two level sets, dearer where many rows poll and where they are long; what crosses the memory. Never for wide factors,
-   where memory is what takes time. The constants fit 170 solves on an H200 to 9% (root mean square). */
+/* A launch; a hop through L2 for two level sets, dearer where many rows poll and where they are long; what crosses the memory, which rows of wide level
+   sets load twice. Never for the widest, where that is most of it. The constants fit the solves of 172 real triangles on an H200 to 8% (root mean square)
+   where they have 150 level sets or fewer. */
 static double RecomputePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 3.6e-6, hop = 0.36e-6 * c->hop, crowd = 0.043e-6 * c->hop, dependency = 0.038e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 0.9e-11 : 1.3e-11) * c->byte, wide = 8000;
+  const double launch = 3.7e-6, hop = 0.42e-6 * c->hop, crowd = 0.05e-6 * c->hop, dependency = 0.013e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 1.2e-11 : 1.7e-11) * c->byte, wide = 12000;
 
   if (s->level_mean > wide) return 1;
   return launch + (1 + s->levels / 2) * (hop + crowd * log10(s->level_mean + 1) + dependency * fmin(s->row_mean - 1, 24)) + entry * (double)s->nnz;
