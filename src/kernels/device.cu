@@ -2,6 +2,7 @@
    Copies, clocks and launches over the CUDA runtime; memory: memory.cu.
 */
 #include <stdlib.h>
+#include <string.h>
 #include "runtime.cuh"
 
 extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
@@ -17,10 +18,31 @@ extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, Tr
 
 extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream) { return Check(cudaMemsetAsync(device, 0, bytes, TrsvDeviceStream(stream)), "clearing on the device"); }
 
+enum {
+  FEW = 64 /* words */
+};
+
+/* A few words come through pinned ones, behind what is before them, so that all is waited for once. */
+static TrsvError Few(void *host, const void *device, size_t bytes, unsigned *words, TrsvStream stream)
+{
+  TrsvCall(Check(cudaMemcpyAsync(words, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
+  TrsvCall(Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize"));
+  memcpy(host, words, bytes);
+  return TRSV_SUCCESS;
+}
+
 /* A copy to pageable memory holds a lock of the driver while it waits for what is before it, and keeps other threads from launching: so that is waited
    for first. */
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
+  unsigned *words;
+
+  if (bytes <= sizeof(*words) * FEW) {
+    TrsvCall(TrsvDeviceAllocWords(FEW, &words));
+    const TrsvError error = Few(host, device, bytes, words, stream);
+    TrsvDeviceFreeWords(FEW, words);
+    return error;
+  }
   TrsvCall(Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize"));
   TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");

@@ -6,6 +6,7 @@
 */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include "runtime.cuh"
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -39,37 +40,45 @@ static TrsvError AddPage(void)
   return TRSV_SUCCESS;
 }
 
-static unsigned *TakeWord(void)
+/* So many that follow each other, all 0; NULL where no page has them. */
+static unsigned *TakeWords(int n)
 {
   for (Page *p = pages; p; p = p->next)
-    for (int i = 0; i < WORDS; i++)
-      if (!p->used[i]) {
-        p->used[i] = 1;
-        p->word[i] = 0;
-        return p->word + i;
-      }
+    for (int i = 0, free = 0; i < WORDS; i++) {
+      free = p->used[i] ? 0 : free + 1;
+      if (free < n) continue;
+      unsigned *const words = p->word + i + 1 - n;
+
+      memset(p->used + i + 1 - n, 1, (size_t)n);
+      memset(words, 0, sizeof(*words) * (size_t)n);
+      return words;
+    }
   return NULL;
 }
 
-extern "C" TrsvError TrsvDeviceAllocWord(unsigned **word)
+TrsvError TrsvDeviceAllocWords(int n, unsigned **words)
 {
   TrsvError error = TRSV_SUCCESS;
 
   (void)pthread_mutex_lock(&one_at_a_time);
-  *word = TakeWord();
-  if (!*word) error = AddPage();
-  if (!*word && !error) *word = TakeWord();
+  *words = TakeWords(n);
+  if (!*words) error = AddPage();
+  if (!*words && !error) *words = TakeWords(n);
   (void)pthread_mutex_unlock(&one_at_a_time);
   return error;
 }
 
-extern "C" void TrsvDeviceFreeWord(unsigned *word)
+void TrsvDeviceFreeWords(int n, unsigned *words)
 {
   (void)pthread_mutex_lock(&one_at_a_time);
-  for (Page *p = pages; p && word; p = p->next)
-    if (word >= p->word && word < p->word + WORDS) p->used[word - p->word] = 0;
+  for (Page *p = pages; p && words; p = p->next)
+    if (words >= p->word && words < p->word + WORDS) memset(p->used + (words - p->word), 0, (size_t)n);
   (void)pthread_mutex_unlock(&one_at_a_time);
 }
+
+extern "C" TrsvError TrsvDeviceAllocWord(unsigned **word) { return TrsvDeviceAllocWords(1, word); }
+
+extern "C" void TrsvDeviceFreeWord(unsigned *word) { TrsvDeviceFreeWords(1, word); }
 
 enum {
   SPARE = 1 << 20 /* bytes that a block may be larger than asked for, or as much again as that */

@@ -1,5 +1,5 @@
 /*
-   runtime.cuh: errors of the CUDA runtime as ours.
+   runtime.cuh: errors of the CUDA runtime as ours; words of the host that the device can write.
 */
 #ifndef TRSV_RUNTIME_CUH
 #define TRSV_RUNTIME_CUH
@@ -13,5 +13,9 @@ static inline TrsvError Check(cudaError_t e, const char *what)
   (void)cudaGetLastError(); /* or it would be taken for the next launch's */
   return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cudaGetErrorString(e));
 }
+
+/* n words that follow each other, all 0, pinned; at most 1,024. */
+TrsvError TrsvDeviceAllocWords(int n, unsigned **words);
+void      TrsvDeviceFreeWords(int n, unsigned *words);
 
 #endif
