@@ -14,6 +14,7 @@ static const struct {
   {"ag",       "AGSpTRSV"           },
   {"recblock", "RecBlockSpTRSV"     },
   {"thread",   "CapelliniSpTRSV"    },
+  {"recompute", "CapelliniSpTRSV"   },
   {"dense",    "DenseLowerTriangularSolver"},
   {"sell",     "IwashitaNakashimaTakahashi2012"},
 };

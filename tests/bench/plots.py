@@ -20,7 +20,7 @@ from matplotlib.ticker import FuncFormatter  # noqa: E402
 
 # Okabe and Ito's colours, told apart by the colour-blind; and a shape each, for print
 STYLE = {
-    "chunk": ("#0072B2", "o"), "thread": ("#E69F00", "^"), "warp": ("#009E73", "s"), "inverse": ("#CC79A7", "D"), "recblock": ("#56B4E9", "v"), "ag": ("#D55E00", "P"),
+    "chunk": ("#0072B2", "o"), "thread": ("#E69F00", "^"), "warp": ("#009E73", "s"), "inverse": ("#CC79A7", "D"), "recompute": ("#000000", "*"), "recblock": ("#56B4E9", "v"), "ag": ("#D55E00", "P"),
 }
 OTHER = ("#666666", "X")
 PLAIN = FuncFormatter(lambda v, _: f"{v:g}")

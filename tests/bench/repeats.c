@@ -25,6 +25,7 @@ static const struct {
   const char *algorithm, *settings;
 } candidates[] = {
   {"thread",   NULL                                                                             },
+  {"recompute", NULL                                                                            },
   {"warp",     NULL                                                                             },
   {"sell",     NULL                                                                             },
   {"chunk",    "rank=0"                                                                         },
@@ -53,7 +54,7 @@ static const struct {
   {"csc",      NULL                                                                             },
 };
 
-static const char *const placed[] = {"thread", "sell", "warp", "chunk", "inverse"};
+static const char *const placed[] = {"thread", "recompute", "sell", "warp", "chunk", "inverse"};
 
 static const TrsvPivots pivots[] = {
   {TRSV_SHIFT_NONE,              0,    1e-13},
