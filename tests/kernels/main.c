@@ -30,6 +30,7 @@ static const struct {
   {"orders",    TestFactorOrder},
   {"memory",    TestMemory     },
   {"sell",      TestSell       },
+  {"recompute", TestRecompute  },
   {"ordering",  TestOrdering   },
   {"matrices",  TestMatrices   },
 };

@@ -1,0 +1,87 @@
+/*
+   recompute beside thread: the same layout but for marks, which are where the level sets say and halve the hops; the same bits.
+*/
+#include "check.h"
+#include "ordered.h"
+
+enum {
+  WIDTH = 4 /* dependencies of a padded row */
+};
+
+static int Marked(int column) { return column < -1; }
+static int Position(int column) { return Marked(column) ? -2 - column : column; }
+
+/* Level sets by position; of those, hops: words that somebody waits for, one after the other, and the one that is written in the end. */
+static void CheckMarks(const TrsvOrdered *o, const TrsvOrdered *plain)
+{
+  int *const level = calloc((size_t)o->rows + 1, sizeof(int)), *const hops = calloc((size_t)o->rows + 1, sizeof(int));
+  int        levels = 0, longest = 0, wrong = 0;
+
+  if (!Expect(o->rows == plain->rows && o->off == plain->off, "%d rows and %d entries, thread has %d and %d", o->rows, o->off, plain->rows, plain->off)) goto end;
+  for (int k = 0; k < o->off; k++) wrong += Position(o->columns[k]) != plain->columns[k];
+  Expect(!wrong, "%d columns are not those of thread", wrong);
+  for (int p = 0; p < o->rows && !wrong; p++) {
+    for (int k = WIDTH * p; k < WIDTH * (p + 1); k++)
+      if (plain->columns[k] >= 0 && level[p] <= level[plain->columns[k]]) level[p] = level[plain->columns[k]] + 1;
+    hops[p] = 1;
+    for (int k = WIDTH * p; k < WIDTH * (p + 1); k++) {
+      const int q = plain->columns[k];
+
+      if (q < 0) continue;
+      wrong += Marked(o->columns[k]) != (level[p] % 2 == 0 && level[q] == level[p] - 1); /* from 0: 2 computes 1 again */
+      for (int j = WIDTH * q; Marked(o->columns[k]) && j < WIDTH * (q + 1); j++)
+        if (plain->columns[j] >= 0 && hops[p] <= hops[plain->columns[j]]) hops[p] = hops[plain->columns[j]] + 1;
+      if (!Marked(o->columns[k]) && hops[p] <= hops[q]) hops[p] = hops[q] + 1;
+    }
+    if (level[p] + 1 > levels) levels = level[p] + 1;
+    if (hops[p] > longest) longest = hops[p];
+  }
+  Expect(!wrong, "%d marks are not where the level sets say", wrong);
+  Expect(longest <= 1 + levels / 2, "%d hops for %d level sets", longest, levels);
+end:
+  free(level);
+  free(hops);
+}
+
+static void Compare(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
+{
+  Triangle    T      = MakeTriangle(shape, rows, triangle, diagonal, precision, 11);
+  const int   n      = T.offsets[rows];
+  void       *values = MakeValues(&T.view, 11), *b = MakeVector(precision, rows, 11), *x[2];
+  const char *names[] = {"thread", "recompute"};
+  TrsvPlan   *plan[2];
+
+  for (int k = 0; k < 2; k++) {
+    x[k]    = MakeArray(precision, rows);
+    plan[k] = MakePlan(&T.view, NULL, n, TrsvAlgorithmFind(names[k]));
+    if (!plan[k]) continue;
+    ExpectError(TrsvPlanSetValues(plan[k], values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
+    SimtSchedule((unsigned)(7 * k + 1));
+    ExpectError(TrsvPlanSolve(plan[k], b, x[k], NULL), TRSV_SUCCESS, "TrsvPlanSolve");
+  }
+  if (plan[0] && plan[1]) {
+    CheckMarks(plan[1]->data, plan[0]->data);
+    Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)rows), "not the bits of thread");
+  }
+  for (int k = 0; k < 2; k++) {
+    TrsvPlanDestroy(&plan[k]);
+    free(x[k]);
+  }
+  free(values);
+  free(b);
+  FreeTriangle(&T);
+}
+
+void TestRecompute(void)
+{
+  static const int sizes[] = {1, 2, 33, 260};
+
+  for (int shape = 0; shape < SHAPES; shape++)
+    for (int upper = 0; upper < 2; upper++) {
+      Begin("recompute beside thread, %s, %s", ShapeName[shape], upper ? "upper" : "lower");
+      for (int s = 0; s < 4; s++)
+        for (int unit = 0; unit < 2; unit++)
+          for (int single = 0; single < 2; single++) Compare((Shape)shape, sizes[s], upper ? TRSV_UPPER : TRSV_LOWER, unit ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, single ? TRSV_FLOAT : TRSV_DOUBLE);
+      End();
+    }
+}
