@@ -7,6 +7,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 make -s lib examples "$PWD/build/bench/bench" "$PWD/build/bench/ag" "$PWD/build/bench/dense" "$PWD/build/bench/setup" "$PWD/build/bench/solutions" "$PWD/build/bench/repeats" "$PWD/build/tests/matrices"
+for t in $(grep -l '^/\*TEST' tests/*.c examples/*.c); do # there is no MPI to build them with over there
+  [ "build/tests/${t%.c}" -nt "$t" ] || { echo "${t%.c} of PETSc's harness is not built, or older than its source: make check-petsc first" >&2; exit 1; }
+done
 eval "$(make -s info)"
 matrices=${SPTRSV_MATRICES:-../shared/matrices}
 tmp=$(mktemp -d)
