@@ -3,9 +3,9 @@
    for itself, from the values that those rows wait for, so that a solve takes half as many hops through L2. For shallow factors, whose level sets
    are narrow enough for that work to cost less than a hop.
 
-   Source: this project. Redundant work in place of communication is that of communication-avoiding solvers (Demmel, Hoemmen, Mohiyuddin and
-   Yelick, IPDPS 2008); of triangular solves, rows are rewritten by Yilmaz et al. (Euro-Par Workshops 2020) in terms of earlier ones, which
-   changes their values, and may let them grow. Here nothing is rewritten: a value that is computed again is made of the same numbers in the same order.
+   Source: this project; redundant work in place of communication is that of the matrix powers kernel (Demmel, Hoemmen, Mohiyuddin, Yelick: Avoiding
+   Communication in Sparse Matrix Computations, IPDPS 2008). Rows could be rewritten in terms of earlier ones instead, as in `inverse`, which changes
+   values and may let them grow. Here a value that is computed again is made of the same numbers in the same order.
 
    Layout: that of `thread` (ordered.h), rows of up to four dependencies and partial sums. A column -2 - q in place of q marks a dependency that
    the row computes again. Marks are where the level sets say; a solve is right with any.
