@@ -39,9 +39,9 @@ extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t b
 
   if (bytes <= sizeof(*words) * FEW) {
     TrsvCall(TrsvDeviceAllocWords(FEW, &words));
-    const TrsvError error = Few(host, device, bytes, words, stream);
+    TrsvCall(Few(host, device, bytes, words, stream)); /* after an error the copy may still be under way: the words are nobody's any more */
     TrsvDeviceFreeWords(FEW, words);
-    return error;
+    return TRSV_SUCCESS;
   }
   TrsvCall(Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize"));
   TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));

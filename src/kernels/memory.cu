@@ -22,7 +22,8 @@ struct Page {
   Page         *next;
 };
 
-static Page *pages;
+static Page           *pages;
+static pthread_mutex_t turning = PTHREAD_MUTEX_INITIALIZER; /* pages; not the lock of blocks, whose owner may wait for the device */
 
 static TrsvError AddPage(void)
 {
@@ -44,9 +45,9 @@ static TrsvError AddPage(void)
 static unsigned *TakeWords(int n)
 {
   for (Page *p = pages; p; p = p->next)
-    for (int i = 0, free = 0; i < WORDS; i++) {
-      free = p->used[i] ? 0 : free + 1;
-      if (free < n) continue;
+    for (int i = 0, run = 0; i < WORDS; i++) {
+      run = p->used[i] ? 0 : run + 1;
+      if (run < n) continue;
       unsigned *const words = p->word + i + 1 - n;
 
       memset(p->used + i + 1 - n, 1, (size_t)n);
@@ -60,20 +61,22 @@ TrsvError TrsvDeviceAllocWords(int n, unsigned **words)
 {
   TrsvError error = TRSV_SUCCESS;
 
-  (void)pthread_mutex_lock(&one_at_a_time);
+  *words = NULL;
+  if (n > WORDS) return TrsvFail(TRSV_ERR_ARGUMENT, "%d words are more than a page has", n);
+  (void)pthread_mutex_lock(&turning);
   *words = TakeWords(n);
   if (!*words) error = AddPage();
   if (!*words && !error) *words = TakeWords(n);
-  (void)pthread_mutex_unlock(&one_at_a_time);
+  (void)pthread_mutex_unlock(&turning);
   return error;
 }
 
 void TrsvDeviceFreeWords(int n, unsigned *words)
 {
-  (void)pthread_mutex_lock(&one_at_a_time);
+  (void)pthread_mutex_lock(&turning);
   for (Page *p = pages; p && words; p = p->next)
     if (words >= p->word && words < p->word + WORDS) memset(p->used + (words - p->word), 0, (size_t)n);
-  (void)pthread_mutex_unlock(&one_at_a_time);
+  (void)pthread_mutex_unlock(&turning);
 }
 
 extern "C" TrsvError TrsvDeviceAllocWord(unsigned **word) { return TrsvDeviceAllocWords(1, word); }

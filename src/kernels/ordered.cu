@@ -222,6 +222,16 @@ extern "C" TrsvError TrsvOrderedSetValues(TrsvPlan *plan, const void *values, Tr
   return TrsvDeviceLaunched("ordered_gather");
 }
 
+extern "C" TrsvError TrsvOrderedLimit(TrsvOrdered *o, const void *kernel, int block, double level_sets_ahead)
+{
+  const int most = 4;
+  int       multiprocessors;
+
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  const double blocks = level_sets_ahead * o->level_mean / ((double)block * multiprocessors);
+  return TrsvDeviceLimitBlocks(kernel, blocks < 1 ? 1 : blocks > most ? most : (int)blocks, &o->shared_bytes);
+}
+
 extern "C" void TrsvOrderedDestroy(TrsvPlan *plan)
 {
   TrsvOrdered *o = (TrsvOrdered *)plan->data;

@@ -37,6 +37,10 @@ TrsvError TrsvOrderedAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis 
 TrsvError TrsvOrderedSetValues(TrsvPlan *, const void *values, TrsvStream);
 void      TrsvOrderedDestroy(TrsvPlan *);
 
+/* For a kernel with a thread for each row, in blocks of so many: keeps no more of them on a multiprocessor than solve so many level sets ahead, and no more than 4.
+   Enough to hide the loads before a wait, and no more than what fills the memory pipes: polls of rows far from ready would saturate L2. */
+TrsvError TrsvOrderedLimit(TrsvOrdered *, const void *kernel, int block, double level_sets_ahead);
+
 /* The rows of a triangle on the device in the order of solution, partial sums of long rows right before the row they belong to: what
    ordered.cu puts in order of level sets. */
 typedef struct {
@@ -59,6 +63,15 @@ void      TrsvCutFree(TrsvCut *);
 
 #ifdef __cplusplus
 }
+
+/* A padded row's columns or values, aligned for the widest loads. */
+enum {
+  QUAD = 4
+};
+
+template <class T> struct alignas(16) Quad {
+  T v[QUAD];
+};
 
 /* What a kernel sees of it. */
 template <class T> struct OrderedView {

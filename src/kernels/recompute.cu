@@ -20,11 +20,8 @@
 
 enum {
   BLOCK = 128,
-  WIDTH = 4
-};
-
-template <class T> struct alignas(16) Quad {
-  T v[WIDTH];
+  WIDTH = QUAD, /* dependencies of a row */
+  AHEAD = 16    /* level sets whose rows are in flight: as many hops as thread has */
 };
 
 /* What a row needs of another: its sum without what it waits for. An entry that is not computed again is a row of its own one dependency. */
@@ -113,7 +110,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) recompute_sol
   } while (!__all_sync(0xffffffffu, done));
 }
 
-/* A thread for each position. The first level set is by itself: no row waits for what its rows wait for, nothing, while it loads twice. */
+/* A thread for each position. Pairs start with the second level set: rows of the first wait for nothing, so that there is nothing to save by computing them
+   again, and two loads in a row to lose. */
 static __global__ void recompute_mark(int rows, const unsigned *level, int *columns)
 {
   const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -123,34 +121,24 @@ static __global__ void recompute_mark(int rows, const unsigned *level, int *colu
     if (columns[k] >= 0 && level[columns[k]] + 1 == level[p]) columns[k] = -2 - columns[k];
 }
 
-/* How many rows are in flight: as in thread.cu. */
-static const double level_sets_ahead = 16;
-static const int    blocks_at_most   = 4;
-
-static TrsvError Mark(TrsvPlan *plan, const TrsvOrdered *o, const unsigned *level)
+static TrsvError Mark(const TrsvOrdered *o, const unsigned *level)
 {
-  const unsigned grid = (unsigned)((o->rows + BLOCK - 1) / BLOCK);
-  auto           single = recompute_solve<float>;
-  auto           twice = recompute_solve<double>;
-  int            multiprocessors;
-
-  if (o->rows) {
-    TRSV_LAUNCH(recompute_mark, grid, BLOCK, 0, (TrsvStream)NULL, o->rows, level, o->columns);
-    TrsvCall(TrsvDeviceLaunched("recompute_mark"));
-  }
-  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const double blocks = level_sets_ahead * o->level_mean / ((double)BLOCK * multiprocessors);
-  return TrsvDeviceLimitBlocks(plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &((TrsvOrdered *)plan->data)->shared_bytes);
+  if (!o->rows) return TRSV_SUCCESS;
+  TRSV_LAUNCH(recompute_mark, (unsigned)((o->rows + BLOCK - 1) / BLOCK), BLOCK, 0, (TrsvStream)NULL, o->rows, level, o->columns);
+  return TrsvDeviceLaunched("recompute_mark");
 }
 
 static TrsvError RecomputeAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
+  auto      single = recompute_solve<float>;
+  auto      twice = recompute_solve<double>;
   unsigned *level = NULL;
   TrsvError error = TrsvOrderedAnalyse(plan, A, analysis, source, WIDTH, 1, &level);
 
-  if (!error) error = Mark(plan, (TrsvOrdered *)plan->data, level);
+  if (!error) error = Mark((const TrsvOrdered *)plan->data, level);
   TrsvDeviceUnstage(level, NULL);
-  return error;
+  TrsvCall(error);
+  return TrsvOrderedLimit((TrsvOrdered *)plan->data, plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, BLOCK, AHEAD);
 }
 
 template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
@@ -170,8 +158,8 @@ static TrsvError RecomputeSolve(TrsvPlan *plan, const void *b, void *x, TrsvStre
 }
 
 /* A launch; a hop through L2 for two level sets, dearer where many rows poll and where they are long; what crosses the memory, which rows of wide level
-   sets load twice. Never for the widest, where that is most of it. The constants fit the solves of 172 real triangles on an H200 to 8% (root mean square)
-   where they have 150 level sets or fewer. */
+   sets load twice. Never for the widest, where that is most of it. The constants fit the solves of 104 real triangles of 150 level sets or fewer on an
+   H200 to 11% (root mean square). */
 static double RecomputePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double launch = 3.7e-6, hop = 0.42e-6 * c->hop, crowd = 0.05e-6 * c->hop, dependency = 0.013e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 1.2e-11 : 1.7e-11) * c->byte, wide = 12000;

@@ -21,12 +21,8 @@
 
 enum {
   BLOCK = 128,
-  WIDTH = 4 /* dependencies of a row; a quad of columns and of values is loaded at once */
-};
-
-/* A quad of values, aligned for the widest loads. */
-template <class T> struct alignas(16) Quad {
-  T v[WIDTH];
+  WIDTH = QUAD, /* dependencies of a row; a quad of columns and of values is loaded at once */
+  AHEAD = 8     /* level sets whose rows are in flight */
 };
 
 template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(const OrderedView<T> A, const T *b, T *x)
@@ -75,11 +71,6 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
   } while (!__all_sync(0xffffffffu, done));
 }
 
-/* How many rows are in flight: enough level sets to hide the loads before a wait, and no more threads on a multiprocessor than what
-   fills its memory pipes: polls of rows far from ready would saturate L2. */
-static const double level_sets_ahead = 8;
-static const int    blocks_at_most   = 4;
-
 template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid = (unsigned)((o->rows + BLOCK - 1) / BLOCK);
@@ -90,16 +81,11 @@ template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, con
 
 static TrsvError ThreadAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  auto         single = thread_solve<float>;
-  auto         twice = thread_solve<double>;
-  TrsvOrdered *o;
-  int          multiprocessors;
+  auto single = thread_solve<float>;
+  auto twice = thread_solve<double>;
 
   TrsvCall(TrsvOrderedAnalyse(plan, A, analysis, source, WIDTH, 1, NULL));
-  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  o                   = (TrsvOrdered *)plan->data;
-  const double blocks = level_sets_ahead * o->level_mean / ((double)BLOCK * multiprocessors);
-  return TrsvDeviceLimitBlocks(plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &o->shared_bytes);
+  return TrsvOrderedLimit((TrsvOrdered *)plan->data, plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, BLOCK, AHEAD);
 }
 
 static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)

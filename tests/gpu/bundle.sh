@@ -2,14 +2,11 @@
 # Packs what `make check-gpu` needs for a machine with a GPU, nvcc and gcc, but without PETSc, MPI and a network: the PETSc that
 # conf/petsc.sh built, its MPI and BLAS, what is built of this clone, and the matrices, recompressed. About 55 MB in the folder bundle/.
 #
-#   tests/gpu/bundle.sh            here, after `make test` has built everything
+#   tests/gpu/bundle.sh            here
 #   bundle/run.sh [VARIABLES...]   there, in a copy of this clone with bundle/ in it, as a user who may write where the PETSc stood
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-make -s lib examples "$PWD/build/bench/bench" "$PWD/build/bench/ag" "$PWD/build/bench/dense" "$PWD/build/bench/setup" "$PWD/build/bench/solutions" "$PWD/build/bench/repeats" "$PWD/build/tests/matrices"
-for t in $(grep -l '^/\*TEST' tests/*.c examples/*.c); do # there is no MPI to build them with over there
-  [ "build/tests/${t%.c}" -nt "$t" ] || { echo "${t%.c} of PETSc's harness is not built, or older than its source: make check-petsc first" >&2; exit 1; }
-done
+make -s lib examples petsc-programs "$PWD/build/bench/bench" "$PWD/build/bench/ag" "$PWD/build/bench/dense" "$PWD/build/bench/setup" "$PWD/build/bench/solutions" "$PWD/build/bench/repeats" "$PWD/build/tests/matrices"
 eval "$(make -s info)"
 matrices=${SPTRSV_MATRICES:-../shared/matrices}
 tmp=$(mktemp -d)

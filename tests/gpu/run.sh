@@ -125,7 +125,7 @@ if begin sanitizer "compute-sanitizer"; then
   for tool in memcheck racecheck synccheck; do
     algorithms=ours
     except=()
-    [ $tool != racecheck ] || algorithms=thread,warp except=(--kernel-name-exclude kernel_substring=levels_find)
+    [ $tool != racecheck ] || algorithms=thread,recompute,warp except=(--kernel-name-exclude kernel_substring=levels_find)
     for precision in double float; do
       timeout -k 5 300 compute-sanitizer --tool $tool --error-exitcode 9 ${except[@]+"${except[@]}"} "$BENCH" -a $algorithms -m 0 -p $precision diag:1 diag:33 band:500:3 g2d5:40 g3d7:12 g3d27:8 rand:2000:4 dense:150 arrow:700 rmat:10:8 >"$results/sanitizer.log" 2>&1
       status=$?

@@ -62,6 +62,13 @@ static void Compare(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal d
   if (plan[0] && plan[1]) {
     CheckMarks(plan[1]->data, plan[0]->data);
     Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)rows), "not the bits of thread");
+    /* and so with any marks: all of them */
+    const TrsvOrdered *o = plan[1]->data;
+    for (int k = 0; k < o->off; k++)
+      if (o->columns[k] >= 0) o->columns[k] = -2 - o->columns[k];
+    memset(x[1], 0xcd, TrsvValueSize(precision) * (size_t)rows);
+    ExpectError(TrsvPlanSolve(plan[1], b, x[1], NULL), TRSV_SUCCESS, "a solve with all marks");
+    Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)rows), "not the bits of thread with all marks");
   }
   for (int k = 0; k < 2; k++) {
     TrsvPlanDestroy(&plan[k]);
