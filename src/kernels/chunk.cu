@@ -389,8 +389,8 @@ double TrsvChunkApart(const TrsvCosts *c, const TrsvStatistics *s)
   return crossing * s->rows / s->level_max * sqrt(fmin(2, chunks / s->levels)) * (1 - s->span / s->rows);
 }
 
-/* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are those that fit times (22%, root
-   mean square; 25% in the order bmc) among those by which the choice between this, `inverse`, `thread`, `recompute` and `sell` costs least: over 172 real
+/* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are those that fit times (20%, root
+   mean square; 25% in the order bmc) among those by which the choice between this, `inverse`, `thread`, `recompute` and `sell` costs least: over 170 real
    triangles 0.7% (geometric mean), over 78 in the order bmc 0.9%; where every dependency of long rows is another chunk's, twofold at worst. */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {

@@ -23,7 +23,7 @@ struct Page {
 };
 
 static Page           *pages;
-static pthread_mutex_t turning = PTHREAD_MUTEX_INITIALIZER; /* pages; not the lock of blocks, whose owner may wait for the device */
+static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER; /* not that of blocks, whose owner may wait for the device */
 
 static TrsvError AddPage(void)
 {
@@ -63,20 +63,20 @@ TrsvError TrsvDeviceAllocWords(int n, unsigned **words)
 
   *words = NULL;
   if (n > WORDS) return TrsvFail(TRSV_ERR_ARGUMENT, "%d words are more than a page has", n);
-  (void)pthread_mutex_lock(&turning);
+  (void)pthread_mutex_lock(&pages_lock);
   *words = TakeWords(n);
   if (!*words) error = AddPage();
   if (!*words && !error) *words = TakeWords(n);
-  (void)pthread_mutex_unlock(&turning);
+  (void)pthread_mutex_unlock(&pages_lock);
   return error;
 }
 
 void TrsvDeviceFreeWords(int n, unsigned *words)
 {
-  (void)pthread_mutex_lock(&turning);
+  (void)pthread_mutex_lock(&pages_lock);
   for (Page *p = pages; p && words; p = p->next)
     if (words >= p->word && words < p->word + WORDS) memset(p->used + (words - p->word), 0, (size_t)n);
-  (void)pthread_mutex_unlock(&turning);
+  (void)pthread_mutex_unlock(&pages_lock);
 }
 
 extern "C" TrsvError TrsvDeviceAllocWord(unsigned **word) { return TrsvDeviceAllocWords(1, word); }

@@ -31,6 +31,7 @@ static const struct {
   {"memory",    TestMemory     },
   {"sell",      TestSell       },
   {"recompute", TestRecompute  },
+  {"select",    TestSelect     },
   {"ordering",  TestOrdering   },
   {"matrices",  TestMatrices   },
 };
