@@ -12,7 +12,7 @@
 #include "factor.h"
 
 /* Over the symmetric matrices of results/orderings.jsonl iterations grow by 1.07 in the geometric mean, 1.35 at most; over 15 grids of 5 and 7 points by 1.01 and
-   1.09, but over 9 of 9 and 27 points by 1.12 and 1.22. Those of values further from symmetric than this are the ones that lose convergence, or take several
+   1.09, but over 9 of 9 and 27 points by 1.13 and 1.22. Those of values further from symmetric than this are the ones that lose convergence, or take several
    times as many. */
 static const double growth = 1.2, growth_star = 1.05, unsymmetric = 0.1;
 
