@@ -16,8 +16,8 @@
    times as many. */
 static const double growth = 1.2, growth_star = 1.05, unsymmetric = 0.1;
 
-/* How many a solve takes is not known before: half of the systems of results/solutions.jsonl take 80 or fewer, and a pattern often serves for several solves. With
-   set-up times and iterations of any length from there, 100 is as good as any number from 75 to 150. */
+/* How many a solve takes is not known before: half of the systems of results/solutions.jsonl take 80 or fewer, and a pattern often serves for several solves. By the
+   times there 75 to 150 cost least (docs/performance.md). */
 static const double iterations = 100;
 
 /* Level sets that multicolour has at most in most matrices, or in most grids: what is assumed before it is made */
@@ -27,8 +27,8 @@ enum {
 };
 
 /* Seconds that the plan of one triangle adds to a first set-up: launches, and a pass over level sets and entries or, for a schedule, one that follows the
-   chains of rows. From results/analysis.jsonl and results/bmc.jsonl, a factor of 1.5 (root mean square) over the triangles that each is chosen for, but half of
-   that for grids; less a quarter, as both triangles are looked at together, or else level sets of L are known. */
+   chains of rows. From results/analysis.jsonl and results/bmc.jsonl, within a factor of 1.5 (root mean square) over the triangles that each is chosen for, where
+   grids take half as long; less a quarter, as both triangles are looked at together, or else level sets of L are known. */
 static double Plan(const TrsvAlgorithm *a, const TrsvStatistics *s, const TrsvCosts *c)
 {
   const double launches = 0.17e-3, chain = 4.5e-6 * c->hop, level = 0.45e-6 * c->hop, entry = 0.19e-9 * c->byte;
