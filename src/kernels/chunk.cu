@@ -399,4 +399,4 @@ static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrec
   return start + s->levels * (step + sum * fmin(fmax(s->row_mean - 3, 0), 3)) + TrsvChunkApart(c, s) + TrsvChunkBeside(c, s, precision);
 }
 
-const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe, TRSV_TAKES_PLACES, NULL};
+const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe, TRSV_TAKES_PLACES | TRSV_SCHEDULED, NULL};

@@ -319,12 +319,17 @@ typedef struct TrsvFactor TrsvFactor;
    Works in the default stream. Nothing of the caller's is kept. */
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
 
+/* Seconds predicted of the solves of L and of U, and of what a first set-up has to do once there is a pattern. */
+typedef struct {
+  double solves, setup;
+} TrsvOrderCost;
+
 /* Which order TrsvFactorCreateOrdered has chosen, and why. */
 typedef struct {
-  int    bmc;
-  double natural, ordered; /* seconds predicted of the solves of L and of U in either; 0 where that was not asked for */
-  double rest;             /* of an iteration but for these */
-  char   why[128];
+  int           bmc;
+  TrsvOrderCost natural, ordered; /* in either; 0 where that was not asked for */
+  double        rest;             /* of an iteration but for the solves */
+  char          why[160];
 } TrsvOrderChoice;
 
 /* TrsvFactorCreate in the natural order, or in that of TrsvOrderBMC with blocks of that size, where that promises a shorter time to solution: see

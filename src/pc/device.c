@@ -131,7 +131,7 @@ static PetscErrorCode CreateFactor(SpTRSVGPU *s, Mat A, Mat local, const PetscIn
     *error = TrsvFactorCreateOrdered(n, i, j, a, kind, TRSV_DOUBLE, size, lower ? lower : thread, upper ? upper : thread, &s->factor, &row, &choice);
     if (!*error) {
       s->bmc       = (PetscBool)choice.bmc;
-      s->iteration = (choice.bmc ? choice.ordered : choice.natural) + choice.rest;
+      s->iteration = (choice.bmc ? choice.ordered : choice.natural).solves + choice.rest;
       PetscCall(PetscStrncpy(s->order, choice.why, sizeof(s->order)));
     }
   }
