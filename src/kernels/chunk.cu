@@ -205,7 +205,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
 
   if (thread == 0 && rank == 0) {
     unsigned       turn;
-    const unsigned ticket = trsv_cluster_ticket(A.sync, A.clusters, &turn);
+    const unsigned ticket = trsv_ticket_of(A.sync, A.clusters, &turn);
 
     if (A.cluster == 1) {
       trsv_shared_store(base + START, ticket);

@@ -72,6 +72,14 @@ int TrsvSettingGet(const TrsvAlgorithm *, const char *settings, const char *name
 /* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none). */
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPlaces *, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
 
+/* For plans of a pair that are there, or have become others. */
+TrsvError TrsvPairJoin(TrsvPair *);
+
+/* Both solves of a pair of plans of `thread`, which must outlive it, in one launch; the bits are those of two. */
+TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan *second, TrsvThreadPair **);
+TrsvError TrsvThreadPairSolve(TrsvThreadPair *, const void *b, void *x, TrsvStream);
+void      TrsvThreadPairDestroy(TrsvThreadPair **);
+
 /* TrsvPlanSolve right behind another solve of this library in the same stream, beside whose end it starts. (An early launch behind anything else
    gains nothing and costs a microsecond.) */
 TrsvError TrsvPlanSolveNext(TrsvPlan *, const void *b, void *x, TrsvStream);

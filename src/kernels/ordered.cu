@@ -17,13 +17,12 @@ template <class T> static __global__ void ordered_gather(long off, int rows, con
   else if (inverse && k < off + rows) inverse[k - off] = source[k] < 0 ? 1 : 1 / from[source[k]];
 }
 
-/* Both halves of the words start as not ready: a launch readies the half of the launch after it. */
 template <class T> static __global__ void ordered_fill(long n, T *words, unsigned *shared)
 {
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
   if (k < n) words[k] = trsv_not_ready<T>();
-  if (k < TRSV_SYNC_WORDS) shared[k] = 0;
+  if (shared && k < TRSV_SYNC_WORDS) shared[k] = 0;
 }
 
 /* position[s]: where row s of the sequence goes, from the order of the sequence's rows or, where none is cut, of the matrix's */
@@ -127,6 +126,13 @@ extern "C" TrsvError TrsvOrderedPositions(const TrsvMatrix *A, const TrsvAnalysi
   return error;
 }
 
+static TrsvError Ready(TrsvPrecision precision, long n, void *words, unsigned *shared)
+{
+  if (precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(n), 256, 0, (TrsvStream)NULL, n, (float *)words, shared);
+  else TRSV_LAUNCH((ordered_fill<double>), Blocks(n), 256, 0, (TrsvStream)NULL, n, (double *)words, shared);
+  return TrsvDeviceLaunched("ordered_fill");
+}
+
 /* The next part of a plan's memory; parts start at multiples of 256 bytes. With base NULL it only counts. */
 static void *Part(char *base, size_t *bytes, size_t size)
 {
@@ -168,10 +174,10 @@ extern "C" TrsvError TrsvOrderedAlloc(TrsvPlan *plan, TrsvOrdered *o, int rows, 
   (void)Divide(o, size, stored, padded, placed, &shared);
   TrsvCall(TrsvSyncIn(shared, &o->sync));
   if (!rows) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(words), 256, 0, (TrsvStream)NULL, words, (float *)o->words, shared);
-  else TRSV_LAUNCH((ordered_fill<double>), Blocks(words), 256, 0, (TrsvStream)NULL, words, (double *)o->words, shared);
-  return TrsvDeviceLaunched("ordered_fill");
+  return Ready(plan->precision, words, o->words, shared); /* both halves: a launch readies that of the launch after it */
 }
+
+extern "C" TrsvError TrsvOrderedReady(TrsvPrecision precision, long n, void *words) { return Ready(precision, n, words, NULL); }
 
 static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *s, const int *source, const int *position, int *length, int longest, bool padded)
 {

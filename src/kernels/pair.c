@@ -80,6 +80,18 @@ static int Together(const TrsvPair *p, const TrsvMatrix *L)
   return p->memory == TRSV_DEVICE && p->rows < large && L->analysis && L->analysis->statistics.levels > few && L->analysis->statistics.nnz < many;
 }
 
+/* Of two plans whose launches have nothing but the wait for each other in common, only these of `thread`, whose level sets are wide, gain by being one. */
+TrsvError TrsvPairJoin(TrsvPair *p)
+{
+  const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");
+  TrsvError                  error;
+
+  TrsvThreadPairDestroy(&p->together);
+  if (p->memory == TRSV_HOST || !p->rows || p->first.plan->algorithm != thread || p->second.plan->algorithm != thread) return TRSV_SUCCESS;
+  error = TrsvThreadPairCreate(p->first.plan, p->second.plan, &p->together);
+  return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* two launches do as well */
+}
+
 static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper)
 {
   Making    first  = {p, p->transposed ? U : L, {p->transposed ? column : row, NULL}, selection, p->transposed ? upper : lower, 0, &p->first};
@@ -100,7 +112,8 @@ static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, con
     error = MakeMember(&second);
   }
   TrsvCall(error);
-  return MakeVector(p, &p->between);
+  TrsvCall(MakeVector(p, &p->between));
+  return TrsvPairJoin(p);
 }
 
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory memory, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper, TrsvPair **pair)
@@ -127,17 +140,25 @@ TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMe
   return TrsvPlanSetValues(pair->second.plan, pair->transposed ? L : U, memory, stream);
 }
 
+TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream stream)
+{
+  if (pair->together) return TrsvThreadPairSolve(pair->together, b, x, stream);
+  TrsvCall(TrsvPairFirst(pair, b, pair->between, stream));
+  return TrsvPairSecond(pair, pair->between, x, stream);
+}
+
 TrsvError TrsvPairFirst(TrsvPair *pair, const void *b, void *y, TrsvStream stream) { return TrsvPlanSolve(pair->first.plan, b, y, stream); }
 
 TrsvError TrsvPairSecond(TrsvPair *pair, const void *y, void *x, TrsvStream stream) { return TrsvPlanSolveNext(pair->second.plan, y, x, stream); }
 
-size_t TrsvPairBytes(const TrsvPair *pair) { return TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan) + TrsvValueSize(pair->precision) * (size_t)pair->rows; }
+size_t TrsvPairBytes(const TrsvPair *pair) { return TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan) + (pair->together ? 3 : 1) * TrsvValueSize(pair->precision) * (size_t)pair->rows; }
 
 void TrsvPairDestroy(TrsvPair **pair)
 {
   TrsvPair *p = *pair;
 
   if (!p) return;
+  TrsvThreadPairDestroy(&p->together);
   TrsvPlanDestroy(&p->first.plan);
   TrsvPlanDestroy(&p->second.plan);
   TrsvFree(p->memory, p->between);

@@ -6,9 +6,12 @@
    four dependencies are cut into partial sums, a row each (ordered.h), so that all a thread waits for is polled at once; whatever
    does not depend on another row is loaded before the wait.
 
-   Mapping: the block of ticket t solves positions t * blockDim.x onwards of the level order, thread by thread.
+   Mapping: the block of ticket t solves positions t * blockDim.x onwards of the level order, thread by thread. thread_pair solves both triangles of a pair: blocks
+   of the first tickets those of the first, the others those of the second, whose right-hand side they wait for value by value.
    Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh).
-   Why it ends: a row waits for smaller positions only. Those of other blocks have smaller tickets, so their blocks have started;
+   Each triangle of a pair keeps the tickets and words that it has for solves of its own; what crosses from one to the other has words for the pair alone, so that both kinds
+   of solves can follow each other as they like.
+   Why it ends: a row waits for smaller positions only, or for the triangle before. Those of other blocks have smaller tickets, so their blocks have started;
    those of the same warp are solved because all its threads take turns together: in each turn of the loop every thread polls once, and
    writes if it can, before the vote brings them together again. (Left to the hardware's scheduling of parted threads, those that poll
    have been seen to starve those that could write, under compute-sanitizer.) By induction on the position every wait ends;
@@ -16,6 +19,7 @@
    Same bits: each row is one thread's sum in the order of its entries, whatever order they arrive in.
 */
 #include <math.h>
+#include <stdlib.h>
 #include "vocabulary.cuh"
 #include "ordered.h"
 
@@ -25,29 +29,48 @@ enum {
   AHEAD = 8     /* level sets whose rows are in flight */
 };
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(const OrderedView<T> A, const T *b, T *x)
+/* What solves a block of rows: a launch for them alone, or one for both triangles of a pair. */
+enum Part {
+  ALONE,
+  FIRST, /* x is what the second waits for */
+  SECOND /* b is what the first finds, later the place for it in the launch after this one */
+};
+
+template <class T, Part PART> static __device__ __forceinline__ void thread_rows(const OrderedView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, const T *b, T *x, T *later)
 {
-  TRSV_SHARED(unsigned, start, 2);
-
-  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
-  __syncthreads();
-  const int p    = (int)(start[0] * BLOCK + threadIdx.x);
+  const int p    = (int)(block * BLOCK + threadIdx.x);
   bool      done = p >= A.rows;
+  unsigned  mine = 0;
 
-  T *const        now     = A.words + (start[1] ? A.rows : 0);
-  T *const        then    = A.words + (start[1] ? 0 : A.rows);
+  if (PART != ALONE && threadIdx.x == 0) (void)trsv_ticket_of(A.sync, (unsigned)(A.rows + BLOCK - 1) / BLOCK, &mine);
   const int       row     = done ? -1 : A.from[p], to = done ? -1 : A.to[p];
   const Quad<int> column  = done ? Quad<int>() : ((const Quad<int> *)A.columns)[p];
   const Quad<T>   value   = done ? Quad<T>() : ((const Quad<T> *)A.values)[p];
   const T         inverse = done || !A.inverse ? 1 : A.inverse[p];
-  trsv_wait_for_previous(); /* all before this, no launch changes */
-  trsv_let_next_start();
-  T               sum     = row < 0 ? 0 : b[row], solution[WIDTH];
-  TrsvPatience    patience;
+  if (PART == ALONE) {
+    trsv_wait_for_previous(); /* all before this, no launch changes */
+    trsv_let_next_start();
+  } else {
+    if (threadIdx.x == 0) *turn = mine; /* not before the loads, which need not wait for it */
+    __syncthreads();
+  }
+  T *const     now  = A.words + (*turn ? A.rows : 0);
+  T *const     then = A.words + (*turn ? 0 : A.rows);
+  T            sum = 0, solution[WIDTH];
+  TrsvPatience patience;
 
   if (!done) then[p] = trsv_not_ready<T>();
 #pragma unroll
   for (int n = 0; n < WIDTH; n++) solution[n] = column.v[n] < 0 ? 0 : trsv_not_ready<T>();
+  if (row >= 0 && PART != SECOND) sum = b[row];
+  if (row >= 0 && PART == SECOND) {
+    later[row] = trsv_not_ready<T>();
+    while (!trsv_is_ready(sum = trsv_load(b + row)))
+      if (!patience.more(sync)) {
+        sum = trsv_nan<T>();
+        break;
+      }
+  }
   do {
     if (!done) {
 #pragma unroll
@@ -59,16 +82,40 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
       if (done) {
 #pragma unroll
         for (int n = 0; n < WIDTH; n++) sum = fma(-value.v[n], solution[n], sum);
-      } else if (!patience.more(A.sync)) {
+      } else if (!patience.more(sync)) {
         sum  = trsv_nan<T>();
         done = true;
       }
       if (done) {
         sum = trsv_publish(now + p, sum * inverse);
-        if (to >= 0) x[to] = sum;
+        if (to >= 0 && PART == FIRST) trsv_store(x + to, sum);
+        if (to >= 0 && PART != FIRST) x[to] = sum;
       }
     }
   } while (!__all_sync(0xffffffffu, done));
+}
+
+template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(const OrderedView<T> A, const T *b, T *x)
+{
+  TRSV_SHARED(unsigned, start, 2);
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  __syncthreads();
+  thread_rows<T, ALONE>(A, A.sync, start[0], &start[1], b, x, (T *)NULL);
+}
+
+/* The blocks of the first tickets solve the first triangle. */
+template <class T> static __global__ void __launch_bounds__(BLOCK) thread_pair(const OrderedView<T> first, const OrderedView<T> second, const TrsvSync sync, int rows, T *between, const T *b, T *x)
+{
+  const unsigned blocks = (unsigned)(first.rows + BLOCK - 1) / BLOCK;
+  TRSV_SHARED(unsigned, start, 3);
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(sync, &start[1]);
+  __syncthreads();
+  T *const now = between + (start[1] ? rows : 0), *const then = between + (start[1] ? 0 : rows);
+
+  if (start[0] < blocks) thread_rows<T, FIRST>(first, sync, start[0], &start[2], b, now, (T *)NULL);
+  else thread_rows<T, SECOND>(second, sync, start[0] - blocks, &start[2], now, x, then);
 }
 
 template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
@@ -94,6 +141,71 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
 
   TrsvCall(TrsvSyncStart(&o->sync, stream));
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, plan->early, b, x, stream) : Launch<double>(o, plan->early, b, x, stream);
+}
+
+struct TrsvThreadPair {
+  TrsvPrecision      precision;
+  int                rows;
+  const TrsvOrdered *first, *second;
+  size_t             shared_bytes; /* of a launch */
+  void              *between;      /* [2 * rows] the first solution by row, each its own flag; two launches take turns */
+  TrsvSync           sync;
+};
+
+template <class T> static TrsvError MakePair(TrsvThreadPair *p)
+{
+  const long words  = 2 * (long)p->rows;
+  auto       kernel = thread_pair<T>;
+
+  TrsvCall(TrsvDeviceAlloc(sizeof(T) * (size_t)words, &p->between));
+  TrsvCall(TrsvSyncCreate(&p->sync));
+  TrsvCall(TrsvOrderedReady(p->precision, words, p->between));
+  TrsvCall(TrsvDeviceAllow((const void *)kernel));
+  return TrsvDeviceFinish();
+}
+
+extern "C" TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan *second, TrsvThreadPair **pair)
+{
+  TrsvThreadPair *p;
+  TrsvError       error;
+
+  *pair = NULL;
+  p     = (TrsvThreadPair *)calloc(1, sizeof(*p));
+  if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a pair of plans");
+  p->precision    = first->precision;
+  p->rows         = first->rows;
+  p->first        = (const TrsvOrdered *)first->data;
+  p->second       = (const TrsvOrdered *)second->data;
+  p->shared_bytes = min(p->first->shared_bytes, p->second->shared_bytes);
+  error           = p->precision == TRSV_FLOAT ? MakePair<float>(p) : MakePair<double>(p);
+  if (error) TrsvThreadPairDestroy(&p);
+  *pair = p;
+  return error;
+}
+
+template <class T> static TrsvError LaunchPair(const TrsvThreadPair *p, const void *b, void *x, TrsvStream stream)
+{
+  const unsigned grid = (unsigned)((p->first->rows + BLOCK - 1) / BLOCK + (p->second->rows + BLOCK - 1) / BLOCK);
+
+  TRSV_LAUNCH(thread_pair<T>, grid, BLOCK, p->shared_bytes, stream, OrderedView<T>(p->first), OrderedView<T>(p->second), p->sync, p->rows, (T *)p->between, (const T *)b, (T *)x);
+  return TrsvDeviceLaunched("thread_pair");
+}
+
+extern "C" TrsvError TrsvThreadPairSolve(TrsvThreadPair *p, const void *b, void *x, TrsvStream stream)
+{
+  TrsvCall(TrsvSyncStart(&p->sync, stream));
+  return p->precision == TRSV_FLOAT ? LaunchPair<float>(p, b, x, stream) : LaunchPair<double>(p, b, x, stream);
+}
+
+extern "C" void TrsvThreadPairDestroy(TrsvThreadPair **pair)
+{
+  TrsvThreadPair *p = *pair;
+
+  if (!p) return;
+  TrsvDeviceFree(p->between);
+  TrsvSyncDestroy(&p->sync);
+  free(p);
+  *pair = NULL;
 }
 
 /* A launch; a hop through L2 for each level set, dearer where many rows poll; what crosses the memory. The constants fit the solves of

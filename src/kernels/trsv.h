@@ -256,12 +256,15 @@ typedef struct {
   TrsvPlan            *plan;
 } TrsvPairMember;
 
+typedef struct TrsvThreadPair TrsvThreadPair;
+
 typedef struct {
-  TrsvMemory     memory;
-  TrsvPrecision  precision;
-  int            rows, transposed;
-  TrsvPairMember first, second;
-  void          *between; /* [rows] for the solution of the first solve */
+  TrsvMemory      memory;
+  TrsvPrecision   precision;
+  int             rows, transposed;
+  TrsvPairMember  first, second;
+  void           *between;  /* [rows] for the solution of the first solve */
+  TrsvThreadPair *together; /* where one launch does both; else NULL */
 } TrsvPair;
 
 /* Makes the pair of L and U, or of their transposes. lower and upper say what is asked for L and for U (transposed or not); NULL
@@ -277,6 +280,9 @@ TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory
    TrsvPairSetValues were given is given again, values in memory of the given kind; where lower or upper ask for an algorithm, only its settings
    are tried, and where they ask for settings, nothing else. A host has nothing to choose from. */
 TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory, const TrsvAsked *lower, const TrsvAsked *upper, double seconds, TrsvStream);
+
+/* Solves L U x = b, or the transposes; x is not b. */
+TrsvError TrsvPairSolve(TrsvPair *, const void *b, void *x, TrsvStream);
 
 /* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->between, not b or x. */
 TrsvError TrsvPairFirst(TrsvPair *, const void *b, void *y, TrsvStream);

@@ -253,6 +253,8 @@ TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, co
   const int    t     = p->transposed;
 
   if (p->memory == TRSV_HOST || !p->rows) return TRSV_SUCCESS;
+  TrsvThreadPairDestroy(&p->together); /* its plans may go */
   TrsvCall(Tune(p, &p->first, t ? U : L, (TrsvPlaces){t ? column : row, NULL}, t ? u : l, memory, t ? upper : lower, seconds / 2, stream));
-  return Tune(p, &p->second, t ? L : U, (TrsvPlaces){NULL, t ? row : column}, t ? l : u, memory, t ? lower : upper, start + seconds - TrsvSeconds(), stream);
+  TrsvCall(Tune(p, &p->second, t ? L : U, (TrsvPlaces){NULL, t ? row : column}, t ? l : u, memory, t ? lower : upper, start + seconds - TrsvSeconds(), stream));
+  return TrsvPairJoin(p);
 }

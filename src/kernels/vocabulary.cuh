@@ -365,12 +365,12 @@ static __device__ __forceinline__ unsigned trsv_ticket(const TrsvSync &sync, uns
   return *turn ? t - gridDim.x : t;
 }
 
-/* The same for clusters: asked for by one thread of each cluster. */
-static __device__ __forceinline__ unsigned trsv_cluster_ticket(const TrsvSync &sync, unsigned clusters, unsigned *turn)
+/* The same where so many ask, one thread of each: clusters, or the blocks that one of a launch's triangles has. */
+static __device__ __forceinline__ unsigned trsv_ticket_of(const TrsvSync &sync, unsigned many, unsigned *turn)
 {
-  const unsigned t = atomicInc(sync.ticket, 2 * clusters - 1);
-  *turn = t >= clusters;
-  return *turn ? t - clusters : t;
+  const unsigned t = atomicInc(sync.ticket, 2 * many - 1);
+  *turn = t >= many;
+  return *turn ? t - many : t;
 }
 
 /* Makes all waits of the plan's launch end, and tells the host. */

@@ -51,6 +51,7 @@ PetscErrorCode SpTRSVGPURegister(void)
   PetscCall(PetscLogEventRegister("SpTRSVAnalysis", MAT_CLASSID, &SpTRSVGPU_Analysis));
   PetscCall(PetscLogEventRegister("SpTRSVSolveL", MAT_CLASSID, &SpTRSVGPU_SolveL));
   PetscCall(PetscLogEventRegister("SpTRSVSolveU", MAT_CLASSID, &SpTRSVGPU_SolveU));
+  PetscCall(PetscLogEventRegister("SpTRSVSolveLU", MAT_CLASSID, &SpTRSVGPU_SolveLU));
   PetscCall(PetscLogEventRegister("SpTRSVFactorGPU", MAT_CLASSID, &SpTRSVGPU_FactorDevice));
   PetscCall(PetscLogEventRegister("SpTRSVFactorCPU", MAT_CLASSID, &SpTRSVGPU_FactorHost));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -25,19 +25,26 @@ PetscErrorCode SpTRSVGPUGetStream(TrsvMemory memory, TrsvStream *stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One triangular solve, as the log counts it. */
-static PetscErrorCode Half(TrsvPair *pair, Halves half, const void *from, void *to, TrsvStream stream)
+/* Of a solve by L, which has a unit diagonal, or U. */
+static PetscLogDouble Flops(const TrsvPairMember *m, PetscBool lower)
 {
-  const TrsvPairMember *m     = half == FIRST ? &pair->first : &pair->second;
-  const PetscBool       lower = (PetscBool)((half == FIRST) != pair->transposed); /* L has a unit diagonal */
-  const PetscLogEvent   event = lower ? SpTRSVGPU_SolveL : SpTRSVGPU_SolveU;
-  const PetscLogDouble  rows = m->statistics.rows, flops = 2 * ((PetscLogDouble)m->statistics.nnz - rows) + (lower ? 0 : rows);
-  TrsvError             error;
+  const PetscLogDouble rows = m->statistics.rows;
+
+  return 2 * ((PetscLogDouble)m->statistics.nnz - rows) + (lower ? 0 : rows);
+}
+
+/* One triangular solve, or both in one launch, as the log counts it. */
+static PetscErrorCode Logged(TrsvPair *pair, Halves halves, const void *from, void *to, TrsvStream stream)
+{
+  const PetscBool      lower = (PetscBool)((halves == FIRST) != pair->transposed);
+  const PetscLogEvent  event = halves == BOTH ? SpTRSVGPU_SolveLU : lower ? SpTRSVGPU_SolveL : SpTRSVGPU_SolveU;
+  const PetscLogDouble flops = (halves & FIRST ? Flops(&pair->first, (PetscBool)!pair->transposed) : 0) + (halves & SECOND ? Flops(&pair->second, (PetscBool)pair->transposed) : 0);
+  TrsvError            error;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   if (pair->memory == TRSV_DEVICE) PetscCall(PetscLogGpuTimeBegin());
-  error = half == FIRST ? TrsvPairFirst(pair, from, to, stream) : TrsvPairSecond(pair, from, to, stream);
+  error = halves == BOTH ? TrsvPairSolve(pair, from, to, stream) : halves == FIRST ? TrsvPairFirst(pair, from, to, stream) : TrsvPairSecond(pair, from, to, stream);
   if (pair->memory == TRSV_DEVICE) {
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(flops));
@@ -53,8 +60,11 @@ static PetscErrorCode SolveArrays(TrsvPair *pair, Halves halves, const void *b, 
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetStream(pair->memory, &stream));
-  if (halves & FIRST) PetscCall(Half(pair, FIRST, b, halves == BOTH ? pair->between : x, stream));
-  if (halves & SECOND) PetscCall(Half(pair, SECOND, halves == BOTH ? pair->between : b, x, stream));
+  if (halves != BOTH || pair->together) PetscCall(Logged(pair, halves, b, x, stream));
+  else {
+    PetscCall(Logged(pair, FIRST, b, pair->between, stream));
+    PetscCall(Logged(pair, SECOND, pair->between, x, stream));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -60,6 +60,7 @@ static PetscErrorCode ViewPair(const TrsvPair *pair, PetscViewer viewer)
   }
   PetscCall(ViewMember(viewer, "L", &pair->first));
   PetscCall(ViewMember(viewer, "U", &pair->second));
+  if (pair->together) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  L and U in one launch\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

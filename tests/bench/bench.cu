@@ -200,10 +200,10 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
   MeasureSolves(
     r, dx, o.budget,
     [&](cudaStream_t s) {
-      TrsvCall(TrsvPairFirst(pair, db.p, dy.p, s));
-      return TrsvPairSecond(pair, dy.p, dx.p, s);
+      return TrsvPairSolve(pair, db.p, dx.p, s);
     },
     [&](const std::vector<T> &x) {
+      if (TrsvPairFirst(pair, db.p, dy.p, nullptr)) return INFINITY; /* what the second solve had to go by */
       const std::vector<T> y = dy.Fetch("a solve");
 
       return std::max(L.Error(b, y), U.Error(y, x));

@@ -284,8 +284,7 @@ static TrsvError ApplyOnce(void *data)
 {
   const Applying *p = data;
 
-  TrsvCall(TrsvPairFirst(p->pair, p->b, p->pair->between, NULL));
-  return TrsvPairSecond(p->pair, p->pair->between, p->x, NULL);
+  return TrsvPairSolve(p->pair, p->b, p->x, NULL);
 }
 
 /* L and then U in multicolour order, by the algorithms that take b and x in the matrix's own. */

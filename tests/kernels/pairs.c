@@ -40,7 +40,7 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
 {
   Random    r = seed;
   Triangle  L = MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, seed), U = MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, seed + 1);
-  void     *l = MakeValues(&L.view, seed), *u = MakeValues(&U.view, seed + 1), *b = MakeArray(precision, rows), *x = MakeArray(precision, rows), *want = MakeArray(precision, rows);
+  void     *l = MakeValues(&L.view, seed), *u = MakeValues(&U.view, seed + 1), *b = MakeArray(precision, rows), *x = MakeArray(precision, rows), *want = MakeArray(precision, rows), *before = MakeArray(precision, rows);
   double   *v = MakeArray(TRSV_DOUBLE, rows), *w = MakeArray(TRSV_DOUBLE, rows);
   int      *row = ordered & 1 ? Shuffled(rows, &r) : NULL, *column = ordered & 2 ? Shuffled(rows, &r) : NULL;
   const int *in = transposed ? row : column, *out = transposed ? column : row;
@@ -57,13 +57,18 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
     for (int i = 0; i < rows; i++) Set(b, precision, out ? out[i] : i, v[i]);
     if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, &(TrsvAsked){lower, NULL}, &(TrsvAsked){upper, NULL}, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
     ExpectError(TrsvPairSetValues(pair, l, u, pass ? memory : TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
-    for (unsigned s = 0; s < 2; s++) {
-      double largest = 0;
+    for (unsigned s = 0; s < 3; s++) { /* both kinds of solves, in any order */
+      const size_t bytes   = TrsvValueSize(precision) * (size_t)rows;
+      double       largest = 0;
 
       SimtSchedule(seed + s);
-      memset(x, 0xcd, TrsvValueSize(precision) * (size_t)rows);
-      ExpectError(TrsvPairFirst(pair, b, pair->between, NULL), TRSV_SUCCESS, "TrsvPairFirst");
-      ExpectError(TrsvPairSecond(pair, pair->between, x, NULL), TRSV_SUCCESS, "TrsvPairSecond");
+      memset(x, 0xcd, bytes);
+      if (seed >> s & 1) {
+        ExpectError(TrsvPairFirst(pair, b, pair->between, NULL), TRSV_SUCCESS, "TrsvPairFirst");
+        ExpectError(TrsvPairSecond(pair, pair->between, x, NULL), TRSV_SUCCESS, "TrsvPairSecond");
+      } else ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
+      if (!s) memcpy(before, x, bytes);
+      Expect(!memcmp(before, x, bytes) || TrsvAlgorithmBitsVary(pair->first.algorithm) || TrsvAlgorithmBitsVary(pair->second.algorithm), "solve %u has other bits", s);
       for (int i = 0; i < rows; i++) largest = fmax(largest, fabs(Get(x, precision, i) - Get(want, precision, i)));
       Expect(largest <= (precision == TRSV_FLOAT ? 2e-3 : 1e-11), "%s %d, %s, orderings %d: x is off by %g", ShapeName[shape], rows, precision ? "double" : "float", ordered, largest);
     }
@@ -91,6 +96,7 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
   free(b);
   free(x);
   free(want);
+  free(before);
   free(v);
   free(w);
   FreeTriangle(&L);
@@ -140,6 +146,109 @@ static void Mismatch(void)
   End();
   FreeTriangle(&L);
   FreeTriangle(&U);
+}
+
+typedef struct {
+  Triangle  L, U;
+  double   *l, *u, *b, *scaled, *x, *want, times;
+  TrsvPair *pair;
+} Both;
+
+/* A pair that is solved in one launch, and what two launches make of it. */
+static Both MakeBoth(Shape shape, int rows)
+{
+  const TrsvAsked thread = {TrsvAlgorithmFind("thread"), NULL};
+  Both            t      = {MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2), NULL, NULL, MakeVector(TRSV_DOUBLE, rows, 3), MakeArray(TRSV_DOUBLE, rows), MakeArray(TRSV_DOUBLE, rows), MakeArray(TRSV_DOUBLE, rows), 1, NULL};
+
+  t.l = MakeValues(&t.L.view, 1);
+  t.u = MakeValues(&t.U.view, 2);
+  ExpectError(TrsvPairCreate(&t.L.view, &t.U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &thread, &thread, &t.pair), TRSV_SUCCESS, "TrsvPairCreate");
+  ExpectError(TrsvPairSetValues(t.pair, t.l, t.u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+  ExpectError(TrsvPairFirst(t.pair, t.b, t.pair->between, NULL), TRSV_SUCCESS, "TrsvPairFirst");
+  ExpectError(TrsvPairSecond(t.pair, t.pair->between, t.want, NULL), TRSV_SUCCESS, "TrsvPairSecond");
+  return t;
+}
+
+static void FreeBoth(Both *t)
+{
+  TrsvPairDestroy(&t->pair);
+  free(t->l);
+  free(t->u);
+  free(t->b);
+  free(t->scaled);
+  free(t->x);
+  free(t->want);
+  FreeTriangle(&t->L);
+  FreeTriangle(&t->U);
+}
+
+/* With b times a power of two that the last two solves did not have, so that none of their values would do. */
+static void SolveBoth(Both *t, const char *when)
+{
+  const int rows = t->L.view.rows;
+
+  t->times = t->times == 4 ? 1 : 2 * t->times;
+  for (int i = 0; i < rows; i++) {
+    t->scaled[i] = t->times * t->b[i];
+    t->x[i]      = -1e300;
+  }
+  ExpectError(TrsvPairSolve(t->pair, t->scaled, t->x, NULL), TRSV_SUCCESS, when);
+  for (int i = 0; i < rows; i++) t->x[i] /= t->times;
+}
+
+static void Same(const Both *t, const char *when) { Expect(!memcmp(t->x, t->want, sizeof(double) * (size_t)t->L.view.rows), "%s: other bits than two launches have", when); }
+
+static void OneLaunch(void)
+{
+  static const Shape shapes[] = {DIAGONAL, RANDOM, BAND, ARROW, CHAIN};
+
+  Begin("L and U by thread, in one launch");
+  for (int s = 0; s < 5; s++) {
+    Both t = MakeBoth(shapes[s], Reduced() ? 150 : 700);
+
+    for (unsigned k = 0; k < 12; k++) {
+      const unsigned launches = SimtLaunches();
+
+      SimtSchedule(k);
+      SolveBoth(&t, "TrsvPairSolve");
+      Expect(SimtLaunches() == launches + 1, "%u launches", SimtLaunches() - launches);
+      Same(&t, ShapeName[shapes[s]]);
+      if (k % 5 == 4) ExpectError(TrsvPairFirst(t.pair, t.b, t.pair->between, NULL), TRSV_SUCCESS, "TrsvPairFirst"); /* L's words take another turn than U's */
+    }
+    FreeBoth(&t);
+  }
+  End();
+
+  Begin("a value that never arrives, in one launch for L and U");
+  {
+    Both t      = MakeBoth(BAND, 200);
+    int  waited = 0;
+
+    for (long k = 1; k <= (Reduced() ? 40 : 400); k += (k + 3) / 4) {
+      int nans = 0;
+
+      SimtSchedule((unsigned)k);
+      SimtSettings.bounded = 1;
+      SimtSettings.lose    = k;
+      SolveBoth(&t, "the solve that loses a value");
+      SimtSettings.lose = SimtSettings.bounded = 0;
+      for (int i = 0; i < 200; i++) {
+        nans += isnan(t.x[i]);
+        Expect(isnan(t.x[i]) || t.x[i] == t.want[i], "store %ld: x[%d] is %g, neither right nor NaN", k, i, t.x[i]);
+      }
+      if (nans) {
+        waited++;
+        ExpectError(TrsvPairSolve(t.pair, t.b, t.x, NULL), TRSV_ERR_TIMEOUT, "the next call");
+      }
+      for (int again = 0; again < 2; again++) {
+        SolveBoth(&t, "afterwards");
+        Same(&t, "afterwards");
+      }
+    }
+    Expect(waited >= 3, "only %d lost values were waited for", waited);
+    FreeBoth(&t);
+  }
+  End();
 }
 
 /* What is chosen may take more memory than is left; thread takes little. */
@@ -202,6 +311,7 @@ void TestPairs(void)
     All(transposed, TRSV_DEVICE, NULL, NULL);
     for (int i = 0; (a = DeviceAlgorithm(&i)); previous = a) All(transposed, TRSV_DEVICE, a, previous ? previous : a);
   }
+  OneLaunch();
   Mismatch();
   Scarce(TRSV_HOST);
   Scarce(TRSV_DEVICE);
