@@ -202,7 +202,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
     [&](cudaStream_t s) {
       return TrsvPairSolve(pair, db.p, dx.p, s);
     },
-    [&](const std::vector<T> &x) {
+    [&](const std::vector<T> &x) -> double {
       if (TrsvPairFirst(pair, db.p, dy.p, nullptr)) return INFINITY; /* what the second solve had to go by */
       const std::vector<T> y = dy.Fetch("a solve");
 
