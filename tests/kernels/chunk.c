@@ -46,7 +46,8 @@ static void Lengths(const TrsvAlgorithm *a)
   }
 }
 
-/* Whoever chooses settings makes no more schedules than whoever is given them: so many launches does a plan take. Of these triangles steps are many more than are estimated. */
+/* A plan whose settings are chosen takes as many launches as one that is given them: there is one schedule. These triangles take many more steps than are
+   estimated. */
 static void OneSchedule(const TrsvAlgorithm *a)
 {
   static const Shape shapes[] = {ARROW, DENSE_ROW, GAPS};
