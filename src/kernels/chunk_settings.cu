@@ -181,38 +181,18 @@ static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiproc
   return choices;
 }
 
-/* The best by statistics gets a schedule, which is needed anyhow; or the next, where it has too many chunks for chains so long. If it disappoints so much
-   that another promises more, that gets one, too. */
+/* The best by statistics, or, where that has too many chunks for chains so long, the next. */
 TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, int multiprocessors, int rank, ChunkTimes *times)
 {
-  static const double promise = 0.8;
-  TrsvChunkSettings   choice[CHUNK_CHOICES];
-  double              time[CHUNK_CHOICES];
-  ChunkTimes          second = ChunkTimes();
-  int                 choices = 1, other = 1;
+  TrsvChunkSettings choice[CHUNK_CHOICES];
+  double            time[CHUNK_CHOICES];
 
   if (overridden) return TrsvChunkPlace(order, &chosen_for_all, times);
-  choices = Likely(t, costs, multiprocessors, choice, time);
+  const int choices = Likely(t, costs, multiprocessors, choice, time);
   if (rank >= choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
   TrsvError error = TrsvChunkPlace(order, &choice[rank], times);
-  for (int n = 1; !rank && error == TRSV_ERR_UNSUPPORTED && n < choices; n++) {
-    error = TrsvChunkPlace(order, &choice[n], times);
-    if (!error) return TRSV_SUCCESS;
-  }
-  TrsvCall(error);
-  if (rank) return TRSV_SUCCESS;
-  time[0] = Seconds(t, costs, &choice[0], times->times);
-  while (other < choices && choice[other].length == choice[0].length) other++;
-  if (other == choices || time[other] > promise * time[0]) return TRSV_SUCCESS;
-  error = TrsvChunkPlace(order, &choice[other], &second);
-  if (!error && Seconds(t, costs, &choice[other], second.times) < time[0]) {
-    const ChunkTimes first = *times;
-
-    *times = second;
-    second = first;
-  }
-  TrsvChunkTimesFree(&second);
-  return error == TRSV_ERR_MEMORY || error == TRSV_ERR_UNSUPPORTED ? TRSV_SUCCESS : error; /* then it is the first */
+  for (int n = 1; !rank && error == TRSV_ERR_UNSUPPORTED && n < choices; n++) error = TrsvChunkPlace(order, &choice[n], times);
+  return error;
 }
 
 TrsvError TrsvChunkEstimate(const TrsvStatistics *t, double *seconds)

@@ -46,6 +46,34 @@ static void Lengths(const TrsvAlgorithm *a)
   }
 }
 
+/* A plan whose settings are chosen takes as many launches as one that is given them: there is one schedule. These triangles take many more steps than are
+   estimated. */
+static void OneSchedule(const TrsvAlgorithm *a)
+{
+  static const Shape shapes[] = {ARROW, DENSE_ROW, GAPS};
+
+  for (size_t c = 0; c < sizeof(shapes) / sizeof(shapes[0]); c++) {
+    const int         rows     = shapes[c] == GAPS ? 3000 : 1600;
+    Triangle          T        = MakeTriangle(shapes[c], rows, c % 2 ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    TrsvChunkSettings settings = {0};
+    unsigned          launches[2] = {0};
+
+    for (int given = 0; given < 2; given++) {
+      const unsigned before = SimtLaunches();
+      TrsvPlan      *plan   = MakePlan(&T.view, NULL, T.offsets[rows], a);
+
+      launches[given] = SimtLaunches() - before;
+      if (plan) settings = TrsvChunkPlanSchedule(plan)->settings;
+      TrsvPlanDestroy(&plan);
+      if (!settings.chunks) break;
+      TrsvChunkSettingsOverride(&settings);
+    }
+    TrsvChunkSettingsOverride(NULL);
+    Expect(launches[0] == launches[1], "%s %d: %u launches, %u with its settings given", ShapeName[shapes[c]], rows, launches[0], launches[1]);
+    FreeTriangle(&T);
+  }
+}
+
 void TestChunk(void)
 {
   static const TrsvChunkSettings all[] = {
@@ -82,6 +110,10 @@ void TestChunk(void)
 
   Begin("chunk's schedules are as short as they can be");
   if (a) Lengths(a);
+  End();
+
+  Begin("chunk makes one schedule where it chooses its settings");
+  if (a) OneSchedule(a);
   End();
 
   Begin("chunk on a device that holds no such clusters");
