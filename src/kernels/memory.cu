@@ -1,6 +1,5 @@
 /*
-   Device memory over the CUDA runtime: what plans and factors hold, what a set-up needs for a while, and how much of it there is; host memory that a
-   copy comes from.
+   Device memory over the CUDA runtime: what plans and factors hold, what a set-up needs for a while, and how much of it there is.
 
    What is needed for a while is kept and handed to the next who asks in the same default stream, in whose order it is used. The pools of the runtime
    do the same, but take 6.6 ms for their first allocation, a third of a small set-up.
@@ -248,22 +247,4 @@ extern "C" void TrsvDeviceMark(void)
   (void)pthread_mutex_lock(&one_at_a_time);
   most_in_use = in_use;
   (void)pthread_mutex_unlock(&one_at_a_time);
-}
-
-extern "C" int TrsvHostPin(const void *memory, size_t bytes)
-{
-  const size_t few = (size_t)4 << 20;
-  int          device, read_only = 0;
-  cudaError_t  e;
-
-  if (bytes < few || cudaGetDevice(&device) != cudaSuccess) return 0;
-  (void)cudaDeviceGetAttribute(&read_only, cudaDevAttrHostRegisterReadOnlySupported, device);
-  e = cudaHostRegister((void *)memory, bytes, read_only ? cudaHostRegisterReadOnly : cudaHostRegisterDefault);
-  if (e != cudaSuccess) (void)cudaGetLastError(); /* the user may have pinned it, or the system may not allow it */
-  return e == cudaSuccess;
-}
-
-extern "C" void TrsvHostUnpin(const void *memory)
-{
-  if (cudaHostUnregister((void *)memory) != cudaSuccess) (void)cudaGetLastError();
 }

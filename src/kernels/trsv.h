@@ -371,11 +371,6 @@ size_t TrsvDeviceHeld(void);
 size_t TrsvDevicePeak(void);
 void   TrsvDeviceMark(void);
 
-/* Pins host memory while copies are made from it to the device: with that they take half the time. Whether it is, and is to be unpinned; it is not where it is small, or has been pinned by
-   others, or cannot be, which makes no difference but for time. Builds with CUDA only. */
-int  TrsvHostPin(const void *memory, size_t bytes);
-void TrsvHostUnpin(const void *memory);
-
 /* How long a thread of a device kernel waits for one value before it gives up; 10 s unless set. For all plans, from the next
    solve on. */
 void TrsvSetPatience(double seconds);

@@ -26,67 +26,17 @@ static void WhyHost(const SpTRSVGPU *s, Mat local, const MatFactorInfo *info, ch
   (void)PetscStrncpy(why, reason, size);
 }
 
-/* What is pinned of a matrix that was changed on the host while PETSc copies it to the device, which it does when it is asked for what is there. To be
-   unpinned whatever happens: where pinned memory is freed, copies from what is allocated there next would be wrong. */
-typedef struct {
-  const void *columns, *values; /* NULL where not */
-} Pinned;
-
-static PetscErrorCode Pin(Mat local, PetscBool pattern, Pinned *pinned)
-{
-  const PetscInt    *i, *j;
-  const PetscScalar *a;
-  PetscInt           n;
-  PetscBool          there;
-
-  PetscFunctionBegin;
-  *pinned = (Pinned){NULL, NULL};
-  if (local->offloadmask != PETSC_OFFLOAD_CPU) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &there));
-  if (there) {
-    PetscCall(MatSeqAIJGetArrayRead(local, &a));
-    if (TrsvHostPin(a, sizeof(*a) * (size_t)i[n])) pinned->values = a;
-    if (pattern && TrsvHostPin(j, sizeof(*j) * (size_t)i[n])) pinned->columns = j;
-    PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
-  }
-  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &there));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static void Unpin(const Pinned *pinned)
-{
-  if (pinned->columns) TrsvHostUnpin(pinned->columns);
-  if (pinned->values) TrsvHostUnpin(pinned->values);
-}
-
 /* The pattern on the device; not every storage format shows it. */
 static PetscErrorCode GetPattern(Mat local, const PetscInt **i, const PetscInt **j, PetscBool *there)
 {
   PetscErrorCode ierr;
-  Pinned         pinned;
 
   PetscFunctionBegin;
-  PetscCall(Pin(local, PETSC_TRUE, &pinned));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, i, j);
-  Unpin(&pinned);
   PetscCall(PetscPopErrorHandler());
   PetscCheck(!ierr || ierr == PETSC_ERR_SUP, PETSC_COMM_SELF, ierr, "MatSeqAIJCUSPARSEGetIJ()");
   *there = (PetscBool)!ierr;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The values on the device. */
-static PetscErrorCode GetValues(Mat local, const PetscScalar **a)
-{
-  PetscErrorCode ierr;
-  Pinned         pinned;
-
-  PetscFunctionBegin;
-  PetscCall(Pin(local, PETSC_FALSE, &pinned));
-  ierr = MatSeqAIJCUSPARSEGetArrayRead(local, a);
-  Unpin(&pinned);
-  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,7 +165,7 @@ PetscErrorCode SpTRSVGPUDeviceNumeric(Mat F, Mat local, const MatFactorInfo *inf
   PetscFunctionBegin;
   PetscCall(CheckCusparse(s, info));
   PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorDevice, F, local, 0, 0));
-  PetscCall(GetValues(local, &a));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, &a));
   PetscCall(SpTRSVGPUGetStream(TRSV_DEVICE, &stream));
   PetscCall(PetscLogGpuTimeBegin());
   if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE) {
