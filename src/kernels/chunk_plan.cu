@@ -6,16 +6,17 @@
 #include "chunk.cuh"
 #include "chunk_graph.cuh"
 
-/* A block for each stage, a thread for each place: its values, each divided by the row's diagonal, and the diagonal's reciprocal. A source is
-   1 for one, 2 + where else, of a diagonal negative where the record is a partial sum. */
-template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K)) chunk_gather(const int *starts, const unsigned char *counts, const int *sources, const T *from, unsigned char *records)
+/* A block for each stage, a thread for each place: its values, each divided by the row's diagonal, and the diagonal's reciprocal. */
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K)) chunk_gather(const ChunkSources c, const T *from, unsigned char *records)
 {
   typedef ChunkLayout<T, K, W> Layout;
   TRSV_SHARED(int, sums, Layout::rows / 32);
   const unsigned       place = threadIdx.x, lane = place % 32;
   unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
-  const int            count = counts[(size_t)blockIdx.x * Layout::rows + place], begin = starts[blockIdx.x];
-  int                  sum = count;
+  const int            all = c.counts[(size_t)blockIdx.x * Layout::rows + place], count = all % CHUNK_PART;
+  const int            records_before = c.starts[2 * blockIdx.x], values_before = c.starts[2 * blockIdx.x + 1];
+  const int            own = count ? 65536 + count : 0; /* in the low half values, in the high one records */
+  int                  sum = own;
 
   for (unsigned d = 1; d < 32; d *= 2) {
     const int before = __shfl_up_sync(0xffffffffu, sum, d);
@@ -24,24 +25,32 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
   if (lane == 31) sums[place / 32] = sum;
   __syncthreads();
   for (unsigned w = 0; w < place / 32; w++) sum += sums[w];
+  sum -= own;
 
-  const int *const source = sources + begin + sum - count;
-  const int        first = count ? source[0] : 0, diagonal = first < 0 ? -first : first;
-  const T          inverse = diagonal >= 2 ? trsv_canonical(1 / from[diagonal - 2]) : 1;
+  const int record = records_before + (sum >> 16), value = values_before + (sum & 65535), near = value - record; /* diagonals are not among those apart */
+  const int diagonal = !count ? 0 : c.wide ? c.wide[value] : c.diagonal[record];
+  const T   inverse = count && c.stored ? trsv_canonical(1 / from[diagonal - 2]) : 1;
 
 #pragma unroll
   for (int k = 0; k < K; k++) {
-    const int j = k - K + count, s = j >= 1 ? source[j] : 0; /* the last dependencies of a record are its own */
+    const int j = k - K + count; /* the last dependencies of a record are its own */
+    int       s = 0;
+
+    if (j >= 1 && c.wide) s = c.wide[value + j];
+    else if (j >= 1) {
+      const int a = c.apart[near + j - 1];
+      s = a ? diagonal + c.toward * a : 1;
+    }
     *(T *)(stage + Layout::at(place, (unsigned)k * (unsigned)sizeof(T))) = s >= 2 ? trsv_canonical(-from[s - 2] * inverse) : (T)s;
   }
-  *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = first > 0 ? inverse : 0;
+  *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = count && all == count ? inverse : 0;
 }
 
 /* --- one table of kernels for each precision --- */
 
 template <class T> struct ChunkKernels {
   int length, width;
-  void (*gather)(const int *, const unsigned char *, const int *, const T *, unsigned char *);
+  void (*gather)(const ChunkSources, const T *, unsigned char *);
 };
 
 #define CHUNK_KERNELS(K, W) {K, W, chunk_gather<T, K, W>}
@@ -75,6 +84,7 @@ static void Clear(Chunk *c)
   TrsvDeviceFree(c->after);
   c->records  = NULL;
   c->memory   = NULL;
+  c->sources  = ChunkSources();
   c->rows = c->from = c->to = NULL;
   c->heads    = NULL;
   c->batch_of = c->after = NULL;
@@ -160,15 +170,19 @@ static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int 
 
   const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size);
   /* each record has a diagonal; each entry is a dependency of one, and so is each partial sum */
-  const size_t sources = (size_t)times->nodes + (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) + (size_t)(times->nodes - order->graph.n);
+  const size_t records = (size_t)times->nodes, dependencies = (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) + (size_t)(times->nodes - order->graph.n);
   ChunkDraft   draft = ChunkDraft();
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
   c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
   TrsvCall(Pieces(plan, [&](ChunkArena &a) {
-    a.take(sources, c->sources), a.take((size_t)s->stages, c->starts), a.take(c->places, c->counts), a.take(c->places, c->rows), a.take(c->places, c->places_in), a.take((size_t)s->imports, c->imports);
+    if (e.wide) a.take(records + dependencies, c->sources.wide);
+    else a.take(records, c->sources.diagonal), a.take(dependencies, c->sources.apart);
+    a.take(2 * (size_t)s->stages, c->sources.starts), a.take(c->places, c->sources.counts), a.take(c->places, c->rows), a.take(c->places, c->places_in), a.take((size_t)s->imports, c->imports);
   }, &c->memory));
   c->from = c->to = c->rows;
-  const TrsvError error = TrsvChunkWrite(&e, s, sources, c, &draft);
+  c->sources.toward = e.toward;
+  c->sources.stored = e.stored;
+  const TrsvError error = TrsvChunkWrite(&e, s, records + dependencies, c, &draft);
   memory[DRAFT] = draft.memory;
   TrsvCall(error);
   for (int m = NUMBERED; m < EARLY; m++) Leave(&memory[m]);
@@ -235,7 +249,7 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
 
 template <class T> static TrsvError SetValues(Chunk *c, const void *values, TrsvStream stream)
 {
-  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->starts, c->counts, c->sources, (const T *)values, c->records);
+  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, (const T *)values, c->records);
   return TrsvDeviceLaunched("chunk_gather");
 }
 
