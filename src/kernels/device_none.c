@@ -133,6 +133,7 @@ TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns,
 }
 
 TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, order, TRSV_DEVICE, NULL); }
+TrsvError TrsvFactorMirror(TrsvFactor *f) { return TrsvFactorSlots(f, NULL); }
 TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream) { return TrsvFactorSums(f, NULL, stream); }
 
 TrsvError TrsvFactorPivotsCheck(TrsvFactor *f) { return TrsvFactorSlots(f, NULL); }
@@ -154,6 +155,12 @@ TrsvError TrsvChunkReciprocalsOver(TrsvPlan *plan, TrsvStream stream)
 {
   (void)plan;
   return TrsvFactorSums(NULL, NULL, stream);
+}
+
+TrsvError TrsvChunkGetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
+{
+  (void)plan;
+  return TrsvFactorSums(NULL, values, stream);
 }
 
 TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
