@@ -322,7 +322,14 @@ static void Given(TrsvFactorKind kind)
     Expect(!memcmp(x[0], x[1], sizeof(double) * (size_t)A.rows), "another solution");
     Expect(!l[0] == !i && l[1], "L's values are %sin the factor", l[0] ? "" : "not ");
     ExpectError(TrsvFactorRestore(f[0], pair[2]->first.plan, NULL), i ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT, "TrsvFactorRestore by another plan");
-    ExpectError(TrsvFactorRestore(f[0], pair[0]->first.plan, NULL), TRSV_SUCCESS, "TrsvFactorRestore");
+    for (long k = 1, failed = 1; failed && k < 50; k++) {
+      SimtFailAt(k, 0);
+      const TrsvError error = TrsvFactorRestore(f[0], pair[0]->first.plan, NULL);
+
+      failed = SimtFailed();
+      SimtFailAt(0, 0);
+      Expect(!failed == !error && !error == (f[0]->l && f[0]->u_columns), "place %ld: error %d", k, (int)error);
+    }
     TrsvFactorTriangles(f[0], &L, &U, &l[0], &u[0]);
     Expect(l[0] && !memcmp(l[0], l[1], sizeof(double) * (size_t)f[0]->lower) && !memcmp(u[0], u[1], sizeof(double) * (size_t)f[0]->upper), "other values");
     Expect(f[0]->u_columns && !memcmp(f[0]->u_columns, f[1]->u_columns, sizeof(int) * (size_t)f[0]->upper), "other columns");
