@@ -7,6 +7,23 @@
 #include "vocabulary.cuh"
 #include "chunk.h"
 
+/* Where the values of records come from, stage by stage, in each by place, without gaps. In an entry, 0 is nothing, 1 a one, 2 + where all else. The
+   entries of a row are near its diagonal in the values, where these stand in the order of its columns: a byte each is enough then. */
+struct ChunkSources {
+  int           *starts;   /* [2 * stages] records and values before each; diagonals count as values */
+  unsigned char *counts;   /* [places] of each record its values, 0 where there is none, CHUNK_PART more where it is a partial sum */
+  int           *wide;     /* the diagonal and the dependencies of each record; NULL where: */
+  int           *diagonal; /* its diagonal; or where that would stand if there were one */
+  unsigned char *apart;    /* and how far from there its dependencies are; 0: a one */
+  int            toward;   /* 1: behind it, -1: before it */
+  int            stored;   /* is the diagonal? */
+};
+
+enum {
+  CHUNK_PART  = 128,
+  CHUNK_APART = 255 /* at most */
+};
+
 /* What a plan keeps. */
 struct Chunk {
   ChunkSchedule  schedule;
@@ -16,9 +33,7 @@ struct Chunk {
   unsigned char *records;      /* and words */
   void          *memory;       /* holds sources to imports, but from and to where they are others than rows */
   ChunkHead     *heads;
-  int           *sources;      /* where the values of records come from, without gaps: diagonal, dependencies */
-  int           *starts;       /* [stages] the first of each stage */
-  unsigned char *counts;       /* [places] of each record, 0 where there is none */
+  ChunkSources   sources;
   int           *rows;         /* [places] 1 + the row of each record that has one, else 0 */
   int           *from, *to;    /* the same of where its b and its x stand: rows itself where nothing is said of them */
   int           *batch_of, *after;

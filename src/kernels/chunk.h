@@ -94,6 +94,9 @@ int       TrsvChunkHasReciprocals(const TrsvPlan *);
 TrsvError TrsvChunkReciprocals(TrsvPlan *, const void *b, void *x, TrsvStream);
 TrsvError TrsvChunkReciprocalsOver(TrsvPlan *, TrsvStream);
 
+/* The values of a plan with a unit diagonal, as TrsvPlanSetValues was given them. */
+TrsvError TrsvChunkGetValues(const TrsvPlan *, void *values, TrsvStream);
+
 /* As a line of text. */
 void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 

@@ -61,6 +61,8 @@ struct ChunkOrder {
   ChunkGraph graph;
   int        entries;     /* of the graph, the diagonal's among them */
   int        longest;     /* dependencies of a position at most */
+  int        stored;      /* is the diagonal of the triangle? */
+  int        toward;      /* where in its values the others of a row are: 1: behind its diagonal, -1: before it */
   int       *height;      /* [n] how many steps the longest chain of dependents behind each position has */
   int        bits;        /* of a height */
   unsigned  *words;       /* of the launch that finds them: whether it has given up is asked once they have been used */
@@ -97,6 +99,8 @@ struct ChunkEmission {
   ChunkGraph           G;
   int                  K, W, chunks, cluster, ring, life, capacity; /* capacity: cells for imports */
   int                  nodes, uses, stages, bits;                  /* bits of a time in key */
+  int                  stored, toward;                             /* as in the order */
+  int                  wide;                                       /* is any value too far from its row's diagonal for a byte? */
   const int           *cuts, *first, *time, *taken;
   const unsigned char *sorted;
 
@@ -110,7 +114,7 @@ struct ChunkEmission {
   int      *node, *step, *use, *export_, *source;
   /* by chunk: its first record in order of time, its first stage, its first batch */
   int *begin, *stage, *batch;
-  int *totals; /* [2] stages and uses */
+  int *totals; /* [3] stages, uses, wide */
   int *stage_first, *stage_chunk; /* [stages + 1] the first record of each, in order of time; [stages] */
   /* by use: its cell; who uses; sums over those before of the first uses of new imports, and of those through L2 */
   unsigned short *cell;
@@ -156,6 +160,15 @@ template <class F> static __device__ __forceinline__ void emit_uses(const ChunkE
   emit_dependencies(e, node, [&](int d, int) {
     if (d < first || (step - e.at[d] / e.W) * e.W > e.ring - 2 * e.W) f(d);
   });
+}
+
+/* Where the diagonal of a record's row stands, as sources of values have it, or, where it is not stored, the place before those of its dependencies,
+   of which this is the first. */
+static __device__ __forceinline__ int emit_diagonal(const ChunkEmission &e, int p, int first)
+{
+  const int d = e.stored ? chunk_diagonal(e.G, p) : first - 1;
+
+  return d < 0 ? -d : d;
 }
 
 /* What records hold beside values, without gaps: as sources, cells for a record's dependencies, and in place of its diagonal the cell of the next

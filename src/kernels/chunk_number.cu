@@ -6,6 +6,8 @@
 
    Mapping: a thread for each record. Nothing crosses threads within a launch.
 */
+#include <limits.h>
+#include "chunk.cuh"
 #include "chunk_graph.cuh"
 
 static __global__ void emit_keys(const ChunkEmission e, unsigned *keys, int *nodes)
@@ -25,6 +27,7 @@ static __global__ void emit_steps(const ChunkEmission e, int *fresh)
 {
   const int i = chunk_thread();
 
+  if (i == 0) e.totals[2] = 0;
   if (i >= e.nodes) return;
   const int      q = emit_chunk(e, i), before = i ? emit_chunk(e, i - 1) : -1;
   const unsigned gap = before == q ? e.key[i] - e.key[i - 1] : 0;
@@ -52,16 +55,23 @@ static __global__ void emit_places(const ChunkEmission e, int *stages)
 static __global__ void emit_count(const ChunkEmission e, int *uses, int *values)
 {
   const int i = chunk_thread();
-  int       n = 0, all = 1;
+  int       n = 0, all = 1, first = INT_MAX, last = 0;
 
   if (i >= e.nodes) return;
+  const int node = e.node[i];
   emit_uses(e, i, [&](int) { n++; });
-  emit_dependencies(e, e.node[i], [&](int, int) { all++; });
+  emit_dependencies(e, node, [&](int, int s) {
+    all++;
+    if (s >= 2) first = min(first, s), last = max(last, s);
+  });
   uses[i]   = n;
   values[i] = all;
+  if (!last) return;
+  const int d = emit_diagonal(e, e.owner ? e.owner[node] : node, first), a = e.toward * (first - d), b = e.toward * (last - d);
+  if (min(a, b) < 1 || max(a, b) > CHUNK_APART) atomicMax(e.totals + 2, 1);
 }
 
-/* What two scans end with, side by side. */
+/* What two scans end with, side by side with what emit_count has found. */
 static __global__ void emit_totals(const ChunkEmission e)
 {
   if (threadIdx.x == 0) e.totals[0] = e.stage[e.chunks];
@@ -73,10 +83,11 @@ TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmissio
   const TrsvChunkSettings *s = &t->settings;
   const size_t             n = (size_t)t->nodes, chunks = (size_t)s->chunks;
   unsigned *const          keys = t->spare[1];
-  int                      bits = 1, chunk_bits = 1, totals[2];
+  int                      bits = 1, chunk_bits = 1, totals[3];
 
   e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring, e->life = s->life;
   e->nodes = t->nodes;
+  e->stored = o->stored, e->toward = o->toward;
   e->cuts = t->cuts, e->first = t->first, e->time = t->time, e->taken = t->taken, e->sorted = t->sorted;
   while (bits < 31 && 1 << bits < t->times) bits++;
   while (1 << chunk_bits < s->chunks) chunk_bits++;
@@ -84,7 +95,7 @@ TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmissio
   e->bits = bits;
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->push), a.take(n, e->node), a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n + 1, e->source);
-    a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(2, e->totals);
+    a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(3, e->totals);
   }, memory));
   e->key     = t->spare[0];
   e->index   = (int *)keys; /* once they are sorted */
@@ -101,6 +112,6 @@ TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmissio
   TrsvCall(TrsvDeviceScan(t->nodes, e->source + 1, e->source));
   TrsvCall(ChunkLaunch("emit_totals", emit_totals, 2, *e));
   TrsvCall(TrsvDeviceDownload(totals, e->totals, sizeof(totals), NULL));
-  e->stages = totals[0], e->uses = totals[1];
+  e->stages = totals[0], e->uses = totals[1], e->wide = totals[2];
   return TRSV_SUCCESS;
 }

@@ -152,6 +152,8 @@ TrsvError TrsvChunkOrder(const TrsvMatrix *A, const TrsvAnalysis *analysis, cons
 
   *o         = ChunkOrder();
   o->longest = analysis->statistics.row_max - 1;
+  o->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
+  o->toward  = o->stored && A->triangle == TRSV_LOWER ? -1 : 1;
   o->graph   = {A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL, NULL};
   o->entries = TrsvStored(A, analysis);
   error      = o->longest > CHUNK_ITEMS ? TrsvChunkCutRows(o) : TRSV_SUCCESS;

@@ -6,45 +6,87 @@
 #include "chunk.cuh"
 #include "chunk_graph.cuh"
 
-/* A block for each stage, a thread for each place: its values, each divided by the row's diagonal, and the diagonal's reciprocal. A source is
-   1 for one, 2 + where else, of a diagonal negative where the record is a partial sum. */
-template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K)) chunk_gather(const int *starts, const unsigned char *counts, const int *sources, const T *from, unsigned char *records)
+/* A thread's record, with a thread for each place of a stage: where its values come from. */
+struct ChunkOwn {
+  int  count;    /* its values, the diagonal's among them; 0: there is no record */
+  bool part;     /* a partial sum */
+  int  diagonal, value, near; /* a source; where its own start, in c.wide, and those off the diagonal in c.apart */
+
+  __device__ __forceinline__ ChunkOwn(const ChunkSources &c, unsigned rows, int *sums)
+  {
+    const unsigned place = threadIdx.x, lane = place % 32;
+    const int      all = c.counts[(size_t)blockIdx.x * rows + place];
+    int            own, sum; /* in the low half values, in the high one records */
+
+    count = all % CHUNK_PART;
+    part  = all >= CHUNK_PART;
+    sum = own = count ? 65536 + count : 0;
+    for (unsigned d = 1; d < 32; d *= 2) {
+      const int before = __shfl_up_sync(0xffffffffu, sum, d);
+      if (lane >= d) sum += before;
+    }
+    if (lane == 31) sums[place / 32] = sum;
+    __syncthreads();
+    for (unsigned w = 0; w < place / 32; w++) sum += sums[w];
+    sum -= own;
+
+    const int record = c.starts[2 * blockIdx.x] + (sum >> 16);
+    value    = c.starts[2 * blockIdx.x + 1] + (sum & 65535);
+    near     = value - record;
+    diagonal = !count ? 0 : c.wide ? c.wide[value] : c.diagonal[record];
+  }
+
+  /* Of its j-th dependency, from 1: 1 for a one, 2 + where else */
+  __device__ __forceinline__ int source(const ChunkSources &c, int j) const
+  {
+    if (c.wide) return c.wide[value + j];
+    const int apart = c.apart[near + j - 1];
+    return apart ? diagonal + c.toward * apart : 1;
+  }
+};
+
+/* Its values, each divided by the row's diagonal, and the diagonal's reciprocal. */
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K)) chunk_gather(const ChunkSources c, const T *from, unsigned char *records)
 {
   typedef ChunkLayout<T, K, W> Layout;
   TRSV_SHARED(int, sums, Layout::rows / 32);
-  const unsigned       place = threadIdx.x, lane = place % 32;
   unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
-  const int            count = counts[(size_t)blockIdx.x * Layout::rows + place], begin = starts[blockIdx.x];
-  int                  sum = count;
-
-  for (unsigned d = 1; d < 32; d *= 2) {
-    const int before = __shfl_up_sync(0xffffffffu, sum, d);
-    if (lane >= d) sum += before;
-  }
-  if (lane == 31) sums[place / 32] = sum;
-  __syncthreads();
-  for (unsigned w = 0; w < place / 32; w++) sum += sums[w];
-
-  const int *const source = sources + begin + sum - count;
-  const int        first = count ? source[0] : 0, diagonal = first < 0 ? -first : first;
-  const T          inverse = diagonal >= 2 ? trsv_canonical(1 / from[diagonal - 2]) : 1;
+  const unsigned       place = threadIdx.x;
+  const ChunkOwn       own(c, Layout::rows, sums);
+  const T              inverse = own.count && c.stored ? trsv_canonical(1 / from[own.diagonal - 2]) : 1;
 
 #pragma unroll
   for (int k = 0; k < K; k++) {
-    const int j = k - K + count, s = j >= 1 ? source[j] : 0; /* the last dependencies of a record are its own */
+    const int j = k - K + own.count, s = j >= 1 ? own.source(c, j) : 0; /* the last dependencies of a record are its own */
     *(T *)(stage + Layout::at(place, (unsigned)k * (unsigned)sizeof(T))) = s >= 2 ? trsv_canonical(-from[s - 2] * inverse) : (T)s;
   }
-  *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = first > 0 ? inverse : 0;
+  *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = own.count && !own.part ? inverse : 0;
+}
+
+/* The other way round, where the diagonal is one: then the values are there as they came. */
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K)) chunk_give(const ChunkSources c, const unsigned char *records, T *to)
+{
+  typedef ChunkLayout<T, K, W> Layout;
+  TRSV_SHARED(int, sums, Layout::rows / 32);
+  const unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
+  const ChunkOwn             own(c, Layout::rows, sums);
+
+#pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int j = k - K + own.count, s = j >= 1 ? own.source(c, j) : 0;
+    if (s >= 2) to[s - 2] = -*(const T *)(stage + Layout::at(threadIdx.x, (unsigned)k * (unsigned)sizeof(T)));
+  }
 }
 
 /* --- one table of kernels for each precision --- */
 
 template <class T> struct ChunkKernels {
   int length, width;
-  void (*gather)(const int *, const unsigned char *, const int *, const T *, unsigned char *);
+  void (*gather)(const ChunkSources, const T *, unsigned char *);
+  void (*give)(const ChunkSources, const unsigned char *, T *);
 };
 
-#define CHUNK_KERNELS(K, W) {K, W, chunk_gather<T, K, W>}
+#define CHUNK_KERNELS(K, W) {K, W, chunk_gather<T, K, W>, chunk_give<T, K, W>}
 
 template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings *s)
 {
@@ -75,6 +117,7 @@ static void Clear(Chunk *c)
   TrsvDeviceFree(c->after);
   c->records  = NULL;
   c->memory   = NULL;
+  c->sources  = ChunkSources();
   c->rows = c->from = c->to = NULL;
   c->heads    = NULL;
   c->batch_of = c->after = NULL;
@@ -160,15 +203,19 @@ static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int 
 
   const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size);
   /* each record has a diagonal; each entry is a dependency of one, and so is each partial sum */
-  const size_t sources = (size_t)times->nodes + (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) + (size_t)(times->nodes - order->graph.n);
+  const size_t records = (size_t)times->nodes, dependencies = (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) + (size_t)(times->nodes - order->graph.n);
   ChunkDraft   draft = ChunkDraft();
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
   c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
   TrsvCall(Pieces(plan, [&](ChunkArena &a) {
-    a.take(sources, c->sources), a.take((size_t)s->stages, c->starts), a.take(c->places, c->counts), a.take(c->places, c->rows), a.take(c->places, c->places_in), a.take((size_t)s->imports, c->imports);
+    if (e.wide) a.take(records + dependencies, c->sources.wide);
+    else a.take(records, c->sources.diagonal), a.take(dependencies, c->sources.apart);
+    a.take(2 * (size_t)s->stages, c->sources.starts), a.take(c->places, c->sources.counts), a.take(c->places, c->rows), a.take(c->places, c->places_in), a.take((size_t)s->imports, c->imports);
   }, &c->memory));
   c->from = c->to = c->rows;
-  const TrsvError error = TrsvChunkWrite(&e, s, sources, c, &draft);
+  c->sources.toward = e.toward;
+  c->sources.stored = e.stored;
+  const TrsvError error = TrsvChunkWrite(&e, s, records + dependencies, c, &draft);
   memory[DRAFT] = draft.memory;
   TrsvCall(error);
   for (int m = NUMBERED; m < EARLY; m++) Leave(&memory[m]);
@@ -235,7 +282,7 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
 
 template <class T> static TrsvError SetValues(Chunk *c, const void *values, TrsvStream stream)
 {
-  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->starts, c->counts, c->sources, (const T *)values, c->records);
+  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, (const T *)values, c->records);
   return TrsvDeviceLaunched("chunk_gather");
 }
 
@@ -244,6 +291,19 @@ TrsvError TrsvChunkSetValues(TrsvPlan *plan, const void *values, TrsvStream stre
   Chunk *c = (Chunk *)plan->data;
 
   return plan->precision == TRSV_FLOAT ? SetValues<float>(c, values, stream) : SetValues<double>(c, values, stream);
+}
+
+template <class T> static TrsvError GetValues(const Chunk *c, void *values, TrsvStream stream)
+{
+  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->give), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, c->records, (T *)values);
+  return TrsvDeviceLaunched("chunk_give");
+}
+
+extern "C" TrsvError TrsvChunkGetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
+{
+  const Chunk *c = (const Chunk *)plan->data;
+
+  return plan->precision == TRSV_FLOAT ? GetValues<float>(c, values, stream) : GetValues<double>(c, values, stream);
 }
 
 void TrsvChunkDestroy(TrsvPlan *plan)

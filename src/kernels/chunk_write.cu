@@ -7,6 +7,7 @@
    Mapping: a block for each stage, a thread for each of its records, or places; otherwise a thread for each import, stage or chunk. Within a block
    what crosses threads does so at its barriers, or by shuffles.
 */
+#include <limits.h>
 #include "chunk.cuh"
 #include "chunk_graph.cuh"
 
@@ -61,11 +62,12 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
 
   const int own = whole ? chunk_own_row(e.G, p) : -1;
   row[t] = own < 0 ? 0 : 1 + own;
-  w.counts[(size_t)stage * (size_t)rows + (size_t)t] = 0;
+  w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] = 0;
   if (t % 32 == 0) write_exports(d, stage, rows)[1 + t / 32] = exported;
   if (t == 0) {
     write_exports(d, stage, rows)[0] = (unsigned)e.export_[first];
-    w.starts[stage] = e.source[first];
+    w.sources.starts[2 * stage]     = first;
+    w.sources.starts[2 * stage + 1] = e.source[first];
   }
   __syncthreads();
 
@@ -82,7 +84,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
 
   /* the latest last; those of other chunks among those that may be read early */
   const int from = e.cuts[e.stage_chunk[stage]], chunk_first = e.first ? e.first[from] : from, step = e.at[node] / e.W;
-  int       n = 0, u = e.use[first + t], when[13] = {0}, cell[13], source[13];
+  int       n = 0, u = e.use[first + t], least = INT_MAX, when[13] = {0}, cell[13], source[13];
 
   emit_dependencies(e, node, [&](int d, int s) {
     const int  before = d < chunk_first ? step - 2 : e.at[d] / e.W;
@@ -92,15 +94,22 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
 
     for (; j > 0 && when[j - 1] > before; j--) when[j] = when[j - 1], cell[j] = cell[j - 1], source[j] = source[j - 1];
     when[j] = before, cell[j] = c, source[j] = s;
+    if (s >= 2) least = min(least, s);
   });
-  int *const            sources = w.sources + e.source[first + t]; /* in order of time, records of a stage are in that of their places */
-  unsigned short *const cells = d.cells + e.source[first + t];
-  const int             diagonal = chunk_diagonal(e.G, p);
+  const int             record = first + t, value = e.source[record]; /* in order of time, records of a stage are in that of their places */
+  unsigned short *const cells = d.cells + value;
+  const int             diagonal = emit_diagonal(e, p, least);
 
-  sources[0] = diagonal > 0 && !whole ? -diagonal : diagonal;
-  cells[0]   = e.push[node];
-  for (int i = 0; i < n; i++) sources[1 + i] = source[i], cells[1 + i] = (unsigned short)cell[i];
-  w.counts[(size_t)stage * (size_t)rows + (size_t)place] = (unsigned char)(1 + n);
+  cells[0] = e.push[node];
+  for (int i = 0; i < n; i++) cells[1 + i] = (unsigned short)cell[i];
+  if (w.sources.wide) {
+    w.sources.wide[value] = diagonal;
+    for (int i = 0; i < n; i++) w.sources.wide[value + 1 + i] = source[i];
+  } else {
+    w.sources.diagonal[record] = diagonal;
+    for (int i = 0; i < n; i++) w.sources.apart[value - record + i] = (unsigned char)(source[i] >= 2 ? e.toward * (source[i] - diagonal) : 0);
+  }
+  w.sources.counts[(size_t)stage * (size_t)rows + (size_t)place] = (unsigned char)(1 + n + (own < 0 ? CHUNK_PART : 0));
 }
 
 /* From the draft into all places of a stage. */
@@ -108,7 +117,7 @@ static __global__ void __launch_bounds__(256) write_records(int K, int W, int si
 {
   TRSV_SHARED(unsigned, sums, 8);
   const int stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K), step_bytes = CHUNK_QUADS(K, size) * W * 16;
-  const int count = w.counts[(size_t)stage * (size_t)rows + (size_t)t], n = count - 1;
+  const int count = w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] % CHUNK_PART, n = count - 1;
   const unsigned *const exports = write_exports(d, stage, rows);
   unsigned char *const  record = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
   const auto word = [&](int i) {
@@ -130,7 +139,7 @@ static __global__ void __launch_bounds__(256) write_records(int K, int W, int si
   sum -= own;
 
   const int                   rank = (int)(sum >> 16);
-  const unsigned short *const cells = d.cells + w.starts[stage] + (sum & 65535u);
+  const unsigned short *const cells = d.cells + w.sources.starts[2 * stage + 1] + (sum & 65535u);
   unsigned                    export_ = count ? exports[1 + rank / 32] >> rank % 32 & 1 : 0;
 
   if (export_) {

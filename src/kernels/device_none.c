@@ -100,13 +100,16 @@ TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision 
   return TrsvDeviceUpload(to, from, (size_t)n, stream);
 }
 
-TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan *second, TrsvThreadPair **pair)
+TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvThreadPair **pair)
 {
+  (void)between;
   (void)first;
   (void)second;
   (void)pair;
   return None();
 }
+
+TrsvError TrsvThreadPairReady(TrsvThreadPair *pair, TrsvStream stream) { return TrsvDeviceClear(pair, 0, stream); }
 
 TrsvError TrsvThreadPairSolve(TrsvThreadPair *pair, const void *b, void *x, TrsvStream stream)
 {
@@ -149,6 +152,7 @@ TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns,
 }
 
 TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order) { return TrsvFactorSplit(f, order, order, order, TRSV_DEVICE, NULL); }
+TrsvError TrsvFactorMirror(TrsvFactor *f) { return TrsvFactorSlots(f, NULL); }
 TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream) { return TrsvFactorSums(f, NULL, stream); }
 
 TrsvError TrsvFactorPivotsCheck(TrsvFactor *f) { return TrsvFactorSlots(f, NULL); }
@@ -170,6 +174,12 @@ TrsvError TrsvChunkReciprocalsOver(TrsvPlan *plan, TrsvStream stream)
 {
   (void)plan;
   return TrsvFactorSums(NULL, NULL, stream);
+}
+
+TrsvError TrsvChunkGetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
+{
+  (void)plan;
+  return TrsvFactorSums(NULL, values, stream);
 }
 
 TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)

@@ -57,13 +57,29 @@ static TrsvError Room(TrsvFactor *f, int count, void **values)
   return TRSV_SUCCESS;
 }
 
-/* Only with the first values: plans, which need more memory while they are made than when they are there, are best made before. */
-TrsvError TrsvFactorRoom(TrsvFactor *f)
+static void Drop(TrsvFactor *f, size_t bytes, void **array)
 {
+  TrsvDeviceFree(*array);
+  *array = NULL;
+  f->bytes -= bytes;
+}
+
+/* Can the pair's plan for L find the pivots? */
+static TrsvPlan *Lower(const TrsvFactor *f, const TrsvPair *pair) { return f->pivots && pair && TrsvChunkHasReciprocals(pair->first.plan) ? pair->first.plan : NULL; }
+
+/* Only with the first values: plans, which need more memory while they are made than when they are there, are best made before. */
+TrsvError TrsvFactorRoom(TrsvFactor *f, const TrsvPair *pair)
+{
+  const int lean = f->lean && Lower(f, pair), both = f->rows + f->lower;
+
   if (f->order) TrsvCall(Room(f, f->entries, &f->a));
-  TrsvCall(Room(f, f->lower, &f->l));
-  TrsvCall(Room(f, f->upper, &f->u));
-  return Room(f, f->rows, &f->inverse);
+  if (!lean) TrsvCall(Room(f, f->lower, &f->l));
+  TrsvCall(Room(f, f->lean && both > f->upper ? both : f->upper, &f->u));
+  f->inverse = pair ? pair->between : NULL;
+  if (f->inverse) return TRSV_SUCCESS;
+  TrsvCall(Room(f, f->rows, &f->reciprocals));
+  f->inverse = f->reciprocals;
+  return TRSV_SUCCESS;
 }
 
 /* What it takes to find pivots without a plan, made when that is first needed */
@@ -75,6 +91,7 @@ static TrsvError Records(TrsvFactor *f)
   TrsvError           error;
 
   if (f->records) return TRSV_SUCCESS;
+  TrsvCall(TrsvFactorMirror(f));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(Room(f, f->rows, &f->work)); /* records are the last: who finds them finds it all */
   if (!analysis) TrsvCall(TrsvAnalyse(&L, &made));
@@ -89,7 +106,8 @@ static TrsvError Attempt(TrsvFactor *f, TrsvPlan *lower, const void *values, con
   const FactorShift s = {p->shift, p->amount, p->zero, shift};
   FactorStatus      status;
 
-  for (int by_plan = f->pivots && TrsvChunkHasReciprocals(lower);; by_plan = 0) {
+  for (int by_plan = !!lower;; by_plan = 0) {
+    if (!by_plan) TrsvCall(Room(f, f->lower, &f->l));
     if (f->pivots && !by_plan) TrsvCall(Records(f));
     TrsvCall(TrsvSyncStart(&f->sync, stream));
     TrsvCall(TrsvFactorFill(f, stream));
@@ -177,14 +195,15 @@ static TrsvError Magnitude(const TrsvFactor *f, int row, double *pivot, TrsvStre
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvFactorNumeric(TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p, TrsvOutcome *outcome, TrsvStream stream)
+TrsvError TrsvFactorNumeric(TrsvFactor *f, TrsvPair *pair, const void *values, const TrsvPivots *p, TrsvOutcome *outcome, TrsvStream stream)
 {
+  TrsvPlan *lower = Lower(f, pair);
   Bisection b = {0, 0, 0, 1, 0};
   unsigned  row;
   int       again;
 
   *outcome = (TrsvOutcome){-1, 0, 0, 0};
-  TrsvCall(TrsvFactorRoom(f));
+  TrsvCall(TrsvFactorRoom(f, pair));
   if (f->order) {
     TrsvCall(TrsvFactorGather(f, values, stream));
     values = f->a;
@@ -200,6 +219,20 @@ TrsvError TrsvFactorNumeric(TrsvFactor *f, TrsvPlan *lower, const void *values, 
   return Magnitude(f, (int)row, &outcome->pivot, stream);
 }
 
+TrsvError TrsvFactorRestore(TrsvFactor *f, const TrsvPlan *lower, TrsvStream stream)
+{
+  TrsvError error;
+
+  TrsvCall(TrsvFactorMirror(f));
+  if (f->l || !f->u || !lower) return TRSV_SUCCESS;
+  if (!TrsvChunkHasReciprocals(lower) || !lower->filled) return TrsvFail(TRSV_ERR_ARGUMENT, "L's values are gone, with the plan that had them");
+  TrsvCall(Room(f, f->lower, &f->l));
+  error = TrsvChunkGetValues(lower, f->l, stream);
+  if (!error) return TRSV_SUCCESS;
+  Drop(f, TrsvValueSize(f->precision) * (size_t)f->lower, &f->l);
+  return error;
+}
+
 void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues)
 {
   *L = (TrsvMatrix){f->rows, f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, f->precision, TRSV_DEVICE, f->analysis};
@@ -208,13 +241,14 @@ void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, cons
   if (uvalues) *uvalues = f->u;
 }
 
-TrsvError TrsvFactorDownload(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream stream)
+TrsvError TrsvFactorDownload(TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream stream)
 {
-  const size_t size = f->inverse ? TrsvValueSize(f->precision) : 0, rows = (size_t)f->rows + 1, lower = (size_t)f->lower, upper = (size_t)f->upper;
+  const size_t size = f->l ? TrsvValueSize(f->precision) : 0, rows = (size_t)f->rows + 1, lower = (size_t)f->lower, upper = (size_t)f->upper;
   char        *values;
   int         *index;
   TrsvError    error;
 
+  TrsvCall(TrsvFactorMirror(f));
   TrsvCall(TrsvAlloc(size * (lower + upper) + sizeof(int) * (3 * rows + lower + upper), memory));
   values = *memory;
   index  = (int *)(values + size * (lower + upper));
@@ -266,6 +300,11 @@ size_t TrsvFactorBytes(const TrsvFactor *f) { return f->bytes; }
 
 void TrsvFactorTrim(TrsvFactor *f, const TrsvPlan *lower)
 {
+  if (!f->lean && f->pivots && !f->l && TrsvChunkHasReciprocals(lower)) {
+    f->lean = 1;
+    if (f->kind == TRSV_ICC || f->across) Drop(f, sizeof(int) * (size_t)f->upper, (void **)&f->u_columns);
+  }
+  if (!f->lean && f->across) Drop(f, (size_t)f->lower, (void **)&f->across); /* nor is it needed without a plan */
   if (!f->pivots || f->records || f->cusparse || TrsvChunkHasReciprocals(lower)) TrsvAnalysisDestroy(&f->analysis);
 }
 
@@ -283,6 +322,7 @@ void TrsvFactorDestroy(TrsvFactor **factor)
   TrsvDeviceFree(f->l_columns);
   TrsvDeviceFree(f->u_offsets);
   TrsvDeviceFree(f->u_columns);
+  TrsvDeviceFree(f->across);
   TrsvDeviceFree(f->l_source);
   TrsvDeviceFree(f->start);
   TrsvDeviceFree(f->records);
@@ -290,7 +330,7 @@ void TrsvFactorDestroy(TrsvFactor **factor)
   TrsvDeviceFree(f->working);
   TrsvDeviceFree(f->l);
   TrsvDeviceFree(f->u);
-  TrsvDeviceFree(f->inverse);
+  TrsvDeviceFree(f->reciprocals);
   TrsvDeviceFree(f->work);
   TrsvDeviceFree(f->status);
   TrsvSyncDestroy(&f->sync);

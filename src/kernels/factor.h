@@ -36,7 +36,8 @@ struct TrsvFactor {
   int            entries, *source;      /* of A; where in A each entry of P A P^T stands */
   void          *a;                     /* its values, and it is what is called A below and in the other files */
   int           *l_offsets, *l_columns; /* L off its unit diagonal */
-  int           *u_offsets, *u_columns; /* U, each row's diagonal first */
+  int           *u_offsets, *u_columns; /* U, each row's diagonal first; where lean, columns may be NULL: across the diagonal from L's */
+  unsigned char *across;                /* ILU by a plan: which of its row in U each entry of L has across the diagonal; where not all have one, or too far, NULL */
   int           *l_source;              /* ICC: where in U each entry of L stands, else NULL */
   int           *start;                 /* ICC: where in A each row of U starts, else NULL: where L's and U's together do */
   int            lanes, slots;          /* lanes for a row; groups of lanes */
@@ -44,7 +45,10 @@ struct TrsvFactor {
   void          *records;               /* [rows] by position, where it needs them; else NULL */
   int           *slot;                  /* [slots] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY */
   int           *working;               /* [slots] where in work a row that takes a warp stands; NULL where there is none */
-  void          *l, *u, *inverse, *work; /* values; reciprocals of the pivots; long rows while they are made, or, with records, the reciprocals by position */
+  int            lean;                   /* may L's values be in its plan alone? Then they are made in u, with room for them behind a right-hand side, before U's are */
+  void          *l, *u;                  /* values */
+  void          *inverse, *reciprocals;  /* of the pivots, while values are made: in a vector of the pair, or in this one of its own */
+  void          *work;                   /* long rows while they are made, or, with records, the reciprocals by position */
   FactorStatus  *status;
   TrsvSync       sync;
   TrsvStatistics statistics; /* of L */
@@ -55,10 +59,11 @@ struct TrsvFactor {
   size_t         bytes;
 };
 
-TrsvError TrsvFactorRoom(TrsvFactor *); /* for values, once */
+TrsvError TrsvFactorRoom(TrsvFactor *, const TrsvPair *); /* for values, once; pair as TrsvFactorNumeric has it */
 
 /* factor_split.cu, in the default stream; device_none.c in builds without CUDA */
 TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int *row); /* patterns of L and U */
+TrsvError TrsvFactorMirror(TrsvFactor *);                                                                    /* U's columns from L's, where they are NULL */
 TrsvError TrsvFactorSlots(TrsvFactor *, const int *order);                                                   /* who makes which row */
 
 /* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to TrsvDeviceUnstage(); f->order
@@ -72,8 +77,8 @@ typedef struct {
   double    amount, zero, diagonal;
 } FactorShift;
 
-/* factor_pivots.cu: f->pivots, f->records; and values, by a plan for L that TrsvChunkHasReciprocals, or, lower being NULL, by records. By a plan any
-   row in f->status means that it takes records. */
+/* factor_pivots.cu: f->pivots and f->across, f->records; and values, by a plan for L that TrsvChunkHasReciprocals, or, lower being NULL, by records. By a plan any
+   row in f->status means that it takes records, and else the plan has L's values. */
 TrsvError TrsvFactorPivotsCheck(TrsvFactor *);
 TrsvError TrsvFactorPivotsPlan(TrsvFactor *, const int *order);
 TrsvError TrsvFactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);

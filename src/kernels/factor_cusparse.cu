@@ -70,7 +70,7 @@ extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const
     }
   }
   const FactorCusparse *c = f->cusparse;
-  TrsvCall(TrsvFactorRoom(f));
+  TrsvCall(TrsvFactorRoom(f, NULL));
   TrsvCall(TrsvDeviceCopy(c->values, values, sizeof(double) * (size_t)nnz, stream));
   TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
   TrsvCall(Check(cusparseDcsrilu02(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, policy, c->buffer), "cusparseDcsrilu02"));

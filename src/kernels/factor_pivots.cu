@@ -17,6 +17,7 @@
    Same bits: a row's terms are taken off in the order of their columns, or in that of the plan's records.
 */
 #include <float.h>
+#include <limits.h>
 #include "chunk.h"
 #include "factor_rows.cuh"
 #include "pattern.cuh"
@@ -47,6 +48,11 @@ struct Meeting {
   __device__ __forceinline__ int shorter() const { return min(count, end - begin); }
 };
 
+/* Is there any such pair of rows? Any entry of L without one across the diagonal? */
+struct Meetings {
+  unsigned met, alone;
+};
+
 /* Is there a column that both have, i's own apart? Entries first, first + step, ... of the shorter one are looked for in the other: a row that all
    depend on would else be gone through by each of them. */
 static __device__ bool pivots_meet(const Meeting m, const int *l_columns, const int *u_columns, int first, int step)
@@ -61,20 +67,24 @@ static __device__ bool pivots_meet(const Meeting m, const int *l_columns, const 
   return false;
 }
 
-/* Does any row meet one that it depends on? A thread for each row; where both rows are long, all of the block look for what they have in common. */
-static __global__ void pivots_meetings(int n, bool icc, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, unsigned *met)
+/* Does any row meet one that it depends on? A thread for each row; where both rows are long, all of the block look for what they have in common. Where
+   across is not NULL: what each entry of L has across the diagonal, or that one has nothing there, or too far from it. */
+static __global__ void pivots_meetings(int n, bool icc, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, unsigned char *across, Meetings *found)
 {
   TRSV_SHARED(int, later, PAIRS); /* where both are long: the row; the one it depends on */
   TRSV_SHARED(int, earlier, PAIRS);
   TRSV_SHARED(int, pairs, 1);
   const int i    = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
-  bool      meet = false;
+  bool      meet = false, alone = false;
 
   if (threadIdx.x == 0) pairs[0] = 0;
   __syncthreads();
   for (int k = i < n ? l_offsets[i] : 0, end = i < n ? l_offsets[i + 1] : 0; k < end; k++) {
     const Meeting m(i, l_columns[k], icc, l_offsets, u_offsets);
+    const int     at = across ? factor_search(u_columns, m.begin, m.end, i) - (m.begin - 1) : 0;
 
+    if (across && at > 0 && at <= UCHAR_MAX) across[k] = (unsigned char)at;
+    else if (across) alone = true;
     if (m.shorter() > MEETING) {
       const int pair = atomicAdd(&pairs[0], 1);
 
@@ -84,7 +94,8 @@ static __global__ void pivots_meetings(int n, bool icc, const int *l_offsets, co
   }
   __syncthreads();
   for (int pair = 0, all = pairs[0]; pair < all; pair++) meet = pivots_meet(Meeting(later[pair], earlier[pair], icc, l_offsets, u_offsets), l_columns, u_columns, (int)threadIdx.x, ROWS_BLOCK) || meet;
-  if (meet) atomicMax(met, 1u);
+  if (meet) atomicMax(&found->met, 1u);
+  if (alone) atomicMax(&found->alone, 1u);
 }
 
 /* Where in A the entry of row k, on which row i depends, in i's column stands; -1 where there is none. start: ICC's, else NULL */
@@ -180,7 +191,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
 
 /* The reciprocals y of the pivots obey y_i = 1 / (a_ii - sum over k of (a_ik a_ki) y_k), a recurrence with L's pattern, and so a plan for L can find them
    (chunk.h). These are its values, to L, and its right-hand side, to the start of U: a thread for each row. A product that is not a normal number is told. */
-template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_terms(const FactorView<T> F, int rows)
+template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_terms(const FactorView<T> F, const unsigned char *across, int rows)
 {
   const T     least = (T)(sizeof(T) == sizeof(float) ? FLT_MIN : DBL_MIN), most = (T)(sizeof(T) == sizeof(float) ? FLT_MAX : DBL_MAX);
   const int   i     = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
@@ -188,9 +199,9 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
 
   if (i >= rows) return;
   const int begin = F.l_offsets[i], end = F.l_offsets[i + 1], u = F.u_offsets[i];
-  F.u[i] = F.a[ICC ? F.start[i] : u + end] + F.diagonal;
+  F.u[i] = F.a[ICC ? F.start[i] : u + end] + F.diagonal; /* F.l may be in U, behind these */
   for (int k = begin; k < end; k++) {
-    const int j  = F.l_columns[k], at = ICC ? F.start[j] + F.l_source[k] - F.u_offsets[j] : pivots_theirs(i, j, NULL, F.l_offsets, F.u_offsets, F.u_columns);
+    const int j  = F.l_columns[k], at = ICC ? F.start[j] + F.l_source[k] - F.u_offsets[j] : across ? F.l_offsets[j + 1] + F.u_offsets[j] + across[k] : pivots_theirs(i, j, NULL, F.l_offsets, F.u_offsets, F.u_columns);
     const T   theirs = at < 0 ? 0 : F.a[at], mine = ICC ? theirs : F.a[u + k];
     const T   term = mine == 0 || theirs == 0 ? 0 : mine * theirs;
 
@@ -201,7 +212,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
 }
 
 /* The pivots, of which L has the reciprocals: a thread for each row. One that differs from what it comes to by more than rounding of its terms, or counts as
-   zero, is told: such a matrix is for pivots_find. U takes the reciprocal's own, not what it comes to: where terms cancel out, these two may differ by much
+   zero, is told: such a matrix is for pivots_find. U will take the reciprocal's own, not what it comes to: where terms cancel out, these two may differ by much
    of the pivot, and L U would differ from A by as much of an entry; so it does by rounding of the terms on the diagonal alone. Infinite terms, and those
    that are too small to be told from nothing, fail. */
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_check(const FactorView<T> F, int rows)
@@ -225,11 +236,17 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
   }
   const T found = 1 / F.inverse[i], counted = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? found : fabs(found);
   if (!(fabs(pivot - found) < tolerance * size) || (double)counted <= (relative ? F.zero * (double)sum : F.zero)) atomicMin(&F.status->row, (unsigned)i);
-  F.u[u] = found;
 }
 
+/* What is filled in by a launch: L; U but for its pivots; these, of which there are the reciprocals. */
+enum {
+  FILL_LOWER  = 1,
+  FILL_UPPER  = 2,
+  FILL_PIVOTS = 4
+};
+
 /* A block has ROWS_BLOCK rows: of L a thread each, since these are short; U's entries are gone through side by side. No thread waits for another. */
-template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_fill(const FactorView<T> F, int rows)
+template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_fill(const FactorView<T> F, int rows, int what)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   TRSV_SHARED(int, from, ROWS_BLOCK); /* where in A an entry of U stands, less where in U it does */
@@ -239,30 +256,40 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
     const int l_end = F.l_offsets[i + 1];
 
     from[t] = ICC ? F.start[i] - start[t] : l_end;
-    for (int k = F.l_offsets[i]; k < l_end; k++) {
+    for (int k = what & FILL_LOWER ? F.l_offsets[i] : l_end; k < l_end; k++) {
       const int j = F.l_columns[k];
       const T   a = F.a[ICC ? F.start[j] + F.l_source[k] - F.u_offsets[j] : start[t] + k];
 
       F.l[k] = ICC || a != 0 ? a * F.inverse[j] : a;
     }
   }
+  if (!(what & FILL_UPPER)) return;
   __syncthreads();
   rows_each(start, count, [&](int m, int k) {
     if (k > start[m]) F.u[k] = F.a[k + from[m]];
+    else if (what & FILL_PIVOTS) F.u[k] = 1 / F.inverse[first + m];
   });
 }
 
 extern "C" TrsvError TrsvFactorPivotsCheck(TrsvFactor *f)
 {
-  const unsigned grid = (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK), none = 0;
-  unsigned       met;
+  const unsigned  grid    = (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK);
+  Meetings *const meetings = (Meetings *)f->status;
+  Meetings        found;
 
+  static_assert(sizeof(Meetings) <= sizeof(FactorStatus), "there is room for them");
   if (f->statistics.row_max > WIDTH + 1 || TrsvFactorForcedLanes) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
-  TRSV_LAUNCH(pivots_meetings, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, &f->status->row);
+  if (f->kind == TRSV_ILU && f->upper - f->rows == f->lower) TrsvCall(TrsvDeviceAlloc((size_t)f->lower, &f->across));
+  TrsvCall(TrsvDeviceClear(meetings, sizeof(found), NULL));
+  TRSV_LAUNCH(pivots_meetings, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, f->across, meetings);
   TrsvCall(TrsvDeviceLaunched("pivots_meetings"));
-  TrsvCall(TrsvDeviceDownload(&met, &f->status->row, sizeof(met), NULL));
-  if (met) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceDownload(&found, meetings, sizeof(found), NULL));
+  if (found.met || found.alone) {
+    TrsvDeviceFree(f->across);
+    f->across = NULL;
+  }
+  if (found.met) return TRSV_SUCCESS;
+  if (f->across) f->bytes += (size_t)f->lower;
   f->pivots = 1;
   f->lanes  = 1;
   f->slots  = f->rows;
@@ -312,9 +339,9 @@ static TrsvError Blocks(const TrsvFactor *f, int *limit)
   return TRSV_SUCCESS;
 }
 
-template <class T, bool ICC> static TrsvError Fill(const FactorView<T> &F, int rows, TrsvStream stream)
+template <class T, bool ICC> static TrsvError Fill(const FactorView<T> &F, int rows, int what, TrsvStream stream)
 {
-  TRSV_LAUNCH((pivots_fill<T, ICC>), (unsigned)((rows + ROWS_BLOCK - 1) / ROWS_BLOCK), ROWS_BLOCK, 0, stream, F, rows);
+  TRSV_LAUNCH((pivots_fill<T, ICC>), (unsigned)((rows + ROWS_BLOCK - 1) / ROWS_BLOCK), ROWS_BLOCK, 0, stream, F, rows, what);
   return TrsvDeviceLaunched("pivots_fill");
 }
 
@@ -328,20 +355,25 @@ template <class T, bool ICC> static TrsvError Find(const TrsvFactor *f, const Fa
   TrsvCall(TrsvDeviceLimitBlocks((const void *)find, limit, &shared));
   TRSV_LAUNCH(find, (unsigned)((f->rows + FACTOR_BLOCK - 1) / FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F, f->rows, (const Record *)f->records);
   TrsvCall(TrsvDeviceLaunched("pivots_find"));
-  return Fill<T, ICC>(F, f->rows, stream);
+  return Fill<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER, stream);
 }
 
-template <class T, bool ICC> static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, const FactorView<T> &F, TrsvStream stream)
+/* L's values go to the plan, and stay in the factor where it has room for them: else they make way for U's. */
+template <class T, bool ICC> static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, FactorView<T> F, TrsvStream stream)
 {
   const unsigned grid = (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK);
 
-  TRSV_LAUNCH((pivots_terms<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, f->rows);
+  if (!f->l) F.l = F.u + f->rows;
+  TRSV_LAUNCH((pivots_terms<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, (const unsigned char *)f->across, f->rows);
   TrsvCall(TrsvDeviceLaunched("pivots_terms"));
-  TrsvCall(TrsvPlanSetValues(lower, f->l, TRSV_DEVICE, stream));
+  TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
   TrsvCall(TrsvChunkReciprocals(lower, f->u, f->inverse, stream));
   TRSV_LAUNCH((pivots_check<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, f->rows);
   TrsvCall(TrsvDeviceLaunched("pivots_check"));
-  return Fill<T, ICC>(F, f->rows, stream);
+  if (f->l) return Fill<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER | FILL_PIVOTS, stream);
+  TrsvCall(Fill<T, ICC>(F, f->rows, FILL_LOWER, stream));
+  TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
+  return Fill<T, ICC>(F, f->rows, FILL_UPPER | FILL_PIVOTS, stream);
 }
 
 template <class T> static TrsvError Launch(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift, TrsvStream stream)

@@ -103,6 +103,15 @@ static __global__ void __launch_bounds__(ROWS_BLOCK) split_strip(int n, const in
   });
 }
 
+/* Rows of L's transpose, each with a diagonal before it. */
+static __global__ void __launch_bounds__(ROWS_BLOCK) split_mirror(int n, const int *u_offsets, const int *columns, int *u_columns)
+{
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(u_offsets, n, first, start);
+
+  rows_each(start, rows, [&](int m, int k) { u_columns[k] = k == start[m] ? first + m : columns[k - (first + m) - 1]; });
+}
+
 /* What decides about a row's lanes: its own entries, or what it depends on where that is more. */
 static __device__ __forceinline__ int Size(bool icc, const int *l_offsets, const int *u_offsets, int i)
 {
@@ -350,6 +359,39 @@ static TrsvError Spread(TrsvFactor *f, const int *order, int *room, int *work)
   TRSV_LAUNCH(slot_clear, Blocks(f->slots), 256, 0, (TrsvStream)NULL, f->slots, f->slot);
   TRSV_LAUNCH(slot_assign, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, f->lanes, order, (const int *)first, (const int *)at, f->slot, f->working);
   return TrsvDeviceLaunched("slot_assign");
+}
+
+static TrsvError Mirror(TrsvFactor *f, int *u_columns)
+{
+  const TrsvMatrix L = {f->rows, f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, f->precision, TRSV_DEVICE, NULL};
+  TrsvMatrix       T;
+  int             *made;
+  const int       *source;
+  TrsvError        error;
+
+  TrsvCall(TrsvTranspose(&L, &T, &made, &source));
+  TRSV_LAUNCH(split_mirror, Blocks(f->rows), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, (const int *)f->u_offsets, T.columns, u_columns);
+  error = TrsvDeviceLaunched("split_mirror");
+  if (!error) error = TrsvDeviceFinish();
+  TrsvFree(TRSV_DEVICE, made);
+  return error;
+}
+
+extern "C" TrsvError TrsvFactorMirror(TrsvFactor *f)
+{
+  int      *u_columns;
+  TrsvError error;
+
+  if (f->u_columns) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &u_columns));
+  error = Mirror(f, u_columns);
+  if (error) {
+    TrsvDeviceFree(u_columns);
+    return error;
+  }
+  f->u_columns = u_columns;
+  f->bytes += sizeof(int) * (size_t)f->upper;
+  return TRSV_SUCCESS;
 }
 
 extern "C" TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order)

@@ -53,6 +53,7 @@ struct TrsvPlan {
   TrsvPrecision        precision;
   int                  rows, values; /* values: how many the caller hands to TrsvPlanSetValues */
   int                  fresh; /* no solve since the values were set: they may still be on their way in the stream */
+  int                  filled; /* has it been given values? */
   int                  early; /* may the solve now asked for be an early launch? */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
   const char          *settings;     /* while it is analysed: what was given, checked; or NULL */
@@ -75,8 +76,10 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const i
 /* For plans of a pair that are there, or have become others. */
 TrsvError TrsvPairJoin(TrsvPair *);
 
-/* Both solves of a pair of plans of `thread`, which must outlive it, in one launch; the bits are those of two. */
-TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan *second, TrsvThreadPair **);
+/* Both solves of a pair of plans of `thread`, which must outlive it, in one launch; the bits are those of two. between [rows] is its own from now on; who has used it
+   for anything else in spite of that has it made ready again. */
+TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvThreadPair **);
+TrsvError TrsvThreadPairReady(TrsvThreadPair *, TrsvStream);
 TrsvError TrsvThreadPairSolve(TrsvThreadPair *, const void *b, void *x, TrsvStream);
 void      TrsvThreadPairDestroy(TrsvThreadPair **);
 

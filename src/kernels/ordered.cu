@@ -126,10 +126,10 @@ extern "C" TrsvError TrsvOrderedPositions(const TrsvMatrix *A, const TrsvAnalysi
   return error;
 }
 
-static TrsvError Ready(TrsvPrecision precision, long n, void *words, unsigned *shared)
+static TrsvError Ready(TrsvPrecision precision, long n, void *words, unsigned *shared, TrsvStream stream)
 {
-  if (precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(n), 256, 0, (TrsvStream)NULL, n, (float *)words, shared);
-  else TRSV_LAUNCH((ordered_fill<double>), Blocks(n), 256, 0, (TrsvStream)NULL, n, (double *)words, shared);
+  if (precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(n), 256, 0, stream, n, (float *)words, shared);
+  else TRSV_LAUNCH((ordered_fill<double>), Blocks(n), 256, 0, stream, n, (double *)words, shared);
   return TrsvDeviceLaunched("ordered_fill");
 }
 
@@ -174,10 +174,10 @@ extern "C" TrsvError TrsvOrderedAlloc(TrsvPlan *plan, TrsvOrdered *o, int rows, 
   (void)Divide(o, size, stored, padded, placed, &shared);
   TrsvCall(TrsvSyncIn(shared, &o->sync));
   if (!rows) return TRSV_SUCCESS;
-  return Ready(plan->precision, words, o->words, shared); /* both halves: a launch readies that of the launch after it */
+  return Ready(plan->precision, words, o->words, shared, NULL); /* both halves: a launch readies that of the launch after it */
 }
 
-extern "C" TrsvError TrsvOrderedReady(TrsvPrecision precision, long n, void *words) { return Ready(precision, n, words, NULL); }
+extern "C" TrsvError TrsvOrderedReady(TrsvPrecision precision, long n, void *words, TrsvStream stream) { return Ready(precision, n, words, NULL, stream); }
 
 static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *s, const int *source, const int *position, int *length, int longest, bool padded)
 {

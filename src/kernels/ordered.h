@@ -41,8 +41,8 @@ void      TrsvOrderedDestroy(TrsvPlan *);
    Enough to hide the loads before a wait, and no more than what fills the memory pipes: polls of rows far from ready would saturate L2. */
 TrsvError TrsvOrderedLimit(TrsvOrdered *, const void *kernel, int block, double level_sets_ahead);
 
-/* Words [n] with no solution ready, in the default stream. */
-TrsvError TrsvOrderedReady(TrsvPrecision, long n, void *words);
+/* Words [n] with no solution ready. */
+TrsvError TrsvOrderedReady(TrsvPrecision, long n, void *words, TrsvStream);
 
 /* The rows of a triangle on the device in the order of solution, partial sums of long rows right before the row they belong to: what
    ordered.cu puts in order of level sets. */

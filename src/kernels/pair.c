@@ -88,7 +88,7 @@ TrsvError TrsvPairJoin(TrsvPair *p)
 
   TrsvThreadPairDestroy(&p->together);
   if (p->memory == TRSV_HOST || !p->rows || p->first.plan->algorithm != thread || p->second.plan->algorithm != thread) return TRSV_SUCCESS;
-  error = TrsvThreadPairCreate(p->first.plan, p->second.plan, &p->together);
+  error = TrsvThreadPairCreate(p->first.plan, p->second.plan, p->between, &p->together);
   return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* two launches do as well */
 }
 
@@ -136,8 +136,10 @@ TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *ro
 
 TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMemory memory, TrsvStream stream)
 {
-  TrsvCall(TrsvPlanSetValues(pair->first.plan, pair->transposed ? U : L, memory, stream));
-  return TrsvPlanSetValues(pair->second.plan, pair->transposed ? L : U, memory, stream);
+  if (!L && (pair->transposed || !pair->first.plan->filled)) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L");
+  if (L) TrsvCall(TrsvPlanSetValues(pair->first.plan, pair->transposed ? U : L, memory, stream));
+  TrsvCall(TrsvPlanSetValues(pair->second.plan, pair->transposed ? L : U, memory, stream));
+  return pair->together ? TrsvThreadPairReady(pair->together, stream) : TRSV_SUCCESS; /* the vector may have been TrsvFactorNumeric's */
 }
 
 TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream stream)
@@ -147,11 +149,25 @@ TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream strea
   return TrsvPairSecond(pair, pair->between, x, stream);
 }
 
-TrsvError TrsvPairFirst(TrsvPair *pair, const void *b, void *y, TrsvStream stream) { return TrsvPlanSolve(pair->first.plan, b, y, stream); }
+/* Is y a vector that the halves of a solve may use? */
+static TrsvError CheckBetween(const TrsvPair *pair, const void *y)
+{
+  return pair->together && y == pair->between ? TrsvFail(TRSV_ERR_ARGUMENT, "this pair is solved in one launch, which has its vector for itself") : TRSV_SUCCESS;
+}
 
-TrsvError TrsvPairSecond(TrsvPair *pair, const void *y, void *x, TrsvStream stream) { return TrsvPlanSolveNext(pair->second.plan, y, x, stream); }
+TrsvError TrsvPairFirst(TrsvPair *pair, const void *b, void *y, TrsvStream stream)
+{
+  TrsvCall(CheckBetween(pair, y));
+  return TrsvPlanSolve(pair->first.plan, b, y, stream);
+}
 
-size_t TrsvPairBytes(const TrsvPair *pair) { return TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan) + (pair->together ? 3 : 1) * TrsvValueSize(pair->precision) * (size_t)pair->rows; }
+TrsvError TrsvPairSecond(TrsvPair *pair, const void *y, void *x, TrsvStream stream)
+{
+  TrsvCall(CheckBetween(pair, y));
+  return TrsvPlanSolveNext(pair->second.plan, y, x, stream);
+}
+
+size_t TrsvPairBytes(const TrsvPair *pair) { return TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan) + TrsvValueSize(pair->precision) * (size_t)pair->rows; }
 
 void TrsvPairDestroy(TrsvPair **pair)
 {

@@ -135,6 +135,7 @@ TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memor
 
   if (!plan->rows) return TRSV_SUCCESS;
   plan->fresh = 1;
+  plan->filled = 1;
   if (memory == a->memory) return a->set_values(plan, values, stream);
   if (memory == TRSV_DEVICE) return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on the host and takes no values from a device", a->name);
   TrsvCall(TrsvDeviceStage(values, TrsvValueSize(plan->precision) * (size_t)plan->values, &staged, stream));

@@ -9,8 +9,8 @@
    Mapping: the block of ticket t solves positions t * blockDim.x onwards of the level order, thread by thread. thread_pair solves both triangles of a pair: blocks
    of the first tickets those of the first, the others those of the second, whose right-hand side they wait for value by value.
    Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh).
-   Each triangle of a pair keeps the tickets and words that it has for solves of its own; what crosses from one to the other has words for the pair alone, so that both kinds
-   of solves can follow each other as they like.
+   Each triangle of a pair keeps the tickets and words that it has for solves of its own, so that both kinds of solves can follow each other as they like. What
+   crosses from one to the other has words of the pair; one thread waits for each, and clears it.
    Why it ends: a row waits for smaller positions only, or for the triangle before. Those of other blocks have smaller tickets, so their blocks have started;
    those of the same warp are solved because all its threads take turns together: in each turn of the loop every thread polls once, and
    writes if it can, before the vote brings them together again. (Left to the hardware's scheduling of parted threads, those that poll
@@ -33,10 +33,10 @@ enum {
 enum Part {
   ALONE,
   FIRST, /* x is what the second waits for */
-  SECOND /* b is what the first finds, later the place for it in the launch after this one */
+  SECOND /* b is what the first finds: read once, and made ready for the next launch by who has read it */
 };
 
-template <class T, Part PART> static __device__ __forceinline__ void thread_rows(const OrderedView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, const T *b, T *x, T *later)
+template <class T, Part PART> static __device__ __forceinline__ void thread_rows(const OrderedView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, T *between, const T *b, T *x)
 {
   const int p    = (int)(block * BLOCK + threadIdx.x);
   bool      done = p >= A.rows;
@@ -64,12 +64,12 @@ template <class T, Part PART> static __device__ __forceinline__ void thread_rows
   for (int n = 0; n < WIDTH; n++) solution[n] = column.v[n] < 0 ? 0 : trsv_not_ready<T>();
   if (row >= 0 && PART != SECOND) sum = b[row];
   if (row >= 0 && PART == SECOND) {
-    later[row] = trsv_not_ready<T>();
-    while (!trsv_is_ready(sum = trsv_load(b + row)))
+    while (!trsv_is_ready(sum = trsv_load(between + row)))
       if (!patience.more(sync)) {
         sum = trsv_nan<T>();
         break;
       }
+    between[row] = trsv_not_ready<T>();
   }
   do {
     if (!done) {
@@ -88,7 +88,7 @@ template <class T, Part PART> static __device__ __forceinline__ void thread_rows
       }
       if (done) {
         sum = trsv_publish(now + p, sum * inverse);
-        if (to >= 0 && PART == FIRST) trsv_store(x + to, sum);
+        if (to >= 0 && PART == FIRST) trsv_store(between + to, sum);
         if (to >= 0 && PART != FIRST) x[to] = sum;
       }
     }
@@ -101,21 +101,19 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
   __syncthreads();
-  thread_rows<T, ALONE>(A, A.sync, start[0], &start[1], b, x, (T *)NULL);
+  thread_rows<T, ALONE>(A, A.sync, start[0], &start[1], (T *)NULL, b, x);
 }
 
 /* The blocks of the first tickets solve the first triangle. */
-template <class T> static __global__ void __launch_bounds__(BLOCK) thread_pair(const OrderedView<T> first, const OrderedView<T> second, const TrsvSync sync, int rows, T *between, const T *b, T *x)
+template <class T> static __global__ void __launch_bounds__(BLOCK) thread_pair(const OrderedView<T> first, const OrderedView<T> second, const TrsvSync sync, T *between, const T *b, T *x)
 {
   const unsigned blocks = (unsigned)(first.rows + BLOCK - 1) / BLOCK;
   TRSV_SHARED(unsigned, start, 3);
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(sync, &start[1]);
   __syncthreads();
-  T *const now = between + (start[1] ? rows : 0), *const then = between + (start[1] ? 0 : rows);
-
-  if (start[0] < blocks) thread_rows<T, FIRST>(first, sync, start[0], &start[2], b, now, (T *)NULL);
-  else thread_rows<T, SECOND>(second, sync, start[0] - blocks, &start[2], now, x, then);
+  if (start[0] < blocks) thread_rows<T, FIRST>(first, sync, start[0], &start[2], between, b, (T *)NULL);
+  else thread_rows<T, SECOND>(second, sync, start[0] - blocks, &start[2], between, (const T *)NULL, x);
 }
 
 template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
@@ -148,23 +146,23 @@ struct TrsvThreadPair {
   int                rows;
   const TrsvOrdered *first, *second;
   size_t             shared_bytes; /* of a launch */
-  void              *between;      /* [2 * rows] the first solution by row, each its own flag; two launches take turns */
+  void              *between;      /* [rows] the first solution by row, each its own flag; none is ready between launches */
   TrsvSync           sync;
 };
 
+extern "C" TrsvError TrsvThreadPairReady(TrsvThreadPair *p, TrsvStream stream) { return TrsvOrderedReady(p->precision, p->rows, p->between, stream); }
+
 template <class T> static TrsvError MakePair(TrsvThreadPair *p)
 {
-  const long words  = 2 * (long)p->rows;
-  auto       kernel = thread_pair<T>;
+  auto kernel = thread_pair<T>;
 
-  TrsvCall(TrsvDeviceAlloc(sizeof(T) * (size_t)words, &p->between));
   TrsvCall(TrsvSyncCreate(&p->sync));
-  TrsvCall(TrsvOrderedReady(p->precision, words, p->between));
+  TrsvCall(TrsvThreadPairReady(p, NULL));
   TrsvCall(TrsvDeviceAllow((const void *)kernel));
   return TrsvDeviceFinish();
 }
 
-extern "C" TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan *second, TrsvThreadPair **pair)
+extern "C" TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvThreadPair **pair)
 {
   TrsvThreadPair *p;
   TrsvError       error;
@@ -174,6 +172,7 @@ extern "C" TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan 
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a pair of plans");
   p->precision    = first->precision;
   p->rows         = first->rows;
+  p->between      = between;
   p->first        = (const TrsvOrdered *)first->data;
   p->second       = (const TrsvOrdered *)second->data;
   p->shared_bytes = min(p->first->shared_bytes, p->second->shared_bytes);
@@ -187,13 +186,18 @@ template <class T> static TrsvError LaunchPair(const TrsvThreadPair *p, const vo
 {
   const unsigned grid = (unsigned)((p->first->rows + BLOCK - 1) / BLOCK + (p->second->rows + BLOCK - 1) / BLOCK);
 
-  TRSV_LAUNCH(thread_pair<T>, grid, BLOCK, p->shared_bytes, stream, OrderedView<T>(p->first), OrderedView<T>(p->second), p->sync, p->rows, (T *)p->between, (const T *)b, (T *)x);
+  TRSV_LAUNCH(thread_pair<T>, grid, BLOCK, p->shared_bytes, stream, OrderedView<T>(p->first), OrderedView<T>(p->second), p->sync, (T *)p->between, (const T *)b, (T *)x);
   return TrsvDeviceLaunched("thread_pair");
 }
 
 extern "C" TrsvError TrsvThreadPairSolve(TrsvThreadPair *p, const void *b, void *x, TrsvStream stream)
 {
-  TrsvCall(TrsvSyncStart(&p->sync, stream));
+  const TrsvError error = TrsvSyncStart(&p->sync, stream);
+
+  if (error) { /* who gave up has not read what came */
+    (void)TrsvThreadPairReady(p, stream);
+    return error;
+  }
   return p->precision == TRSV_FLOAT ? LaunchPair<float>(p, b, x, stream) : LaunchPair<double>(p, b, x, stream);
 }
 
@@ -202,7 +206,6 @@ extern "C" void TrsvThreadPairDestroy(TrsvThreadPair **pair)
   TrsvThreadPair *p = *pair;
 
   if (!p) return;
-  TrsvDeviceFree(p->between);
   TrsvSyncDestroy(&p->sync);
   free(p);
   *pair = NULL;

@@ -263,7 +263,7 @@ typedef struct {
   TrsvPrecision   precision;
   int             rows, transposed;
   TrsvPairMember  first, second;
-  void           *between;  /* [rows] for the solution of the first solve */
+  void           *between;  /* [rows] for the solution of the first solve; and for TrsvFactorNumeric */
   TrsvThreadPair *together; /* where one launch does both; else NULL */
 } TrsvPair;
 
@@ -272,7 +272,7 @@ typedef struct {
    with its rows and columns in that order: row i of L U is row row[i] of A, column j is column column[j]. They live where L and U do. */
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory, TrsvSelection, const TrsvAsked *lower, const TrsvAsked *upper, TrsvPair **pair);
 
-/* Takes new values of L and U, each in the order of its matrix's columns. */
+/* Takes new values of L and U, each in the order of its matrix's columns. L may be NULL where TrsvFactorNumeric has left its values in the plan for it. */
 TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory, TrsvStream);
 
 /* Measures solves with a pair on a device that has values: its own plans first, then, as long as it has not taken so many seconds, those of other
@@ -284,7 +284,7 @@ TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, con
 /* Solves L U x = b, or the transposes; x is not b. */
 TrsvError TrsvPairSolve(TrsvPair *, const void *b, void *x, TrsvStream);
 
-/* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->between, not b or x. */
+/* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->between, unless pair->together has that, not b or x. */
 TrsvError TrsvPairFirst(TrsvPair *, const void *b, void *y, TrsvStream);
 TrsvError TrsvPairSecond(TrsvPair *, const void *y, void *x, TrsvStream);
 
@@ -343,19 +343,24 @@ typedef struct {
 TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind, TrsvPrecision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
 
 /* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small read, and so for the
-   stream. What a zero pivot leaves in L and U is of no use. lower, NULL for none, is a plan for that L, which may be made use of to find them, and has to be
-   given values after that before it solves. */
-TrsvError TrsvFactorNumeric(TrsvFactor *, TrsvPlan *lower, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
+   stream. What a zero pivot leaves in L and U is of no use. pair, NULL for none, is one of that L and U, not transposed, whose vector and whose plan for L may be
+   made use of to find them, and which has to be given values after that before it solves: where TrsvFactorTriangles then shows none of L, those of U. */
+TrsvError TrsvFactorNumeric(TrsvFactor *, TrsvPair *pair, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
+
+/* Has in the factor, too, now and whenever there are new values, what a pair alone has once it has been trimmed: the columns of U, and, lower not being NULL,
+   the values of L, of which that is a plan. Waits for the default stream. */
+TrsvError TrsvFactorRestore(TrsvFactor *, const TrsvPlan *lower, TrsvStream);
 
 /* The same by cuSPARSE, for comparison: ILU in double precision, without shifts. The pattern is given again, and must live until the factor is
    destroyed. */
 TrsvError TrsvFactorCusparse(TrsvFactor *, const int *offsets, const int *columns, const void *values, TrsvOutcome *, TrsvStream);
 
-/* L with a unit diagonal and U with a stored one; they and their values, NULL until values have been made, belong to the factor. */
+/* L with a unit diagonal and U with a stored one; they and their values, NULL until values have been made, belong to the factor. Once it has been trimmed, the
+   columns of U, and the values of L, may be NULL: TrsvFactorRestore. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
-/* The same on the host, and TrsvFactorOrder. All is in *memory, which the caller gives to TrsvFree(TRSV_HOST). */
-TrsvError TrsvFactorDownload(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream);
+/* The same on the host, and TrsvFactorOrder; values NULL where those of L are missing. All is in *memory, which the caller gives to TrsvFree(TRSV_HOST). */
+TrsvError TrsvFactorDownload(TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream);
 
 const int            *TrsvFactorOrder(const TrsvFactor *);      /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */
 void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
@@ -363,7 +368,7 @@ int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
 double                TrsvFactorOperations(const TrsvFactor *); /* multiply-adds where each row goes through all of U's rows that it depends on, as PETSc's does on a host */
 double                TrsvFactorPredict(const TrsvFactor *, const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
-void                  TrsvFactorTrim(TrsvFactor *, const TrsvPlan *lower); /* gives up the analysis of L, which TrsvFactorTriangles shows, once a pair has been made; unless values, with that plan, will still need it */
+void                  TrsvFactorTrim(TrsvFactor *, const TrsvPlan *lower); /* gives up the analysis of L, which TrsvFactorTriangles shows, once a pair has been made, unless values, with its plan for L, will still need it; and what else values do not need with that plan */
 void                  TrsvFactorDestroy(TrsvFactor **);
 
 /* Bytes of device memory in use by plans, factors and set-ups under way, of all of the process; and the most since the last TrsvDeviceMark(). */

@@ -172,7 +172,7 @@ PetscErrorCode SpTRSVGPUDeviceNumeric(Mat F, Mat local, const MatFactorInfo *inf
     PetscCall(MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, &i, &j));
     error = TrsvFactorCusparse(s->factor, i, j, a, &s->outcome, stream);
     PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &i, &j));
-  } else error = TrsvFactorNumeric(s->factor, SpTRSVGPULowerPlan(s), a, &pivots, &s->outcome, stream);
+  } else error = TrsvFactorNumeric(s->factor, s->pair[TRSV_DEVICE][0], a, &pivots, &s->outcome, stream);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
   PetscCallTrsv(error);

@@ -106,7 +106,7 @@ PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *s, const MatFactorInfo *i
   PetscFunctionBegin;
   *row   = s->host->factorerrortype ? s->host->factorerror_zeropivot_row : -1;
   *value = s->host->factorerror_zeropivot_value;
-  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
+  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_TRUE, &t));
   for (PetscInt r = 0; r < t.U.rows; r++) {
     const PetscReal pivot = PetscAbsScalar(t.u[t.U.offsets[r]]);
 

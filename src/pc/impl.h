@@ -59,7 +59,7 @@ typedef struct {
   void              *copy;
 } SpTRSVGPUTriangles;
 
-PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *, TrsvMemory, SpTRSVGPUTriangles *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *, TrsvMemory, PetscBool whole, SpTRSVGPUTriangles *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationKeep(SpTRSVGPU *, PetscInt, const PetscInt *, const PetscInt *);

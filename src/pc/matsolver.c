@@ -237,7 +237,7 @@ static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *
   IS                 order = NULL;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
+  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_FALSE, &t));
   if (t.row && !s->row) PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, t.row, t.column));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   TrsvFactorDestroy(&s->factor);

@@ -39,7 +39,7 @@ PetscErrorCode SpTRSVGPUPairsBegin(Mat F)
   if (!s->factor) PetscFunctionReturn(PETSC_SUCCESS);
   for (int m = 0; m < 2; m++)
     if (s->pair[m][0] || s->pair[m][1]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpTRSVGPUTrianglesCreate(s, s->home, &t));
+  PetscCall(SpTRSVGPUTrianglesCreate(s, s->home, PETSC_TRUE, &t));
   ierr = MakePair(F, &t, s->home, PETSC_FALSE);
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCall(ierr);
@@ -64,7 +64,7 @@ PetscErrorCode SpTRSVGPUPairsSetValues(Mat F)
 
     if (!HasValues(s, m, 0) && !HasValues(s, m, 1)) continue;
     any = PETSC_TRUE;
-    PetscCall(SpTRSVGPUTrianglesCreate(s, (TrsvMemory)m, &t));
+    PetscCall(SpTRSVGPUTrianglesCreate(s, (TrsvMemory)m, (PetscBool)(m != TRSV_DEVICE || HasValues(s, m, 1)), &t));
     PetscCall(SpTRSVGPUGetStream((TrsvMemory)m, &stream));
     for (int transposed = 0; transposed < 2 && !error; transposed++)
       if (HasValues(s, m, transposed)) error = TrsvPairSetValues(s->pair[m][transposed], t.l, t.u, t.memory, stream);
@@ -89,7 +89,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   *pair = *p;
   if (HasValues(s, memory, transposed)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpTRSVGPUGetStream(memory, &stream));
-  PetscCall(SpTRSVGPUTrianglesCreate(s, memory, &t));
+  PetscCall(SpTRSVGPUTrianglesCreate(s, memory, (PetscBool)(memory != TRSV_DEVICE || transposed || !*p), &t));
   if (!*p) ierr = MakePair(F, &t, memory, transposed);
   if (!ierr) error = TrsvPairSetValues(*p, t.l, t.u, t.memory, stream);
   if (!ierr && !error && s->settings.select == SPTRSVGPU_SELECT_TUNE) {

@@ -203,7 +203,7 @@ static PetscErrorCode GetRoot(Mat F, Vec like)
 
   PetscFunctionBegin;
   if (s->root) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
+  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_TRUE, &t));
   PetscCall(VecDuplicate(like, &roots));
   PetscCall(VecGetArrayWrite(roots, &root));
   for (PetscInt r = 0; r < t.U.rows && row < 0; r++) {

@@ -94,8 +94,9 @@ static PetscErrorCode Triangles_ICC(Mat host, SpTRSVGPUTriangles *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Good as long as the factor is, in the given memory where it has it there, else on the host; to be destroyed by SpTRSVGPUTrianglesDestroy(). */
-PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, TrsvMemory memory, SpTRSVGPUTriangles *t)
+/* Good as long as the factor is, in the given memory where it has it there, else on the host; to be destroyed by SpTRSVGPUTrianglesDestroy(). Of a factor on
+   the device all but values of U may be missing, but where the whole is asked for: values of L only as long as their plan has them. */
+PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, TrsvMemory memory, PetscBool whole, SpTRSVGPUTriangles *t)
 {
   const void *l, *u;
   TrsvStream  stream;
@@ -110,6 +111,7 @@ PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, TrsvMemory memory, S
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpTRSVGPUGetStream(TRSV_DEVICE, &stream));
+  if (whole) PetscCallTrsv(TrsvFactorRestore(s->factor, SpTRSVGPULowerPlan(s), stream));
   if (memory == TRSV_DEVICE) TrsvFactorTriangles(s->factor, &t->L, &t->U, &l, &u);
   else PetscCallTrsv(TrsvFactorDownload(s->factor, &t->L, &t->U, &l, &u, &t->row, &t->copy, stream));
   if (memory == TRSV_DEVICE) t->row = TrsvFactorOrder(s->factor);

@@ -36,7 +36,7 @@ static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
   SpTRSVGPUTriangles t;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, &t));
+  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_TRUE, &t));
   for (int f = 0; f < 2; f++) {
     TrsvAnalysis *analysis;
 

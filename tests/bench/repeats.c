@@ -172,7 +172,7 @@ static TrsvError FactorOnce(void *data)
   const Factoring *f = data;
   TrsvOutcome      outcome;
 
-  TrsvCall(TrsvFactorNumeric(f->f, f->lower, f->values, f->pivots, &outcome, NULL));
+  TrsvCall(TrsvFactorNumeric(f->f, &(TrsvPair){.first = {.plan = f->lower}}, f->values, f->pivots, &outcome, NULL));
   return outcome.row < 0 ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* what it leaves is of no use */
 }
 
@@ -184,7 +184,7 @@ static TrsvFactor *FactorMake(const Square *A, const int *order, TrsvFactorKind 
   TrsvFactorSetLanes(lanes);
   Need(TrsvFactorCreate(A->rows, A->device_offsets, A->device_columns, order, TRSV_DEVICE, kind, precision, &f, &row));
   TrsvFactorSetLanes(0);
-  Need(TrsvFactorRoom(f)); /* where values go stays as it is from now on */
+  Need(TrsvFactorRoom(f, NULL)); /* where values go stays as it is from now on */
   return f;
 }
 

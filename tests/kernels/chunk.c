@@ -74,6 +74,33 @@ static void OneSchedule(const TrsvAlgorithm *a)
   }
 }
 
+/* Rows as long as a byte says how far an entry is from their diagonal, and longer by one: then every entry's place is told in full. */
+static void Apart(const TrsvAlgorithm *a)
+{
+  const TrsvChunkSettings settings = Settings(2, 3, 2);
+
+  TrsvChunkSettingsOverride(&settings);
+  for (int variant = 0; variant < 4; variant++) {
+    const TrsvTriangle triangle = variant & 1 ? TRSV_UPPER : TRSV_LOWER;
+    const TrsvDiagonal diagonal = variant & 2 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT;
+    size_t             bytes[2];
+
+    for (int more = 0; more < 2; more++) {
+      const int rows = 256 + more;
+      Triangle  T    = MakeTriangle(DENSE, rows, triangle, diagonal, TRSV_DOUBLE, 1);
+      TrsvPlan *plan = MakePlan(&T.view, NULL, T.offsets[rows], a);
+
+      bytes[more] = plan ? TrsvPlanBytes(plan) : 0;
+      TrsvPlanDestroy(&plan);
+      FreeTriangle(&T);
+      CheckSolves(DENSE, rows, a, 0, triangle, diagonal, TRSV_DOUBLE, 1);
+    }
+    /* without a diagonal a record's own entries alone have to be near each other */
+    Expect((bytes[1] > bytes[0] + 3 * 256 * 255 / 2) == (diagonal == TRSV_DIAGONAL_STORED), "%zu bytes for 256 rows, %zu for 257", bytes[0], bytes[1]);
+  }
+  TrsvChunkSettingsOverride(NULL);
+}
+
 void TestChunk(void)
 {
   static const TrsvChunkSettings all[] = {
@@ -106,6 +133,10 @@ void TestChunk(void)
 
   Begin("chunk with long rows");
   if (a) LongRows(a);
+  End();
+
+  Begin("chunk with entries farther from the diagonal than a byte tells");
+  if (a && !Reduced()) Apart(a);
   End();
 
   Begin("chunk's schedules are as short as they can be");

@@ -107,7 +107,7 @@ static void Cancelled(TrsvFactorKind kind)
       const int row = 150 + 60 * small;
       double    most = 0, own = 0;
 
-      ExpectError(TrsvFactorNumeric(f, plan, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
+      ExpectError(TrsvFactorNumeric(f, &(TrsvPair){.first = {.plan = plan}}, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       for (int i = 0; i < A.rows; i++) {
         double sum = 0, size = 0;
@@ -207,7 +207,7 @@ static void Fails(void)
     plan = MakeLower(f, NULL);
     TrsvFactorTrim(f, plan);
     SimtFailAt(k, 0);
-    error  = TrsvFactorNumeric(f, plan, B.values, &shifted, &o, NULL);
+    error  = TrsvFactorNumeric(f, &(TrsvPair){.first = {.plan = plan}}, B.values, &shifted, &o, NULL);
     failed = SimtFailed();
     Expect(!failed == !error, "place %ld: error %d", k, (int)error);
     SimtFailAt(0, 0);
@@ -242,7 +242,7 @@ static void Lost(void)
     TrsvChunkSettingsOverride(NULL);
     SimtSettings.bounded = 1;
     SimtSettings.lose    = lose;
-    error                = TrsvFactorNumeric(f, plan, A.values, &Plain, &o, NULL);
+    error                = TrsvFactorNumeric(f, &(TrsvPair){.first = {.plan = plan}}, A.values, &Plain, &o, NULL);
     SimtDefaults();
     told += error == TRSV_ERR_TIMEOUT;
     Expect(!error || error == TRSV_ERR_TIMEOUT, "error %d: %s", (int)error, TrsvErrorMessage());
@@ -275,6 +275,74 @@ static void Trimmed(void)
   End();
 }
 
+/* x of L U x = b, by a pair */
+static void *SolvePair(TrsvPair *pair, const void *b)
+{
+  void *x = malloc(sizeof(double) * (size_t)pair->rows);
+
+  memset(x, 0xa5, sizeof(double) * (size_t)pair->rows);
+  ExpectError(TrsvPairFirst(pair, b, pair->between, NULL), TRSV_SUCCESS, "TrsvPairFirst");
+  ExpectError(TrsvPairSecond(pair, pair->between, x, NULL), TRSV_SUCCESS, "TrsvPairSecond");
+  return x;
+}
+
+/* What is in the pair alone: the same solves; and it comes back as it was, but not from a plan that does not have it. */
+static void Given(TrsvFactorKind kind)
+{
+  static const TrsvAsked asked = {NULL, NULL};
+  const TrsvAsked        chunk = {TrsvAlgorithmFind("chunk"), NULL};
+  Square                 A     = MakeSquare(GRID_3D, 343, 1, TRSV_DOUBLE, 5);
+  TrsvFactor            *f[2]  = {MakeFactor(&A, NULL, kind, 0), MakeFactor(&A, NULL, kind, 0)}; /* the second is not trimmed */
+  TrsvPair              *pair[3] = {NULL, NULL, NULL};
+  TrsvMatrix             L, U;
+  TrsvOutcome            o;
+  const void            *l[2], *u[2];
+
+  Begin("factor %s by a plan: values that the plan alone has", kind == TRSV_ICC ? "icc" : "ilu");
+  for (int i = 0; f[0] && f[1] && i < 2; i++) {
+    void *x[2];
+
+    TrsvFactorTriangles(f[0], &L, &U, NULL, NULL);
+    if (!i) ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, &asked, &pair[2]), TRSV_SUCCESS, "TrsvPairCreate");
+    for (int k = 0; !i && k < 2; k++) {
+      TrsvFactorTriangles(f[k], &L, &U, NULL, NULL);
+      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &chunk, &chunk, &pair[k]), TRSV_SUCCESS, "TrsvPairCreate");
+    }
+    if (!pair[0] || !pair[1] || !pair[2]) break;
+    if (!i) ExpectError(TrsvPairSetValues(pair[0], NULL, A.values, TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT, "a plan without values");
+    TrsvFactorTrim(f[0], pair[0]->first.plan);
+    Expect(!f[0]->u_columns == !i, "U's columns are %sthere", f[0]->u_columns ? "" : "not ");
+    for (int k = 0; k < 2; k++) {
+      ExpectError(TrsvFactorNumeric(f[k], pair[k], A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
+      TrsvFactorTriangles(f[k], &L, &U, &l[k], &u[k]);
+      Expect(!f[k]->reciprocals, "a vector of its own");
+      ExpectError(TrsvPairSetValues(pair[k], l[k], u[k], TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      x[k] = SolvePair(pair[k], A.values);
+    }
+    Expect(!memcmp(x[0], x[1], sizeof(double) * (size_t)A.rows), "another solution");
+    Expect(!l[0] == !i && l[1], "L's values are %sin the factor", l[0] ? "" : "not ");
+    ExpectError(TrsvFactorRestore(f[0], pair[2]->first.plan, NULL), i ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT, "TrsvFactorRestore by another plan");
+    for (long k = 1, failed = 1; failed && k < 50; k++) {
+      SimtFailAt(k, 0);
+      const TrsvError error = TrsvFactorRestore(f[0], pair[0]->first.plan, NULL);
+
+      failed = SimtFailed();
+      SimtFailAt(0, 0);
+      Expect(!failed == !error && !error == (f[0]->l && f[0]->u_columns), "place %ld: error %d", k, (int)error);
+    }
+    TrsvFactorTriangles(f[0], &L, &U, &l[0], &u[0]);
+    Expect(l[0] && !memcmp(l[0], l[1], sizeof(double) * (size_t)f[0]->lower) && !memcmp(u[0], u[1], sizeof(double) * (size_t)f[0]->upper), "other values");
+    Expect(f[0]->u_columns && !memcmp(f[0]->u_columns, f[1]->u_columns, sizeof(int) * (size_t)f[0]->upper), "other columns");
+    for (int k = 0; k < 2; k++) free(x[k]);
+    FillSquare(&A, 1, 1.5, 9);
+  }
+  for (int k = 0; k < 3; k++) TrsvPairDestroy(&pair[k]);
+  for (int k = 0; k < 2; k++) TrsvFactorDestroy(&f[k]);
+  FreeSquare(&A);
+  Expect(!SimtLive(), "%zu allocations left", SimtLive());
+  End();
+}
+
 void ByPlan(void)
 {
   static const Shape shapes[] = {CHAIN, GRID_2D, GRID_3D};
@@ -285,6 +353,7 @@ void ByPlan(void)
   for (int kind = 0; kind < 2; kind++) Sound(GRID_2D, (TrsvFactorKind)kind, TRSV_DOUBLE, 1);
   for (int kind = 0; kind < 2; kind++) Cancelled((TrsvFactorKind)kind);
   for (int kind = 0; kind < 2; kind++) Unsound((TrsvFactorKind)kind);
+  for (int kind = 0; kind < 2; kind++) Given((TrsvFactorKind)kind);
   Lost();
   Fails();
   Trimmed();

@@ -67,8 +67,7 @@ static void Apply(TrsvPair *pair, const Factors *f, void *x)
 {
   memset(x, 0xcd, sizeof(double) * ROWS);
   ExpectError(TrsvPairSetValues(pair, f->l, f->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
-  ExpectError(TrsvPairFirst(pair, f->right, pair->between, NULL), TRSV_SUCCESS, "TrsvPairFirst");
-  ExpectError(TrsvPairSecond(pair, pair->between, x, NULL), TRSV_SUCCESS, "TrsvPairSecond");
+  ExpectError(TrsvPairSolve(pair, f->right, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
 }
 
 static void ExpectSame(const TrsvPairMember *m, const TrsvPairMember *alone, const char *where)
