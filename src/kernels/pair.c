@@ -84,12 +84,10 @@ static int Together(const TrsvPair *p, const TrsvMatrix *L)
 TrsvError TrsvPairJoin(TrsvPair *p)
 {
   const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");
-  TrsvError                  error;
 
   TrsvThreadPairDestroy(&p->together);
   if (p->memory == TRSV_HOST || !p->rows || p->first.plan->algorithm != thread || p->second.plan->algorithm != thread) return TRSV_SUCCESS;
-  error = TrsvThreadPairCreate(p->first.plan, p->second.plan, p->between, &p->together);
-  return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* two launches do as well */
+  return TrsvThreadPairCreate(p->first.plan, p->second.plan, p->between, &p->together);
 }
 
 static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper)
