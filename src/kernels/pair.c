@@ -134,7 +134,7 @@ TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *ro
 
 TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMemory memory, TrsvStream stream)
 {
-  if (!L && (pair->transposed || !pair->first.plan->filled)) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L");
+  if (!L && pair->rows && (pair->transposed || !pair->first.plan->filled)) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L");
   if (L) TrsvCall(TrsvPlanSetValues(pair->first.plan, pair->transposed ? U : L, memory, stream));
   TrsvCall(TrsvPlanSetValues(pair->second.plan, pair->transposed ? L : U, memory, stream));
   return pair->together ? TrsvThreadPairReady(pair->together, stream) : TRSV_SUCCESS; /* the vector may have been TrsvFactorNumeric's */

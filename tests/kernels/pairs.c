@@ -56,7 +56,7 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
     Multiply(transposed ? &U.view : &L.view, transposed ? u : l, transposed, w, v);
     for (int i = 0; i < rows; i++) Set(b, precision, out ? out[i] : i, v[i]);
     if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, &(TrsvAsked){lower, NULL}, &(TrsvAsked){upper, NULL}, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
-    ExpectError(TrsvPairSetValues(pair, l, u, pass ? memory : TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+    ExpectError(TrsvPairSetValues(pair, rows ? l : NULL, rows ? u : NULL, pass ? memory : TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues"); /* of no rows there are none */
     for (unsigned s = 0; s < 3; s++) { /* both kinds of solves, in any order */
       const size_t bytes   = TrsvValueSize(precision) * (size_t)rows;
       double       largest = 0;
