@@ -60,14 +60,6 @@ static int Step(const TrsvStatistics *t, int length)
   return TrsvRegular(t) ? records[kind].step : records[kind].mean;
 }
 
-/* Of a solve of so many steps, and for what its chunks take from others. */
-static double Seconds(const TrsvStatistics *t, const TrsvCosts *c, const TrsvChunkSettings *s, double steps)
-{
-  const double size = (double)t->rows / s->chunks, imports = (t->row_mean - 1) * size * fmin(1, t->distance / size);
-
-  return 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) + steps * Step(t, s->length) * c->step) + 1e-9 * taken * c->hop * imports;
-}
-
 /* Of a row of so many dependencies. */
 static double RecordsOf(double dependencies, int length) { return dependencies <= length ? 1 : 1 + (dependencies - 2) / (length - 1); }
 
@@ -98,6 +90,14 @@ static double Expected(const TrsvStatistics *t, const TrsvChunkSettings *s)
   const double power = 1.7;
 
   return pow(pow(Chain(t, s->length), power) + pow(Work(t, s), power), 1 / power) + 0.6 * (s->cluster > 1 ? s->near : s->far) * fmin(s->chunks, 0.6 * t->levels);
+}
+
+/* Of a solve: its steps, and what its chunks take from others. */
+static double Seconds(const TrsvStatistics *t, const TrsvCosts *c, const TrsvChunkSettings *s)
+{
+  const double size = (double)t->rows / s->chunks, imports = (t->row_mean - 1) * size * fmin(1, t->distance / size);
+
+  return 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) + Expected(t, s) * Step(t, s->length) * c->step) + 1e-9 * taken * c->hop * imports;
 }
 
 /* How many planes a matrix has, as those of grids in three dimensions in their natural order have them: blocks of equally many rows, each of which depends
@@ -163,7 +163,7 @@ static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiproc
         if (together) s.cluster = n < 0 && s.chunks >= 16 && s.chunks <= most / 16 * 16 ? 16 : t->levels > 12 ? 8 : 1;
         if (s.cluster > s.chunks || (together && s.cluster == 1)) continue;
         if (s.length <= 3 && t->level_mean * Records(t, s.length) <= (double)RECORDS) s.width = NARROW;
-        when = Seconds(t, costs, &s, Expected(t, &s));
+        when = Seconds(t, costs, &s);
         if (planes) when *= n > -2 ? 2 : Records(t, length) > 1 ? 1.5 : 1; /* those that depend on more than one chunk, or wait for partial sums */
         else if (TrsvRegular(t) && Records(t, length) > 1) when *= 1.3; /* in a grid nearly all that a row depends on is late */
         else if (near && n > -1) when *= 1.1;

@@ -42,8 +42,8 @@ struct TrsvAlgorithm {
 };
 
 enum {
-  TRSV_BITS_VARY   = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
-  TRSV_NEVER_WAITS = 2, /* no thread waits for another, so no wait can be given up */
+  TRSV_BITS_VARY    = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
+  TRSV_NEVER_WAITS  = 2, /* no thread waits for another, so no wait can be given up */
   TRSV_TAKES_PLACES = 4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
   TRSV_SCHEDULED    = 8  /* its analyse makes a schedule, which follows the chains of rows */
 };

@@ -41,6 +41,16 @@ void      TrsvOrderedDestroy(TrsvPlan *);
    Enough to hide the loads before a wait, and no more than what fills the memory pipes: polls of rows far from ready would saturate L2. */
 TrsvError TrsvOrderedLimit(TrsvOrdered *, const void *kernel, int block, double level_sets_ahead);
 
+/* A pair of plans of `thread` in one launch: thread.cu. */
+struct TrsvThreadPair {
+  TrsvPrecision      precision;
+  int                rows;
+  const TrsvOrdered *first, *second;
+  size_t             shared_bytes; /* of a launch */
+  void              *between;      /* [rows] the first solution by row, each its own flag; none is ready between launches */
+  TrsvSync           sync;
+};
+
 /* Words [n] with no solution ready. */
 TrsvError TrsvOrderedReady(TrsvPrecision, long n, void *words, TrsvStream);
 

@@ -36,7 +36,7 @@ enum Part {
   SECOND /* b is what the first finds: read once, and made ready for the next launch by who has read it */
 };
 
-template <class T, Part PART> static __device__ __forceinline__ void thread_rows(const OrderedView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, T *between, const T *b, T *x)
+template <class T, Part PART> static __device__ __forceinline__ void thread_rows(const OrderedView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, bool over, T *between, const T *b, T *x)
 {
   const int p    = (int)(block * BLOCK + threadIdx.x);
   bool      done = p >= A.rows;
@@ -63,7 +63,8 @@ template <class T, Part PART> static __device__ __forceinline__ void thread_rows
 #pragma unroll
   for (int n = 0; n < WIDTH; n++) solution[n] = column.v[n] < 0 ? 0 : trsv_not_ready<T>();
   if (row >= 0 && PART != SECOND) sum = b[row];
-  if (row >= 0 && PART == SECOND) {
+  if (row >= 0 && PART == SECOND && over) sum = trsv_nan<T>();
+  else if (row >= 0 && PART == SECOND) {
     while (!trsv_is_ready(sum = trsv_load(between + row)))
       if (!patience.more(sync)) {
         sum = trsv_nan<T>();
@@ -101,19 +102,26 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
   __syncthreads();
-  thread_rows<T, ALONE>(A, A.sync, start[0], &start[1], (T *)NULL, b, x);
+  thread_rows<T, ALONE>(A, A.sync, start[0], &start[1], false, (T *)NULL, b, x);
 }
 
-/* The blocks of the first tickets solve the first triangle. */
+/* The blocks of the first tickets solve the first triangle. Once a launch has given up, words between the triangles may be left from it, and no launch that was asked for
+   before the host knows may take them for its own: all that it finds is NaN. */
 template <class T> static __global__ void __launch_bounds__(BLOCK) thread_pair(const OrderedView<T> first, const OrderedView<T> second, const TrsvSync sync, T *between, const T *b, T *x)
 {
   const unsigned blocks = (unsigned)(first.rows + BLOCK - 1) / BLOCK;
   TRSV_SHARED(unsigned, start, 3);
 
-  if (threadIdx.x == 0) start[0] = trsv_ticket(sync, &start[1]);
+  if (threadIdx.x == 0) {
+    const unsigned over = trsv_load(sync.gave_up);
+    unsigned       turn;
+
+    start[0] = trsv_ticket(sync, &turn);
+    start[1] = over;
+  }
   __syncthreads();
-  if (start[0] < blocks) thread_rows<T, FIRST>(first, sync, start[0], &start[2], between, b, (T *)NULL);
-  else thread_rows<T, SECOND>(second, sync, start[0] - blocks, &start[2], between, (const T *)NULL, x);
+  if (start[0] < blocks) thread_rows<T, FIRST>(first, sync, start[0], &start[2], false, between, b, (T *)NULL);
+  else thread_rows<T, SECOND>(second, sync, start[0] - blocks, &start[2], start[1] != 0, between, (const T *)NULL, x);
 }
 
 template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
@@ -140,15 +148,6 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
   TrsvCall(TrsvSyncStart(&o->sync, stream));
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, plan->early, b, x, stream) : Launch<double>(o, plan->early, b, x, stream);
 }
-
-struct TrsvThreadPair {
-  TrsvPrecision      precision;
-  int                rows;
-  const TrsvOrdered *first, *second;
-  size_t             shared_bytes; /* of a launch */
-  void              *between;      /* [rows] the first solution by row, each its own flag; none is ready between launches */
-  TrsvSync           sync;
-};
 
 extern "C" TrsvError TrsvThreadPairReady(TrsvThreadPair *p, TrsvStream stream) { return TrsvOrderedReady(p->precision, p->rows, p->between, stream); }
 

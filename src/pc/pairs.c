@@ -89,7 +89,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   *pair = *p;
   if (HasValues(s, memory, transposed)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpTRSVGPUGetStream(memory, &stream));
-  PetscCall(SpTRSVGPUTrianglesCreate(s, memory, (PetscBool)(memory != TRSV_DEVICE || transposed || !*p), &t));
+  PetscCall(SpTRSVGPUTrianglesCreate(s, memory, (PetscBool)(memory != TRSV_DEVICE || transposed || !*p || s->settings.select == SPTRSVGPU_SELECT_TUNE), &t));
   if (!*p) ierr = MakePair(F, &t, memory, transposed);
   if (!ierr) error = TrsvPairSetValues(*p, t.l, t.u, t.memory, stream);
   if (!ierr && !error && s->settings.select == SPTRSVGPU_SELECT_TUNE) {

@@ -135,6 +135,13 @@ static PetscErrorCode SolveOnHost(TrsvPair *pair, Halves halves, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckSound(Mat F)
+{
+  PetscFunctionBegin;
+  PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The factorisation failed; there is no solve with it");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Solve(Mat F, PetscBool transposed, Halves halves, Vec b, Vec x)
 {
   SpTRSVGPU *s      = (SpTRSVGPU *)F->data;
@@ -143,7 +150,7 @@ static PetscErrorCode Solve(Mat F, PetscBool transposed, Halves halves, Vec b, V
   PetscBool  bound;
 
   PetscFunctionBegin;
-  PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The factorisation failed; there is no solve with it");
+  PetscCall(CheckSound(F));
   PetscCall(MatBoundToCPU(F, &bound));
   if (bound) memory = TRSV_HOST;
   if (halves == BOTH && SpTRSVGPUPetscSolves(s, memory)) { /* they go by the arrays of b and x, which are this rank's where these are parallel */
@@ -203,7 +210,9 @@ static PetscErrorCode GetRoot(Mat F, Vec like)
 
   PetscFunctionBegin;
   if (s->root) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckSound(F));
   PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_TRUE, &t));
+  PetscCheck(t.u || !t.U.rows, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "There are no values in the factor, as a set-up failed; factor again");
   PetscCall(VecDuplicate(like, &roots));
   PetscCall(VecGetArrayWrite(roots, &root));
   for (PetscInt r = 0; r < t.U.rows && row < 0; r++) {

@@ -343,6 +343,42 @@ static void Given(TrsvFactorKind kind)
   End();
 }
 
+/* The vector that one launch for L and U hands values over in is the factorisation's as well. */
+static void Borrowed(TrsvFactorKind kind)
+{
+  const TrsvAsked thread = {TrsvAlgorithmFind("thread"), NULL};
+  Square          A      = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 5);
+  TrsvFactor     *f      = MakeFactor(&A, NULL, kind, 0);
+  TrsvPair       *pair   = NULL;
+  TrsvMatrix      L, U;
+  TrsvOutcome     o;
+  const void     *l, *u;
+  double         *x = MakeArray(TRSV_DOUBLE, A.rows), *y = MakeArray(TRSV_DOUBLE, A.rows), *want = MakeArray(TRSV_DOUBLE, A.rows);
+
+  Begin("factor %s, between solves in one launch", kind == TRSV_ICC ? "icc" : "ilu");
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+  if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &thread, &thread, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+    Expect(!!pair->together, "it has two launches");
+    for (int round = 0; round < 4; round++) {
+      FillSquare(&A, 1, 1.5, 9 + (unsigned)round);
+      ExpectError(TrsvFactorNumeric(f, pair, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
+      TrsvFactorTriangles(f, &L, &U, &l, &u);
+      ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      ExpectError(TrsvPairFirst(pair, A.values, y, NULL), TRSV_SUCCESS, "TrsvPairFirst");
+      ExpectError(TrsvPairSecond(pair, y, want, NULL), TRSV_SUCCESS, "TrsvPairSecond");
+      ExpectError(TrsvPairSolve(pair, A.values, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
+      Expect(!memcmp(x, want, sizeof(double) * (size_t)A.rows), "round %d: other bits than two launches have", round);
+    }
+  }
+  TrsvPairDestroy(&pair);
+  TrsvFactorDestroy(&f);
+  FreeSquare(&A);
+  free(x);
+  free(y);
+  free(want);
+  End();
+}
+
 void ByPlan(void)
 {
   static const Shape shapes[] = {CHAIN, GRID_2D, GRID_3D};
@@ -354,6 +390,7 @@ void ByPlan(void)
   for (int kind = 0; kind < 2; kind++) Cancelled((TrsvFactorKind)kind);
   for (int kind = 0; kind < 2; kind++) Unsound((TrsvFactorKind)kind);
   for (int kind = 0; kind < 2; kind++) Given((TrsvFactorKind)kind);
+  for (int kind = 0; kind < 2; kind++) Borrowed((TrsvFactorKind)kind);
   Lost();
   Fails();
   Trimmed();
