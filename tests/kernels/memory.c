@@ -288,7 +288,7 @@ void TestMemory(void)
 
   Peak(GRID_2D, 1600, "chunk", NULL, 3.07, 3.14, 0);
   Peak(GRID_3D, 1728, "chunk", NULL, 2.59, 2.68, 0);
-  Peak(RANDOM, 1500, "chunk", NULL, 4.05, 4.05, 0.25); /* rows are cut into many partial sums */
+  Peak(RANDOM, 1500, "chunk", NULL, 4.05, 4.05, 0.25); /* rows are cut into many partial sums; so little stays that the peak is that of making */
   Peak(RANDOM, 1500, "chunk", "rank=3", 3.54, 3.95, 0); /* into few */
   Peak(BAND, 1500, "inverse", NULL, 7.15, 7.60, 0.5); /* the values of the product, on their way */
   Peak(GRID_2D, 1600, "thread", NULL, 4.46, 5.10, 0);
