@@ -32,8 +32,8 @@ enum {
 /* What solves a block of rows: a launch for them alone, or one for both triangles of a pair. */
 enum Part {
   ALONE,
-  FIRST, /* x is what the second waits for */
-  SECOND /* b is what the first finds: read once, and made ready for the next launch by who has read it */
+  FIRST, /* its solution goes to between, word by word */
+  SECOND /* its right-hand side comes from there: read once, and made ready for the next launch by who has read it; over: nothing comes any more */
 };
 
 template <class T, Part PART> static __device__ __forceinline__ void thread_rows(const OrderedView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, bool over, T *between, const T *b, T *x)

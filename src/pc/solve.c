@@ -135,6 +135,7 @@ static PetscErrorCode SolveOnHost(TrsvPair *pair, Halves halves, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of a factorisation that failed there is neither a solve nor a root. */
 static PetscErrorCode CheckSound(Mat F)
 {
   PetscFunctionBegin;
