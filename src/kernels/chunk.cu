@@ -30,7 +30,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
 
   for (unsigned i = 0, slot = 0, parity = 1; i < (unsigned)h.stages; i++) {
     if (i >= A.stages) {
-      trsv_barrier_wait(base + EMPTY + slot * 8, parity);
+      trsv_barrier_wait_idle(base + EMPTY + slot * 8, parity, 100);
       trsv_bulk_fence();
     }
     trsv_bulk_copy(first_stage + slot * bytes, from + (size_t)i * bytes, bytes, base + ARRIVED + slot * 8);
@@ -72,8 +72,8 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_ri
     const unsigned slot = (unsigned)stage % A.stages, parity = (unsigned)stage / A.stages & 1, at = first_stage + slot * Layout::stage;
 
     /* not for the copy alone: this warp may be a whole turn behind, and parity cannot tell two turns apart */
-    trsv_barrier_wait(base + EMPTY + slot * 8, parity ^ 1);
-    trsv_barrier_wait(base + ARRIVED + slot * 8, parity);
+    trsv_barrier_wait_idle(base + EMPTY + slot * 8, parity ^ 1, 100);
+    trsv_barrier_wait_idle(base + ARRIVED + slot * 8, parity, 32);
 #pragma unroll
     for (int j = 0; j < N; j++) {
       const unsigned a = at + Layout::at(used_place[j], K * (unsigned)sizeof(T));
@@ -160,7 +160,7 @@ template <class T> static __device__ __forceinline__ void chunk_watch(const Chun
 
     if (!trsv_warp_any(now < (unsigned)h.stages)) break;
     if (now != seen) seen = now, patience = TrsvPatience();
-    trsv_sleep();
+    trsv_sleep((unsigned)h.stages - now > 8 ? 1000 : 32); /* the block waits for this warp too */
     if (!trsv_warp_any(!patience.more(A.sync))) continue;
     for (unsigned i = lane; i < A.cells; i += 32)
       if (!trsv_is_ready(trsv_shared_load<T>(cells + i * (unsigned)sizeof(T)))) trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_nan<T>());
@@ -186,7 +186,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
       place[j]        = A.places[at];
     }
     /* the computing warp is never so far ahead that this slot is in its next phase but one */
-    trsv_barrier_wait(base + DONE + (unsigned)stage % slots * 8, (unsigned)stage / slots & 1);
+    trsv_barrier_wait_idle(base + DONE + (unsigned)stage % slots * 8, (unsigned)stage / slots & 1, 32);
 #pragma unroll
     for (int j = 0; j < N; j++) value[j] = trsv_shared_load<T>(base + CHUNK_FRONT + (((unsigned)stage * ROWS + place[j]) & (A.ring - 1)) * (unsigned)sizeof(T));
 #pragma unroll

@@ -2,10 +2,11 @@
    chunk_compute.cuh: the warp of the algorithm `chunk` that computes. Everything it reads is in shared memory.
 
    A step takes about as long as a value needs from one lane to another through shared memory; so all else is done ahead: records are
-   fetched two or three steps before their own, dependencies that are at least two steps old are read and summed during the
+   fetched two to four steps before their own, dependencies that are at least two steps old are read and summed during the
    step before, and only the last CHUNK_LATE dependencies are read in the step itself. Cells for imports hold NOT_READY until
-   somebody writes them; they are looked at a step ahead too, and only if one of them was not ready then, the warp waits. These waits
-   have no limit of their own: the warps that fill the cells see to it that something comes.
+   somebody writes them; they are looked at a step or two ahead too, and only if one of them was not ready then, the warp waits. These
+   waits have no limit of their own: the warps that fill the cells see to it that something comes. The order of what is done ahead, and
+   how far ahead, is for each K what measures best (docs/performance.md).
 */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
@@ -44,11 +45,13 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
 {
   typedef ChunkLayout<T, K, W>  Layout;
   typedef ChunkRecord<T, K>     Record;
-  constexpr int  STEPS = Layout::steps, SETS = 4;       /* steps of a stage, records in registers */
+  constexpr int  STEPS = Layout::steps;
   constexpr int  UNROLL = K <= 5 && STEPS % 8 == 0 ? 8 : 4;
   constexpr int  LATE = CHUNK_LATE, EARLY = K - LATE;
   constexpr bool SHORT = EARLY == 0;                    /* nothing to sum ahead: look two steps ahead */
-  constexpr int  FETCH = SHORT ? 3 : 2;                 /* steps that a record is fetched before its own */
+  constexpr bool SOON = K == 3;                         /* look for the writers half a stage before the ring's place is needed */
+  constexpr int  FETCH = SHORT ? 4 : SOON ? 3 : 2;      /* steps that a record is fetched before its own */
+  constexpr int  SETS = SHORT ? 8 : 4;                  /* records in registers: more than FETCH, and a divisor of UNROLL */
   constexpr bool AFTER = K <= 2;                        /* export behind the next step's loads, which are more urgent */
   constexpr unsigned MARK_AT = sizeof(T) - 4;
 
@@ -89,6 +92,12 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
     const bool wrap = slot + 1 == A.stages;
     passed = trsv_barrier_passed(base + READY + (wrap ? 0 : slot + 1) * 8, parity ^ (unsigned)wrap);
   };
+  const auto await_writers = [&](int stage) { /* they still read the results that this stage overwrites */
+    while (trsv_warp_any(written < stage - ahead_of_writers)) {
+      trsv_pause();
+      written = (int)min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4));
+    }
+  };
   const auto sum_early = [&](const Record &r) {
     T a = r.value(K), b = 0;
 #pragma unroll
@@ -96,6 +105,10 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
       if (EARLY >= 4 && (k & 1)) b = k == 1 ? r.value(k) * early[k] : fma(r.value(k), early[k], b);
       else a = fma(r.value(k), early[k], a);
     return EARLY >= 4 ? a + b : a;
+  };
+  const auto locate = [&](const Record &r, unsigned *at) {
+#pragma unroll
+    for (int k = 0; k < LATE; k++) at[k] = r.address(EARLY + k, zero);
   };
   const auto give = [&](T *to, unsigned tail, T v) {
     trsv_push_if(peer, zero + (tail & 0xffffu) * (unsigned)sizeof(T), v, (tail & 0xffffu) != 0);
@@ -124,11 +137,8 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   trsv_keep(out);
   trsv_keep(exports);
 
-  for (int stage = 0; stage < A.count; stage++) {
-    while (trsv_warp_any(written < stage - ahead_of_writers)) { /* they still read the results that this stage overwrites */
-      trsv_pause();
-      written = (int)min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4));
-    }
+  const auto solve_stage = [&](int stage) __attribute__((always_inline)) {
+    if (!SOON) await_writers(stage);
     trsv_warp_sync();
 #pragma unroll 1
     for (int u = 0; u < STEPS; u += UNROLL) {
@@ -140,11 +150,16 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
 
 #pragma unroll
         for (int k = 0; k < LATE; k++) late[k] = trsv_shared_load<T>(late_at[j & 1][k]);
+        if (SHORT) {
+          locate(next, late_at[(j + 1) & 1]);
+#pragma unroll
+          for (int k = 0; k < LATE; k++) probe_next[k] = trsv_shared_load<unsigned>(record[(j + 2) % SETS].address(k, zero) + MARK_AT);
+        }
         if (AFTER) give(export_to, export_tail, export_value);
         if (SHORT) {
           bad = false;
 #pragma unroll
-          for (int k = 0; k < K; k++) bad = bad || probe[j & 1][k] == mark;
+          for (int k = 0; k < LATE; k++) bad = bad || probe[j & 1][k] == mark;
         }
         if (__builtin_expect(trsv_warp_any(bad), 0)) { /* an import was not there when it was looked at */
           do {
@@ -157,21 +172,23 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
           } while (trsv_warp_any(bad));
           sum = sum_early(r);
         }
-        if (SHORT) sum = sum_early(r);
+        if (SHORT) {
+          sum = sum_early(r);
+#pragma unroll
+          for (int k = 0; k < LATE; k++) probe[j & 1][k] = probe_next[k];
+        }
         if ((j + FETCH) % UNROLL == 0 && u + j + FETCH == STEPS) next_stage();
+        if (!SHORT) {
 #pragma unroll
-        for (int k = 0; k < EARLY; k++) early[k] = trsv_shared_load<T>(next.address(k, zero));
-#pragma unroll
-        for (int k = 0; k < LATE; k++) late_at[(j + 1) & 1][k] = next.address(EARLY + k, zero);
-        if (SHORT)
-#pragma unroll
-          for (int k = 0; k < K; k++) probe[j & 1][k] = trsv_shared_load<unsigned>(record[(j + 2) % SETS].address(k, zero) + MARK_AT);
-        else
+          for (int k = 0; k < EARLY; k++) early[k] = trsv_shared_load<T>(next.address(k, zero));
+          locate(next, late_at[(j + 1) & 1]);
 #pragma unroll
           for (int k = 0; k < LATE; k++) probe_next[k] = trsv_shared_load<unsigned>(late_at[(j + 1) & 1][k] + MARK_AT);
+        }
         fetch(record[(j + FETCH) % SETS]);
         if (j == UNROLL - FETCH - 1 && u + UNROLL == STEPS) look_at_next_stage();
 
+        if (SOON && j == UNROLL / 2 && u + UNROLL == STEPS) await_writers(stage + 1);
         T result = sum;
 #pragma unroll
         for (int k = 0; k < LATE; k++) result = fma(r.value(EARLY + k), late[k], result);
@@ -197,6 +214,14 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
     trsv_barrier_arrive_if(base + DONE + done * 8, lane == 0);
     if (++used == A.stages) used = 0;
     if (++done == (unsigned)slots) done = 0;
+  };
+  for (int stage = 0;;) {
+    solve_stage(stage);
+    if (++stage >= A.count) break;
+    if constexpr (SHORT) { /* two to a turn of the loop, which costs as much as half a step does */
+      solve_stage(stage);
+      if (++stage >= A.count) break;
+    }
   }
   if (AFTER) give(export_to, export_tail, export_value);
 }

@@ -225,6 +225,12 @@ static __device__ __forceinline__ void trsv_barrier_wait(unsigned barrier, unsig
   while (!passed);
 }
 
+/* The same for a warp that is early: it looks now and then, as every look takes a turn from the warps that are in a hurry. */
+static __device__ __forceinline__ void trsv_barrier_wait_idle(unsigned barrier, unsigned parity, unsigned nanoseconds)
+{
+  while (!trsv_barrier_passed(barrier, parity)) trsv_sleep(nanoseconds);
+}
+
 /* Copies bytes (a multiple of 16, both ends aligned so) from device to shared memory; they are an arrival at the barrier. */
 static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier)
 {

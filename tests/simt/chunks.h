@@ -44,6 +44,7 @@ static inline void trsv_barrier_wait(unsigned b, unsigned parity)
 {
   while (!trsv_barrier_passed(b, parity)) simt::pause();
 }
+static inline void trsv_barrier_wait_idle(unsigned b, unsigned parity, unsigned) { trsv_barrier_wait(b, parity); }
 static inline void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned b)
 {
   simt::mbarrier_arrive((TrsvMbarrier *)simt::at(b), bytes);
