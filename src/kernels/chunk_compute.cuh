@@ -49,11 +49,12 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   constexpr int  UNROLL = K <= 5 && STEPS % 8 == 0 ? 8 : 4;
   constexpr int  LATE = CHUNK_LATE, EARLY = K - LATE;
   constexpr bool SHORT = EARLY == 0;                    /* nothing to sum ahead: look two steps ahead */
-  constexpr bool SOON = K == 3;                         /* look for the writers half a stage before the ring's place is needed */
+  constexpr bool SOON = K == 3;                         /* look for the writers half a group of steps before the ring's place is needed */
   constexpr int  FETCH = SHORT ? 4 : SOON ? 3 : 2;      /* steps that a record is fetched before its own */
-  constexpr int  SETS = SHORT ? 8 : 4;                  /* records in registers: more than FETCH, and a divisor of UNROLL */
+  constexpr int  SETS = SHORT ? 8 : 4;                  /* records in registers */
   constexpr bool AFTER = K <= 2;                        /* export behind the next step's loads, which are more urgent */
   constexpr unsigned MARK_AT = sizeof(T) - 4;
+  static_assert(SETS > FETCH && UNROLL % SETS == 0 && STEPS % UNROLL == 0, "each record has its registers");
 
   const unsigned place = lane % W, zero = base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T), ring_bytes = A.ring * (unsigned)sizeof(T);
   const unsigned first_stage = base + CHUNK_FRONT + ring_bytes + A.cells * (unsigned)sizeof(T);
