@@ -142,13 +142,13 @@ static void *Part(char *base, size_t *bytes, size_t size)
   return part;
 }
 
-static size_t Divide(TrsvOrdered *o, size_t size, bool stored, bool padded, bool placed, unsigned **shared)
+static size_t Divide(TrsvOrdered *o, size_t columns, size_t size, bool stored, bool padded, bool placed, unsigned **shared)
 {
   const size_t rows = (size_t)o->rows, off = (size_t)o->off;
   size_t       bytes = 0;
   char *const  base  = (char *)o->memory;
 
-  o->columns = (int *)Part(base, &bytes, sizeof(int) * off);
+  o->columns = (int *)Part(base, &bytes, sizeof(int) * columns);
   o->values  = Part(base, &bytes, size * off);
   o->words   = Part(base, &bytes, 2 * size * rows);
   o->to      = (int *)Part(base, &bytes, sizeof(int) * rows);
@@ -160,7 +160,7 @@ static size_t Divide(TrsvOrdered *o, size_t size, bool stored, bool padded, bool
   return bytes;
 }
 
-extern "C" TrsvError TrsvOrderedAlloc(TrsvPlan *plan, TrsvOrdered *o, int rows, int off, int stored, int padded)
+extern "C" TrsvError TrsvOrderedAlloc(TrsvPlan *plan, TrsvOrdered *o, int rows, int off, int columns, int stored, int padded)
 {
   const size_t size   = TrsvValueSize(plan->precision);
   const long   words  = 2 * (long)rows;
@@ -169,9 +169,9 @@ extern "C" TrsvError TrsvOrderedAlloc(TrsvPlan *plan, TrsvOrdered *o, int rows, 
 
   o->rows     = rows;
   o->off      = off;
-  plan->bytes = Divide(o, size, stored, padded, placed, &shared);
+  plan->bytes = Divide(o, (size_t)columns, size, stored, padded, placed, &shared);
   TrsvCall(TrsvDeviceAlloc(plan->bytes, &o->memory));
-  (void)Divide(o, size, stored, padded, placed, &shared);
+  (void)Divide(o, (size_t)columns, size, stored, padded, placed, &shared);
   TrsvCall(TrsvSyncIn(shared, &o->sync));
   if (!rows) return TRSV_SUCCESS;
   return Ready(plan->precision, words, o->words, shared, NULL); /* both halves: a launch readies that of the launch after it */
@@ -181,9 +181,10 @@ extern "C" TrsvError TrsvOrderedReady(TrsvPrecision precision, long n, void *wor
 
 static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *s, const int *source, const int *position, int *length, int longest, bool padded)
 {
-  TrsvOrdered *o = (TrsvOrdered *)plan->data;
+  TrsvOrdered *o   = (TrsvOrdered *)plan->data;
+  const int    off = padded ? s->rows * longest : s->off;
 
-  TrsvCall(TrsvOrderedAlloc(plan, o, s->rows, padded ? s->rows * longest : s->off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
+  TrsvCall(TrsvOrderedAlloc(plan, o, s->rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
   if (!s->rows) return TRSV_SUCCESS;
   if (!padded) {
     TRSV_LAUNCH(ordered_lengths, Blocks(s->rows), 256, 0, (TrsvStream)NULL, *s, position, length);

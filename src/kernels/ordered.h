@@ -22,7 +22,7 @@ typedef struct {
   double   level_mean;        /* rows in a level set */
   size_t   shared_bytes;      /* of a launch, where the algorithm asks for any */
   void    *memory;            /* holds all that follows but the host's word of sync */
-  int     *offsets, *columns; /* [rows + 1], [off], -1 for padding; offsets is NULL where rows are padded */
+  int     *offsets, *columns; /* [rows + 1], [off], -1 for padding; offsets is NULL where rows are padded; `sell` has columns of its own */
   int     *from, *to;         /* [rows] where a position's row takes b from and where its solution goes, -1 for a partial sum; one array where both are
                                  the row itself */
   int     *source;            /* [off + rows] where each value, and then each row's diagonal, stands in the caller's values; -1 for a
@@ -66,9 +66,9 @@ typedef struct {
 } TrsvCut;
 
 /* What TrsvOrderedAnalyse is made of: the position of each row of a sequence, by level set, and the level set of each position where level is not
-   NULL; and, but for sync zeroed, memory for so many rows and so many entries, with no solution ready. */
+   NULL; and, but for sync zeroed, memory for so many rows, entries and columns, with no solution ready. */
 TrsvError TrsvOrderedPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvCut *, int *position, unsigned *level);
-TrsvError TrsvOrderedAlloc(TrsvPlan *, TrsvOrdered *, int rows, int off, int stored, int padded);
+TrsvError TrsvOrderedAlloc(TrsvPlan *, TrsvOrdered *, int rows, int off, int columns, int stored, int padded);
 
 /* No row of more than `longest` entries; cut is set to whether any had more. To be released by TrsvCutFree(). */
 TrsvError TrsvCutRows(const TrsvMatrix *, const TrsvAnalysis *, int longest, TrsvCut *);

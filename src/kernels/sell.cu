@@ -7,6 +7,7 @@
    only for rows that another slice waits for; blocks and colours are not told but found (sell_slices.cu), several blocks to a slice, which
    pass their values on inside a warp, so that only colours are hops through L2. Where slices of the matrix's own order have no fewer
    level sets than its rows, rows are taken in the order of these, as `thread` does. Rows of more than WIDE entries are cut (ordered.h).
+   Columns take 16 bits where all fit: the n-th entries of a slice beside the least of them, its base. They do in grids in the order of colours.
 
    Mapping: the block of ticket t solves slices t * WARPS onwards, a warp each, a lane for each row. Slices whose longest rows have 2, 3, 4 or more
    entries have code of their own each, which asks about no entry that may not be there: 155 instructions in place of 260 for three entries.
@@ -34,13 +35,15 @@ enum {
   WIDE     = 6,
   TURNS    = 3,   /* in which chains are solved without a branch between them: those of runs of a grid */
   FEW      = 512, /* level sets up to which slices are looked for */
-  NONE     = INT_MIN /* where an entry's position would stand: >= 0 of another slice's row, ~lane of this slice's, or none */
+  NONE     = SHRT_MIN /* where an entry's position, less its base, would stand: >= 0 of another slice's row, ~lane of this slice's, or none */
 };
 
 /* The data of a plan. */
 typedef struct {
-  TrsvOrdered rows; /* columns is what a lane is told of each entry */
+  TrsvOrdered rows;
   TrsvSlice  *slice;
+  int        *base;    /* of the n-th entries of each slice, from its start on; NULL where columns are of 32 bits */
+  void       *columns; /* [off] what a lane is told of each entry */
   int         slices, levels; /* levels: level sets of the slices, or of the rows where these are in their order */
   int         width;                /* NARROW or WIDE */
   bool        straight_from, straight_to; /* are places not listed, as a SellView has them? */
@@ -48,15 +51,18 @@ typedef struct {
   void       *memory;
 } Sell;
 
-template <class T> struct SellView {
+/* C: short or int, of columns. */
+template <class T, class C> struct SellView {
   int              slices;
   const TrsvSlice *slice;
+  const int       *base;
+  const C         *columns;
   OrderedView<T>   A;
   int              stored;   /* is there a diagonal? */
   int              from, to; /* are these places listed? If not, a row's place is start + step * position */
   int              start, step;
 
-  SellView(const Sell *s) : slices(s->slices), slice(s->slice), A(&s->rows), stored(A.inverse != NULL), from(!s->straight_from), to(!s->straight_to), start(s->turn < 0 ? 0 : s->turn), step(s->turn < 0 ? 1 : -1) { }
+  SellView(const Sell *s) : slices(s->slices), slice(s->slice), base(s->base), columns((const C *)s->columns), A(&s->rows), stored(A.inverse != NULL), from(!s->straight_from), to(!s->straight_to), start(s->turn < 0 ? 0 : s->turn), step(s->turn < 0 ? 1 : -1) { }
 };
 
 /* Does a solution seem not to be there yet? */
@@ -138,21 +144,24 @@ template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(cons
 }
 
 /* A slice whose longest row has LEAST to WIDTH entries; now: where among the words this launch's are. */
-template <class T, int LEAST, int WIDTH> static __device__ __forceinline__ void solve_slice(const SellView<T> &S, const TrsvSlice &slice, int lane, unsigned now, const T *b, T *x)
+template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinline__ void solve_slice(const SellView<T, C> &S, const TrsvSlice &slice, int lane, unsigned now, const T *b, T *x)
 {
   const OrderedView<T> &A = S.A;
   const unsigned        p = (unsigned)(slice.first + lane), at = (unsigned)(slice.start * LANES + lane);
-  const int             width = (int)(slice.shape >> TRSV_SHAPE_WIDTH & 255), *columns = A.columns + at;
+  const int             width = (int)(slice.shape >> TRSV_SHAPE_WIDTH & 255);
+  const C              *columns = S.columns + at;
   const bool            mine = lane < (int)(slice.shape & 255), exported = slice.exported >> lane & 1;
   const T              *words = A.words + now, *values = A.values + at;
-  int                   from[WIDTH], source = mine ? S.start + S.step * (int)p : -1, target = source;
+  int                   from[WIDTH], base[WIDTH], source = mine ? S.start + S.step * (int)p : -1, target = source;
   T                     value[WIDTH], solution[WIDTH], inverse = 1;
   bool                  ready = true;
 
   trsv_keep(words);
   /* the matrix is read once and leaves its place in L2 to solutions (__ldcs) */
 #pragma unroll
-  for (int n = 0; n < WIDTH; n++) from[n] = n < LEAST || n < width ? __ldcs(columns + n * LANES) : NONE;
+  for (int n = 0; n < WIDTH; n++) from[n] = n < LEAST || n < width ? (int)__ldcs(columns + n * LANES) : NONE;
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++) base[n] = sizeof(C) < sizeof(int) && (n < LEAST || n < width) ? __ldg(S.base + slice.start + n) : 0;
   if (S.from && mine) source = __ldcs(A.from + p);
   if (S.to && mine) target = __ldcs(A.to + p);
 #pragma unroll
@@ -161,6 +170,9 @@ template <class T, int LEAST, int WIDTH> static __device__ __forceinline__ void 
   trsv_wait_for_previous(); /* all before this, no launch changes */
   trsv_let_next_start();
   T sum = source >= 0 ? b[source] : 0;
+#pragma unroll
+  for (int n = 0; n < WIDTH; n++)
+    if (from[n] >= 0) from[n] += base[n];
 #pragma unroll
   for (int n = 0; n < WIDTH; n++) solution[n] = from[n] >= 0 ? trsv_load(words + from[n]) : 0;
   if (exported) A.words[p + (A.rows - now)] = trsv_not_ready<T>();
@@ -187,7 +199,7 @@ template <class T, int LEAST, int WIDTH> static __device__ __forceinline__ void 
   if (target >= 0) x[target] = solved;
 }
 
-template <class T, int MOST> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T> S, const T *b, T *x)
+template <class T, class C, int MOST> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T, C> S, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -202,10 +214,10 @@ template <class T, int MOST> static __global__ void __launch_bounds__(BLOCK, RES
   TrsvSlice slice = S.slice[s];
   slice.shape     = trsv_warp_uniform(slice.shape);
   const int width = (int)(slice.shape >> TRSV_SHAPE_WIDTH & 255);
-  if (width == 3) solve_slice<T, 3, 3>(S, slice, lane, now, b, x);
-  else if (width < 3) solve_slice<T, 0, 2>(S, slice, lane, now, b, x);
-  else if (width == 4 || MOST == 4) solve_slice<T, 4, 4>(S, slice, lane, now, b, x);
-  else solve_slice<T, 5, MOST>(S, slice, lane, now, b, x);
+  if (width == 3) solve_slice<T, C, 3, 3>(S, slice, lane, now, b, x);
+  else if (width < 3) solve_slice<T, C, 0, 2>(S, slice, lane, now, b, x);
+  else if (width == 4 || MOST == 4) solve_slice<T, C, 4, 4>(S, slice, lane, now, b, x);
+  else solve_slice<T, C, 5, MOST>(S, slice, lane, now, b, x);
 }
 
 /* One thread for each slice: its rows and its longest. */
@@ -246,7 +258,7 @@ static __global__ void sell_lengths(const TrsvCut s, const int *position, int *l
 }
 
 /* One thread for each row of the sequence. */
-static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *position, const int *first, const int *source, int slices, const TrsvPlaces places, TrsvSlice *slice, TrsvOrdered o)
+static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *position, const int *first, const int *source, int slices, const TrsvPlaces places, TrsvSlice *slice, int *columns, TrsvOrdered o)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -260,8 +272,8 @@ static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *p
       const int item = c.items[k], d = item < 0 ? ~item : c.last[A.columns[item]], q = position ? position[d] : d;
 
       if ((q >= begin) != own) continue;
-      o.columns[to] = own ? ~(q - begin) : q;
-      o.source[to]  = item < 0 ? -1 : source ? source[item] : item;
+      columns[to]  = own ? ~(q - begin) : q;
+      o.source[to] = item < 0 ? -1 : source ? source[item] : item;
       to += LANES;
       if (own) continue;
       const int t = first ? segment(first, slices, q) : q / LANES;
@@ -272,20 +284,25 @@ static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *p
   o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
 }
 
-/* One warp for each slice: whether its rows follow each other in chains, and the longest of these. */
-static __global__ void sell_chains(int slices, const int *columns, TrsvSlice *slice)
+/* One warp for each slice: whether its rows follow each other in chains, and the longest of these; the base of its n-th entries, and *far where one is too
+   far from it for 16 bits. */
+static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *slice, int *base, int *far)
 {
   const int s = (int)(blockIdx.x * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
 
   if (s >= slices) return;
   const unsigned shape = slice[s].shape;
-  const int     *entry = columns + slice[s].start * LANES + lane;
+  const int      start = slice[s].start, *entry = columns + start * LANES + lane;
   bool           other = false, follows = false;
   for (int n = 0; n < (int)(shape >> TRSV_SHAPE_WIDTH & 255); n++) {
-    const int from = entry[n * LANES];
+    const int      from = entry[n * LANES], least = INT_MAX - (int)trsv_warp_max(from < 0 ? 0u : (unsigned)(INT_MAX - from));
+    const unsigned most = trsv_warp_max(from < 0 ? 0u : (unsigned)from);
 
     if (n) other = other || is_own(from);
     else follows = is_own(from), other = follows && ~from != lane - 1;
+    if (lane) continue;
+    base[start + n] = least;
+    if (most > (unsigned)least && most - (unsigned)least > SHRT_MAX) *far = 1;
   }
   unsigned chains = __ballot_sync(~0u, follows), turns = 0;
   other = __any_sync(~0u, other);
@@ -293,7 +310,56 @@ static __global__ void sell_chains(int slices, const int *columns, TrsvSlice *sl
   if (lane == 0) slice[s].shape = shape | (other ? (unsigned)TRSV_SHAPE_OWN : turns << TRSV_SHAPE_TURNS);
 }
 
+/* One thread for each entry; base: as the plan will have it, or NULL. */
+template <class C> static __global__ void sell_columns(int off, const int *from, const int *base, int *plan_base, C *columns)
+{
+  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (k >= off) return;
+  columns[k] = (C)(base && from[k] >= 0 ? from[k] - base[k / LANES] : from[k]);
+  if (base && k % LANES == 0) plan_base[k / LANES] = base[k / LANES];
+}
+
 static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
+
+/* The columns of a plan, from those with positions, of `wide` slots; base [wide + 1]: of each slot, and whether one is too far from it. */
+static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const int *base)
+{
+  Sell *const  s   = (Sell *)plan->data;
+  const int    off = s->rows.off;
+  int          far;
+
+  TrsvCall(TrsvDeviceDownload(&far, base + wide, sizeof(far), NULL));
+  const size_t bytes = far ? sizeof(int) * (size_t)off : sizeof(short) * (size_t)off + sizeof(int) * (size_t)wide;
+  TrsvCall(TrsvDeviceAlloc(bytes, &s->columns));
+  plan->bytes += bytes;
+  if (far) {
+    TRSV_LAUNCH((sell_columns<int>), Blocks(off), BLOCK, 0, (TrsvStream)NULL, off, from, (const int *)NULL, (int *)NULL, (int *)s->columns);
+  } else {
+    s->base = (int *)((short *)s->columns + off);
+    TRSV_LAUNCH((sell_columns<short>), Blocks(off), BLOCK, 0, (TrsvStream)NULL, off, from, base, s->base, (short *)s->columns);
+  }
+  return TrsvDeviceLaunched("sell_columns");
+}
+
+/* room [33 * wide + 1]: columns with positions, bases and whether they do. */
+static TrsvError Place(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, const int *source, const int *position, const int *first, int wide, int *room)
+{
+  Sell *const        s       = (Sell *)plan->data;
+  TrsvOrdered *const o       = &s->rows;
+  int *const         columns = room, *const base = columns + o->off;
+
+  TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
+  if (wide) {
+    TRSV_LAUNCH(sell_none, Blocks(o->off), BLOCK, 0, (TrsvStream)NULL, o->off, columns, o->source);
+    TrsvCall(TrsvDeviceLaunched("sell_none"));
+  }
+  TRSV_LAUNCH(sell_place, Blocks(c->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, position, first, source, s->slices, plan->places, s->slice, columns, *o);
+  TrsvCall(TrsvDeviceLaunched("sell_place"));
+  TRSV_LAUNCH(sell_shape, Blocks(s->slices * LANES), BLOCK, 0, (TrsvStream)NULL, s->slices, columns, s->slice, base, base + wide);
+  TrsvCall(TrsvDeviceLaunched("sell_shape"));
+  return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
+}
 
 /* room [rows + 2 * slices + 1]: lengths of rows, widths of slices and their scan */
 static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, const int *source, const int *position, const int *first, int *room)
@@ -301,7 +367,8 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, con
   Sell *const        s     = (Sell *)plan->data;
   TrsvOrdered *const o     = &s->rows;
   int *const         width = room + c->rows, *const start = width + s->slices;
-  int                columns;
+  int                wide, *columns;
+  TrsvError          error;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * (size_t)s->slices, &s->memory));
   s->slice = (TrsvSlice *)s->memory;
@@ -310,20 +377,16 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, con
   TRSV_LAUNCH(sell_shapes, Blocks(s->slices), BLOCK, 0, (TrsvStream)NULL, s->slices, c->rows, first, room, s->slice, width);
   TrsvCall(TrsvDeviceLaunched("sell_shapes"));
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
-  TrsvCall(TrsvDeviceDownload(&columns, start + s->slices, sizeof(int), NULL));
-  if (columns > INT_MAX / LANES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d entries are too many for 32-bit indices", columns);
+  TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
+  if (wide > INT_MAX / LANES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d entries are too many for 32-bit indices", wide);
   TRSV_LAUNCH(sell_starts, Blocks(s->slices), BLOCK, 0, (TrsvStream)NULL, s->slices, start, s->slice);
   TrsvCall(TrsvDeviceLaunched("sell_starts"));
-  TrsvCall(TrsvOrderedAlloc(plan, o, c->rows, columns * LANES, A->diagonal == TRSV_DIAGONAL_STORED, 1));
+  TrsvCall(TrsvOrderedAlloc(plan, o, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
   plan->bytes += sizeof(TrsvSlice) * (size_t)s->slices;
-  if (o->off) {
-    TRSV_LAUNCH(sell_none, Blocks(o->off), BLOCK, 0, (TrsvStream)NULL, o->off, o->columns, o->source);
-    TrsvCall(TrsvDeviceLaunched("sell_none"));
-  }
-  TRSV_LAUNCH(sell_place, Blocks(c->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, position, first, source, s->slices, plan->places, s->slice, *o);
-  TrsvCall(TrsvDeviceLaunched("sell_place"));
-  TRSV_LAUNCH(sell_chains, Blocks(s->slices * LANES), BLOCK, 0, (TrsvStream)NULL, s->slices, o->columns, s->slice);
-  return TrsvDeviceLaunched("sell_chains");
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * ((LANES + 1) * (size_t)wide + 1), &columns, NULL));
+  error = Place(plan, A, c, source, position, first, wide, columns);
+  TrsvDeviceUnstage(columns, NULL);
+  return error;
 }
 
 /* In the matrix's own order where its slices have fewer level sets than its rows, else in that of the rows' level sets. */
@@ -377,12 +440,12 @@ static TrsvError SellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   return error;
 }
 
-template <class T> static void Launch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
+template <class T, class C> static void Launch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid = (unsigned)((s->slices + WARPS - 1) / WARPS);
 
-  if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, NARROW>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), (const T *)b, (T *)x);
-  else TRSV_LAUNCH_EARLY((sell_solve<T, WIDE>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T>(s), (const T *)b, (T *)x);
+  if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, C, NARROW>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s), (const T *)b, (T *)x);
+  else TRSV_LAUNCH_EARLY((sell_solve<T, C, WIDE>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s), (const T *)b, (T *)x);
 }
 
 static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -390,14 +453,17 @@ static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream st
   Sell *s = (Sell *)plan->data;
 
   TrsvCall(TrsvSyncStart(&s->rows.sync, stream));
-  if (plan->precision == TRSV_FLOAT) Launch<float>(s, plan->early, b, x, stream);
-  else Launch<double>(s, plan->early, b, x, stream);
+  if (plan->precision == TRSV_FLOAT) (s->base ? Launch<float, short> : Launch<float, int>)(s, plan->early, b, x, stream);
+  else (s->base ? Launch<double, short> : Launch<double, int>)(s, plan->early, b, x, stream);
   return TrsvDeviceLaunched("sell_solve");
 }
 
 static void SellDestroy(TrsvPlan *plan)
 {
-  if (plan->data) TrsvDeviceFree(((Sell *)plan->data)->memory);
+  if (plan->data) {
+    TrsvDeviceFree(((Sell *)plan->data)->columns);
+    TrsvDeviceFree(((Sell *)plan->data)->memory);
+  }
   TrsvOrderedDestroy(plan);
 }
 
@@ -405,7 +471,7 @@ static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
 {
   const Sell *s = (const Sell *)plan->data;
 
-  (void)snprintf(line, size, "%d slices, %d level sets", s->slices, s->levels);
+  (void)snprintf(line, size, "%d slices, %d level sets%s", s->slices, s->levels, s->base ? ", columns of 16 bits" : "");
 }
 
 /* Level sets of slices, where rows stand in chains that a slice holds several of: a chain takes as many level sets of rows as it is long, and one of
