@@ -28,7 +28,6 @@
 
 enum {
   BLOCK    = 256,
-  RESIDENT = 5, /* blocks on a multiprocessor */
   LANES    = TRSV_LANES,
   WARPS    = BLOCK / LANES,
   NARROW   = 4, /* entries of a row that a lane has in registers */
@@ -50,6 +49,9 @@ typedef struct {
   int         turn;
   void       *memory;
 } Sell;
+
+/* Blocks on a multiprocessor: no more than have registers enough. */
+static constexpr int resident(int width) { return width == NARROW ? 6 : 5; }
 
 /* C: short or int, of columns. */
 template <class T, class C> struct SellView {
@@ -199,7 +201,7 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
   if (target >= 0) x[target] = solved;
 }
 
-template <class T, class C, int MOST> static __global__ void __launch_bounds__(BLOCK, RESIDENT) sell_solve(const SellView<T, C> S, const T *b, T *x)
+template <class T, class C, int MOST> static __global__ void __launch_bounds__(BLOCK, resident(MOST)) sell_solve(const SellView<T, C> S, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
