@@ -135,12 +135,14 @@ static int Find(int rows, const int *run, const int *length, const int *height, 
   if (trailing < rows) blocks[found++] = (Range){trailing, rows};
   for (int p = 1, begin = 0; p <= trailing; p++) {
     if (p < trailing && run[p] >= p - begin && p - begin < LARGEST) continue;
-    if (p - begin >= FULL) {
-      if (found > BLOCKS) found = BLOCKS;
-      blocks[found++] = (Range){begin, p};
-      qsort(blocks, (size_t)found, sizeof(*blocks), Larger);
+    if (p - begin < FULL) {
+      begin = p < trailing && run[p] < p - begin ? p - run[p] : p;
+      continue;
     }
-    begin = p < trailing && run[p] < p - begin ? p - run[p] : p;
+    if (found > BLOCKS) found = BLOCKS;
+    blocks[found++] = (Range){begin, p};
+    qsort(blocks, (size_t)found, sizeof(*blocks), Larger);
+    begin = p; /* blocks share no rows, as those of a band could */
   }
   if (found > BLOCKS) found = BLOCKS;
   qsort(blocks, (size_t)found, sizeof(*blocks), Earlier);
