@@ -69,6 +69,18 @@ void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigne
   s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
 }
 
+/* The statistic `shared`, of a sound matrix. */
+static double Shared(const TrsvMatrix *A)
+{
+  const int          entries        = A->offsets[A->rows];
+  unsigned           bin[TRSV_BINS] = {0};
+  unsigned long long sum            = 0;
+
+  for (int n = 0; n < TrsvSamples(entries); n++) bin[TrsvBin(A->columns[TrsvSample(n, entries)])]++;
+  for (int n = 0; n < TRSV_BINS; n++) sum += TrsvSharedIn(bin[n], entries);
+  return TrsvShared(sum, entries, A->diagonal == TRSV_DIAGONAL_UNIT ? entries : entries - A->rows);
+}
+
 /* Levels, level[i] being 1 + the largest one among the rows that row i depends on, and, as it is the pass over the entries that takes time, in the same
    pass all statistics but those that want the level sets, and the checks of CheckStructure(), which is asked where one fails: it tells of the first
    row. */
@@ -107,6 +119,7 @@ static TrsvError Measure(const TrsvMatrix *A, int level[], TrsvStatistics *s)
     squares += (unsigned long long)length * (unsigned long long)length;
   }
   s->chained = rows ? (double)chained / rows : 0;
+  s->shared  = Shared(A);
   TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance, profile);
   return TRSV_SUCCESS;
 }

@@ -19,12 +19,32 @@ typedef unsigned long long Sum;
 typedef struct {
   Sum      squares, distance, profile; /* of the rows' lengths; of |row - column|; of the farthest of each row */
   Sum      chained;                    /* rows that depend on the one solved right before */
+  Sum      shared;                     /* TrsvSharedIn() of all bins */
   unsigned wrong;                /* how many rows there are from the first one on that is not in order; 0 where all are */
   unsigned row_max, bandwidth;
   int      start, entries;       /* the first and the last offset */
   Sum      span;                 /* of the level sets, each times its rows; last of all */
   TrsvSearch search;
 } Found;
+
+/* The statistic `shared`, by one block. */
+static __device__ void analysis_sample(const Pattern &A, int entries, Sum *found)
+{
+  TRSV_SHARED(unsigned, bin, TRSV_BINS);
+  TRSV_SHARED(Sum, all, 1);
+  const int t   = (int)threadIdx.x;
+  Sum       sum = 0;
+
+  for (int n = t; n < TRSV_BINS; n += BLOCK) bin[n] = 0;
+  if (t == 0) *all = 0;
+  __syncthreads();
+  for (int n = t; n < TrsvSamples(entries); n += BLOCK) atomicAdd(&bin[TrsvBin(A.columns[TrsvSample(n, entries)])], 1u);
+  __syncthreads();
+  for (int n = t; n < TRSV_BINS; n += BLOCK) sum += TrsvSharedIn(bin[n], entries);
+  if (sum) atomicAdd(all, sum);
+  __syncthreads();
+  if (t == 0) *found = *all;
+}
 
 /* For what comes next, where words are given: those of all rows and as many behind them are cleared, as many more number the rows. */
 static __global__ void analysis_check(const Pattern A, unsigned *word, Found *found)
@@ -101,6 +121,7 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
     atomicAdd(&found->chained, sums[3]);
     atomicMax(&found->bandwidth, extreme[2]);
   }
+  if (!first && entries > 0) analysis_sample(A, entries, &found->shared);
 }
 
 /* Where each level set starts, from the words of all rows in order. */
@@ -223,6 +244,7 @@ static TrsvError Analyse(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
   a->statistics.level_max = (int)found.search.widest;
   a->statistics.bandwidth = (int)found.bandwidth;
   a->statistics.chained   = A->rows ? (double)found.chained / A->rows : 0;
+  a->statistics.shared    = TrsvShared(found.shared, found.entries, found.entries - (unit ? 0 : A->rows));
   TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
   return LevelSets(a, A->rows, word, &room->span);
 }

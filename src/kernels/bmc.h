@@ -13,12 +13,6 @@
 #include <math.h>
 #include "impl.h"
 
-#ifdef __CUDACC__
-  #define TRSV_BOTH static __host__ __device__ inline
-#else
-  #define TRSV_BOTH static inline
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -376,7 +376,7 @@ double TrsvChunkBeside(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecisio
 {
   const double hop = 0.22e-6 * c->hop, far = 2200, entry = (precision == TRSV_FLOAT ? 0.2e-11 : 0.3e-11) * c->byte, take = 3.4e-9 * c->hop, size = s->rows / 120.0;
 
-  return hop * fmin(s->levels, 20) * fmin(1, s->distance / far) + entry * (double)s->nnz + take * (s->row_mean - 1) * fmin(size, s->distance);
+  return hop * fmin(s->levels, 20) * fmin(1, s->distance / far) + entry * (double)s->nnz + take * (s->row_mean - 1) * (1 - s->shared) * fmin(size, s->distance);
 }
 
 /* Where next to no row depends on the one solved right before it, as in an order by colours, no chain stays inside a chunk: each level set waits for values
@@ -389,14 +389,23 @@ double TrsvChunkApart(const TrsvCosts *c, const TrsvStatistics *s)
   return crossing * s->rows / s->level_max * sqrt(fmin(2, chunks / s->levels)) * (1 - s->span / s->rows);
 }
 
+/* What the steps of few chunks take longer than the chain through all, where each level set lies in few: these have all the work of the time. */
+static double Crowded(const TrsvCosts *c, const TrsvStatistics *s, double chain)
+{
+  const double power = 2.5, step = 0.07e-6 * c->step, chunks = s->rows ? fmin(120, 1 + 2 * s->span * 120 / s->rows) : 1, records = 1 + fmax(s->row_mean - 4, 0) / 3;
+
+  return pow(pow(chain, power) + pow(0.6 * s->rows / 32 * records / chunks * step, power), 1 / power) - chain;
+}
+
 /* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are those that fit times (20%, root
    mean square; 25% in the order bmc) among those by which the choice between this, `inverse`, `thread`, `recompute` and `sell` costs least: over 170 real
    triangles 0.7% (geometric mean), over 78 in the order bmc 0.9%; where every dependency of long rows is another chunk's, twofold at worst. */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double start = 7.2e-6, step = 0.0508e-6 * c->step, sum = 0.0078e-6 * c->step;
+  const double chain = s->levels * (step + sum * fmin(fmax(s->row_mean - 3, 0), 3));
 
-  return start + s->levels * (step + sum * fmin(fmax(s->row_mean - 3, 0), 3)) + TrsvChunkApart(c, s) + TrsvChunkBeside(c, s, precision);
+  return start + chain + Crowded(c, s, chain) + TrsvChunkApart(c, s) + TrsvChunkBeside(c, s, precision);
 }
 
 const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe, TRSV_TAKES_PLACES | TRSV_SCHEDULED, NULL};

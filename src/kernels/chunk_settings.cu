@@ -95,7 +95,7 @@ static double Expected(const TrsvStatistics *t, const TrsvChunkSettings *s)
 /* Of a solve: its steps, and what its chunks take from others. */
 static double Seconds(const TrsvStatistics *t, const TrsvCosts *c, const TrsvChunkSettings *s)
 {
-  const double size = (double)t->rows / s->chunks, imports = (t->row_mean - 1) * size * fmin(1, t->distance / size);
+  const double size = (double)t->rows / s->chunks, imports = (t->row_mean - 1) * (1 - t->shared) * size * fmin(1, t->distance / size);
 
   return 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) + Expected(t, s) * Step(t, s->length) * c->step) + 1e-9 * taken * c->hop * imports;
 }

@@ -224,6 +224,7 @@ static double InversePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPr
   const double launch = 2e-6, start = 7.2e-6 /* chunk's */, step = 0.046e-6 * c->step, sum = 0.043e-6 * c->step;
 
   if (s->level_mean > inverse_narrow) return 1;
+  if (s->chained < 0.2) return launch + TrsvChunk.predict(c, s, precision); /* what rows wait for is not in their block */
   return launch + start + (s->levels * (step + sum * fmin(fmax(s->row_mean - 2, 0), 5)) + TrsvChunkBeside(c, s, precision)) / (1 + 16.3 * pow(s->level_mean, -0.52)) + TrsvChunkApart(c, s);
 }
 

@@ -485,13 +485,14 @@ static double Levels(const TrsvStatistics *s)
   return chain > LANES / 2 ? s->levels : fmax(s->levels / chain, s->levels - 2 * (chain - 1));
 }
 
-/* A launch, a hop for each level set, as a warp waits for all its rows; what crosses the memory. The constants are those by which the choice between this
+/* A launch, a hop for each level set, as a warp waits for all its rows; what crosses the memory, or what one line of L2 gives out where all want the same. The constants are those by which the choice between this
    and the others costs least, 0.2% (geometric mean over 190 triangles on an H200); where there are up to 30 level sets they say 17% too much in the mean. */
 static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 4.0e-6, hop = 0.8e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 3.6e-12 : 5.2e-12) * c->byte;
+  const double launch = 4.0e-6, hop = 0.8e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 3.6e-12 : 5.2e-12) * c->byte, same = 2e-11 * c->hop;
+  const double levels = s->row_mean > (double)WIDE ? s->levels : Levels(s); /* partial sums part a chain's rows */
 
-  return launch + Levels(s) * hop + entry * (double)s->nnz;
+  return launch + levels * hop + fmax(entry * (double)s->nnz, same * s->shared * (double)(s->nnz - s->rows));
 }
 
 const TrsvAlgorithm TrsvSell = {"sell", "block multicolour solves, slices of 32 rows (SELL): Iwashita et al. (IPDPS 2012, CCF THPC 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 0, SellDescribe, TRSV_TAKES_PLACES, NULL};

@@ -161,6 +161,51 @@ static void TestGranularity(void)
   }
 }
 
+/* A lower triangle whose rows depend on the one before and, all of them, on the first `hubs`. */
+static double SharedOf(int rows, int hubs)
+{
+  int          *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * (size_t)rows * (size_t)(hubs + 2)), n = 0;
+  double        shared = NAN;
+  TrsvAnalysis *a;
+
+  for (int i = 0; i < rows; i++) {
+    offsets[i] = n;
+    for (int j = 0; j < hubs && j < i; j++) columns[n++] = j;
+    if (i > hubs) columns[n++] = i - 1;
+    columns[n++] = i;
+  }
+  offsets[rows] = n;
+  TrsvMatrix A = {rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
+  ExpectSameAnalysis(&A);
+  if (ExpectError(TrsvAnalyse(&A, &a), TRSV_SUCCESS, "TrsvAnalyse")) shared = a->statistics.shared;
+  TrsvAnalysisDestroy(&a);
+  free(offsets);
+  free(columns);
+  return shared;
+}
+
+/* Of all dependencies those on a row beyond its first 120, exactly where all entries are in the sample, and nearly else. */
+static void TestShared(void)
+{
+  static const struct {
+    int    rows, hubs;
+    double least, most;
+  } cases[] = {
+    {1,     0,  0,                   0                  },
+    {120,   2,  0,                   0                  },
+    {500,   3,  1137 / 1990. - 1e-9, 1137 / 1990. + 1e-9}, /* 499, 498 and 497, and the diagonals, which are in the sample too */
+    {20000, 0,  0,                   0                  },
+    {20000, 9,  0.86,                0.92               }, /* 0.895 */
+  };
+
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+    Begin("dependencies on the same rows: %d of %d", cases[c].hubs, cases[c].rows);
+    const double shared = SharedOf(cases[c].rows, cases[c].hubs);
+    Expect(shared >= cases[c].least && shared <= cases[c].most, "%.17g, not %g to %g", shared, cases[c].least, cases[c].most);
+    End();
+  }
+}
+
 static void Bad(const char *name, int rows, const int *offsets, const int *columns, TrsvTriangle triangle, TrsvDiagonal diagonal, const char *row)
 {
   const TrsvMatrix A        = {rows, offsets, columns, triangle, diagonal, TRSV_DOUBLE, TRSV_HOST, NULL};
@@ -380,6 +425,7 @@ void TestAnalysis(void)
   TestTable();
   TestStatistics();
   TestGranularity();
+  TestShared();
   TestStructure();
   TestRandomStructure();
   TestTranspose();

@@ -25,7 +25,7 @@ int ExpectSameAnalysis(const TrsvMatrix *A)
     const TrsvStatistics *h = &host->statistics, *d = &device->statistics;
 
     same = Expect(d->rows == h->rows && d->nnz == h->nnz && d->row_max == h->row_max && d->levels == h->levels && d->level_max == h->level_max, "%d rows, %ld entries, longest row %d, %d level sets of at most %d, in place of %d, %ld, %d, %d, %d", d->rows, d->nnz, d->row_max, d->levels, d->level_max, h->rows, h->nnz, h->row_max, h->levels, h->level_max) &&
-           Expect(d->row_mean == h->row_mean && d->row_variation == h->row_variation && d->level_mean == h->level_mean && d->distance == h->distance && d->span == h->span && d->row_bandwidth == h->row_bandwidth && d->bandwidth == h->bandwidth && d->chained == h->chained && (d->granularity == h->granularity || isnan(h->granularity)), "another mean, variation, distance, bandwidth or granularity") &&
+           Expect(d->row_mean == h->row_mean && d->row_variation == h->row_variation && d->level_mean == h->level_mean && d->distance == h->distance && d->span == h->span && d->row_bandwidth == h->row_bandwidth && d->bandwidth == h->bandwidth && d->chained == h->chained && d->shared == h->shared && (d->granularity == h->granularity || isnan(h->granularity)), "another mean, variation, distance, bandwidth or granularity") &&
            Expect(device->memory == TRSV_DEVICE, "the analysis is on the host") && Same(device->order, host->order, (size_t)A->rows, "order") && Same(device->levels, host->levels, (size_t)h->levels + 1, "levels");
   }
   TrsvAnalysisDestroy(&host);
