@@ -5,10 +5,6 @@
 #include <petscdevice.h>
 
 #if PetscDefined(HAVE_CUDA)
-/* Seconds for an entry that PETSc's host factorisation is expected to take, with the values' ways to the host and back: from 150 ms for 1.5e7; and for
-   a multiply-add, where long rows that many depend on make these more than all else: from 400 ms for 6.7e8 and 12 s for 1.7e10. */
-static const double host_entry = 10e-9, host_operation = 0.6e-9;
-
 /* Why the host has to factor; an empty string where the device can. */
 static void WhyHost(const SpTRSVGPU *s, Mat local, const MatFactorInfo *info, char why[], size_t size)
 {
@@ -109,7 +105,6 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat A, Mat local, const MatFactorI
   PetscBool          there = PETSC_FALSE;
   PetscDeviceContext context;
   TrsvError          error = TRSV_SUCCESS;
-  int                lower, upper;
   double             device, host;
   TrsvCosts          costs;
 
@@ -135,9 +130,8 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat A, Mat local, const MatFactorI
   PetscCallTrsv(error);
   if (s->settings.factorization != SPTRSVGPU_FACTORIZATION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   costs = TrsvGetCosts();
-  TrsvFactorEntries(s->factor, &lower, &upper);
   device = TrsvFactorPredict(s->factor, &costs);
-  host   = PetscMax(host_entry * ((double)lower + upper), host_operation * TrsvFactorOperations(s->factor));
+  host   = TrsvFactorPredictHost(s->factor);
   if (device > host) {
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "predicted %.3g ms, device %.3g ms", 1e3 * host, 1e3 * device));
     TrsvFactorDestroy(&s->factor);

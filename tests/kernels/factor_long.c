@@ -111,6 +111,42 @@ static void Shared(void)
   free(columns);
 }
 
+/* PETSc's symbolic phase takes the square of a long row's length where rows are in another order, and the device does not. */
+static void Walks(void)
+{
+  enum { ROWS = 20000, HUBS = 5 };
+  int      *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * 2 * (HUBS + 1) * ROWS), *order, n = 0;
+  double    host[2] = {0};
+  Square    A;
+
+  if (TrsvDeviceAlloc(sizeof(int) * ROWS, &order)) exit(2);
+  for (int i = 0; i < ROWS; i++) {
+    const int hub = i >= ROWS - HUBS;
+
+    offsets[i] = n;
+    order[i]   = i ^ 1;
+    for (int j = hub ? 0 : i; j < ROWS; j = hub || j >= ROWS - HUBS ? j + 1 : ROWS - HUBS) columns[n++] = j;
+  }
+  offsets[ROWS] = n;
+  Begin("factor: what the host would take for long rows");
+  A = MakeSquareFrom(ROWS, offsets, columns);
+  for (int ordered = 0; ordered < 2; ordered++) {
+    const TrsvCosts costs = TrsvGetCosts();
+    TrsvFactor     *f     = MakeFactor(&A, ordered ? order : NULL, TRSV_ILU, 32);
+
+    if (!f) continue;
+    host[ordered] = TrsvFactorPredictHost(f);
+    Expect(ordered == (TrsvFactorPredict(f, &costs) < host[ordered]), "host %g, device %g", host[ordered], TrsvFactorPredict(f, &costs));
+    TrsvFactorDestroy(&f);
+  }
+  Expect(host[0] < 0.01 && host[1] > 0.4 && host[1] < 0.6, "%g s in the natural order, %g in another", host[0], host[1]);
+  FreeSquare(&A);
+  free(offsets);
+  free(columns);
+  TrsvDeviceFree(order);
+  End();
+}
+
 /* A row, and a column, that is full: the first, one in the middle, the last. There are as many rows as a block takes, or one less or more. */
 static void Hubs(void)
 {
@@ -254,6 +290,7 @@ void LongRows(void)
   Long();
   Shared();
   Star();
+  Walks();
   Hubs();
   Hubs2();
   Refused();
