@@ -1,16 +1,10 @@
 /*
    Matrix Market files by way of gzip and xz, generated patterns, and triangles of both.
 */
-#include "matrices.h"
+#include "entries.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct {
-  long    count, room;
-  int    *row, *column;
-  double *value;
-} Entries;
 
 /* splitmix64 */
 static unsigned long long RandomBits(unsigned long long *seed)
@@ -24,7 +18,7 @@ static unsigned long long RandomBits(unsigned long long *seed)
 
 double RandomUniform(unsigned long long *seed) { return (double)(RandomBits(seed) >> 11) * 0x1p-53; }
 
-static void *Grow(void *p, size_t bytes)
+void *Grow(void *p, size_t bytes)
 {
   p = realloc(p, bytes ? bytes : 1);
   if (!p) {
@@ -34,7 +28,7 @@ static void *Grow(void *p, size_t bytes)
   return p;
 }
 
-static void Add(Entries *e, long row, long column, double value)
+void Add(Entries *e, long row, long column, double value)
 {
   if (e->count == e->room) {
     e->room   = e->room ? 2 * e->room : 1 << 16;
@@ -47,8 +41,8 @@ static void Add(Entries *e, long row, long column, double value)
   e->value[e->count++] = value;
 }
 
-/* Sorts by two counting sorts, by column and then by row, and sums duplicates. Frees the entries. */
-static int FromEntries(int rows, int cols, int valued, Entries *e, Matrix *M)
+/* Sorts by two counting sorts, by column and then by row. */
+void FromEntries(int rows, int cols, int valued, Entries *e, Matrix *M)
 {
   int *at = Grow(NULL, sizeof(int) * ((size_t)(rows > cols ? rows : cols) + 2)), *by_column = Grow(NULL, sizeof(int) * (size_t)(e->count + 1));
   int *sorted = Grow(NULL, sizeof(int) * (size_t)(e->count + 1)), n = 0;
@@ -87,7 +81,6 @@ static int FromEntries(int rows, int cols, int valued, Entries *e, Matrix *M)
   free(e->row);
   free(e->column);
   free(e->value);
-  return 0;
 }
 
 static int EndsWith(const char *s, const char *end)
@@ -132,48 +125,44 @@ static int Read(const char *file, Matrix *M)
     fprintf(stderr, "%s: entry %ld of %ld is missing or out of range\n", file, k + 1, nz);
     return -1;
   }
-  return FromEntries((int)m, (int)n, !pattern, &e, M);
+  FromEntries((int)m, (int)n, !pattern, &e, M);
+  return 0;
 }
 
-static void AddBoth(Entries *e, long i, long j)
+void AddBoth(Entries *e, long i, long j)
 {
   Add(e, i, j, 0);
   Add(e, j, i, 0);
 }
 
-static int Make2D(int n, int nine, Matrix *M)
+int AddStar(Entries *e, const int side[4], int reach)
 {
-  Entries e = {0, 0, NULL, NULL, NULL};
+  const int n = side[0] * side[1] * side[2] * side[3];
 
-  for (int i = 0; i < n * n; i++) {
-    if (i % n) AddBoth(&e, i, i - 1);
-    if (i < n) continue;
-    AddBoth(&e, i, i - n);
-    if (nine && i % n) AddBoth(&e, i, i - n - 1);
-    if (nine && i % n < n - 1) AddBoth(&e, i, i - n + 1);
-  }
-  return FromEntries(n * n, n * n, 0, &e, M);
+  for (int i = 0; i < n; i++)
+    for (int d = 0, stride = 1; d < 4; stride *= side[d++])
+      for (int r = 1; r <= reach && r <= i / stride % side[d]; r++) AddBoth(e, i, i - r * stride);
+  return n;
 }
 
-static int Make3D(int n, int full, Matrix *M)
+int AddBox(Entries *e, const int side[3], int unknowns)
 {
-  Entries e = {0, 0, NULL, NULL, NULL};
+  const int n = side[0] * side[1] * side[2];
 
-  for (int i = 0; i < n * n * n; i++)
-    for (int d = 0; d < 13; d++) { /* the neighbours that come before */
-      const int dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1, x = i % n + dx, y = i / n % n + dy, z = i / n / n + dz;
+  for (int i = 0; i < n; i++)
+    for (int d = 0; d < 14; d++) { /* the neighbours that come before, and the point itself */
+      const int x = i % side[0] + d % 3 - 1, y = i / side[0] % side[1] + d / 3 % 3 - 1, z = i / side[0] / side[1] + d / 9 - 1, j = x + side[0] * (y + side[1] * z);
 
-      if (!full && abs(dx) + abs(dy) + abs(dz) != 1) continue;
-      if (x >= 0 && x < n && y >= 0 && y < n && z >= 0) AddBoth(&e, i, x + n * (y + n * z));
+      if (x < 0 || x >= side[0] || y < 0 || y >= side[1] || z < 0) continue;
+      for (int a = 0; a < unknowns; a++)
+        for (int b = 0; b < (i == j ? a : unknowns); b++) AddBoth(e, i * unknowns + a, j * unknowns + b);
     }
-  return FromEntries(n * n * n, n * n * n, 0, &e, M);
+  return n * unknowns;
 }
 
 /* R-MAT with the usual quadrants 0.57, 0.19, 0.19, 0.05. */
-static int MakeRmat(int scale, int degree, unsigned long long *seed, Matrix *M)
+static int AddRmat(Entries *e, int scale, int degree, unsigned long long *seed)
 {
-  Entries e = {0, 0, NULL, NULL, NULL};
-
   for (long k = 0; k < (long)degree << scale; k++) {
     int i = 0, j = 0;
 
@@ -183,9 +172,9 @@ static int MakeRmat(int scale, int degree, unsigned long long *seed, Matrix *M)
       i = 2 * i + (r >= 0.76);
       j = 2 * j + ((r >= 0.57 && r < 0.76) || r >= 0.95);
     }
-    if (i != j) AddBoth(&e, i, j);
+    if (i != j) AddBoth(e, i, j);
   }
-  return FromEntries(1 << scale, 1 << scale, 0, &e, M);
+  return 1 << scale;
 }
 
 static int Make(const char *what, Matrix *M)
@@ -194,12 +183,12 @@ static int Make(const char *what, Matrix *M)
   unsigned long long seed = 7;
   int                a, b;
 
-  if (sscanf(what, "g2d5:%d", &a) == 1) return Make2D(a, 0, M);
-  if (sscanf(what, "g2d9:%d", &a) == 1) return Make2D(a, 1, M);
-  if (sscanf(what, "g3d7:%d", &a) == 1) return Make3D(a, 0, M);
-  if (sscanf(what, "g3d27:%d", &a) == 1) return Make3D(a, 1, M);
-  if (sscanf(what, "rmat:%d:%d", &a, &b) == 2) return MakeRmat(a, b, &seed, M);
-  if (sscanf(what, "band:%d:%d", &a, &b) == 2) {
+  if (sscanf(what, "g2d5:%d", &a) == 1) a = AddStar(&e, (int[]){a, a, 1, 1}, 1);
+  else if (sscanf(what, "g2d9:%d", &a) == 1) a = AddBox(&e, (int[]){a, a, 1}, 1);
+  else if (sscanf(what, "g3d7:%d", &a) == 1) a = AddStar(&e, (int[]){a, a, a, 1}, 1);
+  else if (sscanf(what, "g3d27:%d", &a) == 1) a = AddBox(&e, (int[]){a, a, a}, 1);
+  else if (sscanf(what, "rmat:%d:%d", &a, &b) == 2) a = AddRmat(&e, a, b, &seed);
+  else if (sscanf(what, "band:%d:%d", &a, &b) == 2) {
     for (int i = 0; i < a; i++)
       for (int k = 1; k <= b && k <= i; k++) AddBoth(&e, i, i - k);
   } else if (sscanf(what, "rand:%d:%d", &a, &b) == 2) {
@@ -212,14 +201,25 @@ static int Make(const char *what, Matrix *M)
     for (int i = a - b; i < a; i++)
       for (int j = 0; j < i; j++) AddBoth(&e, i, j);
   } else if (sscanf(what, "diag:%d", &a) != 1) return Read(what, M);
-  return FromEntries(a, a, 0, &e, M);
+  FromEntries(a, a, 0, &e, M);
+  return 0;
+}
+
+void Reorder(const int *place, Matrix *M)
+{
+  Entries   e    = {0, 0, NULL, NULL, NULL};
+  const int rows = M->rows, valued = M->values != NULL;
+
+  for (int i = 0; i < rows; i++)
+    for (int k = M->offsets[i]; k < M->offsets[i + 1]; k++) Add(&e, place[i], place[M->columns[k]], valued ? M->values[k] : 0);
+  MatrixFree(M);
+  FromEntries(rows, rows, valued, &e, M);
 }
 
 /* In multicolour order, block multicolour where a size is given. */
 static int Order(int size, Matrix *M)
 {
   TrsvOrdering *o;
-  Entries       e = {0, 0, NULL, NULL, NULL};
   int          *place;
 
   if (M->rows != M->cols || TrsvOrderBMC(M->rows, M->offsets, M->columns, M->values, TRSV_HOST, size, &o)) {
@@ -228,13 +228,10 @@ static int Order(int size, Matrix *M)
   }
   place = Grow(NULL, sizeof(int) * (size_t)M->rows);
   for (int i = 0; i < M->rows; i++) place[o->order[i]] = i;
-  for (int i = 0; i < M->rows; i++)
-    for (int k = M->offsets[i]; k < M->offsets[i + 1]; k++) Add(&e, place[i], place[M->columns[k]], M->values ? M->values[k] : 0);
-  const int rows = M->rows, valued = M->values != NULL;
-  free(place);
   TrsvOrderingDestroy(&o);
-  MatrixFree(M);
-  return FromEntries(rows, rows, valued, &e, M);
+  Reorder(place, M);
+  free(place);
+  return 0;
 }
 
 int MatrixMake(const char *what, Matrix *M)
