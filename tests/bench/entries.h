@@ -1,5 +1,5 @@
 /*
-   entries.h: what matrices are made of: entries in any order, any number of times. Where there is no memory, the program ends.
+   entries.h: what matrices.c and families.c make matrices of: entries in any order, any number of times. Where there is no memory, the program ends.
 */
 #ifndef ENTRIES_H
 #define ENTRIES_H
@@ -24,5 +24,7 @@ int AddBox(Entries *, const int side[3], int unknowns);
 /* Sums duplicates, and frees the entries. */
 void FromEntries(int rows, int cols, int valued, Entries *, Matrix *);
 void Reorder(const int *place, Matrix *); /* rows and columns to these places */
+
+int FamilyMake(const char *name, Matrix *); /* as MatrixMake() */
 
 #endif

@@ -183,6 +183,7 @@ static int Make(const char *what, Matrix *M)
   unsigned long long seed = 7;
   int                a, b;
 
+  if (!strncmp(what, "family:", 7)) return FamilyMake(what + 7, M);
   if (sscanf(what, "g2d5:%d", &a) == 1) a = AddStar(&e, (int[]){a, a, 1, 1}, 1);
   else if (sscanf(what, "g2d9:%d", &a) == 1) a = AddBox(&e, (int[]){a, a, 1}, 1);
   else if (sscanf(what, "g3d7:%d", &a) == 1) a = AddStar(&e, (int[]){a, a, a, 1}, 1);

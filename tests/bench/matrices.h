@@ -5,6 +5,7 @@
      band:N:K         K neighbours on each side        rand:N:K         K entries a row on each side, by chance
      rmat:S:D         2^S rows, D entries a row        dense:N          full
      arrow:N arrow:N:K last K rows and columns full     diag:N          diagonal
+     family:NAME      what the real matrices lack: families.c
      FILE             .mtx, .mtx.gz or .mtx.xz in coordinate format
      bmc:ANY          one of these in multicolour order; bmcN:ANY in block multicolour order, blocks of N rows
 */
@@ -32,6 +33,8 @@ typedef struct {
 /* 0, or -1 with a line on standard error where there is no such matrix. */
 int  MatrixMake(const char *what, Matrix *);
 void MatrixFree(Matrix *);
+
+const char *FamilyName(int k); /* NULL past the last; families.c */
 
 /* The triangle of the pattern with a full diagonal and seeded values, in which the diagonal outweighs its row; or, own, that of the
    matrix itself: -1 where it has no values or its diagonal is not complete. The matrix is square. */

@@ -34,6 +34,7 @@ static const struct {
   {"select",    TestSelect     },
   {"ordering",  TestOrdering   },
   {"matrices",  TestMatrices   },
+  {"families",  TestFamilies   },
 };
 
 int main(int argc, char **argv)

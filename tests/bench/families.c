@@ -1,0 +1,361 @@
+/*
+   Families of matrices that practice has and the collection of real ones lacks, family:NAME: structures at which a prediction fitted to real ones may fail.
+   The table, last, tells what each stands for. All have a symmetric pattern and a full diagonal, and chance begins from the same seed in each.
+*/
+#include "entries.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned long long Seed;
+
+enum {
+  SEED = 7
+};
+
+static int Below(Seed *seed, int n) { return (int)(RandomUniform(seed) * n); }
+static int AtLeast0(int i) { return i > 0 ? i : 0; }
+
+/*
+   Patterns, off the diagonal: sizes to entries. The number of rows.
+*/
+static int Star(const int *of, Entries *e) { return AddStar(e, of, of[4]); }
+static int Box(const int *of, Entries *e) { return AddBox(e, of, of[3]); }
+
+/* Systems of so many rows, beside each other or, interleaved, row by row of all. */
+static int Tridiagonals(const int *of, Entries *e)
+{
+  const int systems = of[0], rows = of[1], interleaved = of[2];
+
+  for (int s = 0; s < systems; s++)
+    for (int i = 1; i < rows; i++) AddBoth(e, interleaved ? i * systems + s : s * rows + i, interleaved ? (i - 1) * systems + s : s * rows + i - 1);
+  return systems * rows;
+}
+
+/* The first rows that are so far apart depend on each other one by one. */
+static int SparseChain(const int *of, Entries *e)
+{
+  for (int i = 1; i < of[1]; i++) AddBoth(e, i * of[2], (i - 1) * of[2]);
+  return of[0];
+}
+
+static int FarChain(const int *of, Entries *e)
+{
+  Seed seed = SEED;
+
+  for (int i = 1; i < of[0]; i++) {
+    AddBoth(e, i, i - 1);
+    AddBoth(e, i, Below(&seed, i));
+  }
+  return of[0];
+}
+
+/* Dense blocks. */
+static int Blocks(const int *of, Entries *e)
+{
+  for (int b = 0; b < of[0]; b++)
+    for (int i = 0; i < of[1]; i++)
+      for (int j = 0; j < i; j++) AddBoth(e, b * of[1] + i, b * of[1] + j);
+  return of[0] * of[1];
+}
+
+/* Chains of seven rows, and full rows and columns, the first or the last. */
+static int Arrow(const int *of, Entries *e)
+{
+  const int n = of[0], full = of[1], first = of[2];
+
+  for (int k = 0; k < full; k++)
+    for (int i = full; i < n; i++) AddBoth(e, first ? k : n - 1 - k, first ? i : i - full);
+  for (int i = 1; i < n; i++)
+    if (i % 7) AddBoth(e, i, i - 1);
+  return n;
+}
+
+static int FullBand(const int *of, Entries *e)
+{
+  for (int i = 0; i < of[0]; i++)
+    for (int j = AtLeast0(i - of[1]); j < i; j++) AddBoth(e, i, j);
+  return of[0];
+}
+
+/* So many entries a row, among so many rows before it or, where that is 0, among all. */
+static int ByChance(const int *of, Entries *e)
+{
+  Seed seed = SEED;
+
+  for (int i = 1; i < of[0]; i++)
+    for (int k = 0; k < of[1]; k++) AddBoth(e, i, of[2] ? AtLeast0(i - 1 - Below(&seed, of[2])) : Below(&seed, i));
+  return of[0];
+}
+
+/* So many entries a row among the rows of the step before. */
+static int Steps(const int *of, Entries *e)
+{
+  Seed seed = SEED;
+
+  for (int i = of[1]; i < of[0] * of[1]; i++)
+    for (int k = 0; k < of[2]; k++) AddBoth(e, i, (i / of[1] - 1) * of[1] + Below(&seed, of[1]));
+  return of[0] * of[1];
+}
+
+/* Binary, the root last. */
+static int Tree(const int *of, Entries *e)
+{
+  const int n = (1 << of[0]) - 1;
+
+  for (int i = 1; i < n; i++) AddBoth(e, n - 1 - (i - 1) / 2, n - 1 - i);
+  return n;
+}
+
+/* Points of the unit square in any order; neighbours are at most 1.5 / sqrt(n) apart, and so at most two cells of a grid of almost n. */
+static int Geometric(const int *of, Entries *e)
+{
+  const int n    = of[0];
+  int       side = 0;
+  Seed      seed = SEED;
+
+  while ((side + 1) * (side + 1) <= n) side++;
+  double *x = Grow(NULL, sizeof(double) * (size_t)n), *y = Grow(NULL, sizeof(double) * (size_t)n);
+  int    *last = Grow(NULL, sizeof(int) * (size_t)(side * side)), *before = Grow(NULL, sizeof(int) * (size_t)n); /* of the points in a cell */
+
+  for (int c = 0; c < side * side; c++) last[c] = -1;
+  for (int i = 0; i < n; i++) {
+    x[i]        = RandomUniform(&seed);
+    y[i]        = RandomUniform(&seed);
+    const int u = (int)(x[i] * side), v = (int)(y[i] * side);
+
+    for (int c = AtLeast0(v - 2); c < side && c <= v + 2; c++)
+      for (int d = AtLeast0(u - 2); d < side && d <= u + 2; d++)
+        for (int j = last[c * side + d]; j >= 0; j = before[j])
+          if ((x[i] - x[j]) * (x[i] - x[j]) + (y[i] - y[j]) * (y[i] - y[j]) < 2.25 / n) AddBoth(e, i, j);
+    before[i]          = last[v * side + u];
+    last[v * side + u] = i;
+  }
+  free(x);
+  free(y);
+  free(last);
+  free(before);
+  return n;
+}
+
+/* Barabasi and Albert: each row is joined to some before it, three times of four to an end of an entry, so that those with many get more. */
+static int Preferential(const int *of, Entries *e)
+{
+  int *to   = Grow(NULL, sizeof(int) * (size_t)of[1]);
+  Seed seed = SEED;
+
+  for (int i = 1; i < of[0]; i++) {
+    int count = 0;
+
+    while (count < i && count < of[1]) {
+      const int j = !e->count || !Below(&seed, 4) ? Below(&seed, i) : e->row[Below(&seed, (int)e->count)];
+      int       k = 0;
+
+      while (k < count && to[k] != j) k++;
+      if (k == count) to[count++] = j;
+    }
+    while (count) AddBoth(e, i, to[--count]);
+  }
+  free(to);
+  return of[0];
+}
+
+/* Watts and Strogatz: a ring of three neighbours on each side; one of twenty is somewhere else. */
+static int SmallWorld(const int *of, Entries *e)
+{
+  Seed seed = SEED;
+
+  for (int i = 0; i < of[0]; i++)
+    for (int d = 1; d <= 3; d++) {
+      const int j = Below(&seed, 20) ? (i + d) % of[0] : Below(&seed, of[0]);
+
+      if (j != i) AddBoth(e, i, j);
+    }
+  return of[0];
+}
+
+/* One to four neighbours near by, a source among the first nodes for one of fifty, and in the middle ten rails that go everywhere. */
+static int Circuit(const int *of, Entries *e)
+{
+  const int n    = of[0];
+  Seed      seed = SEED;
+
+  for (int i = 1; i < n; i++) {
+    for (int k = Below(&seed, 4); k >= 0; k--) AddBoth(e, i, AtLeast0(i - 1 - Below(&seed, 200)));
+    if (!Below(&seed, 50)) AddBoth(e, i, Below(&seed, i < 20 ? i : 20));
+  }
+  for (int rail = n / 2; rail < n / 2 + 10; rail++)
+    for (int i = 0; i < n; i += 1 + Below(&seed, 40)) AddBoth(e, i, rail);
+  return n;
+}
+
+/* Variables, of which one in three is coupled to one just before it, and then constraints, of four variables each. */
+static int SaddlePoint(const int *of, Entries *e)
+{
+  const int variables = of[0], constraints = of[1];
+  Seed      seed      = SEED;
+
+  for (int i = variables; i < variables + constraints; i++)
+    for (int k = 0; k < 4; k++) AddBoth(e, i, Below(&seed, variables));
+  for (int i = 3; i < variables; i++)
+    if (!Below(&seed, 3)) AddBoth(e, i, i - 1 - Below(&seed, 3));
+  return variables + constraints;
+}
+
+/*
+   Orders: the place of each row. The caller frees it.
+*/
+static int *Backwards(const Matrix *M)
+{
+  int *place = Grow(NULL, sizeof(int) * (size_t)M->rows);
+
+  for (int i = 0; i < M->rows; i++) place[i] = M->rows - 1 - i;
+  return place;
+}
+
+static int *Shuffled(const Matrix *M)
+{
+  int *place = Grow(NULL, sizeof(int) * (size_t)M->rows);
+  Seed seed  = SEED;
+
+  for (int i = 0; i < M->rows; i++) {
+    const int j = Below(&seed, i + 1);
+
+    place[i] = place[j];
+    place[j] = i;
+  }
+  return place;
+}
+
+static int Degree(const Matrix *M, int i) { return M->offsets[i + 1] - M->offsets[i]; }
+
+/* Reverse Cuthill-McKee, each part from its first row on. */
+static int *CuthillMcKee(const Matrix *M)
+{
+  int *order = Grow(NULL, sizeof(int) * (size_t)M->rows), *place = Grow(NULL, sizeof(int) * (size_t)M->rows), count = 0;
+
+  for (int i = 0; i < M->rows; i++) place[i] = -1;
+  for (int i = 0; i < M->rows; i++) {
+    if (place[i] >= 0) continue;
+    place[i]       = 0; /* in the queue, its place still to be found */
+    order[count++] = i;
+    for (int next = count - 1; next < count; next++) {
+      const int begin = count;
+
+      for (int k = M->offsets[order[next]]; k < M->offsets[order[next] + 1]; k++) {
+        const int j  = M->columns[k];
+        int       at = count;
+
+        if (place[j] >= 0) continue;
+        for (; at > begin && Degree(M, order[at - 1]) > Degree(M, j); at--) order[at] = order[at - 1];
+        order[at] = j;
+        place[j]  = 0;
+        count++;
+      }
+    }
+  }
+  for (int k = 0; k < count; k++) place[order[k]] = count - 1 - k;
+  free(order);
+  return place;
+}
+
+/* Numbers the points of a grid from x to right and from y to top. */
+static void Number(int side, int x, int y, int right, int top, int *place, int *at)
+{
+  for (int v = y; v < top; v++)
+    for (int u = x; u < right; u++) place[v * side + u] = (*at)++;
+}
+
+/* The same by nested dissection: both halves, and then the line between them. */
+static void Dissect(int side, int x, int y, int right, int top, int *place, int *at)
+{
+  const int width = right - x, height = top - y, u = (x + right) / 2, v = (y + top) / 2;
+
+  if (width <= 3 && height <= 3) Number(side, x, y, right, top, place, at);
+  else if (width >= height) {
+    Dissect(side, x, y, u, top, place, at);
+    Dissect(side, u + 1, y, right, top, place, at);
+    Number(side, u, y, u + 1, top, place, at);
+  } else {
+    Dissect(side, x, y, right, v, place, at);
+    Dissect(side, x, v + 1, right, top, place, at);
+    Number(side, x, v, right, v + 1, place, at);
+  }
+}
+
+static int *Dissection(const Matrix *M)
+{
+  int *place = Grow(NULL, sizeof(int) * (size_t)M->rows), side = 0, at = 0;
+
+  while (side * side < M->rows) side++;
+  Dissect(side, 0, 0, side, side, place, &at);
+  return place;
+}
+
+/* The makefile takes the names from these lines. */
+static const struct {
+  const char *name;
+  int (*pattern)(const int *of, Entries *);
+  int *(*order)(const Matrix *); /* NULL: as it is made */
+  int of[5];
+} families[] = {
+  {"tridiag_batch",  Tridiagonals, NULL,         {2000, 500, 0}},         /* line relaxation, splines, cables: many small systems in one */
+  {"tridiag_inter",  Tridiagonals, NULL,         {2000, 500, 1}},         /* the same as batched solvers store them: neighbours are 2000 rows apart */
+  {"tridiag_one",    Tridiagonals, NULL,         {1, 200000}},            /* one line: nothing is parallel */
+  {"grid_8_8_4000",  Star,         NULL,         {8, 8, 4000, 1, 1}},     /* a duct */
+  {"grid_4_100000",  Star,         NULL,         {4, 100000, 1, 1, 1}},   /* a pipe */
+  {"grid_50_20000",  Star,         NULL,         {50, 20000, 1, 1, 1}},   /* a boundary layer, numbered across */
+  {"grid_20000_50",  Star,         NULL,         {20000, 50, 1, 1, 1}},   /* the same, numbered along */
+  {"grid13_400",     Star,         NULL,         {400, 400, 1, 1, 2}},    /* differences of fourth order in a plane */
+  {"fem3_24",        Box,          NULL,         {24, 24, 24, 3}},        /* elasticity: trilinear elements, three displacements a node */
+  {"fem2_200",       Box,          NULL,         {200, 200, 1, 2}},       /* the same in a plane */
+  {"grid500_random", Star,         Shuffled,     {500, 500, 1, 1, 1}},    /* a mesh whose nodes were numbered by no rule */
+  {"grid300_nd",     Star,         Dissection,   {300, 300, 1, 1, 1}},    /* a grid as direct solvers order it */
+  {"grid500x9_nd",   Box,          Dissection,   {500, 500, 1, 1}},       /* the same of nine points */
+  {"rgg_random",     Geometric,    NULL,         {100000}},               /* an unstructured mesh, or sensors, in the order in which they came */
+  {"rgg_rcm",        Geometric,    CuthillMcKee, {100000}},               /* the same in the order of finite element codes */
+  {"ba_100k",        Preferential, NULL,         {100000, 5}},            /* the web, citations: hubs first */
+  {"ba_100k_rev",    Preferential, Backwards,    {100000, 5}},            /* hubs last */
+  {"smallworld",     SmallWorld,   NULL,         {100000}},               /* social and power networks: a ring with short cuts */
+  {"arrow_last",     Arrow,        NULL,         {100000, 20, 0}},        /* few global unknowns, bordered systems */
+  {"arrow_first",    Arrow,        NULL,         {100000, 20, 1}},        /* the same, numbered first */
+  {"blocks32",       Blocks,       NULL,         {3000, 32}},             /* block Jacobi, reactions in cells, discontinuous elements */
+  {"blocks100",      Blocks,       NULL,         {300, 100}},             /* the same of many species or of high order */
+  {"circuit",        Circuit,      NULL,         {200000}},               /* circuits with supply rails */
+  {"kkt",            SaddlePoint,  NULL,         {60000, 40000}},         /* optimisation with constraints */
+  {"chain_far",      FarChain,     NULL,         {100000}},               /* a recurrence that also looks far back */
+  {"tree",           Tree,         NULL,         {17}},                   /* river networks, multibody systems, elimination trees */
+  {"steps",          Steps,        NULL,         {100, 2000, 5}},         /* all time steps at once; layers of a network */
+  {"chain_in_diag",  SparseChain,  NULL,         {1000000, 20000, 40}},   /* a long chain that is hidden among rows of nothing but the diagonal */
+  {"lattice4_20",    Star,         NULL,         {20, 20, 20, 20, 1}},    /* a lattice of four dimensions */
+  {"band_random",    ByChance,     NULL,         {50000, 25, 1000}},      /* within a band, as after some reordering */
+  {"band_wide",      ByChance,     NULL,         {100000, 3, 10000}},     /* the same, wide and nearly empty */
+  {"rand60",         ByChance,     NULL,         {30000, 60, 0}},         /* no structure, many entries */
+  {"band200",        FullBand,     NULL,         {5000, 200}},            /* a full band, as factors with fill have it */
+};
+
+const char *FamilyName(int k) { return k < (int)(sizeof(families) / sizeof(families[0])) ? families[k].name : NULL; }
+
+int FamilyMake(const char *name, Matrix *M)
+{
+  Entries e = {0, 0, NULL, NULL, NULL};
+  int     k = 0, rows;
+
+  while (FamilyName(k) && strcmp(FamilyName(k), name)) k++;
+  if (!FamilyName(k)) {
+    fprintf(stderr, "no family '%s'; there are:", name);
+    for (k = 0; FamilyName(k); k++) fprintf(stderr, " %s", FamilyName(k));
+    fprintf(stderr, "\n");
+    return -1;
+  }
+  rows = families[k].pattern(families[k].of, &e);
+  for (int i = 0; i < rows; i++) Add(&e, i, i, 0);
+  FromEntries(rows, rows, 0, &e, M);
+  if (families[k].order) {
+    int *place = families[k].order(M);
+
+    Reorder(place, M);
+    free(place);
+  }
+  return 0;
+}
