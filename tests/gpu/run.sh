@@ -5,6 +5,7 @@
 #   PARTS      which of those below (default: all down to petsc)
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see tests/bench/bench.cu)
 #   MATRICES   of solve and solutions: generated ones by name, files by path (default: those of the benchmark and all files)
+#   FAMILIES   of families: family:NAME ... (default: all)
 #   RESULTS    where the results go (default: results). On several GPUs parts can run side by side, with a RESULTS and CUDA_VISIBLE_DEVICES each
 #
 # Writes RESULTS/gpu.txt (what ran, on what, how long, with which outcome). Exit status 1 where something failed. The parts, what they write
@@ -13,6 +14,7 @@
 #   harness    harness.log                    4 min    PETSc's tests
 #   matrices   matrices.log                   ~1 min   ILU(0) of the real matrices against PETSc's own
 #   solve      solve.jsonl                    9 min    a line for each algorithm, setting and triangle
+#   families   families.jsonl                 -        the same of families of generated matrices (tests/bench/families.c); at most 500 s
 #   sanitizer  sanitizer.log                  ~1 min   needs compute-sanitizer
 #   profile    profile.jsonl                  ~2 min   hardware counters; needs ncu
 #   setup      setup.jsonl                    ~1 min   a line for each matrix and way to set up; PCApply without the waits of the log
@@ -25,11 +27,11 @@
 #   recblock   recblock.jsonl                 ~1 min   recblock's settings
 #   ag         ag_search.jsonl                ~1 min   searches among ag's schemes
 #
-# Where a run may not take longer than ten minutes: PARTS="petsc ranks setup orders", PARTS="solutions", PARTS="repeats dense recblock ag", PARTS="solve",
+# Where a run may not take longer than ten minutes: PARTS="petsc ranks setup orders", PARTS="solutions", PARTS="repeats dense recblock ag", PARTS="solve", PARTS="families",
 # PARTS="harness matrices profile", PARTS="sanitizer"; each writes gpu.txt anew. `make plots` makes tables and plots of all of it.
 set -u
 parts=${PARTS:-harness matrices solve sanitizer profile setup petsc}
-known=" harness matrices solve sanitizer profile setup petsc ranks orders solutions repeats dense recblock ag "
+known=" harness matrices solve families sanitizer profile setup petsc ranks orders solutions repeats dense recblock ag "
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -81,7 +83,7 @@ if [ $out = /dev/null ]; then
   for p in $parts; do
     case $p in
     harness | matrices | setup | petsc | ranks | orders | solutions) say "  $p: a PETSc with CUDA" ;;
-    solve | repeats) say "  $p: nothing else" ;;
+    solve | families | repeats) say "  $p: nothing else" ;;
     sanitizer) say "  sanitizer: compute-sanitizer of the CUDA toolkit" ;;
     profile) say "  profile: ncu (Nsight Compute) and Python" ;;
     dense) say "  dense: cuBLAS" ;;
@@ -118,6 +120,25 @@ if begin solve "triangular solves"; then
   status=$?
   grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/solve-float.log" | tee -a "$out"
   verdict "float" $status "$results/solve-float.log"
+fi
+
+if begin families "triangular solves of generated families"; then
+  rm -f "$results/families.jsonl"
+  : >"$results/families.log"
+  # one to a process: what stops one is not the end of the others
+  until=$((SECONDS + 500)) made=0
+  for family in $FAMILIES; do
+    left=$((until - SECONDS))
+    if [ $left -lt 10 ]; then verdict "from $family on: no time left" 1 && break; fi
+    timeout -k 5 $((left < 60 ? left : 60)) "$BENCH" -a chunk,inverse,thread,recompute,sell -r 3 -m 15 -pairs 0 -o "$results/families.jsonl" "$family" >"$results/family.log" 2>&1
+    status=$?
+    cat "$results/family.log" >>"$results/families.log"
+    if [ $status = 0 ]; then made=$((made + 1)); else verdict "$family" $status "$results/family.log"; fi
+  done
+  rm -f "$results/family.log"
+  grep -E "WRONG|DIFFER|captured" "$results/families.log" | tee -a "$out"
+  [ $made = 0 ] || verdict "$made families, double" 0
+  [ ! -f "$results/families.jsonl" ] || python3 tests/bench/table.py --summary "$results/families.jsonl" | tee -a "$out"
 fi
 
 if begin sanitizer "compute-sanitizer"; then
