@@ -10,7 +10,8 @@
 #include "pattern.cuh"
 
 enum {
-  BLOCK = 256
+  BLOCK   = 256,
+  SAMPLES = (int)TRSV_SAMPLES / (int)BLOCK /* of a thread */
 };
 
 typedef unsigned long long Sum;
@@ -32,13 +33,18 @@ static __device__ void analysis_sample(const Pattern &A, int entries, Sum *found
 {
   TRSV_SHARED(unsigned, bin, TRSV_BINS);
   TRSV_SHARED(Sum, all, 1);
-  const int t   = (int)threadIdx.x;
+  const int t = (int)threadIdx.x, samples = TrsvSamples(entries);
+  int       column[SAMPLES]; /* loaded all at once */
   Sum       sum = 0;
 
+#pragma unroll
+  for (int n = 0; n < SAMPLES; n++) column[n] = n * BLOCK + t < samples ? A.columns[TrsvSample(n * BLOCK + t, entries)] : 0;
   for (int n = t; n < TRSV_BINS; n += BLOCK) bin[n] = 0;
   if (t == 0) *all = 0;
   __syncthreads();
-  for (int n = t; n < TrsvSamples(entries); n += BLOCK) atomicAdd(&bin[TrsvBin(A.columns[TrsvSample(n, entries)])], 1u);
+#pragma unroll
+  for (int n = 0; n < SAMPLES; n++)
+    if (n * BLOCK + t < samples) atomicAdd(&bin[TrsvBin(column[n])], 1u);
   __syncthreads();
   for (int n = t; n < TRSV_BINS; n += BLOCK) sum += TrsvSharedIn(bin[n], entries);
   if (sum) atomicAdd(all, sum);
