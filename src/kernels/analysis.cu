@@ -20,37 +20,12 @@ typedef unsigned long long Sum;
 typedef struct {
   Sum      squares, distance, profile; /* of the rows' lengths; of |row - column|; of the farthest of each row */
   Sum      chained;                    /* rows that depend on the one solved right before */
-  Sum      shared;                     /* TrsvSharedIn() of all bins */
   unsigned wrong;                /* how many rows there are from the first one on that is not in order; 0 where all are */
   unsigned row_max, bandwidth;
   int      start, entries;       /* the first and the last offset */
-  Sum      span;                 /* of the level sets, each times its rows; last of all */
+  Sum      sums[2];              /* of the spans of level sets, each times its rows; TrsvSharedIn() of all bins; last of all */
   TrsvSearch search;
 } Found;
-
-/* The statistic `shared`, by one block. */
-static __device__ void analysis_sample(const Pattern &A, int entries, Sum *found)
-{
-  TRSV_SHARED(unsigned, bin, TRSV_BINS);
-  TRSV_SHARED(Sum, all, 1);
-  const int t = (int)threadIdx.x, samples = TrsvSamples(entries);
-  int       column[SAMPLES]; /* loaded all at once */
-  Sum       sum = 0;
-
-#pragma unroll
-  for (int n = 0; n < SAMPLES; n++) column[n] = n * BLOCK + t < samples ? A.columns[TrsvSample(n * BLOCK + t, entries)] : 0;
-  for (int n = t; n < TRSV_BINS; n += BLOCK) bin[n] = 0;
-  if (t == 0) *all = 0;
-  __syncthreads();
-#pragma unroll
-  for (int n = 0; n < SAMPLES; n++)
-    if (n * BLOCK + t < samples) atomicAdd(&bin[TrsvBin(column[n])], 1u);
-  __syncthreads();
-  for (int n = t; n < TRSV_BINS; n += BLOCK) sum += TrsvSharedIn(bin[n], entries);
-  if (sum) atomicAdd(all, sum);
-  __syncthreads();
-  if (t == 0) *found = *all;
-}
 
 /* For what comes next, where words are given: those of all rows and as many behind them are cleared, as many more number the rows. */
 static __global__ void analysis_check(const Pattern A, unsigned *word, Found *found)
@@ -127,7 +102,6 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
     atomicAdd(&found->chained, sums[3]);
     atomicMax(&found->bandwidth, extreme[2]);
   }
-  if (!first && entries > 0) analysis_sample(A, entries, &found->shared);
 }
 
 /* Where each level set starts, from the words of all rows in order. */
@@ -139,14 +113,39 @@ static __global__ void analysis_bounds(int rows, int levels, const unsigned *sor
   if (p == 0) start[levels] = rows;
 }
 
-/* A thread for each level set. */
-static __global__ void analysis_span(int levels, const int *start, const int *order, Sum *span)
+/* The statistic `shared`, by one block. */
+static __device__ void analysis_sample(const Pattern &A, int entries, Sum *found)
+{
+  TRSV_SHARED(unsigned, bin, TRSV_BINS);
+  TRSV_SHARED(Sum, all, 1);
+  const int t = (int)threadIdx.x, samples = TrsvSamples(entries);
+  int       column[SAMPLES]; /* loaded all at once */
+  Sum       sum = 0;
+
+#pragma unroll
+  for (int n = 0; n < SAMPLES; n++) column[n] = n * BLOCK + t < samples ? A.columns[TrsvSample(n * BLOCK + t, entries)] : 0;
+  for (int n = t; n < TRSV_BINS; n += BLOCK) bin[n] = 0;
+  if (t == 0) *all = 0;
+  __syncthreads();
+#pragma unroll
+  for (int n = 0; n < SAMPLES; n++)
+    if (n * BLOCK + t < samples) atomicAdd(&bin[TrsvBin(column[n])], 1u);
+  __syncthreads();
+  for (int n = t; n < TRSV_BINS; n += BLOCK) sum += TrsvSharedIn(bin[n], entries);
+  if (sum) atomicAdd(all, sum);
+  __syncthreads();
+  if (t == 0) *found = *all;
+}
+
+/* A thread for each level set. sums: the span; and, by the first block, what shared is made of, of a matrix that is known to be sound. */
+static __global__ void analysis_span(const Pattern A, int entries, int levels, const int *start, const int *order, Sum *sums)
 {
   const int l = (int)(blockIdx.x * blockDim.x + threadIdx.x), first = l < levels ? start[l] : 0, size = l < levels ? start[l + 1] - first : 0, out = TRSV_SPAN_LEFT_OUT(size);
   Sum       mine = size ? (Sum)size * (Sum)(order[first + size - 1 - out] - order[first + out]) : 0;
 
   for (int half = 16; half; half /= 2) mine += __shfl_xor_sync(~0u, mine, half);
-  if (threadIdx.x % 32 == 0) (void)atomicAdd(span, mine);
+  if (threadIdx.x % 32 == 0) (void)atomicAdd(sums, mine);
+  if (!blockIdx.x && entries) analysis_sample(A, entries, sums + 1);
 }
 
 /* The row of each entry, and its place among all. */
@@ -217,12 +216,12 @@ static TrsvError Check(const TrsvMatrix *A, unsigned *word, Found *room, Found *
   return TrsvSearchEnded(&found->search);
 }
 
-/* The level sets, of rows whose words are found, and their span, for which there is a sum that is 0; word as in Check(). */
-static TrsvError LevelSets(TrsvAnalysis *a, int rows, unsigned *word, Sum *sum)
+/* The level sets, of rows whose words are found, and the statistics that are asked for then, for which there are two sums that are 0; word as in Check(). */
+static TrsvError LevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, unsigned *word, Sum *sum)
 {
-  const int       levels = a->statistics.levels;
+  const int       rows = A->rows, levels = a->statistics.levels;
   unsigned *const sorted = word + rows;
-  Sum             span;
+  Sum             found[2];
 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * ((size_t)rows + (size_t)levels + 1), &a->order));
   a->levels = a->order + rows;
@@ -230,10 +229,11 @@ static TrsvError LevelSets(TrsvAnalysis *a, int rows, unsigned *word, Sum *sum)
   TrsvCall(TrsvSortLevels(rows, levels, word, sorted, (int *)sorted + rows, a->order));
   TRSV_LAUNCH(analysis_bounds, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, rows, levels, levels > 1 ? sorted : word, a->levels);
   TrsvCall(TrsvDeviceLaunched("analysis_bounds"));
-  TRSV_LAUNCH(analysis_span, Blocks(levels), BLOCK, 0, (TrsvStream)NULL, levels, (const int *)a->levels, (const int *)a->order, sum);
+  TRSV_LAUNCH(analysis_span, Blocks(levels), BLOCK, 0, (TrsvStream)NULL, Pattern(A), entries, levels, (const int *)a->levels, (const int *)a->order, sum);
   TrsvCall(TrsvDeviceLaunched("analysis_span"));
-  TrsvCall(TrsvDeviceDownload(&span, sum, sizeof(span), NULL));
-  a->statistics.span = (double)span / rows;
+  TrsvCall(TrsvDeviceDownload(found, sum, sizeof(found), NULL));
+  a->statistics.span   = (double)found[0] / rows;
+  a->statistics.shared = TrsvShared(found[1], entries, entries - (A->diagonal == TRSV_DIAGONAL_UNIT ? 0 : rows));
   return TRSV_SUCCESS;
 }
 
@@ -250,9 +250,8 @@ static TrsvError Analyse(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
   a->statistics.level_max = (int)found.search.widest;
   a->statistics.bandwidth = (int)found.bandwidth;
   a->statistics.chained   = A->rows ? (double)found.chained / A->rows : 0;
-  a->statistics.shared    = TrsvShared(found.shared, found.entries, found.entries - (unit ? 0 : A->rows));
   TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
-  return LevelSets(a, A->rows, word, &room->span);
+  return LevelSets(A, a, found.entries, word, room->sums);
 }
 
 extern "C" TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)

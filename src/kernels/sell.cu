@@ -485,8 +485,9 @@ static double Levels(const TrsvStatistics *s)
   return chain > LANES / 2 ? s->levels : fmax(s->levels / chain, s->levels - 2 * (chain - 1));
 }
 
-/* A launch, a hop for each level set, as a warp waits for all its rows; what crosses the memory, or what one line of L2 gives out where all want the same. The constants are those by which the choice between this
-   and the others costs least, 0.2% (geometric mean over 190 triangles on an H200); where there are up to 30 level sets they say 17% too much in the mean. */
+/* A launch, a hop for each level set, as a warp waits for all its rows; what crosses the memory, or what one line of L2 gives out where all want
+   the same. The constants are those by which the choice between this and the others costs least, 0.2% (geometric mean over 190 triangles on an H200);
+   where there are up to 30 level sets they say 17% too much in the mean. */
 static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double launch = 4.0e-6, hop = 0.8e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 3.6e-12 : 5.2e-12) * c->byte, same = 2e-11 * c->hop;

@@ -85,7 +85,7 @@ typedef struct {
   double late;        /* of products of `inverse`: dependencies of a row that get ready right before it, mean; 0: not known */
   double chained;     /* rows that depend on the one solved right before them, over all rows; 0: not known of products of `inverse` */
   double granularity; /* parallel granularity, CapelliniSpTRSV (ICPP 2020) Equation 1, bases 10, biases 0.01 */
-  double shared;      /* dependencies on rows that more than 120 others depend on, but for 120 of each: over all, from a sample of 4,096; 0: not known of products */
+  double shared;      /* dependencies on rows that more than 120 others depend on, but for 120 of each: over all, from a sample of 4,096; of products that of T, or 0 */
 } TrsvStatistics;
 
 /* The result of TrsvAnalyse: statistics, and the rows in an order in which each follows all it depends on. */

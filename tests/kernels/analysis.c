@@ -206,6 +206,24 @@ static void TestShared(void)
   }
 }
 
+/* A device matrix whose offsets fall and then say more than its arrays have: nothing behind them is read. */
+static void TestShort(void)
+{
+  static const int offsets[] = {0, 1, 2, 1, 100}, columns[] = {0, 0, 0};
+  TrsvMatrix       D         = {4, NULL, NULL, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_DEVICE, NULL};
+  TrsvAnalysis    *a;
+  int             *o, *c;
+
+  Begin("structure: offsets fall, and the last is beyond the columns");
+  if (TrsvDeviceAlloc(sizeof(offsets), &o) || TrsvDeviceAlloc(sizeof(columns), &c) || TrsvDeviceUpload(o, offsets, sizeof(offsets), NULL) || TrsvDeviceUpload(c, columns, sizeof(columns), NULL)) exit(2);
+  D.offsets = o;
+  D.columns = c;
+  ExpectError(TrsvAnalyse(&D, &a), TRSV_ERR_STRUCTURE, "TrsvAnalyse");
+  TrsvDeviceFree(o);
+  TrsvDeviceFree(c);
+  End();
+}
+
 static void Bad(const char *name, int rows, const int *offsets, const int *columns, TrsvTriangle triangle, TrsvDiagonal diagonal, const char *row)
 {
   const TrsvMatrix A        = {rows, offsets, columns, triangle, diagonal, TRSV_DOUBLE, TRSV_HOST, NULL};
@@ -426,6 +444,7 @@ void TestAnalysis(void)
   TestStatistics();
   TestGranularity();
   TestShared();
+  TestShort();
   TestStructure();
   TestRandomStructure();
   TestTranspose();
