@@ -184,6 +184,7 @@ enum {
   TRSV_SHARED  = 120 /* a row that so many others depend on is taken by about all chunks, which further ones share */
 };
 
+/* Chris Wellons' lowbias32 (hash-prospector, public domain). */
 TRSV_BOTH unsigned TrsvHash(unsigned v)
 {
   v = (v ^ v >> 16) * 0x7feb352du;
