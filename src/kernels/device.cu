@@ -26,13 +26,12 @@ enum {
 static TrsvError Few(void *host, const void *device, size_t bytes, unsigned *words, TrsvStream stream)
 {
   TrsvCall(Check(cudaMemcpyAsync(words, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
-  TrsvCall(Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize"));
+  TrsvCall(TrsvDeviceWait(stream));
   memcpy(host, words, bytes);
   return TRSV_SUCCESS;
 }
 
-/* A copy to pageable memory holds a lock of the driver while it waits for what is before it, and keeps other threads from launching: so that is waited
-   for first. */
+/* A copy to pageable memory waits for what is before it, where nothing else can go on: so that is waited for first. */
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
   unsigned *words;
@@ -43,7 +42,7 @@ extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t b
     TrsvDeviceFreeWords(FEW, words);
     return TRSV_SUCCESS;
   }
-  TrsvCall(Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize"));
+  TrsvCall(TrsvDeviceWait(stream));
   TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }
@@ -58,7 +57,7 @@ extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *point
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceFinish(void) { return Check(cudaStreamSynchronize(TrsvDeviceDefault()), "cudaStreamSynchronize"); }
+extern "C" TrsvError TrsvDeviceFinish(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
 
 extern "C" TrsvError TrsvDeviceCurrent(int *device) { return Check(cudaGetDevice(device), "cudaGetDevice"); }
 

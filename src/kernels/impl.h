@@ -145,7 +145,7 @@ void      TrsvDeviceFreeWord(unsigned *);
 TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream);
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream);
 void      TrsvDeviceUnstage(void *device, TrsvStream);
-TrsvError TrsvDeviceSettle(void); /* waits for what this thread's default stream was asked for; what was released there may then be asked for in any */
+TrsvError TrsvDeviceSettle(void); /* waits for what the default stream was asked for; what was released there may then be asked for in any */
 
 /* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter; index and values on the device */
 TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to, TrsvStream);
@@ -223,14 +223,17 @@ TRSV_BOTH double TrsvShared(unsigned long long of_all_bins, int entries, int off
    squares: sum of the squares of the rows' lengths; distance: sum of |row - column|; profile: that of the farthest of each row. */
 void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance, unsigned long long profile);
 
-/* What NULL stands for where a stream is asked for: CUDA's default stream, or in the second thread of TrsvDeviceTogether one of its own. */
+/* What NULL stands for where a stream is asked for: CUDA's default stream, or for the second of TrsvDeviceTogether one of its own. */
 TrsvStream TrsvDeviceDefault(void);
 
 static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? stream : TrsvDeviceDefault(); }
 
-/* Runs a function with two data at the same time: in this thread, and in one of its own, whose default stream does not wait for ours. What the
-   default stream was asked for before is there for both. The first's error, or else the second's. */
+/* Runs a function with two data at the same time, in turns: where the one waits for the device the other goes on, with a default stream that does not
+   wait for the first's. What the default stream was asked for before is there for both. The first's error, or else the second's. No lock is to be held
+   where a turn may end. */
 TrsvError TrsvDeviceTogether(TrsvError (*run)(void *data), void *first, void *second);
+
+TrsvError TrsvDeviceWait(TrsvStream); /* until the stream has done what it was asked for: where turns end */
 
 TrsvError TrsvDeviceFinish(void); /* waits for what was asked of the default stream */
 TrsvError TrsvDeviceCurrent(int *device); /* its number; TRSV_ERR_UNSUPPORTED where its times mean nothing */

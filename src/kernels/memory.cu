@@ -97,11 +97,13 @@ struct Block {
   int        device;
   bool       used, done; /* done: no stream has anything left to do with it */
   TrsvStream stream;     /* not used: where it was last */
+  size_t     turn;       /* likewise: which release it was */
   Block     *next;
 };
 
 static Block *blocks;
 static size_t in_use, most_in_use, kept; /* bytes */
+static size_t releases;                  /* of what is kept */
 
 static void Use(Block *b)
 {
@@ -218,24 +220,28 @@ extern "C" void TrsvDeviceUnstage(void *pointer, TrsvStream stream)
   else if (*at) {
     (*at)->used   = false;
     (*at)->stream = TrsvDeviceDefault();
+    (*at)->turn   = releases++;
     in_use -= (*at)->bytes;
     kept += (*at)->bytes;
   }
   (void)pthread_mutex_unlock(&one_at_a_time);
 }
 
-/* Nobody can release anything between the wait and the note. */
+/* What another thread releases during the wait may still be under way. */
 extern "C" TrsvError TrsvDeviceSettle(void)
 {
-  int       device;
-  TrsvError error;
+  size_t before;
+  int    device;
 
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
   (void)pthread_mutex_lock(&one_at_a_time);
-  error = TrsvDeviceFinish();
-  for (Block *b = blocks; b && !error; b = b->next) b->done = b->done || (!b->used && b->device == device && b->stream == TrsvDeviceDefault());
+  before = releases;
   (void)pthread_mutex_unlock(&one_at_a_time);
-  return error;
+  TrsvCall(TrsvDeviceFinish());
+  (void)pthread_mutex_lock(&one_at_a_time);
+  for (Block *b = blocks; b; b = b->next) b->done = b->done || (!b->used && b->device == device && b->stream == TrsvDeviceDefault() && b->turn < before);
+  (void)pthread_mutex_unlock(&one_at_a_time);
+  return TRSV_SUCCESS;
 }
 
 extern "C" size_t TrsvDeviceHeld(void) { return in_use; }

@@ -1,37 +1,92 @@
 /*
-   Two analyses at the same time, each in a thread and a stream of its own: they follow chains of dependencies, and leave most of the device idle.
+   Two analyses at the same time: they follow chains of dependencies, and leave most of the device idle.
 
-   Where there is no memory for a stream, or no thread, they run one after the other.
-   Why both end: the kernels of one wait for blocks of their own launch that have started before (tickets), never for the other's.
+   Both run in the thread that asks, as coroutines: where the one waits for the device the other goes on, each with a stack and a stream of its own.
+   A second thread would do as well where analyses are long, but takes longer than a small one to start and to be waited for, and the two hold each
+   other up in the driver.
+   Where there is no memory for a stream or a stack, they run one after the other.
+   Why both end: the kernels of one wait for blocks of their own launch that have started before (tickets), never for the other's; and who waits for
+   kernels that are done goes on when its turn comes.
 */
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 #include "runtime.cuh"
 
-static thread_local cudaStream_t own; /* NULL in all threads but ours */
-
-extern "C" TrsvStream TrsvDeviceDefault(void) { return own; }
-
-struct Second {
-  TrsvError (*run)(void *);
-  void        *data;
-  int          device;
-  cudaStream_t stream;
-  TrsvError    error;
-  char         message[512]; /* TrsvErrorMessage() of its thread */
+enum {
+  STACK = 8 << 20, /* bytes, as much as a thread has: the driver runs on it too, and may compile; only what is used takes memory */
+  GUARD = 64 << 10 /* of these, which nobody may touch */
 };
 
-static void *Run(void *second)
-{
-  Second *s = (Second *)second;
+struct Two {
+  TrsvError (*run)(void *);
+  void        *data; /* of the second */
+  cudaStream_t stream;
+  void        *stack;
+  ucontext_t   context[2];
+  int          now; /* which of them runs */
+  bool         ended; /* the second */
+  TrsvError    error; /* the second's */
+  char         message[512];
+};
 
-  own      = s->stream;
-  s->error = Check(cudaSetDevice(s->device), "cudaSetDevice, in a second thread");
-  if (!s->error) s->error = s->run(s->data);
+static thread_local Two *two; /* those under way */
+
+extern "C" TrsvStream TrsvDeviceDefault(void) { return two && two->now ? two->stream : NULL; }
+
+/* The other goes on, until that waits or ends. TrsvErrorMessage() is left as it is for each. */
+static void Switch(void)
+{
+  Two *const t  = two;
+  const int  me = t->now;
+  char       message[sizeof(t->message)];
+
+  (void)snprintf(message, sizeof(message), "%s", TrsvErrorMessage());
+  t->now = !me;
+  (void)swapcontext(&t->context[me], &t->context[!me]);
+  (void)TrsvFail(TRSV_SUCCESS, "%s", message);
+}
+
+extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
+{
+  for (; two && !two->ended; Switch()) {
+    const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
+
+    if (e != cudaErrorNotReady) return Check(e, "cudaStreamQuery");
+    (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  }
+  return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
+}
+
+/* The second, whole; what follows is the first. */
+static void Second(void)
+{
+  Two *const t = two;
+
+  t->error = t->run(t->data);
   const TrsvError settled = TrsvDeviceSettle(); /* after an error, too: the stream is about to go */
-  if (!s->error) s->error = settled;
-  if (s->error) (void)snprintf(s->message, sizeof(s->message), "%s", TrsvErrorMessage());
-  return NULL;
+  if (!t->error) t->error = settled;
+  (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
+  t->ended = true;
+  t->now   = 0;
+}
+
+static bool MakeStack(Two *t)
+{
+  void *const stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+  if (stack == MAP_FAILED) return false;
+  if (!mprotect(stack, GUARD, PROT_NONE) && !getcontext(&t->context[1])) {
+    t->stack                        = stack;
+    t->context[1].uc_stack.ss_sp    = (char *)stack + GUARD;
+    t->context[1].uc_stack.ss_size  = STACK - GUARD;
+    t->context[1].uc_link           = &t->context[0];
+    makecontext(&t->context[1], Second, 0);
+    return true;
+  }
+  (void)munmap(stack, STACK);
+  return false;
 }
 
 enum {
@@ -70,19 +125,23 @@ static void GiveStream(int device, cudaStream_t stream)
 
 extern "C" TrsvError TrsvDeviceTogether(TrsvError (*run)(void *), void *first, void *second)
 {
-  Second    s = {run, second, 0, NULL, TRSV_SUCCESS, ""};
-  pthread_t thread;
+  Two       t = Two();
+  int       device;
   TrsvError error;
 
-  TrsvCall(Check(cudaGetDevice(&s.device), "cudaGetDevice"));
+  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
   TrsvCall(TrsvDeviceSettle());
-  s.stream       = TakeStream(s.device);
-  const bool two = s.stream && !pthread_create(&thread, NULL, Run, &s);
-
+  t.run    = run;
+  t.data   = second;
+  t.stream = TakeStream(device);
+  if (t.stream && MakeStack(&t)) two = &t;
   error = run(first);
-  if (two) (void)pthread_join(thread, NULL);
-  else if (!error) error = run(second);
-  if (s.stream) GiveStream(s.device, s.stream);
+  if (two) {
+    while (!t.ended) Switch();
+    two = NULL;
+    (void)munmap(t.stack, STACK);
+  } else if (!error) error = run(second);
+  if (t.stream) GiveStream(device, t.stream);
   if (error) return error;
-  return s.error ? TrsvFail(s.error, "%s", s.message) : TRSV_SUCCESS;
+  return t.error ? TrsvFail(t.error, "%s", t.message) : TRSV_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /*
-   L and U analysed at the same time, in two threads that take turns: what comes of it is what comes of one after the other, whatever fails, and where
+   L and U analysed at the same time, as coroutines: what comes of it is what comes of one after the other, whatever fails, and where
    memory is too short for both at once.
 */
 #include "check.h"

@@ -1,16 +1,18 @@
 /*
-   cuda_runtime.h: what src/kernels/together.cu has from the CUDA runtime and of threads, over the executor: device.cc and turns.cc.
+   cuda_runtime.h: what src/kernels/together.cu has from the CUDA runtime and of contexts, over the executor: device.cc and turns.cc.
 */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H
 
-#include <pthread.h>
+#include <stddef.h>
+#include <ucontext.h>
 
 typedef struct CUstream_st *cudaStream_t;
 
 typedef enum {
   cudaSuccess,
   cudaErrorMemoryAllocation,
+  cudaErrorNotReady,
   cudaErrorUnknown
 } cudaError_t;
 
@@ -20,17 +22,21 @@ enum {
 
 extern "C" {
 cudaError_t cudaGetDevice(int *);
-cudaError_t cudaSetDevice(int);
 cudaError_t cudaGetLastError(void);
 const char *cudaGetErrorString(cudaError_t);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t);
+cudaError_t cudaStreamQuery(cudaStream_t);
+cudaError_t cudaStreamSynchronize(cudaStream_t);
 
-int SimtThreadCreate(pthread_t *, const pthread_attr_t *, void *(*run)(void *), void *data);
-int SimtThreadJoin(pthread_t, void **);
+void SimtMakeContext(ucontext_t *, void (*)(void), int);
+int  SimtSwapContext(ucontext_t *, const ucontext_t *);
+
+void *SimtMap(size_t bytes, int protection, int flags);
 }
 
-#define pthread_create SimtThreadCreate
-#define pthread_join   SimtThreadJoin
+#define makecontext(context, run, arguments) SimtMakeContext(context, run, arguments)
+#define mmap(address, bytes, protection, flags, file, offset) SimtMap(bytes, protection, flags)
+#define swapcontext(from, to) SimtSwapContext(from, to)
 
 #endif

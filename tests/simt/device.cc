@@ -2,8 +2,8 @@
    The device functions of impl.h over malloc and memcpy, for the executor. Device memory is counted, starts as junk, and is told from
    host memory where copies are made. Any call that may fail can be made to.
 */
+#include <sys/mman.h>
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -33,7 +33,6 @@ size_t SimtLive(void) { return live.size(); }
 
 static bool fails(void)
 {
-  simt::take_turns();
   if (until == 1) {
     has_failed = 1;
     if (!for_ever) until = 0;
@@ -91,9 +90,10 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream)
+TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
   if (fails() || (bytes && !holds(device, bytes))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the host: invalid argument");
+  TrsvCall(TrsvDeviceWait(stream));
   if (bytes) memcpy(host, device, bytes);
   return TRSV_SUCCESS;
 }
@@ -155,16 +155,15 @@ void TrsvDeviceUnstage(void *device, TrsvStream) { TrsvDeviceFree(device); }
 
 TrsvError TrsvDeviceSettle(void) { return TrsvDeviceFinish(); }
 
-TrsvError TrsvDeviceFinish(void) { return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaStreamSynchronize: made to fail") : TRSV_SUCCESS; }
+TrsvError TrsvDeviceFinish(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
 
-/* What the device stands for where two threads use it: see cuda_runtime.h. Streams are counted as memory is. */
+/* What the device stands for where two use it: see cuda_runtime.h. Streams are counted as memory is. */
 cudaError_t cudaGetDevice(int *device)
 {
   *device = 1 << 20; /* no number under which a stream is kept: each is made, and may fail to be */
   return cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int) { return fails() ? cudaErrorUnknown : cudaSuccess; }
 cudaError_t cudaGetLastError(void) { return cudaSuccess; }
 const char *cudaGetErrorString(cudaError_t) { return "made to fail"; }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) { return take(1, 0, (void **)stream) ? cudaErrorMemoryAllocation : cudaSuccess; }
@@ -175,8 +174,15 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
   return cudaSuccess;
 }
 
-int SimtThreadCreate(pthread_t *thread, const pthread_attr_t *, void *(*run)(void *), void *data) { return fails() ? EAGAIN : simt::begin_thread(thread, run, data); }
-int SimtThreadJoin(pthread_t thread, void **) { return simt::end_thread(thread); }
+void *SimtMap(size_t bytes, int protection, int flags) { return fails() ? MAP_FAILED : (mmap)(nullptr, bytes, protection, flags, -1, 0); }
+
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return fails() ? cudaErrorUnknown : cudaSuccess; }
+
+cudaError_t cudaStreamQuery(cudaStream_t)
+{
+  if (fails()) return cudaErrorUnknown;
+  return simt::turn_ends() ? cudaErrorNotReady : cudaSuccess;
+}
 
 /* Predictions must not depend on the executor's time. */
 TrsvError TrsvDeviceCurrent(int *) { return TRSV_ERR_UNSUPPORTED; }

@@ -5,7 +5,6 @@
 #ifndef SIMT_ENGINE_H
 #define SIMT_ENGINE_H
 
-#include <pthread.h>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -138,9 +137,7 @@ void disown(Thread *);                         /* it has ended; its stores may s
 void forget_shared(const Block *);             /* it has ended: nobody sees what is still on its way to its shared memory */
 
 /* turns.cc */
-void take_turns(); /* what every call to the device does first that may fail: another thread of the host may run before it */
-int  begin_thread(pthread_t *, void *(*run)(void *), void *data);
-int  end_thread(pthread_t);
+bool turn_ends(); /* of two coroutines of the host: is what this one waits for not there yet? */
 
 /* what exits and copies mean to others: warp.cc, async.cc */
 void thread_ended(Thread *);

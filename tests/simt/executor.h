@@ -65,7 +65,7 @@ int    SimtFailed(void);                   /* has one failed since? */
 size_t SimtLive(void);                     /* device allocations not yet freed */
 void   SimtLimit(size_t bytes);            /* that the device has, from now on; 0: as many as are asked for */
 
-unsigned SimtTurns(void); /* how often one of two threads of the host went on while the other stood still */
+unsigned SimtTurns(void); /* how often one of two coroutines of the host went on while the other stood still */
 
 #ifdef __cplusplus
 }

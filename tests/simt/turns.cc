@@ -1,82 +1,90 @@
 /*
-   A second thread of the host, as TrsvDeviceTogether starts one. Of the two, one runs: at each call to the device it may lose its turn to the other, as
-   the seed has it. So the executor sees one thread, equal settings give equal runs, and what the two do between calls comes in many orders.
+   A second stack of the host, as TrsvDeviceTogether has one, whose two coroutines take turns: a wait for the device, which in the executor has always done what it
+   was asked for, ends a turn or does not, as the seed has it. So equal settings give equal runs, and what the two do between waits comes in many orders.
+
+   Switches are the C library's; the sanitizer is told of them, as fiber.cc tells it of those of a kernel's threads.
 */
-#include <pthread.h>
-#include <condition_variable>
-#include <cstdlib>
-#include <mutex>
+#include <cstdint>
+#include "cuda_runtime.h"
 #include "engine.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+  #include <sanitizer/asan_interface.h>
+  #include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace simt {
 
-static std::mutex              lock;
-static std::condition_variable passed;
-static bool                    second, joining; /* is there one that has not ended? Does the first wait for it? */
-static bool                    turn;            /* false: the first's */
-static uint64_t                random_state;
-static unsigned                changes;         /* of the turn */
-static void                 *(*second_run)(void *);
-static void                   *second_data;
+static uint64_t random_state;
+static unsigned changes; /* of the turn */
+static void   (*entry)(void);
 
-static thread_local bool is_second;
+#if defined(__SANITIZE_ADDRESS__)
+static bool        in_second;
+static void       *fake[2];
+static const void *stack[2];
+static size_t      size[2];
 
-/* Gives the turn away and, unless for good, waits until it comes back. */
-static void pass(bool for_good)
+static void leaving(bool for_good)
 {
-  std::unique_lock<std::mutex> hold(lock);
-
-  turn = !is_second;
-  changes++;
-  passed.notify_all();
-  if (!for_good) passed.wait(hold, [] { return turn == is_second; });
+  __sanitizer_start_switch_fiber(for_good ? nullptr : &fake[in_second], stack[!in_second], size[!in_second]);
+  in_second = !in_second;
 }
 
-void take_turns()
+static void arrived() { __sanitizer_finish_switch_fiber(fake[in_second], in_second ? &stack[0] : nullptr, in_second ? &size[0] : nullptr); }
+
+static void made(const ucontext_t *c)
 {
-  if (!second || joining) return;
+  __asan_unpoison_memory_region(c->uc_stack.ss_sp, c->uc_stack.ss_size);
+  stack[1] = c->uc_stack.ss_sp;
+  size[1]  = c->uc_stack.ss_size;
+  fake[1]  = nullptr;
+}
+#else
+static void leaving(bool) { }
+static void arrived() { }
+static void made(const ucontext_t *) { }
+#endif
+
+static void second()
+{
+  arrived();
+  entry();
+  changes++;
+  leaving(true);
+}
+
+bool turn_ends()
+{
   random_state ^= random_state << 13;
   random_state ^= random_state >> 7;
   random_state ^= random_state << 17;
-  if (random_state >> 62 == 0) pass(false);
+  return random_state >> 63;
 }
 
-static void *in_second(void *)
-{
-  is_second = true;
-  {
-    std::unique_lock<std::mutex> hold(lock);
-    passed.wait(hold, [] { return turn; });
-  }
-  void *result = second_run(second_data);
-  second       = false;
-  pass(true);
-  return result;
 }
 
-int begin_thread(pthread_t *thread, void *(*run)(void *), void *data)
+extern "C" {
+
+void SimtMakeContext(ucontext_t *context, void (*run)(void), int)
 {
   static uint64_t begun;
 
-  if (second) abort(); /* there are two at most */
-  second_run   = run;
-  second_data  = data;
-  random_state = (SimtSettings.seed + ++begun) * 0x9e3779b97f4a7c15ull | 1;
-  second       = true;
-  turn         = false;
-  const int error = pthread_create(thread, nullptr, in_second, nullptr);
-  if (error) second = false;
+  simt::random_state = (SimtSettings.seed + ++begun) * 0x9e3779b97f4a7c15ull | 1;
+  simt::entry        = run;
+  simt::made(context);
+  (makecontext)(context, simt::second, 0);
+}
+
+int SimtSwapContext(ucontext_t *from, const ucontext_t *to)
+{
+  simt::changes++;
+  simt::leaving(false);
+  const int error = (swapcontext)(from, to);
+  simt::arrived();
   return error;
 }
 
-int end_thread(pthread_t thread)
-{
-  joining = true;
-  if (second) pass(false);
-  joining = false;
-  return pthread_join(thread, nullptr);
-}
+unsigned SimtTurns(void) { return simt::changes; }
 
 }
-
-extern "C" unsigned SimtTurns(void) { return simt::changes; }
