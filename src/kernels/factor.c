@@ -295,17 +295,14 @@ double TrsvFactorPredict(const TrsvFactor *f, const TrsvCosts *c)
 
 /* By the entry, from 150 ms for 1.5e7; by the multiply-add, where long rows that many depend on make these more than all else, from 400 ms for 6.7e8 and 12 s
    for 1.7e10. In another order than the natural one PETSc's symbolic phase of ILU puts the entries of a row into a list that it walks through for each: 53 s for 20
-   rows of 100,000. Of U's part nothing is said here; many rows that depend on a long one make operations. */
+   rows of 100,000. */
 double TrsvFactorPredictHost(const TrsvFactor *f)
 {
-  const double          entry = 10e-9, operation = 0.6e-9, walk = 0.25e-9;
-  const TrsvStatistics *s       = &f->statistics;
-  const double          squares = s->rows * s->row_mean * s->row_mean * (1 + s->row_variation * s->row_variation);
+  const double      entry = 10e-9, operation = 0.6e-9, walk = 0.25e-9;
+  const FactorWork *w = &f->on_host;
 
-  return fmax(entry * ((double)f->lower + f->upper), operation * (double)f->operations) + (f->order && f->kind == TRSV_ILU ? walk * squares : 0);
+  return fmax(entry * ((double)f->lower + f->upper), operation * (double)w->operations) + (f->order && f->kind == TRSV_ILU ? walk * (double)w->squares : 0);
 }
-
-double TrsvFactorOperations(const TrsvFactor *f) { return (double)f->operations; }
 
 int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes; }
 

@@ -28,6 +28,12 @@ typedef struct {
   unsigned long long largest; /* bits of the largest row sum, for TRSV_SHIFT_POSITIVE_DEFINITE */
 } FactorStatus;
 
+/* What PETSc's factorisation on a host would take. */
+typedef struct {
+  unsigned long long operations; /* multiply-adds: each row goes through all of U's rows that it depends on */
+  unsigned long long squares;    /* of the lengths of rows, L's and U's together */
+} FactorWork;
+
 struct TrsvFactor {
   TrsvFactorKind kind;
   TrsvPrecision  precision;
@@ -55,7 +61,7 @@ struct TrsvFactor {
   TrsvAnalysis  *analysis;   /* of L, until TrsvFactorTrim() */
   struct FactorCusparse *cusparse; /* where TrsvFactorCusparse() was asked for, else NULL */
   int            longest;    /* entries of the longest row that takes a warp */
-  long long      operations; /* see TrsvFactorOperations() */
+  FactorWork     on_host;
   size_t         bytes;
 };
 

@@ -277,30 +277,37 @@ static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *col
   return error;
 }
 
-/* A thread for each entry of L: how long the row of U is that it stands for. */
-static __global__ void split_operations(int entries, const int *l_columns, const int *u_offsets, unsigned long long *operations)
+static __device__ __forceinline__ void AddUp(unsigned long long n, unsigned long long *sum)
 {
-  const int          k = Index();
-  unsigned long long n = k < entries ? (unsigned long long)(u_offsets[l_columns[k] + 1] - u_offsets[l_columns[k]]) : 0;
-
   for (int half = 16; half; half /= 2) n += __shfl_xor_sync(~0u, n, half);
-  if (threadIdx.x % 32 == 0 && n) (void)atomicAdd(operations, n);
+  if (threadIdx.x % 32 == 0 && n) (void)atomicAdd(sum, n);
 }
 
-static TrsvError Operations(TrsvFactor *f)
+/* A thread for each entry of L, how long the row of U is that it stands for, and for each row: its length in both, squared. */
+static __global__ void split_work(int rows, int entries, const int *l_offsets, const int *l_columns, const int *u_offsets, FactorWork *work)
 {
-  unsigned long long *operations;
-  TrsvError           error;
+  const int  k = Index();
+  const auto upper = [&](int i) { return (unsigned long long)(u_offsets[i + 1] - u_offsets[i]); };
+  const auto length = [&](int i) { return (unsigned long long)(l_offsets[i + 1] - l_offsets[i]) + upper(i); };
 
-  if (!f->lower) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceRoom(sizeof(*operations), &operations, NULL));
-  error = TrsvDeviceClear(operations, sizeof(*operations), NULL);
+  AddUp(k < entries ? upper(l_columns[k]) : 0, &work->operations);
+  AddUp(k < rows ? length(k) * length(k) : 0, &work->squares);
+}
+
+static TrsvError Work(TrsvFactor *f)
+{
+  const int   threads = f->lower > f->rows ? f->lower : f->rows;
+  FactorWork *work;
+  TrsvError   error;
+
+  TrsvCall(TrsvDeviceRoom(sizeof(*work), &work, NULL));
+  error = TrsvDeviceClear(work, sizeof(*work), NULL);
   if (!error) {
-    TRSV_LAUNCH(split_operations, Blocks(f->lower), 256, 0, (TrsvStream)NULL, f->lower, (const int *)f->l_columns, (const int *)f->u_offsets, operations);
-    error = TrsvDeviceLaunched("split_operations");
+    TRSV_LAUNCH(split_work, Blocks(threads), 256, 0, (TrsvStream)NULL, f->rows, f->lower, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, work);
+    error = TrsvDeviceLaunched("split_work");
   }
-  if (!error) error = TrsvDeviceDownload(&f->operations, operations, sizeof(f->operations), NULL);
-  TrsvDeviceUnstage(operations, NULL);
+  if (!error) error = TrsvDeviceDownload(&f->on_host, work, sizeof(f->on_host), NULL);
+  TrsvDeviceUnstage(work, NULL);
   return error;
 }
 
@@ -313,7 +320,7 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
   error = Count(f, offsets, columns, left, row);
   if (!error) error = order ? SplitPermuted(f, offsets, columns, order, there, left) : Split(f, offsets, columns, left);
   TrsvDeviceFree(left);
-  return error ? error : Operations(f);
+  return error ? error : Work(f);
 }
 
 /* The fewest lanes that all but a few rows are short for: a long row costs its warp much time, lanes without an entry cost little. Where level sets

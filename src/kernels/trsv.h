@@ -367,7 +367,6 @@ const int            *TrsvFactorOrder(const TrsvFactor *);      /* [rows] on the
 void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
 int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row; 1 where only the pivots depend on each other */
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
-double                TrsvFactorOperations(const TrsvFactor *); /* multiply-adds where each row goes through all of U's rows that it depends on, as PETSc's does on a host */
 double                TrsvFactorPredict(const TrsvFactor *, const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
 double                TrsvFactorPredictHost(const TrsvFactor *); /* and all of PETSc's factorisation on the host, with the ways to it and back */
 void                  TrsvFactorTrim(TrsvFactor *, const TrsvPlan *lower); /* gives up the analysis of L, which TrsvFactorTriangles shows, once a pair has been made, unless values, with its plan for L, will still need it; and what else values do not need with that plan */
