@@ -371,12 +371,13 @@ extern "C" TrsvError TrsvChunkReciprocalsOver(TrsvPlan *plan, TrsvStream stream)
 static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }
 
 /* What does not hang on how long the chain is: hops through L2 until chunks work side by side, where dependencies are far; what crosses the memory; and
-   what each of so many chunks takes from others. */
+   what each of so many chunks takes from others: where rows are a grid's, hardly more than a value for each, however many of its neighbours want it. */
 double TrsvChunkBeside(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double hop = 0.22e-6 * c->hop, far = 2200, entry = (precision == TRSV_FLOAT ? 0.2e-11 : 0.3e-11) * c->byte, take = 3.4e-9 * c->hop, size = s->rows / 120.0;
+  const double off = TrsvRegular(s) ? fmin(s->row_mean - 1, 3) : s->row_mean - 1;
 
-  return hop * fmin(s->levels, 20) * fmin(1, s->distance / far) + entry * (double)s->nnz + take * (s->row_mean - 1) * (1 - s->shared) * fmin(size, s->distance);
+  return hop * fmin(s->levels, 20) * fmin(1, s->distance / far) + entry * (double)s->nnz + take * off * (1 - s->shared) * fmin(size, s->distance);
 }
 
 /* Where next to no row depends on the one solved right before it, as in an order by colours, no chain stays inside a chunk: each level set waits for values

@@ -126,6 +126,15 @@ double TrsvSeconds(void); /* a wall clock: analysis.c */
 /* Do nearly all rows reach back equally far, as in grids in their natural order? */
 static inline int TrsvRegular(const TrsvStatistics *s) { return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth; }
 
+/* 1 where dependencies are anywhere, and the rows of a level set beside those of others, as by chance, so that values come from all over memory; 0 where
+   dependencies are near by, or where level sets stand together, as colours do. */
+static inline double TrsvScattered(const TrsvStatistics *s)
+{
+  const double far = s->rows ? 4 * s->distance / s->rows - 0.25 : 0, beside = s->rows ? (s->span * s->levels / s->rows - 2) / 4 : 0;
+
+  return far > 0 && beside > 0 ? (far < 1 ? far : 1) * (beside < 1 ? beside : 1) : 0;
+}
+
 /* Host memory, counted in plan->bytes by plans of the host. NULL and TRSV_ERR_MEMORY where there is none; never NULL for 0 bytes. */
 TrsvError TrsvAlloc(size_t bytes, void *pointer);
 

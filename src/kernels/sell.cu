@@ -490,7 +490,8 @@ static double Levels(const TrsvStatistics *s)
    where there are up to 30 level sets they say 17% too much in the mean. */
 static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 4.0e-6, hop = 0.8e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 3.6e-12 : 5.2e-12) * c->byte, same = 2e-11 * c->hop;
+  const double launch = 4.0e-6, hop = 0.8e-6 * c->hop, same = 2e-11 * c->hop, scattered = 0.65e-12 * TrsvScattered(s) * fmin(s->row_mean - 1, 10);
+  const double entry = ((precision == TRSV_FLOAT ? 3.6e-12 : 5.2e-12) + scattered) * c->byte;
   const double levels = s->row_mean > (double)WIDE ? s->levels : Levels(s); /* partial sums part a chain's rows */
 
   return launch + levels * hop + fmax(entry * (double)s->nnz, same * s->shared * (double)(s->nnz - s->rows));

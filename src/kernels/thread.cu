@@ -210,13 +210,15 @@ extern "C" void TrsvThreadPairDestroy(TrsvThreadPair **pair)
   *pair = NULL;
 }
 
-/* A launch; a hop through L2 for each level set, dearer where many rows poll; what crosses the memory. The constants fit the solves of
-   93 matrices, both triangles, on an H200 to 10% (root mean square), and are within 45% of each. */
+/* A launch; a hop through L2 for each level set, dearer where many rows poll, and where their values are all over a memory that no cache holds; what crosses
+   the memory, and what long rows keep a warp waiting for that holds a chain of them. The constants of the first two fit the solves of 93 matrices, both
+   triangles, on an H200 to 10% (root mean square), and are within 45% of each; those of the others are of 27 larger ones, up to 16 million rows. */
 static double ThreadPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 4.0e-6, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte;
+  const double launch = 4.0e-6, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, scattered = 0.33e-12 * c->hop, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte, long_entry = 1.2e-11 * c->hop;
+  const double chains = s->chained * fmin(fmax((s->row_mean - 4) / 8, 0), 1); /* of rows that are long */
 
-  return launch + s->levels * (hop + crowd * log10(s->level_mean + 1)) + entry * (double)s->nnz;
+  return launch + s->levels * (hop + crowd * log10(s->level_mean + 1) + scattered * TrsvScattered(s) * s->rows) + (entry + long_entry * chains) * (double)s->nnz;
 }
 
 const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TRSV_DEVICE, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy, ThreadPredict, 0, NULL, TRSV_TAKES_PLACES, NULL};

@@ -332,6 +332,16 @@ static const struct {
   {"band_wide",      ByChance,     NULL,         {100000, 3, 10000}},     /* the same, wide and nearly empty */
   {"rand60",         ByChance,     NULL,         {30000, 60, 0}},         /* no structure, many entries */
   {"band200",        FullBand,     NULL,         {5000, 200}},            /* a full band, as factors with fill have it */
+  {"fem3_50",        Box,          NULL,         {50, 50, 50, 3}},        /* from here on in sizes that fill a GPU, and its caches */
+  {"fem2_700",       Box,          NULL,         {700, 700, 1, 2}},
+  {"grid7_200",      Star,         NULL,         {200, 200, 200, 1, 1}},  /* 8 million rows */
+  {"grid27_120",     Box,          NULL,         {120, 120, 120, 1}},     /* 44 million entries */
+  {"grid27_80_rand", Box,          Shuffled,     {80, 80, 80, 1}},
+  {"grid100_random", Star,         Shuffled,     {100, 100, 100, 1, 1}},
+  {"grid1000_nd",    Star,         Dissection,   {1000, 1000, 1, 1, 1}},
+  {"rgg_rcm_1m",     Geometric,    CuthillMcKee, {1000000}},
+  {"kkt_1m",         SaddlePoint,  NULL,         {600000, 400000}},
+  {"lattice4_32",    Star,         NULL,         {32, 32, 32, 32, 1}},
 };
 
 const char *FamilyName(int k) { return k < (int)(sizeof(families) / sizeof(families[0])) ? families[k].name : NULL; }

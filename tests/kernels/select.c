@@ -2,7 +2,7 @@
    What the predictions choose on an H200, for statistics of triangles of which one algorithm is measured, and predicted, to be the
    fastest (results/solve.jsonl, results/bmc.jsonl, results/families.jsonl): deep and narrow, deep, wide, shallow ones; orders by colours, in which chunk once
    was taken where it takes twice the time; all rows on the same few, where sell once was that takes five times the time; rows whose chain passes no
-   neighbours, where inverse was that takes 1.9 times the time.
+   neighbours, where inverse was that takes 1.9 times the time; large ones of long rows, where thread was that takes three times the time, or sell.
 */
 #include "check.h"
 
@@ -37,6 +37,9 @@ void TestSelect(void)
     {"G3_circuit in bmc, lower",             "sell",      {1585478, 4623152, 2.916, 0.2939, 6, 32, 167224, 49546.2, 148171, 1564349, 220510, 182324, 0, 0, 0.9956, 0}             },
     {"vsp_model1_crew1_cr42_south31, lower", "chunk",     {45101, 235077, 5.212, 0.5649, 181, 42, 7050, 1073.83, 12416.5, 45046, 15363.8, 24180.2, 0, 0.000753864, 0.6211, 0.3774}},
     {"20 full columns, lower",               "chunk",     {100000, 2185313, 21.85, 0.02059, 22, 14, 14284, 7142.86, 47944.9, 99999, 49999.5, 79965, 0, 0.85714, 0.4572, 0.9601}   },
+    {"27 points on 120^3, lower",            "chunk",     {1728000, 23805356, 13.7762, 0.0842803, 14, 834, 3600, 2071.94, 9975.7, 14521, 14400, 611937, 0, 0.991667, 0.35, 0}   },
+    {"27 points on 80^3 by chance, lower",   "thread",    {512000, 6996636, 13.6653, 0.565034, 27, 56, 19606, 9142.86, 170683, 511878, 237015, 88258.1, 0, 5.07812e-05, 0.5, 0}  },
+    {"R-MAT 2^21, upper",                    "chunk",     {2097152, 33868172, 16.1496, 14.6125, 103065, 1619, 1355070, 1295.34, 586575, 2095990, 315707, 1159730, 0, 0.000266552, 0.3, 0} },
     {"25 of 1,000 rows before, lower",       "chunk",     {50000, 1273774, 25.48, 0.07762, 26, 2468, 35, 20.2593, 498.773, 1000, 952.705, 121.616, 0, 0.0255, -0.03027, 0}        },
   };
 
