@@ -371,7 +371,7 @@ extern "C" TrsvError TrsvChunkReciprocalsOver(TrsvPlan *plan, TrsvStream stream)
 static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }
 
 /* What does not hang on how long the chain is: hops through L2 until chunks work side by side, where dependencies are far; what crosses the memory; and
-   what each of so many chunks takes from others: where rows are a grid's, hardly more than a value for each, however many of its neighbours want it. */
+   what each of so many chunks takes from others: where rows are a grid's, no more than with 7 points, as a value is taken once for all neighbours that want it. */
 double TrsvChunkBeside(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double hop = 0.22e-6 * c->hop, far = 2200, entry = (precision == TRSV_FLOAT ? 0.2e-11 : 0.3e-11) * c->byte, take = 3.4e-9 * c->hop, size = s->rows / 120.0;

@@ -44,7 +44,7 @@ TrsvCosts TrsvGetCosts(void)
 
   if (TrsvDeviceCurrent(&device) || device < 0 || device >= DEVICES) return stock;
   (void)pthread_mutex_lock(&one_at_a_time);
-  if (!asked[device]) {
+  if (!asked[device]) { /* what waits for the device here must not be one of two in turns, or the other could wait for the lock for ever: pair.c asks before */
     known[device] = TrsvCalibrate((size_t)256 << 20, &m) ? stock : TrsvCostsFrom(&m);
     asked[device] = 1;
   }

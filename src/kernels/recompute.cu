@@ -158,7 +158,7 @@ static TrsvError RecomputeSolve(TrsvPlan *plan, const void *b, void *x, TrsvStre
 }
 
 /* A launch; a hop through L2 for two level sets, dearer where many rows poll, where they are long, and where their values are all over memory; what crosses the memory, which rows of wide level
-   sets load twice. Never for the widest, where that is most of it. The constants fit the solves of 104 real triangles of 150 level sets or fewer on an
+   sets load twice. Never for the widest, where that is most of it. The constants but scattered, which is from larger ones, fit the solves of 104 real triangles of 150 level sets or fewer on an
    H200 to 11% (root mean square). */
 static double RecomputePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {

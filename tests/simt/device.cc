@@ -170,18 +170,27 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) { return t
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+  simt::stream_ends();
   TrsvDeviceFree(stream);
   return cudaSuccess;
 }
 
 void *SimtMap(size_t bytes, int protection, int flags) { return fails() ? MAP_FAILED : (mmap)(nullptr, bytes, protection, flags, -1, 0); }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return fails() ? cudaErrorUnknown : cudaSuccess; }
-
-cudaError_t cudaStreamQuery(cudaStream_t)
+/* One that fails has tried: of a device that does, nothing is to be waited for. */
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-  if (fails()) return cudaErrorUnknown;
-  return simt::turn_ends() ? cudaErrorNotReady : cudaSuccess;
+  simt::waited(stream);
+  return fails() ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+  const bool failed = fails();
+
+  if (!failed && simt::turn_ends()) return cudaErrorNotReady;
+  simt::waited(stream);
+  return failed ? cudaErrorUnknown : cudaSuccess;
 }
 
 /* Predictions must not depend on the executor's time. */
@@ -279,6 +288,7 @@ void TrsvDeviceForget(TrsvRecording **graph)
 
 TrsvError TrsvDeviceLaunched(const char *kernel)
 {
+  simt::launched();
   if (simt::take_failure()) return TrsvFail(TRSV_ERR_DEVICE, "%s: %s", kernel, SimtReport());
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "%s: made to fail", kernel) : TRSV_SUCCESS;
 }

@@ -138,6 +138,9 @@ void forget_shared(const Block *);             /* it has ended: nobody sees what
 
 /* turns.cc */
 bool turn_ends(); /* of two coroutines of the host: is what this one waits for not there yet? */
+void launched();
+void waited(const void *stream);
+void stream_ends();
 
 /* what exits and copies mean to others: warp.cc, async.cc */
 void thread_ended(Thread *);

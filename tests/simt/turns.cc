@@ -2,11 +2,15 @@
    A second stack of the host, as TrsvDeviceTogether has one, whose two coroutines take turns: a wait for the device, which in the executor has always done what it
    was asked for, ends a turn or does not, as the seed has it. So equal settings give equal runs, and what the two do between waits comes in many orders.
 
-   Switches are the C library's; the sanitizer is told of them, as fiber.cc tells it of those of a kernel's threads.
+   Switches are the C library's; the sanitizer is told of them, as fiber.cc tells it of those of a kernel's threads. Launches must be in the default stream of the
+   one that makes them, and a stream that goes away must have been waited for.
 */
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include "cuda_runtime.h"
 #include "engine.h"
+#include "impl.h"
 
 #if defined(__SANITIZE_ADDRESS__)
   #include <sanitizer/asan_interface.h>
@@ -18,20 +22,19 @@ namespace simt {
 static uint64_t random_state;
 static unsigned changes; /* of the turn */
 static void   (*entry)(void);
+static bool     in_second, under_way; /* does the second run? Has its stream something to do? */
 
 #if defined(__SANITIZE_ADDRESS__)
-static bool        in_second;
 static void       *fake[2];
 static const void *stack[2];
 static size_t      size[2];
 
-static void leaving(bool for_good)
+static void tell(bool for_good)
 {
   __sanitizer_start_switch_fiber(for_good ? nullptr : &fake[in_second], stack[!in_second], size[!in_second]);
-  in_second = !in_second;
 }
 
-static void arrived() { __sanitizer_finish_switch_fiber(fake[in_second], in_second ? &stack[0] : nullptr, in_second ? &size[0] : nullptr); }
+static void there() { __sanitizer_finish_switch_fiber(fake[in_second], in_second ? &stack[0] : nullptr, in_second ? &size[0] : nullptr); }
 
 static void made(const ucontext_t *c)
 {
@@ -41,17 +44,45 @@ static void made(const ucontext_t *c)
   fake[1]  = nullptr;
 }
 #else
-static void leaving(bool) { }
-static void arrived() { }
+static void tell(bool) { }
+static void there() { }
 static void made(const ucontext_t *) { }
 #endif
 
+static void leaving(bool for_good)
+{
+  tell(for_good);
+  in_second = !in_second;
+}
+
 static void second()
 {
-  arrived();
+  there();
   entry();
   changes++;
   leaving(true);
+}
+
+static void fault(const char *what)
+{
+  fprintf(stderr, "simt: ERROR: %s\n", what);
+  abort();
+}
+
+void launched()
+{
+  if (in_second != (TrsvDeviceDefault() != nullptr)) fault("a launch in the default stream of the other coroutine");
+  under_way |= in_second;
+}
+
+void waited(const void *stream)
+{
+  if (stream) under_way = false;
+}
+
+void stream_ends()
+{
+  if (under_way) fault("a stream goes away that nobody has waited for");
 }
 
 bool turn_ends()
@@ -81,7 +112,7 @@ int SimtSwapContext(ucontext_t *from, const ucontext_t *to)
   simt::changes++;
   simt::leaving(false);
   const int error = (swapcontext)(from, to);
-  simt::arrived();
+  simt::there();
   return error;
 }
 
