@@ -14,16 +14,26 @@ static void GetAsked(SpTRSVGPU *s, TrsvMemory memory, TrsvAsked ask[2])
   }
 }
 
-/* A pair without values: the triangles' patterns are enough. */
+/* A pair without values: the triangles' patterns are enough. Whether its plans are made at the same time hangs on L's level sets, which are known of a
+   factor of the device alone. */
 static PetscErrorCode MakePair(Mat F, const SpTRSVGPUTriangles *t, TrsvMemory memory, PetscBool transposed)
 {
-  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
-  TrsvAsked  ask[2];
+  SpTRSVGPU    *s        = (SpTRSVGPU *)F->data;
+  TrsvMatrix    L        = t->L;
+  TrsvAnalysis *analysis = NULL;
+  TrsvAsked     ask[2];
+  TrsvError     error    = TRSV_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
   GetAsked(s, memory, ask);
-  PetscCallTrsv(TrsvPairCreate(&t->L, &t->U, t->row, t->column, transposed, memory, (TrsvSelection)s->settings.select, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], &s->pair[memory][transposed]));
+  if (memory == TRSV_DEVICE && t->memory == TRSV_HOST && !transposed) {
+    error      = TrsvAnalyse(&L, &analysis);
+    L.analysis = analysis;
+  }
+  if (!error) error = TrsvPairCreate(&L, &t->U, t->row, t->column, transposed, memory, (TrsvSelection)s->settings.select, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], &s->pair[memory][transposed]);
+  TrsvAnalysisDestroy(&analysis);
+  PetscCallTrsv(error);
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

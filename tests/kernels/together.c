@@ -11,7 +11,7 @@ enum {
 typedef struct {
   Triangle      L, U;
   TrsvMatrix    A, B;  /* on the device; with analysis they are made at the same time */
-  TrsvAnalysis *a, *b;
+  TrsvAnalysis *a, *b, *host; /* host: of L there */
   void         *l, *u, *right, *x, *y;
 } Factors;
 
@@ -30,6 +30,7 @@ static Factors Make(Shape shape, unsigned seed)
   f.y     = MakeArray(TRSV_DOUBLE, ROWS);
   ExpectError(TrsvAnalyse(&f.A, &f.a), TRSV_SUCCESS, "TrsvAnalyse");
   ExpectError(TrsvAnalyse(&f.B, &f.b), TRSV_SUCCESS, "TrsvAnalyse");
+  ExpectError(TrsvAnalyse(&f.L.view, &f.host), TRSV_SUCCESS, "TrsvAnalyse on the host");
   Expect(f.a && f.a->statistics.levels > 32, "too few level sets to be made at the same time");
   return f;
 }
@@ -38,6 +39,7 @@ static void Free(Factors *f)
 {
   TrsvAnalysisDestroy(&f->a);
   TrsvAnalysisDestroy(&f->b);
+  TrsvAnalysisDestroy(&f->host);
   FromDevice(&f->A);
   FromDevice(&f->B);
   FreeTriangle(&f->L);
@@ -55,11 +57,17 @@ static void Schedule(unsigned k)
   if (!SimtSettings.preempt) SimtSettings.preempt = 32; /* set-ups have kernels that need it in the executor: chunk_order.cu */
 }
 
-/* Made at the same time (which 1: with the analysis of L, 2: of both), or (0) one after the other. */
+/* Made at the same time (which 1: with the analysis of L, 2: of both, 3: of L, matrices being on the host), or (0) one after the other. */
 static TrsvError Create(Factors *f, int which, int transposed, const TrsvAsked *lower, const TrsvAsked *upper, TrsvPair **pair)
 {
   f->A.analysis = which ? f->a : NULL;
   f->B.analysis = which > 1 ? f->b : NULL;
+  if (which == 3) {
+    TrsvMatrix L = f->L.view;
+
+    L.analysis = f->host;
+    return TrsvPairCreate(&L, &f->U.view, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, pair);
+  }
   return TrsvPairCreate(&f->A, &f->B, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, pair);
 }
 
@@ -95,11 +103,11 @@ static void Same(const TrsvAlgorithm *a)
       SimtDefaults();
       if (ExpectError(Create(&f, 0, transposed, &asked, &asked, &alone), TRSV_SUCCESS, "one after the other")) {
         Apply(alone, &f, f.y);
-        for (unsigned k = 0; k < (Reduced() ? 2 : 4); k++) {
+        for (unsigned k = 0; k < (Reduced() ? 3 : 6); k++) {
           const unsigned turns = SimtTurns();
 
           Schedule(k);
-          if (!ExpectError(Create(&f, 1 + (int)k % 2, transposed, &asked, &asked, &pair), TRSV_SUCCESS, "at the same time")) continue;
+          if (!ExpectError(Create(&f, 1 + (int)k % 3, transposed, &asked, &asked, &pair), TRSV_SUCCESS, "at the same time")) continue;
           if (Expect(SimtTurns() - turns >= 2, "there was no second, or it has had no turn")) met += SimtTurns() - turns - 2;
           ExpectSame(&pair->first, &alone->first, "the first");
           ExpectSame(&pair->second, &alone->second, "the second");
