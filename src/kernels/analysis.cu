@@ -81,11 +81,9 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
       farthest = max(farthest, away);
     }
   }
-  for (int half = 16; half; half /= 2) {
-    distance += __shfl_xor_sync(~0u, distance, half);
-    profile += __shfl_xor_sync(~0u, profile, half);
-    chained += __shfl_xor_sync(~0u, chained, half);
-  }
+  distance = warp_sum(distance);
+  profile  = warp_sum(profile);
+  chained  = warp_sum(chained);
   farthest = trsv_warp_max(farthest);
   if (t % 32 == 0) {
     atomicAdd(&sums[1], distance);
@@ -141,9 +139,8 @@ static __device__ void analysis_sample(const Pattern &A, int entries, Sum *found
 static __global__ void analysis_span(const Pattern A, int entries, int levels, const int *start, const int *order, Sum *sums)
 {
   const int l = (int)(blockIdx.x * blockDim.x + threadIdx.x), first = l < levels ? start[l] : 0, size = l < levels ? start[l + 1] - first : 0, out = TRSV_SPAN_LEFT_OUT(size);
-  Sum       mine = size ? (Sum)size * (Sum)(order[first + size - 1 - out] - order[first + out]) : 0;
+  const Sum mine = warp_sum(size ? (Sum)size * (Sum)(order[first + size - 1 - out] - order[first + out]) : 0);
 
-  for (int half = 16; half; half /= 2) mine += __shfl_xor_sync(~0u, mine, half);
   if (threadIdx.x % 32 == 0) (void)atomicAdd(sums, mine);
   if (!blockIdx.x && entries) analysis_sample(A, entries, sums + 1);
 }

@@ -279,7 +279,7 @@ static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *col
 
 static __device__ __forceinline__ void AddUp(unsigned long long n, unsigned long long *sum)
 {
-  for (int half = 16; half; half /= 2) n += __shfl_xor_sync(~0u, n, half);
+  n = warp_sum(n);
   if (threadIdx.x % 32 == 0 && n) (void)atomicAdd(sum, n);
 }
 

@@ -11,12 +11,6 @@
 
 typedef unsigned long long Sum;
 
-template <class T> static __device__ __forceinline__ T warp_sum(T v)
-{
-  for (int d = 16; d; d /= 2) v += __shfl_xor_sync(~0u, v, d);
-  return v;
-}
-
 /* Which rows of its block a position depends on, directly or not, itself included; none of a position beyond the last. */
 static __device__ __forceinline__ unsigned inverse_reach(const InverseView &A, int p, InverseRow *row)
 {

@@ -9,6 +9,13 @@
 #include <limits.h>
 #include "vocabulary.cuh"
 
+/* Over the lanes of a warp, for each of them. */
+template <class T> static __device__ __forceinline__ T warp_sum(T v)
+{
+  for (int half = 16; half; half /= 2) v += __shfl_xor_sync(~0u, v, half);
+  return v;
+}
+
 struct Pattern {
   int        rows;
   bool       lower, stored;

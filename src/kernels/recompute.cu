@@ -157,9 +157,9 @@ static TrsvError RecomputeSolve(TrsvPlan *plan, const void *b, void *x, TrsvStre
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, plan->early, b, x, stream) : Launch<double>(o, plan->early, b, x, stream);
 }
 
-/* A launch; a hop through L2 for two level sets, dearer where many rows poll, where they are long, and where their values are all over memory; what crosses the memory, which rows of wide level
-   sets load twice. Never for the widest, where that is most of it. The constants but scattered, which is from larger ones, fit the solves of 104 real triangles of 150 level sets or fewer on an
-   H200 to 11% (root mean square). */
+/* A launch; a hop through L2 for two level sets, dearer where many rows poll, where they are long, and where their values are all over memory; what crosses
+   the memory, which rows of wide level sets load twice. Never for the widest, where that is most of it. The constants fit the solves of 104 real triangles of
+   150 level sets or fewer on an H200 to 11% (root mean square), but scattered, which is from larger ones. */
 static double RecomputePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double launch = 3.7e-6, hop = 0.42e-6 * c->hop, crowd = 0.05e-6 * c->hop, dependency = 0.013e-6 * c->hop, scattered = 0.5e-12 * c->hop, entry = (precision == TRSV_FLOAT ? 1.2e-11 : 1.7e-11) * c->byte, wide = 12000;

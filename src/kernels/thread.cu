@@ -212,7 +212,7 @@ extern "C" void TrsvThreadPairDestroy(TrsvThreadPair **pair)
 
 /* A launch; a hop through L2 for each level set, dearer where many rows poll, and where their values are all over a memory that no cache holds; what crosses
    the memory, and what long rows keep a warp waiting for that holds a chain of them. Launch, hop, crowd and entry fit the solves of 93 matrices, both
-   triangles, on an H200 to 10% (root mean square), and are within 45% of each; the others are from 22 larger ones, up to 17 million rows. */
+   triangles, on an H200 to 10% (root mean square), and are within 45% of each; the others are from 27 of up to 17 million rows. */
 static double ThreadPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double launch = 4.0e-6, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, scattered = 0.33e-12 * c->hop, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte, long_entry = 1.2e-11 * c->hop;

@@ -65,9 +65,12 @@ static void Second(void)
   Two *const t = two;
 
   t->error = t->run(t->data);
-  const TrsvError settled = TrsvDeviceSettle(); /* after an error, too: the stream is about to go */
-  if (!t->error) t->error = settled;
   (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
+  const TrsvError settled = TrsvDeviceSettle(); /* after an error, too: the stream is about to go */
+  if (settled && !t->error) {
+    t->error = settled;
+    (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
+  }
   t->ended = true;
   t->now   = 0;
 }
