@@ -176,6 +176,41 @@ TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
   return error;
 }
 
+TrsvError TrsvAnalysisAcross(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
+{
+  if (L->memory == TRSV_HOST || lower->statistics.levels <= TRSV_FEW_LEVELS || upper->statistics.levels <= TRSV_FEW_LEVELS) return TRSV_SUCCESS;
+  return TrsvDeviceAcross(L, lower, U, upper);
+}
+
+typedef struct {
+  const TrsvMatrix *A;
+  TrsvAnalysis    **analysis;
+} Analysing;
+
+static TrsvError Run(void *analysing)
+{
+  const Analysing *const a = analysing;
+
+  return TrsvAnalyse(a->A, a->analysis);
+}
+
+TrsvError TrsvAnalyseBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper)
+{
+  Analysing first = {L, lower}, second = {U, upper};
+  TrsvError error;
+
+  *lower = *upper = NULL;
+  if (L->memory == TRSV_HOST) {
+    error = Run(&first);
+    if (!error) error = Run(&second);
+  } else error = TrsvDeviceTogether(Run, &first, &second);
+  if (!error) error = TrsvAnalysisAcross(L, *lower, U, *upper);
+  if (!error) return TRSV_SUCCESS;
+  TrsvAnalysisDestroy(lower);
+  TrsvAnalysisDestroy(upper);
+  return error;
+}
+
 TrsvError TrsvAnalysisGet(const TrsvMatrix *A, const TrsvAnalysis **analysis, TrsvAnalysis **made)
 {
   TrsvError error = TRSV_SUCCESS;

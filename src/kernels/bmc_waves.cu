@@ -205,7 +205,14 @@ struct WavePass {
   }
 };
 
-static __global__ void __launch_bounds__(DATAFLOW_BLOCK) bmc_words(const WavePass pass, unsigned *word, TrsvSync sync) { (void)dataflow_pass(pass, word, sync); }
+enum {
+  HELD = 4 /* blocks of a multiprocessor */
+};
+
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD) bmc_words(const WavePass pass, unsigned *word, TrsvSync sync)
+{
+  for (unsigned mine; dataflow_pass(pass, word, sync, mine);) { }
+}
 
 /* The colour of each row, and the largest of them. */
 static __global__ void bmc_wave_colours(const Rows A, const unsigned *word, unsigned *colour, unsigned *most)
@@ -270,8 +277,11 @@ enum {
 
 static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigned *word, unsigned *state)
 {
+  unsigned blocks;
+
+  TrsvCall(DataflowBlocks(nodes, 1, HELD, &blocks));
   TrsvCall(TrsvDeviceClear(word, sizeof(*word) * (size_t)nodes, NULL));
-  TRSV_LAUNCH(bmc_words, DataflowBlocks(nodes), DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge}, word, DataflowSync(state));
+  TRSV_LAUNCH(bmc_words, blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge}, word, DataflowSync(state));
   return TrsvDeviceLaunched("bmc_words");
 }
 

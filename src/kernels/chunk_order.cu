@@ -1,14 +1,16 @@
 /*
    A triangle made ready for schedules of the algorithm `chunk`: the height of its positions, the length of the longest chain of dependents
-   behind each. Heights know nothing of chunks, so they serve every setting that is tried; on 47 real matrices crossings counted in heights
+   behind each. Where the matrix's other triangle is known to have them as its level sets (across.cu) they are taken from there, else searched for as
+   below. Heights know nothing of chunks, so they serve every setting that is tried; on 47 real matrices crossings counted in heights
    would have gained less than 2%, and lost as often. Level sets in their place, which are known already, make the schedules of 13 irregular
    matrices up to twice as long, 18% in the mean.
 
-   Mapping: a thread for each position, from the last level set to the first, with its warp's help where that has many dependents; blocks in order of
-   their tickets. Each entry has a word of its own, in which the dependent leaves its height; the words of a position's dependents are next to each
-   other.
+   Mapping: a thread for each position, from the last level set to the first, with its warp's help where that has many dependents. There are as many
+   warps as keep enough positions in flight, and no more, so that another launch finds room (together.cu); each takes ticket after ticket, of 32
+   positions. Each entry has a word of its own, in which the dependent leaves its height; the words of a position's dependents are next to each other.
    Memory order: such a word is its own flag.
-   Why it ends: a position waits for those of later level sets, whose blocks have started; those of its own warp take turns with it (thread.cu).
+   Why it ends: a position waits for those of later level sets, which are done or with warps that have started; those of its own warp take turns with
+   it (thread.cu).
    Same result: the order of a position's words depends on the run, their maximum does not.
 */
 #include "chunk_graph.cuh"
@@ -16,11 +18,10 @@
 static const unsigned EMPTY = 0xffffffffu;
 
 /* counts [n + 1], words [entries] */
-static __global__ void chunk_clear(int n, int entries, int *counts, unsigned *shared, unsigned *words)
+static __global__ void chunk_clear(int n, int entries, int *counts, unsigned *words)
 {
   const int i = chunk_thread();
 
-  if (i < CHUNK_WORDS) shared[i] = 0;
   if (i <= n) counts[i] = 0;
   if (i < entries) words[i] = EMPTY;
 }
@@ -35,7 +36,8 @@ static __global__ void chunk_count(const ChunkGraph G, int *count, int *mail)
   for (int k = row.begin; k < row.begin + row.n; k++) mail[k] = atomicAdd(count + chunk_position(G, k), 1);
 }
 
-static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkGraph G, const TrsvSync sync, const int *levels, const int *starts, const int *mail, unsigned *words, int *height)
+/* The heights of a warp's positions; p: this thread's, -1 where it has none. */
+static __device__ __forceinline__ void height_find(const ChunkGraph &G, const TrsvSync &sync, int p, int lane, const int *starts, const int *mail, unsigned *words, int *height)
 {
   enum {
     AHEAD = 8,   /* dependencies, */
@@ -43,14 +45,8 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
     LONG  = 128, /* dependents that a thread takes on alone; of more, each of its warp's at a time: */
     SHARE = 8
   };
-  TRSV_SHARED(unsigned, start, 1);
-
-  if (threadIdx.x == 0) start[0] = atomicAdd(sync.ticket, 1u);
-  __syncthreads();
-  const int i    = G.n - 1 - (int)(start[0] * CHUNK_BLOCK + threadIdx.x), p = i < 0 || !levels ? i : G.lower ? levels[i] : G.n - 1 - levels[i];
-  bool      done = i < 0;
-  const ChunkRow row = done ? ChunkRow{0, 0} : chunk_row(G, p);
-  const int      lane = (int)(threadIdx.x % 32);
+  bool           done = p < 0;
+  const ChunkRow row  = done ? ChunkRow{0, 0} : chunk_row(G, p);
   int            next = done ? 0 : starts[p], to[AHEAD];
   const int      end  = done ? 0 : starts[p + 1];
   unsigned       h    = 0;
@@ -113,37 +109,57 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
   } while (!__all_sync(0xffffffffu, done));
 }
 
+static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkGraph G, const TrsvSync sync, const int *levels, const int *starts, const int *mail, unsigned *words, int *height)
+{
+  const int lane = (int)(threadIdx.x % 32);
+
+  for (;;) {
+    const unsigned ticket = __shfl_sync(0xffffffffu, lane ? 0 : atomicAdd(sync.ticket, 1u), 0);
+    const int      i      = G.n - 1 - (int)(ticket * 32) - lane;
+
+    if (ticket * 32 >= (unsigned)G.n) return;
+    height_find(G, sync, i < 0 || !levels ? i : G.lower ? levels[i] : G.n - 1 - levels[i], lane, starts, mail, words, height);
+  }
+}
+
 /* How many positions are in flight: as in thread.cu. */
 static const double level_sets_ahead = 16;
 static const int    blocks_at_most   = 2;
 
-static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
+/* Searches for heights; o->words are 0. */
+static TrsvError Search(const TrsvAnalysis *analysis, const ChunkOrder *o)
 {
-  const TrsvStatistics *statistics = &analysis->statistics;
-  const ChunkGraph     &G = o->graph;
-  const int            *levels = G.owner ? NULL : analysis->order; /* where rows were cut: from the last position to the first */
+  const ChunkGraph &G      = o->graph;
+  const int        *levels = G.owner ? NULL : analysis->order; /* where rows were cut: from the last position to the first */
   unsigned         *words;
   int              *starts, *mail, multiprocessors;
-  size_t            room;
   void             *memory;
   TrsvError         error;
 
-  /* cutting rows makes chains longer, by as many partial sums as follow each other */
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const double blocks = level_sets_ahead * statistics->level_mean / ((double)CHUNK_BLOCK * multiprocessors);
-  TrsvCall(TrsvDeviceLimitBlocks((const void *)chunk_heights, blocks < 1 ? 1 : blocks > blocks_at_most ? blocks_at_most : (int)blocks, &room));
-  for (o->bits = 1; o->bits < 31 && 1ll << o->bits <= (long long)statistics->levels * (G.owner ? 8 : 1);) o->bits++;
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));
+  const double   wanted = level_sets_ahead * analysis->statistics.level_mean / ((double)CHUNK_BLOCK * multiprocessors);
+  const unsigned blocks = (unsigned)(multiprocessors * (wanted < 1 ? 1 : wanted > blocks_at_most ? blocks_at_most : (int)wanted));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words); }, &memory));
-  error = ChunkLaunch("chunk_clear", chunk_clear, (size_t)max(G.n + 1, o->entries), G.n, o->entries, starts, o->words, words);
+  error = ChunkLaunch("chunk_clear", chunk_clear, (size_t)max(G.n + 1, o->entries), G.n, o->entries, starts, words);
   if (!error) error = ChunkLaunch("chunk_count", chunk_count, (size_t)G.n, G, starts + 1, mail);
   if (!error) error = TrsvDeviceScan(G.n, starts + 1, starts);
   if (!error) {
-    TRSV_LAUNCH(chunk_heights, ChunkBlocks((size_t)G.n), CHUNK_BLOCK, room, (TrsvStream)NULL, G, ChunkSync(o->words), levels, starts, mail, words, o->height);
+    TRSV_LAUNCH(chunk_heights, min(ChunkBlocks((size_t)G.n), blocks), CHUNK_BLOCK, 0, (TrsvStream)NULL, G, ChunkSync(o->words), levels, starts, mail, words, o->height);
     error = TrsvDeviceLaunched("chunk_heights");
   }
   ChunkLeave(memory);
   return error;
+}
+
+static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
+{
+  const ChunkGraph &G = o->graph;
+
+  /* cutting rows makes chains longer, by as many partial sums as follow each other */
+  for (o->bits = 1; o->bits < 31 && 1ll << o->bits <= (long long)analysis->statistics.levels * (G.owner ? 8 : 1);) o->bits++;
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));
+  TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
+  return analysis->across && !G.owner ? TrsvDeviceLevels(analysis->across, !G.lower, o->height) : Search(analysis, o);
 }
 
 TrsvError TrsvChunkOrder(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, ChunkOrder *o)

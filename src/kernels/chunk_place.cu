@@ -388,11 +388,21 @@ struct PlaceRoom {
   void     *memory; /* that holds them */
 };
 
+/* Is any position longer than a record? */
+static bool Several(const ChunkOrder *o, const TrsvChunkSettings *s) { return o->longest > s->length; }
+
+/* How many records there are at most: no dependency has more partial sums than those of the longest position. */
+static size_t Nodes(const ChunkOrder *o, const TrsvChunkSettings *s)
+{
+  const size_t n = (size_t)o->graph.n, off = (size_t)o->entries - (o->graph.stored ? n : 0), longest = (size_t)o->longest;
+
+  return n + (Several(o, s) ? off * (longest - 2) / ((size_t)(s->length - 1) * longest) : 0);
+}
+
 static TrsvError Allocate(const ChunkOrder *o, const TrsvChunkSettings *s, ChunkTimes *t, PlaceRoom *r)
 {
-  const bool   several = o->longest > s->length;
-  const size_t n = (size_t)o->graph.n, off = (size_t)o->entries - (o->graph.stored ? n : 0), longest = (size_t)o->longest;
-  const size_t nodes = n + (several ? off * (longest - 2) / ((size_t)(s->length - 1) * longest) : 0); /* at most: no dependency has more partial sums than those of the longest */
+  const bool   several = Several(o, s);
+  const size_t n = (size_t)o->graph.n, nodes = Nodes(o, s);
 
   TrsvChunkTimesFree(t);
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {
@@ -421,9 +431,11 @@ static TrsvError Place(const ChunkOrder *o, const TrsvChunkSettings *settings, i
   TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words, t->cuts, keys, positions, r->finish, r->words));
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, r->list));
 
-  PlaceView v = {G, ChunkSync(r->words), settings->length, settings->width, settings->far, settings->near, settings->cluster, G.n < TIMES ? G.n : (int)TIMES, t->cuts, r->list, o->height, t->first, r->finish, t->time, t->taken, t->sorted, r->words};
+  /* no more than the chunks need, so that another launch finds room (together.cu) */
+  const size_t times = min(Nodes(o, settings) / (size_t)chunks + 1, (size_t)TIMES);
+  PlaceView v = {G, ChunkSync(r->words), settings->length, settings->width, settings->far, settings->near, settings->cluster, (int)times, t->cuts, r->list, o->height, t->first, r->finish, t->time, t->taken, t->sorted, r->words};
   TrsvCall(TrsvDeviceAllow((const void *)chunk_place));
-  TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * (size_t)v.times, (TrsvStream)NULL, v);
+  TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * times, (TrsvStream)NULL, v);
   TrsvCall(TrsvDeviceLaunched("chunk_place"));
   TrsvCall(ChunkWordsRead(r->words, now));
   t->times = (int)now[CHUNK_LAST];

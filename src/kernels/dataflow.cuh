@@ -5,12 +5,14 @@
    Source: the writing-first solve of CapelliniSpTRSV (ICPP 2020), Section 4.3, with words in place of components. What is added: neighbours
    hand over inside the multiprocessor, and a warp helps with its long rows.
 
-   Mapping: the block of ticket t has rows t * DATAFLOW_BLOCK onwards, thread by thread. A thread waits for four dependencies of its row at a
-   time, in the order in which the pass lists them; while more than LONG are left, the whole warp takes on many at once.
+   Mapping: a block takes ticket after ticket; that of ticket t has rows t * DATAFLOW_BLOCK onwards, thread by thread. A thread waits for four
+   dependencies of its row at a time, in the order in which the pass lists them; while more than LONG are left, the whole warp takes on many at once.
+   There are no more blocks than the device holds, beside those of another launch where there is one (together.cu), which would else begin when all of
+   these are done.
    Memory order: a word is its own flag, 0 until it is there: in device memory, and once more in shared memory for the rows of the same block,
    so that a chain of neighbours goes from thread to thread there. Nothing else crosses threads.
-   Why it ends: a row waits for rows before it only. Those of other blocks have smaller tickets, so their blocks have started. Warps of a
-   block share no barrier once they have the ticket. The threads of a warp take turns together (thread.cu), each turn looks at what every
+   Why it ends: a row waits for rows before it only. Those of smaller tickets are done, or with blocks that have started. Warps of a
+   block share no barrier between two tickets. The threads of a warp take turns together (thread.cu), each turn looks at what every
    one of them waits for, and no turn waits. By induction on the row every wait ends; patience bounds it if memory fails.
 */
 #ifndef TRSV_DATAFLOW_CUH
@@ -44,7 +46,8 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(c
 }
 
 /*
-   Finds the words, rows in the order in which they may wait for each other; returns that of this thread's row, 0 where it has none. A Pass is
+   Finds the words of a block's next rows, rows in the order in which they may wait for each other; false where none are left. mine: that of this
+   thread's row, 0 where it has none. A Pass is
 
      int rows
      int place(r)                  where among the words that of row r stands
@@ -62,23 +65,26 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(c
      Known beside(half)  that of the lane whose number differs in this bit; all lanes together
      void  join(known)
 */
-template <class Pass> static __device__ __forceinline__ unsigned dataflow_pass(const Pass &pass, unsigned *words, const TrsvSync &sync)
+template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const Pass &pass, unsigned *words, const TrsvSync &sync, unsigned &mine)
 {
-  TRSV_SHARED(unsigned, ticket, 2);
+  TRSV_SHARED(unsigned, ticket, 1);
   const unsigned all = 0xffffffffu, near = trsv_shared_address(), own = near + 4 * threadIdx.x, lane = threadIdx.x % 32;
 
-  if (threadIdx.x == 0) ticket[0] = trsv_ticket(sync, &ticket[1]);
+  __syncthreads(); /* all are through with the ticket before, and its words */
+  if (threadIdx.x == 0) ticket[0] = atomicAdd(sync.ticket, 1u);
   trsv_shared_store(own, 0u);
   __syncthreads();
+  if (ticket[0] * DATAFLOW_BLOCK >= (unsigned)pass.rows) return false;
   const DataflowWords w      = {words, near, (int)(ticket[0] * DATAFLOW_BLOCK)};
   const int           r      = w.first + (int)threadIdx.x;
   bool                done   = r >= pass.rows;
   int                 left   = done ? 0 : pass.count(r), next = done ? 0 : pass.begin(r); /* dependencies that nobody has looked at */
   int                 wanted[DATAFLOW_QUAD];                                              /* those that the row waits for */
-  unsigned            begin  = 0, rest = DATAFLOW_REST, mine = 0;
+  unsigned            begin  = 0, rest = DATAFLOW_REST;
   auto                known  = pass.known(done ? 0 : r);
   TrsvPatience        patience;
 
+  mine = 0;
 #pragma unroll
   for (int n = 0; n < DATAFLOW_QUAD; n++) wanted[n] = DATAFLOW_NONE;
   do {
@@ -197,10 +203,20 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_pass(c
       for (int n = 0; n < DATAFLOW_QUAD; n++) wanted[n] = DATAFLOW_NONE;
     }
   } while (!__all_sync(all, done));
-  return mine;
+  return true;
 }
 
-static inline unsigned DataflowBlocks(int rows) { return ((unsigned)rows + DATAFLOW_BLOCK - 1) / DATAFLOW_BLOCK; }
+/* How many blocks each of so many passes side by side has, of a kernel of which a multiprocessor holds so many. */
+static inline TrsvError DataflowBlocks(int rows, int passes, int held, unsigned *blocks)
+{
+  const unsigned all = ((unsigned)rows + DATAFLOW_BLOCK - 1) / DATAFLOW_BLOCK;
+  int            multiprocessors;
+
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  const unsigned sharing = (unsigned)(passes * TrsvDeviceSharing()), at_once = ((unsigned)(held * multiprocessors) + sharing - 1) / sharing;
+  *blocks = all < at_once ? all : at_once;
+  return TRSV_SUCCESS;
+}
 
 /* What the blocks of a launch share, zeros at first, and what a caller puts behind it. */
 enum {

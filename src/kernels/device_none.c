@@ -211,6 +211,15 @@ TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *analysis)
   return None();
 }
 
+TrsvError TrsvDeviceAcross(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
+{
+  (void)L;
+  (void)lower;
+  (void)U;
+  (void)upper;
+  return None();
+}
+
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
   (void)A;

@@ -12,7 +12,7 @@ int TrsvFactorForcedLanes;
 
 void TrsvFactorSetLanes(int lanes) { TrsvFactorForcedLanes = lanes; }
 
-static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
+static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int both, int *row)
 {
   const size_t rows = (size_t)f->rows;
   TrsvMatrix   L, U;
@@ -20,7 +20,7 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, con
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
   TrsvCall(TrsvFactorSplit(f, offsets, columns, order, there, row));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(TrsvAnalyse(&L, &f->analysis));
+  TrsvCall(both ? TrsvAnalyseBoth(&L, &U, &f->analysis, &f->above) : TrsvAnalyse(&L, &f->analysis));
   f->statistics = f->analysis->statistics;
   TrsvCall(TrsvFactorPivotsCheck(f));
   if (!f->pivots) TrsvCall(TrsvFactorSlots(f, f->analysis->order));
@@ -29,7 +29,7 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, con
   return TrsvDeviceFinish();
 }
 
-TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there, TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
+static TrsvError Create(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there, TrsvFactorKind kind, TrsvPrecision precision, int both, TrsvFactor **factor, int *row)
 {
   TrsvFactor *f;
   TrsvError   error;
@@ -42,10 +42,30 @@ TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, con
   f->kind      = kind;
   f->precision = precision;
   f->rows      = rows;
-  error        = Make(f, offsets, columns, order, there, row);
+  error        = Make(f, offsets, columns, order, there, both, row);
   if (error) TrsvFactorDestroy(&f);
   *factor = f;
   return error;
+}
+
+/* In another order level sets are mostly few, and there is little to gain from finding L's and U's at the same time. */
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there, TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
+{
+  return Create(rows, offsets, columns, order, there, kind, precision, !order, factor, row);
+}
+
+TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there, TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
+{
+  return Create(rows, offsets, columns, order, there, kind, precision, 0, factor, row);
+}
+
+TrsvError TrsvFactorAnalyseUpper(TrsvFactor *f)
+{
+  TrsvMatrix L, U;
+
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+  TrsvCall(TrsvAnalyse(&U, &f->above));
+  return TrsvAnalysisAcross(&L, f->analysis, &U, f->above);
 }
 
 static TrsvError Room(TrsvFactor *f, int count, void **values)
@@ -237,7 +257,7 @@ TrsvError TrsvFactorRestore(TrsvFactor *f, const TrsvPlan *lower, TrsvStream str
 void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues)
 {
   *L = (TrsvMatrix){f->rows, f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, f->precision, TRSV_DEVICE, f->analysis};
-  *U = (TrsvMatrix){f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE, NULL};
+  *U = (TrsvMatrix){f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE, f->above};
   if (lvalues) *lvalues = f->l;
   if (uvalues) *uvalues = f->u;
 }
@@ -255,7 +275,7 @@ TrsvError TrsvFactorDownload(TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const 
   index  = (int *)(values + size * (lower + upper));
   TrsvFactorTriangles(f, L, U, NULL, NULL);
   L->memory = U->memory = TRSV_HOST;
-  L->analysis = NULL;
+  L->analysis = U->analysis = NULL;
   L->offsets  = index;
   U->offsets  = index + rows;
   L->columns  = index + 2 * rows;
@@ -315,6 +335,8 @@ void TrsvFactorTrim(TrsvFactor *f, const TrsvPlan *lower)
     if (f->kind == TRSV_ICC || f->across) Drop(f, sizeof(int) * (size_t)f->upper, (void **)&f->u_columns);
   }
   if (!f->lean && f->across) Drop(f, (size_t)f->lower, (void **)&f->across); /* nor is it needed without a plan */
+  if (f->analysis) f->analysis->across = NULL;
+  TrsvAnalysisDestroy(&f->above);
   if (!f->pivots || f->records || f->cusparse || TrsvChunkHasReciprocals(lower)) TrsvAnalysisDestroy(&f->analysis);
 }
 
@@ -324,6 +346,7 @@ void TrsvFactorDestroy(TrsvFactor **factor)
 
   if (!f) return;
   TrsvAnalysisDestroy(&f->analysis);
+  TrsvAnalysisDestroy(&f->above);
   TrsvFactorCusparseDestroy(f);
   TrsvDeviceFree(f->order);
   TrsvDeviceFree(f->source);

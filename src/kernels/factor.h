@@ -59,11 +59,16 @@ struct TrsvFactor {
   TrsvSync       sync;
   TrsvStatistics statistics; /* of L */
   TrsvAnalysis  *analysis;   /* of L, until TrsvFactorTrim() */
+  TrsvAnalysis  *above;      /* of U in the natural order, likewise; else NULL */
   struct FactorCusparse *cusparse; /* where TrsvFactorCusparse() was asked for, else NULL */
   int            longest;    /* entries of the longest row that takes a warp */
   FactorWork     on_host;
   size_t         bytes;
 };
+
+/* TrsvFactorCreate without a look at U, for who may want another order; and that look, for who then does not */
+TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision, TrsvFactor **, int *row);
+TrsvError TrsvFactorAnalyseUpper(TrsvFactor *);
 
 TrsvError TrsvFactorRoom(TrsvFactor *, const TrsvPair *); /* for values, once; pair as TrsvFactorNumeric has it */
 

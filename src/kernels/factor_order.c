@@ -127,7 +127,7 @@ static void Tell(TrsvOrderChoice *choice, int natural, int ordered)
   (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms and %.3g to set up; %s %d, %.3g and %.3g", choice->bmc ? ordered : natural, 1e3 * first->solves, 1e3 * first->setup, choice->bmc ? "in the natural order" : "multicolour", choice->bmc ? natural : ordered, 1e3 * second->solves, 1e3 * second->setup);
 }
 
-TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
+static TrsvError Decide(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *const asked[2] = {lower, upper};
   TrsvFactor                *natural, *ordered;
@@ -139,7 +139,7 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
 
   *factor = NULL;
   *choice = (TrsvOrderChoice){.bmc = 0};
-  TrsvCall(TrsvFactorCreate(rows, offsets, columns, NULL, TRSV_DEVICE, kind, precision, &natural, row));
+  TrsvCall(TrsvFactorCreateLower(rows, offsets, columns, NULL, TRSV_DEVICE, kind, precision, &natural, row));
   *factor         = natural;
   choice->natural = Cost(natural, asked);
   choice->rest    = Rest(natural);
@@ -182,4 +182,15 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   TrsvFactorDestroy(choice->bmc ? &natural : &ordered);
   *factor = choice->bmc ? ordered : natural;
   return TRSV_SUCCESS;
+}
+
+TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
+{
+  char      why[128];
+  TrsvError error = Decide(rows, offsets, columns, values, kind, precision, size, lower, upper, factor, row, choice);
+
+  /* no other algorithm asks for what both analyses together tell; else U's is better made beside L's plan */
+  if (!error && !choice->bmc && (lower ? lower : TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why))) == TrsvAlgorithmFind("chunk")) error = TrsvFactorAnalyseUpper(*factor);
+  if (error) TrsvFactorDestroy(factor);
+  return error;
 }

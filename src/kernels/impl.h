@@ -176,6 +176,17 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
 TrsvError TrsvDeviceAnalyse(const TrsvMatrix *, TrsvAnalysis *);
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);
 
+/* Lets the analyses of L and U lead across to each other, where they are on the device, deep, and the levels of the one are heights of the other. */
+TrsvError TrsvAnalysisAcross(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
+
+/* across.cu: whether they are; and the level of each row, or turned, of each from the last to the first */
+TrsvError TrsvDeviceAcross(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
+TrsvError TrsvDeviceLevels(const TrsvAnalysis *, int turned, int *level);
+
+enum {
+  TRSV_FEW_LEVELS = 32 /* level sets: with no more there is nothing to gain from schedules, nor from making two plans at the same time */
+};
+
 /* The analysis that a matrix brings along, or else a new one, which is the caller's to destroy. On an error both are NULL. */
 TrsvError TrsvAnalysisGet(const TrsvMatrix *, const TrsvAnalysis **analysis, TrsvAnalysis **made);
 
@@ -241,6 +252,8 @@ static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? s
    wait for the first's. What the default stream was asked for before is there for both. The first's error, or else the second's. No lock is to be held
    where a turn may end. */
 TrsvError TrsvDeviceTogether(TrsvError (*run)(void *data), void *first, void *second);
+
+int TrsvDeviceSharing(void); /* how many run at the same time */
 
 TrsvError TrsvDeviceWait(TrsvStream); /* until the stream has done what it was asked for: where turns end */
 

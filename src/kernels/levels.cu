@@ -39,14 +39,15 @@ struct LevelPass {
 };
 
 enum {
-  SEARCHES = 3 /* of one launch, at most */
+  SEARCHES = 3, /* of one launch, at most */
+  HELD     = 6  /* blocks of a multiprocessor */
 };
 
 static_assert(sizeof(TrsvSearch::state) == sizeof(unsigned) * DATAFLOW_STATES, "a search has the words that its blocks share");
 
 /* Each search is for blocks of half the size of the one before. Who is the last to count rows of a level set finds how many it has. Of a launch's block,
    the rows in the level set of the first, often all of them, are counted at once. */
-static __global__ void __launch_bounds__(DATAFLOW_BLOCK, 6) levels_find(LevelPass pass, unsigned searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *found, TrsvSync sync)
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD) levels_find(LevelPass pass, unsigned searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *found, TrsvSync sync)
 {
   enum {
     COMMON, /* rows in the level set of the first */
@@ -63,25 +64,31 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, 6) levels_find(LevelPas
   pass.size >>= search;
   sync.ticket = found->state + DATAFLOW_TICKET;
   if (threadIdx.x < COUNTERS) block[threadIdx.x] = 0; /* the pass has a barrier before all else */
-  const unsigned mine = dataflow_pass(pass, word + (size_t)search * (size_t)pass.rows, sync);
-  const unsigned same = trsv_warp_match(mine), rows = (unsigned)__popc(same);
-  __syncthreads();
-  const unsigned first = trsv_shared_load<unsigned>(trsv_shared_address()); /* its word */
-  if (mine && (int)(threadIdx.x % 32) == __ffs((int)same) - 1) {
-    if (mine == first) atomicAdd(&block[COMMON], rows);
-    else if (count) atomicMax(&block[WIDEST], atomicAdd(&count[mine - 1], rows) + rows);
-    atomicMax(&block[LARGEST], mine);
+  for (unsigned mine; dataflow_pass(pass, word + (size_t)search * (size_t)pass.rows, sync, mine);) {
+    const unsigned same = trsv_warp_match(mine), rows = (unsigned)__popc(same);
+
+    __syncthreads();
+    const unsigned first = trsv_shared_load<unsigned>(trsv_shared_address()); /* its word */
+    if (mine && (int)(threadIdx.x % 32) == __ffs((int)same) - 1) {
+      if (mine == first) atomicAdd(&block[COMMON], rows);
+      else if (count) atomicMax(&block[WIDEST], atomicAdd(&count[mine - 1], rows) + rows);
+      atomicMax(&block[LARGEST], mine);
+    }
+    __syncthreads();
+    if (threadIdx.x) continue;
+    atomicMax(&found->levels, block[LARGEST]);
+    if (count) atomicMax(&found->widest, max(block[WIDEST], atomicAdd(&count[first - 1], block[COMMON]) + block[COMMON]));
+    block[COMMON] = block[WIDEST] = block[LARGEST] = 0;
   }
-  __syncthreads();
-  if (threadIdx.x) return;
-  atomicMax(&found->levels, block[LARGEST]);
-  if (count) atomicMax(&found->widest, max(block[WIDEST], atomicAdd(&count[first - 1], block[COMMON]) + block[COMMON]));
 }
 
 /* All give up where one does, by the words of the first. */
 static TrsvError Launch(const TrsvMatrix *A, int size, int searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search)
 {
-  TRSV_LAUNCH(levels_find, (unsigned)searches * DataflowBlocks(A->rows), DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, LevelPass(A, size), (unsigned)searches, wrong, word, count, search, DataflowSync(search->state));
+  unsigned blocks;
+
+  TrsvCall(DataflowBlocks(A->rows, searches, HELD, &blocks));
+  TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, LevelPass(A, size), (unsigned)searches, wrong, word, count, search, DataflowSync(search->state));
   return TrsvDeviceLaunched("levels_find");
 }
 

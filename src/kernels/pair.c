@@ -74,10 +74,10 @@ static TrsvError MakeVector(const TrsvPair *pair, void **vector)
    launches, and while plans are made they need more memory than when they are there. */
 static int Together(const TrsvPair *p, const TrsvMatrix *L)
 {
-  static const int  few = 32, large = 1 << 22; /* level sets, rows */
-  static const long many = 1 << 25;            /* entries */
+  static const int  large = 1 << 22; /* rows */
+  static const long many = 1 << 25;  /* entries */
 
-  return p->memory == TRSV_DEVICE && p->rows < large && L->analysis && L->analysis->statistics.levels > few && L->analysis->statistics.nnz < many;
+  return p->memory == TRSV_DEVICE && p->rows < large && L->analysis && L->analysis->statistics.levels > TRSV_FEW_LEVELS && L->analysis->statistics.nnz < many;
 }
 
 /* Of two plans whose launches have nothing but the wait for each other in common, only these of `thread`, whose level sets are wide, gain by being one. */

@@ -52,6 +52,7 @@ static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   M.memory = moved.memory = to;
   M.offsets    = copy[0];
   M.columns    = copy[1];
+  moved.across = NULL;
   moved.order  = copy[2];
   moved.levels = copy[3];
   if (!error) error = plan->algorithm->analyse(plan, &M, &moved, copy[4]);

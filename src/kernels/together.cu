@@ -35,6 +35,8 @@ static thread_local Two *two; /* those under way */
 
 extern "C" TrsvStream TrsvDeviceDefault(void) { return two && two->now ? two->stream : NULL; }
 
+extern "C" int TrsvDeviceSharing(void) { return two && !two->ended ? 2 : 1; }
+
 /* The other goes on, until that waits or ends. TrsvErrorMessage() is left as it is for each. */
 static void Switch(void)
 {

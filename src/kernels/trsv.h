@@ -95,11 +95,16 @@ struct TrsvAnalysis {
   int           *order;  /* [rows] rows by level set, rising within a set; holds levels too */
   int           *levels; /* [statistics.levels + 1] where each level set starts in order */
   double         seconds;
+
+  const TrsvAnalysis *across; /* where it is known: that of the matrix's other triangle, whose levels are the lengths of the chains of dependents here; else NULL */
 };
 
 /* Checks that a matrix is a triangle that can be solved, and finds its level sets, O(rows + nnz), where the matrix lives.
    On an error *analysis is left NULL. */
 TrsvError TrsvAnalyse(const TrsvMatrix *, TrsvAnalysis **analysis);
+
+/* Both triangles of a matrix, on the device at the same time. Each analysis may then lead across to the other. On an error both are left NULL. */
+TrsvError TrsvAnalyseBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper);
 void      TrsvAnalysisDestroy(TrsvAnalysis **);
 
 /* Makes the transpose T^T of a triangle: its offsets [rows + 1] and columns [nnz], and source [nnz], which says where in T each

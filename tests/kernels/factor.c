@@ -188,20 +188,23 @@ static void Analysed(void)
 {
   const size_t before = TrsvDeviceHeld();
 
-  Begin("factor: the analysis of L is made once");
+  Begin("factor: analyses are made once");
   for (int trim = 0; trim < 2; trim++) {
     Square        A    = MakeSquare(RANDOM, 90, 0, TRSV_DOUBLE, 7);
     TrsvFactor   *f    = MakeFactor(&A, NULL, TRSV_ILU, 0);
     TrsvPair     *pair = NULL;
-    TrsvAnalysis *again, wrong;
+    TrsvAnalysis *again, *upper, wrong;
     const TrsvAsked thread = {TrsvAlgorithmFind("thread"), NULL};
     TrsvMatrix    L, U;
 
     if (!f) break;
     if (trim) TrsvFactorTrim(f, NULL);
     TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-    Expect((!L.analysis) == trim && !U.analysis, "L %s an analysis, U %s", L.analysis ? "has" : "has not", U.analysis ? "has" : "has not");
+    Expect(!L.analysis == trim && !U.analysis == trim, "L %s an analysis, U %s", L.analysis ? "has" : "has not", U.analysis ? "has" : "has not");
     ExpectError(TrsvAnalyse(&L, &again), TRSV_SUCCESS, "TrsvAnalyse");
+    ExpectError(TrsvAnalyse(&U, &upper), TRSV_SUCCESS, "TrsvAnalyse");
+    if (U.analysis) Expect(!memcmp(upper->order, U.analysis->order, sizeof(int) * 90) && !memcmp(&upper->statistics, &U.analysis->statistics, sizeof(upper->statistics)), "another analysis of U than TrsvAnalyse's");
+    TrsvAnalysisDestroy(&upper);
     if (L.analysis) {
       Expect(!memcmp(again->order, L.analysis->order, sizeof(int) * 90) && !memcmp(&again->statistics, &L.analysis->statistics, sizeof(again->statistics)), "another analysis than TrsvAnalyse's");
       /* it is what a pair believes: told by a number that nothing is laid out by */

@@ -97,10 +97,10 @@ static void TestGivesUp(void)
   for (int i = 0; i < HALF; i++) columns[i] = i;
   D = ToDevice(&A);
   ExpectError(TrsvDeviceAlloc(sizeof(*room) * 3 * 2 * HALF, &room), TRSV_SUCCESS, "TrsvDeviceAlloc");
-  SimtSettings.resident = 1; /* the first blocks end before the last start */
+  SimtSettings.resident = 1; /* a search has found all its words before the next starts */
   SimtSettings.bounded  = 1;
-  for (long k = 1; k <= 3 * HALF; k += Reduced() ? 150 : 37) {
-    SimtSettings.lose = k;
+  for (long k = 0; k < 3 * HALF; k += Reduced() ? 150 : 37) {
+    SimtSettings.lose = k / HALF * 2 * HALF + k % HALF + 1;
     ExpectError(TrsvDeviceBlockLevels(&D, 32, 3, room, levels), TRSV_ERR_TIMEOUT, "TrsvDeviceBlockLevels");
   }
   SimtDefaults();

@@ -11,6 +11,7 @@ static const struct {
   {"planted",   TestPlanted    },
   {"analysis",  TestAnalysis   },
   {"device",    TestOnDevice   },
+  {"across",    TestAcross     },
   {"solve",     TestSolve      },
   {"schedules", TestSchedules  },
   {"chunk",     TestChunk      },
