@@ -374,7 +374,7 @@ int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
 double                TrsvFactorPredict(const TrsvFactor *, const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
 double                TrsvFactorPredictHost(const TrsvFactor *); /* and all of PETSc's factorisation on the host, with the ways to it and back */
-void                  TrsvFactorTrim(TrsvFactor *, const TrsvPlan *lower); /* gives up the analysis of L, which TrsvFactorTriangles shows, once a pair has been made, unless values, with its plan for L, will still need it; and what else values do not need with that plan */
+void                  TrsvFactorTrim(TrsvFactor *, const TrsvPlan *lower); /* gives up the analyses, which TrsvFactorTriangles shows, once a pair has been made, that of L unless values, with its plan for L, will still need it; and what else values do not need with that plan */
 void                  TrsvFactorDestroy(TrsvFactor **);
 
 /* Bytes of device memory in use by plans, factors and set-ups under way, of all of the process; and the most since the last TrsvDeviceMark(). */

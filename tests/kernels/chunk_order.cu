@@ -1,9 +1,10 @@
 /*
-   The heights that the schedules of `chunk` start from, against a serial reference: rows on which many depend, in each order of their arrival.
+   The heights that the schedules of `chunk` start from: searched for, against a serial reference, where many depend on a row, in each order of their
+   arrival; and taken from the other triangle's level sets, against a search.
 */
 #include <algorithm>
 #include <vector>
-#include "check.h"
+#include "square.h"
 #include "chunk_graph.cuh"
 
 /* Rows that depend on one of some first ones, on which all others do by turns, and on a few more before them. */
@@ -21,6 +22,41 @@ static Triangle Hubs(int rows, int hubs, TrsvTriangle triangle, TrsvDiagonal dia
     offsets.push_back((int)columns.size());
   }
   return MakeFrom(rows, offsets.data(), columns.data(), triangle, diagonal, TRSV_DOUBLE);
+}
+
+/* Rows of more than CHUNK_ITEMS dependencies are cut: there are more positions then than rows, whose heights only a search finds. */
+static void Across(void)
+{
+  static const struct {
+    Shape shape;
+    int   rows;
+    bool  cut;
+  } cases[] = {{CHAIN, 300, false}, {GRID_2D, 900, false}, {BAND, 300, false}, {DENSE, 70, true}};
+
+  Begin("chunk's heights from the other triangle's level sets");
+  for (const auto &c : cases) {
+    Square      A = MakeSquare(c.shape, c.rows, 1, TRSV_DOUBLE, 1);
+    TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
+    TrsvMatrix  T[2];
+    ChunkOrder  o[2];
+
+    if (f) TrsvFactorTriangles(f, &T[0], &T[1], NULL, NULL);
+    for (int t = 0; f && t < 2; t++) {
+      TrsvAnalysis alone = *T[t].analysis;
+
+      Expect(!!alone.across, "%s: it does not lead across", ShapeName[c.shape]);
+      alone.across = NULL;
+      for (int by_search = 0; by_search < 2; by_search++) ExpectError(TrsvChunkOrder(&T[t], by_search ? &alone : T[t].analysis, NULL, &o[by_search]), TRSV_SUCCESS, "TrsvChunkOrder");
+      Expect(!!o[0].graph.owner == c.cut && o[0].graph.n == o[1].graph.n, "%s: %d positions, and %d, of %d rows", ShapeName[c.shape], o[0].graph.n, o[1].graph.n, c.rows);
+      for (int p = 0; p < o[1].graph.n; p++)
+        if (!Expect(o[0].height[p] == o[1].height[p], "%s, %s: the height of %d is %d, not %d", ShapeName[c.shape], t ? "upper" : "lower", p, o[0].height[p], o[1].height[p])) break;
+      for (ChunkOrder &each : o) TrsvChunkOrderFree(&each);
+    }
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+  }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
 }
 
 void TestChunkHeights(void)
@@ -62,4 +98,5 @@ void TestChunkHeights(void)
     }
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
+  Across();
 }

@@ -7,6 +7,10 @@
 #include "check.h"
 #include "factor.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A matrix of the test, on the device as the executor has it, where the host reads and writes it, too */
 typedef struct {
   TrsvPrecision precision;
@@ -45,4 +49,7 @@ void CheckNumericBy(TrsvFactor *, TrsvPlan *lower, const Square *, TrsvFactorKin
 void LongRows(void); /* factor_long.c, a part of TestFactor() */
 void ByPlan(void);   /* factor_plan.c, likewise */
 
+#ifdef __cplusplus
+}
+#endif
 #endif
