@@ -179,7 +179,8 @@ TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
 TrsvError TrsvAnalysisAcross(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 {
   if (L->memory == TRSV_HOST || lower->statistics.levels <= TRSV_FEW_LEVELS || upper->statistics.levels <= TRSV_FEW_LEVELS) return TRSV_SUCCESS;
-  return TrsvDeviceAcross(L, lower, U, upper);
+  const TrsvError error = TrsvDeviceAcross(L, lower, U, upper);
+  return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* it can be done without */
 }
 
 typedef struct {
@@ -194,16 +195,26 @@ static TrsvError Run(void *analysing)
   return TrsvAnalyse(a->A, a->analysis);
 }
 
+static TrsvError RunBoth(Analysing *first, Analysing *second)
+{
+  if (first->A->memory == TRSV_DEVICE) {
+    const TrsvError error = TrsvDeviceTogether(Run, first, second);
+
+    if (error != TRSV_ERR_MEMORY) return error;
+    TrsvAnalysisDestroy(first->analysis); /* there may be enough for one at a time */
+    TrsvAnalysisDestroy(second->analysis);
+  }
+  TrsvCall(Run(first));
+  return Run(second);
+}
+
 TrsvError TrsvAnalyseBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper)
 {
   Analysing first = {L, lower}, second = {U, upper};
   TrsvError error;
 
   *lower = *upper = NULL;
-  if (L->memory == TRSV_HOST) {
-    error = Run(&first);
-    if (!error) error = Run(&second);
-  } else error = TrsvDeviceTogether(Run, &first, &second);
+  error  = RunBoth(&first, &second);
   if (!error) error = TrsvAnalysisAcross(L, *lower, U, *upper);
   if (!error) return TRSV_SUCCESS;
   TrsvAnalysisDestroy(lower);

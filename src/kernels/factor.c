@@ -64,7 +64,8 @@ TrsvError TrsvFactorAnalyseUpper(TrsvFactor *f)
   TrsvMatrix L, U;
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(TrsvAnalyse(&U, &f->above));
+  const TrsvError error = TrsvAnalyse(&U, &f->above);
+  if (error) return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* who makes the plan looks again */
   return TrsvAnalysisAcross(&L, f->analysis, &U, f->above);
 }
 

@@ -59,7 +59,7 @@ struct TrsvFactor {
   TrsvSync       sync;
   TrsvStatistics statistics; /* of L */
   TrsvAnalysis  *analysis;   /* of L, until TrsvFactorTrim() */
-  TrsvAnalysis  *above;      /* of U in the natural order, likewise; else NULL */
+  TrsvAnalysis  *above;      /* of U, where it has been looked at, likewise; else NULL */
   struct FactorCusparse *cusparse; /* where TrsvFactorCusparse() was asked for, else NULL */
   int            longest;    /* entries of the longest row that takes a warp */
   FactorWork     on_host;

@@ -189,7 +189,7 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   char      why[128];
   TrsvError error = Decide(rows, offsets, columns, values, kind, precision, size, lower, upper, factor, row, choice);
 
-  /* no other algorithm asks for what both analyses together tell; else U's is better made beside L's plan */
+  /* `chunk` gains by what both analyses together tell; for other algorithms U's is better made beside L's plan */
   if (!error && !choice->bmc && (lower ? lower : TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why))) == TrsvAlgorithmFind("chunk")) error = TrsvFactorAnalyseUpper(*factor);
   if (error) TrsvFactorDestroy(factor);
   return error;

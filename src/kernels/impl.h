@@ -253,7 +253,7 @@ static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? s
    where a turn may end. */
 TrsvError TrsvDeviceTogether(TrsvError (*run)(void *data), void *first, void *second);
 
-int TrsvDeviceSharing(void); /* how many run at the same time */
+int TrsvDeviceSharing(void); /* into how many parts the device is then to be divided; 1 where there is no second, or none any more */
 
 TrsvError TrsvDeviceWait(TrsvStream); /* until the stream has done what it was asked for: where turns end */
 

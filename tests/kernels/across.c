@@ -1,9 +1,11 @@
 /*
    When the level sets of one triangle serve as the heights of the other, against heights found one row after the other: patterns that are symmetric, that
-   are not, and that miss one entry only. Then the heights themselves, as schedules have them.
+   are not, and that miss one entry only. Then the heights themselves, position by position; that schedules have
+   these: chunk_order.cu.
 */
 #include <stdlib.h>
 #include <string.h>
+#include "executor.h"
 #include "square.h"
 
 /* The longest chain of dependents behind each row; the executor's device memory is the host's. */
@@ -121,8 +123,45 @@ static void OneMissing(void)
   End();
 }
 
+/* Where there is no memory for both at a time there may be for one; and they need not lead across. */
+static void FailsAnywhere(void)
+{
+  Square        A = MakeSquare(GRID_2D, 900, 1, TRSV_DOUBLE, 1);
+  TrsvFactor   *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
+  TrsvMatrix    T[2];
+  TrsvAnalysis *a[2];
+  int           both = 0, apart = 0, none = 0;
+
+  Begin("across: fails anywhere");
+  if (f) TrsvFactorTriangles(f, &T[0], &T[1], NULL, NULL);
+  for (long k = 1, failed = 1; f && failed; k++) {
+    const size_t live = SimtLive();
+
+    SimtSchedule(1); /* the same turns each time, or places would be missed */
+    SimtFailAt(k, 0);
+    const TrsvError error = TrsvAnalyseBoth(&T[0], &T[1], &a[0], &a[1]);
+    failed = SimtFailed();
+    SimtFailAt(0, 0);
+    Expect(!error == !!a[0] && !error == !!a[1] && (failed || !error), "place %ld: error %d, analyses %p and %p", k, (int)error, (void *)a[0], (void *)a[1]);
+    if (!error && a[0] && a[1]) {
+      Expect(a[0]->statistics.levels == 59 && a[1]->statistics.levels == 59 && !a[0]->across == !a[1]->across, "place %ld: %d and %d level sets", k, a[0]->statistics.levels, a[1]->statistics.levels);
+      both += failed && a[0]->across;
+      apart += failed && !a[0]->across;
+    } else none++;
+    TrsvAnalysisDestroy(&a[0]);
+    TrsvAnalysisDestroy(&a[1]);
+    Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k, SimtLive(), live);
+  }
+  SimtDefaults();
+  Expect(both > 2 && apart > 0 && none > 2, "%d times it worked, %d times by themselves, %d times not at all", both, apart, none);
+  TrsvFactorDestroy(&f);
+  FreeSquare(&A);
+  End();
+}
+
 void TestAcross(void)
 {
   Shapes();
   OneMissing();
+  FailsAnywhere();
 }

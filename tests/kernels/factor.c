@@ -200,7 +200,7 @@ static void Analysed(void)
     if (!f) break;
     if (trim) TrsvFactorTrim(f, NULL);
     TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-    Expect(!L.analysis == trim && !U.analysis == trim, "L %s an analysis, U %s", L.analysis ? "has" : "has not", U.analysis ? "has" : "has not");
+    Expect((!L.analysis) == trim && (!U.analysis) == trim, "L %s an analysis, U %s", L.analysis ? "has" : "has not", U.analysis ? "has" : "has not");
     ExpectError(TrsvAnalyse(&L, &again), TRSV_SUCCESS, "TrsvAnalyse");
     ExpectError(TrsvAnalyse(&U, &upper), TRSV_SUCCESS, "TrsvAnalyse");
     if (U.analysis) Expect(!memcmp(upper->order, U.analysis->order, sizeof(int) * 90) && !memcmp(&upper->statistics, &U.analysis->statistics, sizeof(upper->statistics)), "another analysis of U than TrsvAnalyse's");
