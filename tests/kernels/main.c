@@ -38,9 +38,21 @@ static const struct {
   {"families",  TestFamilies   },
 };
 
+/* The suites that are named, or all; "suites" names them. */
 int main(int argc, char **argv)
 {
-  for (size_t s = 0; s < sizeof(suites) / sizeof(suites[0]); s++) {
+  const size_t all = sizeof(suites) / sizeof(suites[0]);
+
+  for (int i = 1; i < argc; i++) {
+    size_t s = 0;
+
+    while (s < all && strcmp(argv[i], suites[s].name)) s++;
+    if (s < all) continue;
+    if (strcmp(argv[i], "suites")) fprintf(stderr, "no suite %s; there are:\n", argv[i]);
+    for (s = 0; s < all; s++) puts(suites[s].name);
+    return strcmp(argv[i], "suites") ? 2 : 0;
+  }
+  for (size_t s = 0; s < all; s++) {
     int asked = argc == 1;
 
     for (int i = 1; i < argc; i++) asked = asked || !strcmp(argv[i], suites[s].name);
