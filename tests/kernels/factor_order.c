@@ -177,10 +177,40 @@ static void Real(void)
   }
 }
 
+/* Where the natural order is kept, as for a chain, and `chunk` solves, U has been looked at; without the memory for that it is kept all the same. */
+static void Upper(void)
+{
+  const TrsvAlgorithm *chunk = TrsvAlgorithmFind("chunk"), *thread = TrsvAlgorithmFind("thread");
+  Square               A = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
+  int                  row, kept = 0;
+
+  Begin("the order: a look at U");
+  for (long k = 0, failed = 1; failed; k++) { /* 0: nothing fails */
+    const TrsvAlgorithm *asked = k == 1 ? thread : chunk;
+    const size_t         live  = SimtLive();
+    TrsvFactor          *f;
+    TrsvOrderChoice      choice;
+
+    SimtFailAt(k < 2 ? 0 : k - 1, 0);
+    const TrsvError error = TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, 0, asked, asked, &f, &row, &choice);
+    failed = k < 2 || SimtFailed();
+    SimtFailAt(0, 0);
+    Expect(!error == !!f && (k > 1 || f), "place %ld: error %d, factor %p", k - 1, (int)error, (void *)f);
+    if (f && k < 2) Expect(!choice.bmc && (!f->above) == (k == 1) && (!f->analysis->across) == (k == 1), "%s: %s", TrsvAlgorithmName(asked), choice.why);
+    if (f && k > 1 && failed && !choice.bmc) kept += !f->analysis->across;
+    TrsvFactorDestroy(&f);
+    Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k - 1, SimtLive(), live);
+  }
+  Expect(kept > 1, "%d times it was kept without", kept);
+  FreeSquare(&A);
+  End();
+}
+
 void TestFactorOrder(void)
 {
   Orders();
   Asymmetries();
   Choices();
+  Upper();
   Real();
 }
