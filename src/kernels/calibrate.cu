@@ -1,5 +1,5 @@
 /*
-   Calibration: what the predictions need to know of a device, measured on it in some ms.
+   Calibration: what the predictions need to know of a device, measured on it in one or two ms.
 
    A hop through L2 and a push inside a cluster are one word that goes back and forth between two blocks, in as many pairs as fill the
    device, since the way to L2 is not equally long for all; a step is a value that goes round in a warp: shared memory, arithmetic, shared memory.
@@ -15,9 +15,9 @@
 #include "vocabulary.cuh"
 
 enum {
-  ROUNDS = 128,
+  ROUNDS = 64,
   APART  = 32, /* words: each in a line of its own */
-  GOES   = 4   /* the first warms up */
+  GOES   = 3   /* the first warms up */
 };
 
 static __global__ void calibrate_hop(const TrsvSync sync, unsigned base, unsigned *words, unsigned *cycles)
@@ -78,13 +78,23 @@ static __global__ void calibrate_step(unsigned *cycles)
   if (!threadIdx.x) cycles[0] = (unsigned)(trsv_cycles() - since) + (v < 0); /* v is looked at */
 }
 
+enum {
+  HOP,
+  PUSH,
+  STEP,
+  KINDS
+};
+
 typedef struct {
   TrsvSync   sync;
-  TrsvTimer *timer;
-  unsigned  *words, *cycles, *host;
-  int        pairs;
+  TrsvTimer *timer[GOES];
+  unsigned  *words, *cycles, *host; /* cycles, and what becomes of them on the host: [GOES][KINDS][pairs], of STEP the first alone */
+  char      *from, *to;
+  int        pairs, clusters;
   double     clock;
 } Calibration;
+
+static size_t Place(const Calibration *c, int go, int kind) { return (size_t)(go * KINDS + kind) * (size_t)c->pairs; }
 
 static void Less(double *least, double v)
 {
@@ -92,86 +102,77 @@ static void Less(double *least, double v)
 }
 
 /* The mean of the pairs, of which each hop or push is one of two of a round; 0 if one was not measured. */
-static TrsvError Mean(const Calibration *c, double *seconds)
+static double Mean(const Calibration *c, const unsigned *cycles)
 {
   double sum = 0;
 
-  TrsvCall(TrsvDeviceDownload(c->host, c->cycles, sizeof(unsigned) * (size_t)c->pairs, NULL));
   for (int p = 0; p < c->pairs; p++) {
-    if (!c->host[p]) {
-      *seconds = 0;
-      return TRSV_SUCCESS;
-    }
-    sum += c->host[p];
+    if (!cycles[p]) return 0;
+    sum += cycles[p];
   }
-  *seconds = sum / c->pairs / (2 * ROUNDS) / c->clock;
+  return sum / c->pairs / (2 * ROUNDS) / c->clock;
+}
+
+static TrsvError Launch(const Calibration *c, int go)
+{
+  TRSV_LAUNCH(calibrate_hop, 2 * (unsigned)c->pairs, 32, 0, (TrsvStream)NULL, c->sync, (unsigned)go * ROUNDS, c->words, c->cycles + Place(c, go, HOP));
+  TrsvCall(TrsvDeviceLaunched("calibrate_hop"));
+  if (c->clusters) {
+    TRSV_LAUNCH_EARLY(calibrate_push, false, 2, 2 * (unsigned)c->pairs, 32, 256, (TrsvStream)NULL, c->sync, c->cycles + Place(c, go, PUSH));
+    TrsvCall(TrsvDeviceLaunched("calibrate_push"));
+  }
+  TRSV_LAUNCH(calibrate_step, 1, 32, 256, (TrsvStream)NULL, c->cycles + Place(c, go, STEP));
+  return TrsvDeviceLaunched("calibrate_step");
+}
+
+/* Without the memory for them, copies are not measured. */
+static TrsvError Copy(Calibration *c, size_t bytes)
+{
+  if (TrsvDeviceAlloc(bytes, &c->from) || TrsvDeviceAlloc(bytes, &c->to)) return TRSV_SUCCESS;
+  for (int go = 0; go < GOES; go++) {
+    TrsvCall(TrsvDeviceTimerCreate(&c->timer[go]));
+    TrsvCall(TrsvDeviceTimerStart(c->timer[go], NULL));
+    TrsvCall(TrsvDeviceCopy(c->to, c->from, bytes, NULL));
+    TrsvCall(TrsvDeviceTimerStop(c->timer[go], NULL));
+  }
   return TRSV_SUCCESS;
 }
 
-static TrsvError Once(Calibration *c, int clusters, unsigned go, TrsvMeasured *m)
+static TrsvError Read(const Calibration *c, size_t copied, TrsvMeasured *m)
 {
   double s;
 
-  TRSV_LAUNCH(calibrate_hop, 2 * (unsigned)c->pairs, 32, 0, (TrsvStream)NULL, c->sync, go * ROUNDS, c->words, c->cycles);
-  TrsvCall(TrsvDeviceLaunched("calibrate_hop"));
-  TrsvCall(Mean(c, &s));
-  if (go) Less(&m->hop, s);
-  if (clusters) {
-    TRSV_LAUNCH_EARLY(calibrate_push, false, 2, 2 * (unsigned)c->pairs, 32, 256, (TrsvStream)NULL, c->sync, c->cycles);
-    TrsvCall(TrsvDeviceLaunched("calibrate_push"));
-    TrsvCall(Mean(c, &s));
-    if (go) Less(&m->push, s);
+  TrsvCall(TrsvDeviceDownload(c->host, c->cycles, sizeof(unsigned) * Place(c, GOES, 0), NULL));
+  for (int go = 1; go < GOES; go++) {
+    Less(&m->hop, Mean(c, c->host + Place(c, go, HOP)));
+    if (c->clusters) Less(&m->push, Mean(c, c->host + Place(c, go, PUSH)));
+    Less(&m->step, c->host[Place(c, go, STEP)] / (double)ROUNDS / c->clock);
+    if (!c->timer[go]) continue;
+    TrsvCall(TrsvDeviceTimerRead(c->timer[go], &s));
+    Less(&m->byte, s / (2. * (double)copied));
   }
-  TRSV_LAUNCH(calibrate_step, 1, 32, 256, (TrsvStream)NULL, c->cycles);
-  TrsvCall(TrsvDeviceLaunched("calibrate_step"));
-  TrsvCall(TrsvDeviceDownload(c->host, c->cycles, sizeof(unsigned), NULL));
-  if (go) Less(&m->step, c->host[0] / (double)ROUNDS / c->clock);
   return TRSV_SUCCESS;
 }
 
-/* Without the memory for it, it is not measured. */
-static TrsvError Copies(Calibration *c, size_t bytes, TrsvMeasured *m)
-{
-  char     *from, *to;
-  double    s;
-  TrsvError error = TRSV_SUCCESS;
-
-  if (TrsvDeviceAlloc(bytes, &from)) return TRSV_SUCCESS;
-  if (!TrsvDeviceAlloc(bytes, &to)) {
-    for (int go = 0; go < GOES && !error; go++) {
-      error = TrsvDeviceTimerStart(c->timer, NULL);
-      if (!error) error = TrsvDeviceCopy(to, from, bytes, NULL);
-      if (!error) error = TrsvDeviceTimerStop(c->timer, NULL, &s);
-      if (!error && go) Less(&m->byte, s / (2. * (double)bytes));
-    }
-    TrsvDeviceFree(to);
-  }
-  TrsvDeviceFree(from);
-  return error;
-}
-
+/* All is under way before the first word of it is waited for: the driver takes half a ms to tell the clock. */
 static TrsvError All(Calibration *c, size_t copied, TrsvMeasured *m)
 {
-  int       clusters, multiprocessors;
-  TrsvError error;
+  int multiprocessors;
 
-  TrsvCall(TrsvDeviceHasClusters(&clusters));
+  TrsvCall(TrsvDeviceHasClusters(&c->clusters));
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  TrsvCall(TrsvDeviceClock(&c->clock));
   c->pairs = multiprocessors / 2 > 0 ? multiprocessors / 2 : 1;
+  const size_t words = sizeof(unsigned) * APART * 2 * (size_t)c->pairs, cycles = sizeof(unsigned) * Place(c, GOES, 0);
   TrsvCall(TrsvSyncCreate(&c->sync));
   c->sync.patience = 20000000;
-  TrsvCall(TrsvDeviceTimerCreate(&c->timer));
-  const size_t bytes = sizeof(unsigned) * APART * 2 * (size_t)c->pairs;
-  TrsvCall(TrsvAlloc(bytes, &c->host));
-  for (size_t i = 0; i < bytes / sizeof(unsigned); i++) c->host[i] = 0;
-  TrsvCall(TrsvDeviceAlloc(bytes, &c->words));
-  TrsvCall(TrsvDeviceAlloc(sizeof(unsigned) * (size_t)c->pairs, &c->cycles));
-  TrsvCall(TrsvDeviceUpload(c->words, c->host, bytes, NULL));
-  error = TRSV_SUCCESS;
-  for (unsigned go = 0; go < GOES && !error; go++) error = Once(c, clusters, go, m);
-  TrsvCall(error);
-  return Copies(c, copied, m);
+  TrsvCall(TrsvAlloc(cycles, &c->host));
+  TrsvCall(TrsvDeviceAlloc(words, &c->words));
+  TrsvCall(TrsvDeviceAlloc(cycles, &c->cycles));
+  TrsvCall(TrsvDeviceClear(c->words, words, NULL));
+  for (int go = 0; go < GOES; go++) TrsvCall(Launch(c, go));
+  TrsvCall(Copy(c, copied));
+  TrsvCall(TrsvDeviceClock(&c->clock));
+  return Read(c, copied, m);
 }
 
 extern "C" TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *m)
@@ -181,7 +182,9 @@ extern "C" TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *m)
 
   *m    = TrsvMeasured();
   error = All(&c, copied, m);
-  TrsvDeviceTimerDestroy(&c.timer);
+  for (int go = 0; go < GOES; go++) TrsvDeviceTimerDestroy(&c.timer[go]);
+  TrsvDeviceFree(c.from);
+  TrsvDeviceFree(c.to);
   TrsvDeviceFree(c.words);
   TrsvDeviceFree(c.cycles);
   free(c.host);

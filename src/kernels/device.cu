@@ -87,11 +87,12 @@ extern "C" TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
 
 extern "C" TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream stream) { return Check(cudaEventRecord(timer->start, TrsvDeviceStream(stream)), "cudaEventRecord"); }
 
-extern "C" TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream stream, double *seconds)
+extern "C" TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream stream) { return Check(cudaEventRecord(timer->stop, TrsvDeviceStream(stream)), "cudaEventRecord"); }
+
+extern "C" TrsvError TrsvDeviceTimerRead(TrsvTimer *timer, double *seconds)
 {
   float ms;
 
-  TrsvCall(Check(cudaEventRecord(timer->stop, TrsvDeviceStream(stream)), "cudaEventRecord"));
   TrsvCall(Check(cudaEventSynchronize(timer->stop), "cudaEventSynchronize"));
   TrsvCall(Check(cudaEventElapsedTime(&ms, timer->start, timer->stop), "cudaEventElapsedTime"));
   *seconds = 1e-3 * ms;

@@ -67,10 +67,12 @@ TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream stream)
   return None();
 }
 
-TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream stream, double *seconds)
+TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream stream) { return TrsvDeviceTimerStart(timer, stream); }
+
+TrsvError TrsvDeviceTimerRead(TrsvTimer *timer, double *seconds)
 {
   *seconds = 0;
-  return TrsvDeviceTimerStart(timer, stream);
+  return TrsvDeviceTimerStart(timer, NULL);
 }
 
 void TrsvDeviceTimerDestroy(TrsvTimer **timer) { (void)timer; }

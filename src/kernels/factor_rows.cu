@@ -57,31 +57,6 @@ template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FAC
   }
 }
 
-template <class T> static __global__ void factor_fill(long upper, int rows, T *u, T *inverse, FactorStatus *status)
-{
-  const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < upper) u[k] = trsv_not_ready<T>();
-  else if (k < upper + rows) inverse[k - upper] = trsv_not_ready<T>();
-  if (k) return;
-  status->row     = UINT_MAX;
-  status->shifted = 0;
-  status->largest = 0;
-}
-
-/* Sums |a_ij| off the diagonal, less the diagonal, where that is positive: what its row lacks for dominance. As PETSc has it, of A's whole row;
-   positive numbers compare as their bits do. */
-template <class T> static __global__ void factor_sums(int n, bool icc, const int *l_offsets, const int *u_offsets, const int *start, const T *a, FactorStatus *status)
-{
-  const int    i        = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  const bool   some     = i < n; /* the others help with long rows */
-  const int    diagonal = !some ? 0 : icc ? start[i] : l_offsets[i + 1] + u_offsets[i], end = some ? diagonal + u_offsets[i + 1] - u_offsets[i] : 0;
-  const int    begin    = !some ? 0 : !icc ? l_offsets[i] + u_offsets[i] : i ? start[i - 1] + u_offsets[i] - u_offsets[i - 1] : 0;
-  const double sum      = factor_magnitudes(a, begin, end, some ? -fabs((double)a[diagonal]) - (double)a[diagonal] : 0.0);
-
-  if (sum > 0) atomicMax(&status->largest, trsv_bits(sum));
-}
-
 /* How many blocks of so many rows may be on a multiprocessor: enough level sets in flight to hide the loads before a wait; rows that
    are far from ready do not poll. */
 static TrsvError Blocks(const TrsvFactor *f, int *limit)
@@ -119,18 +94,6 @@ template <class T> static TrsvError Rows(const TrsvFactor *f, const void *values
   return TrsvDeviceLaunched("factor_rows");
 }
 
-extern "C" TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream)
-{
-  const long     upper   = f->pivots ? 0 : f->upper; /* nobody polls U there */
-  const int      rows    = f->pivots && !f->records ? 0 : f->rows;
-  void *const    inverse = f->records ? f->work : f->inverse;
-  const unsigned grid    = (unsigned)((upper + rows + 255) / 256 + !rows);
-
-  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_fill<float>), grid, 256, 0, stream, upper, rows, (float *)f->u, (float *)inverse, f->status);
-  else TRSV_LAUNCH((factor_fill<double>), grid, 256, 0, stream, upper, rows, (double *)f->u, (double *)inverse, f->status);
-  return TrsvDeviceLaunched("factor_fill");
-}
-
 extern "C" TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 {
   int limit;
@@ -138,14 +101,4 @@ extern "C" TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const Fac
   if (f->pivots) return TrsvFactorPivots(f, NULL, values, shift, stream);
   TrsvCall(Blocks(f, &limit));
   return f->precision == TRSV_FLOAT ? Rows<float>(f, values, shift, limit, stream) : Rows<double>(f, values, shift, limit, stream);
-}
-
-extern "C" TrsvError TrsvFactorSums(TrsvFactor *f, const void *values, TrsvStream stream)
-{
-  const unsigned grid = (unsigned)((f->rows + 255) / 256);
-  const bool     icc  = f->kind == TRSV_ICC;
-
-  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_sums<float>), grid, 256, 0, stream, f->rows, icc, (const int *)f->l_offsets, (const int *)f->u_offsets, (const int *)f->start, (const float *)values, f->status);
-  else TRSV_LAUNCH((factor_sums<double>), grid, 256, 0, stream, f->rows, icc, (const int *)f->l_offsets, (const int *)f->u_offsets, (const int *)f->start, (const double *)values, f->status);
-  return TrsvDeviceLaunched("factor_sums");
 }

@@ -316,10 +316,10 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
   int      *left;
   TrsvError error;
 
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->rows, &left));
+  TrsvCall(TrsvDeviceRoom(sizeof(int) * (size_t)f->rows, &left, NULL));
   error = Count(f, offsets, columns, left, row);
   if (!error) error = order ? SplitPermuted(f, offsets, columns, order, there, left) : Split(f, offsets, columns, left);
-  TrsvDeviceFree(left);
+  TrsvDeviceUnstage(left, NULL);
   return error ? error : Work(f);
 }
 
@@ -409,9 +409,9 @@ extern "C" TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order)
 
   TrsvCall(ChooseLanes(f, &any_long));
   if (any_long) {
-    TrsvCall(TrsvDeviceAlloc(sizeof(int) * (4 * n + 2), &room));
+    TrsvCall(TrsvDeviceRoom(sizeof(int) * (4 * n + 2), &room, NULL));
     error = Spread(f, order, room, &work);
-    TrsvDeviceFree(room);
+    TrsvDeviceUnstage(room, NULL);
     if (error) return error;
   } else {
     f->slots = f->rows;

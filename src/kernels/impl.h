@@ -262,11 +262,12 @@ TrsvError TrsvDeviceCurrent(int *device); /* its number; TRSV_ERR_UNSUPPORTED wh
 TrsvError TrsvDeviceMultiprocessors(int *count);
 TrsvError TrsvDeviceClock(double *hertz); /* of the multiprocessors, at most */
 
-/* Times what a stream does between start and stop; stop waits for it. */
+/* Times what a stream does between start and stop; read waits for it. */
 typedef struct TrsvTimer TrsvTimer;
 TrsvError TrsvDeviceTimerCreate(TrsvTimer **);
 TrsvError TrsvDeviceTimerStart(TrsvTimer *, TrsvStream);
-TrsvError TrsvDeviceTimerStop(TrsvTimer *, TrsvStream, double *seconds);
+TrsvError TrsvDeviceTimerStop(TrsvTimer *, TrsvStream);
+TrsvError TrsvDeviceTimerRead(TrsvTimer *, double *seconds);
 void      TrsvDeviceTimerDestroy(TrsvTimer **);
 
 /* Allows a kernel the dynamic shared memory that leaves room for no more than this many of its blocks on a multiprocessor; says how much. */

@@ -50,7 +50,8 @@ static TrsvError Time(TrsvPlan *plan, const Trial *t, double best, double *secon
   while (n < SOLVES && (n < LEAST || TrsvSeconds() < t->end)) {
     TrsvCall(TrsvDeviceTimerStart(t->timer, t->stream));
     TrsvCall(TrsvPlanSolve(plan, t->b, t->x, t->stream));
-    TrsvCall(TrsvDeviceTimerStop(t->timer, t->stream, &times[n]));
+    TrsvCall(TrsvDeviceTimerStop(t->timer, t->stream));
+    TrsvCall(TrsvDeviceTimerRead(t->timer, &times[n]));
     if (++n == LEAST) {
       qsort(times, LEAST, sizeof(times[0]), Ascending);
       if (times[0] > hopeless * best) break;
