@@ -8,14 +8,14 @@
 
    Mapping: hops: the blocks of tickets 2p and 2p + 1 are pair p; pushes: the two blocks of a cluster; steps: one warp.
    Memory order: a word that counts the rounds is its own flag; nothing else crosses blocks.
-   Why it ends: the rounds are counted, and a wait ends once both blocks run; where they do not, because somebody else has the device, patience,
+   Why it ends: the rounds are numbered, and a wait ends once both blocks run; where they do not, because somebody else has the device, patience,
    here 20 ms, ends it, and 0 is written: not measured.
 */
 #include <stdlib.h>
 #include "vocabulary.cuh"
 
 enum {
-  ROUNDS = 64,
+  ROUNDS = 64, /* that count: a first one brings both sides together */
   APART  = 32, /* words: each in a line of its own */
   GOES   = 3   /* the first warms up */
 };
@@ -28,13 +28,14 @@ static __global__ void calibrate_hop(const TrsvSync sync, unsigned base, unsigne
   if (threadIdx.x) return;
   const unsigned           t = trsv_ticket(sync, &turn), pair = t / 2, side = t % 2;
   unsigned *const          mine = words + APART * t, *const other = words + APART * (t ^ 1);
-  const unsigned long long since = trsv_cycles();
+  unsigned long long       since = 0;
   bool                     well = true;
 
-  for (unsigned round = 1; round <= ROUNDS && well; round++) {
+  for (unsigned round = 0; round <= ROUNDS && well; round++) {
     if (!side) trsv_store(mine, base + round);
     while (trsv_load(other) != base + round && (well = patience.more(sync))) { }
     if (side) trsv_store(mine, base + round);
+    if (!round) since = trsv_cycles();
   }
   if (!side) cycles[pair] = well ? (unsigned)(trsv_cycles() - since) : 0;
 }
@@ -47,14 +48,15 @@ static __global__ void calibrate_push(const TrsvSync sync, unsigned *cycles)
   if (!threadIdx.x) trsv_shared_store(word, 0u);
   trsv_cluster_sync();
   if (!threadIdx.x) {
-    const TrsvPeer           peer  = trsv_peer(side ^ 1);
-    const unsigned long long since = trsv_cycles();
-    bool                     well  = true;
+    const TrsvPeer     peer  = trsv_peer(side ^ 1);
+    unsigned long long since = 0;
+    bool               well  = true;
 
-    for (unsigned round = 1; round <= ROUNDS && well; round++) {
-      if (!side) trsv_push(peer, word, round);
-      while (trsv_shared_load<unsigned>(word) != round && (well = patience.more(sync))) { }
-      if (side) trsv_push(peer, word, round);
+    for (unsigned round = 0; round <= ROUNDS && well; round++) {
+      if (!side) trsv_push(peer, word, round + 1);
+      while (trsv_shared_load<unsigned>(word) != round + 1 && (well = patience.more(sync))) { }
+      if (side) trsv_push(peer, word, round + 1);
+      if (!round) since = trsv_cycles();
     }
     if (!side) cycles[blockIdx.x / 2] = well ? (unsigned)(trsv_cycles() - since) : 0;
   }
@@ -115,7 +117,7 @@ static double Mean(const Calibration *c, const unsigned *cycles)
 
 static TrsvError Launch(const Calibration *c, int go)
 {
-  TRSV_LAUNCH(calibrate_hop, 2 * (unsigned)c->pairs, 32, 0, (TrsvStream)NULL, c->sync, (unsigned)go * ROUNDS, c->words, c->cycles + Place(c, go, HOP));
+  TRSV_LAUNCH(calibrate_hop, 2 * (unsigned)c->pairs, 32, 0, (TrsvStream)NULL, c->sync, 1 + (unsigned)go * (ROUNDS + 1), c->words, c->cycles + Place(c, go, HOP));
   TrsvCall(TrsvDeviceLaunched("calibrate_hop"));
   if (c->clusters) {
     TRSV_LAUNCH_EARLY(calibrate_push, false, 2, 2 * (unsigned)c->pairs, 32, 256, (TrsvStream)NULL, c->sync, c->cycles + Place(c, go, PUSH));

@@ -65,6 +65,15 @@ template <class T, int K, int W> struct ChunkLayout {
   static __host__ __device__ __forceinline__ constexpr unsigned at(unsigned place, unsigned byte) { return CHUNK_HEADER + place / W * step + (byte / 16 * W + place % W) * 16 + byte % 16; }
 };
 
+/* The kernel that solves with such records, or finds reciprocals: NULL where there is none. Its launch; from, to: where b and x stand, as a plan has
+   them. chunk_solve.cu */
+template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *, bool reciprocals);
+template <class T> TrsvError   ChunkSolveBy(Chunk *, bool reciprocals, const int *from, const int *to, bool early, const void *b, void *x, TrsvStream);
+
+/* Values into records, each divided by its row's diagonal, and out of them where that is one: chunk_values.cu. */
+template <class T> TrsvError ChunkGather(Chunk *, const void *values, TrsvStream);
+template <class T> TrsvError ChunkGive(const Chunk *, void *values, TrsvStream);
+
 /* Allows the solve for such records all shared memory, TRSV_ERR_UNSUPPORTED where there is none, and makes clusters smaller if the device, or
    the part of it that there is, holds none so large: chunk.cu. */
 TrsvError TrsvChunkReady(TrsvPrecision, TrsvChunkSettings *);

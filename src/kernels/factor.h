@@ -94,7 +94,7 @@ TrsvError TrsvFactorPivotsCheck(TrsvFactor *);
 TrsvError TrsvFactorPivotsPlan(TrsvFactor *, const int *order);
 TrsvError TrsvFactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
 
-/* factor_rows.cu */
+/* factor_start.cu */
 TrsvError TrsvFactorFill(TrsvFactor *, TrsvStream);
 TrsvError TrsvFactorRows(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
 TrsvError TrsvFactorSums(TrsvFactor *, const void *values, TrsvStream); /* status->largest */

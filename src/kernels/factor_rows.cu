@@ -70,11 +70,14 @@ static TrsvError Blocks(const TrsvFactor *f, int *limit)
   return TRSV_SUCCESS;
 }
 
-template <class T> static TrsvError Rows(const TrsvFactor *f, const void *values, const FactorShift *shift, int limit, TrsvStream stream)
+template <class T> TrsvError FactorRows(const TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 {
   const FactorView<T> F(f, values, shift);
   const unsigned      grid = (unsigned)(((long)f->slots * f->lanes + FACTOR_BLOCK - 1) / FACTOR_BLOCK);
+  int                 limit;
   size_t              shared;
+
+  TrsvCall(Blocks(f, &limit));
 
 #define LAUNCH(S, ICC) \
   do { \
@@ -94,11 +97,4 @@ template <class T> static TrsvError Rows(const TrsvFactor *f, const void *values
   return TrsvDeviceLaunched("factor_rows");
 }
 
-extern "C" TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
-{
-  int limit;
-
-  if (f->pivots) return TrsvFactorPivots(f, NULL, values, shift, stream);
-  TrsvCall(Blocks(f, &limit));
-  return f->precision == TRSV_FLOAT ? Rows<float>(f, values, shift, limit, stream) : Rows<double>(f, values, shift, limit, stream);
-}
+template TrsvError FactorRows<TRSV_REAL>(const TrsvFactor *, const void *, const FactorShift *, TrsvStream);

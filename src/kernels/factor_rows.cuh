@@ -32,6 +32,9 @@ template <class T> struct FactorView {
   FactorView(const TrsvFactor *f, const void *values, const FactorShift *p) : slots(f->slots), slot(f->slot), working(f->working), l_offsets(f->l_offsets), l_columns(f->l_columns), u_offsets(f->u_offsets), u_columns(f->u_columns), l_source(f->l_source), start(f->start), a((const T *)values), l((T *)f->l), u((T *)f->u), inverse((T *)f->inverse), work((T *)f->work), status(f->status), shift(p->shift), amount(p->amount), zero(p->zero), diagonal((T)p->diagonal), sync(f->sync) { }
 };
 
+/* The elimination row by row: factor_rows.cu. */
+template <class T> TrsvError FactorRows(const TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
+
 /* A row: its entries in L and in U, and those that it makes: all of them, or with ICC those in U. Its diagonal is number `diagonal` of these. */
 struct FactorRow {
   int row, l, u, dependencies, diagonal, length;

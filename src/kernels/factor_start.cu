@@ -1,6 +1,6 @@
 /*
-   What an attempt at the values of ILU(0) or IC(0) starts with: nothing is ready, and what a shift needs to know of A. Apart from the elimination
-   (factor_rows.cu), whose kernels take a ms to load, as where rows are pivots and multipliers alone (factor_pivots.cu) they never run.
+   What an attempt at the values of ILU(0) or IC(0) starts with: nothing is ready, and what a shift needs to know of A; and which way it takes, by rows
+   (factor_rows.cu) or by pivots alone (factor_pivots.cu).
 
    Mapping: a thread for each word, or row, whose long ones all of a warp sum up. None waits for another.
 */
@@ -51,4 +51,10 @@ extern "C" TrsvError TrsvFactorSums(TrsvFactor *f, const void *values, TrsvStrea
   if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_sums<float>), grid, 256, 0, stream, f->rows, icc, (const int *)f->l_offsets, (const int *)f->u_offsets, (const int *)f->start, (const float *)values, f->status);
   else TRSV_LAUNCH((factor_sums<double>), grid, 256, 0, stream, f->rows, icc, (const int *)f->l_offsets, (const int *)f->u_offsets, (const int *)f->start, (const double *)values, f->status);
   return TrsvDeviceLaunched("factor_sums");
+}
+
+extern "C" TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
+{
+  if (f->pivots) return TrsvFactorPivots(f, NULL, values, shift, stream);
+  return (f->precision == TRSV_FLOAT ? FactorRows<float> : FactorRows<double>)(f, values, shift, stream);
 }

@@ -224,7 +224,7 @@ fi
 
 # Runs a program of PETSc's twice: with the synchronisation that timing each event needs, and for KSPSolve, which is without the set-up, without it. Sets its, sums
 # of all solves; setup_s, apply_ms, ksp_s; and what the factor's view says: levels, algorithms, order.
-program() { # COMMAND...
+once() { # COMMAND...
   local status=0 n apply log=$results/petsc.log
   timeout -k 5 300 "$@" -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -ksp_converged_reason -mat_sptrsvgpu_view -options_left 0 -log_view_gpu_time -log_view >"$log" 2>&1 || status=$?
   its=$(sed -n 's/^ *Linear .*solve.* iterations \([0-9]*\).*/\1/p' "$log" | awk '{ n += $1 } END { if (NR) print n }')
@@ -236,6 +236,20 @@ program() { # COMMAND...
   order=$(sed -n 's/^ *\([a-z]* order: .*\)/\1/p' "$log" | head -1 | tr -d '"\\')
   timeout -k 5 300 "$@" -ksp_rtol 1e-8 -use_gpu_aware_mpi 0 -log_view >"$log" 2>&1 || status=$?
   ksp_s=$(awk '$1 == "KSPSolve" { print $4 }' "$log")
+  return $status
+}
+
+median() { printf '%s\n' "$@" | sort -g | sed -n "$((($# + 1) / 2))p"; }
+
+# The same, $runs times; setup_s, apply_ms, ksp_s: medians
+runs=1
+program() { # COMMAND...
+  local status=0 r setups=() applies=() ksps=()
+  for ((r = 0; r < runs; r++)); do
+    once "$@" || status=$?
+    setups+=("$setup_s") applies+=("$apply_ms") ksps+=("$ksp_s")
+  done
+  setup_s=$(median "${setups[@]}") apply_ms=$(median "${applies[@]}") ksp_s=$(median "${ksps[@]}")
   return $status
 }
 
@@ -254,7 +268,7 @@ in_orders() { # NAME ITERATIONS-IN-THE-NATURAL-ORDER-OR-"" COMMAND...
   for o in natural bmc auto; do
     status=0
     program "$@" -dll_append "$LIB" -pc_type sptrsvgpu -pc_sptrsvgpu_ordering $o || status=$?
-    printf '{"problem": "%s", "order": "%s", "iterations": %s, "levels": %s, "setup_s": %s, "apply_ms": %s, "kspsolve_s": %s, "algorithms": "%s", "view": "%s"}\n' "$name" $o "${its:-null}" "${levels:-null}" "${setup_s:-null}" "$apply_ms" "${ksp_s:-null}" "$algorithms" "$order" | tee -a "$results/orders.jsonl" "$out"
+    printf '{"problem": "%s", "order": "%s", "runs": '$runs', "iterations": %s, "levels": %s, "setup_s": %s, "apply_ms": %s, "kspsolve_s": %s, "algorithms": "%s", "view": "%s"}\n' "$name" $o "${its:-null}" "${levels:-null}" "${setup_s:-null}" "$apply_ms" "${ksp_s:-null}" "$algorithms" "$order" | tee -a "$results/orders.jsonl" "$out"
     [ $status = 0 ] || verdict "$name $o" $status "$results/petsc.log"
     [ $o != natural ] || [ -z "$expected" ] || [ "${its:-}" = "$expected" ] || verdict "$name: ${its:-no} iterations, should be $expected" 1
   done
@@ -303,8 +317,10 @@ fi
 if begin orders "orders: unchanged PETSc programs, and examples, in each"; then
   rm -f "$results/orders.jsonl"
   tutorial
+  runs=5 # of those that there are targets for
   in_orders "ex45, 128^3" 171 "${ex45[@]}" -ksp_type cg
   in_orders "ex2, 1000^2" 562 "${ex2[@]}" -ksp_type cg
+  runs=1
   in_orders "ex4, 1000^2, 4 Newton steps" "" "$EXAMPLES/ex4" -da_grid_x 1000 -da_grid_y 1000 -ksp_type cg -dm_mat_type aijcusparse -dm_vec_type cuda
   for m in G3_circuit slam_city10000 Dubcova1 BentPipe2D100; do
     f=$(files $m)
