@@ -297,6 +297,12 @@ int main(int argc, char **args)
       nsize: {{1 2 3}}
       args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}} -pc_sptrsvgpu_ordering {{natural bmc}}
       output_file: output/bad_sound.out
+   # on a GPU, ranks without rows factor on the host; a log that waits for all ranks at each event must not wait for ever
+   test:
+      suffix: small_ways
+      nsize: {{2 3}}
+      args: -pc_type sptrsvgpu -n {{1 2 200}} -mat_sptrsvgpu_factorization {{auto device}} -log_sync
+      output_file: output/bad_sound.out
    test:
       suffix: small_serial
       nsize: {{1 3}}

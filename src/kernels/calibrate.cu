@@ -4,7 +4,7 @@
    A hop through L2 and a push inside a cluster are one word that goes back and forth between two blocks, in as many pairs as fill the
    device, since the way to L2 is not equally long for all; a step is a value that goes round in a warp: shared memory, arithmetic, shared memory.
    These three are counted in cycles of the multiprocessor and taken at its highest clock, so that they do not depend on how fast it happens
-   to run. What a byte of a large copy takes is timed. The least of a few goes has the least of what disturbs.
+   to run: the median of a few goes. What a byte of a large copy takes is timed, and the least of a few counts.
 
    Mapping: hops: the blocks of tickets 2p and 2p + 1 are pair p; pushes: the two blocks of a cluster; steps: one warp.
    Memory order: a word that counts the rounds is its own flag; nothing else crosses blocks.
@@ -15,12 +15,14 @@
 #include "vocabulary.cuh"
 
 enum {
-  ROUNDS = 64, /* that count: a first one brings both sides together */
+  ROUNDS = 32, /* that count: a first one brings both sides together */
   APART  = 32, /* words: each in a line of its own */
-  GOES   = 3   /* the first warms up */
+  GOES   = 7,  /* the first warms up */
+  COPIES = 3   /* likewise */
 };
 
-static __global__ void calibrate_hop(const TrsvSync sync, unsigned base, unsigned *words, unsigned *cycles)
+/* words: 0 */
+static __global__ void calibrate_hop(const TrsvSync sync, unsigned *words, unsigned *cycles)
 {
   unsigned     turn;
   TrsvPatience patience;
@@ -32,9 +34,9 @@ static __global__ void calibrate_hop(const TrsvSync sync, unsigned base, unsigne
   bool                     well = true;
 
   for (unsigned round = 0; round <= ROUNDS && well; round++) {
-    if (!side) trsv_store(mine, base + round);
-    while (trsv_load(other) != base + round && (well = patience.more(sync))) { }
-    if (side) trsv_store(mine, base + round);
+    if (!side) trsv_store(mine, round + 1);
+    while (trsv_load(other) != round + 1 && (well = patience.more(sync))) { }
+    if (side) trsv_store(mine, round + 1);
     if (!round) since = trsv_cycles();
   }
   if (!side) cycles[pair] = well ? (unsigned)(trsv_cycles() - since) : 0;
@@ -89,7 +91,7 @@ enum {
 
 typedef struct {
   TrsvSync   sync;
-  TrsvTimer *timer[GOES];
+  TrsvTimer *timer[COPIES];
   unsigned  *words, *cycles, *host; /* cycles, and what becomes of them on the host: [GOES][KINDS][pairs], of STEP the first alone */
   char      *from, *to;
   int        pairs, clusters;
@@ -98,26 +100,37 @@ typedef struct {
 
 static size_t Place(const Calibration *c, int go, int kind) { return (size_t)(go * KINDS + kind) * (size_t)c->pairs; }
 
-static void Less(double *least, double v)
+/* Of one go: each has others, whose ways to L2 are others. */
+static size_t Words(const Calibration *c) { return APART * 2 * (size_t)c->pairs; }
+
+static int Ascending(const void *a, const void *b)
 {
-  if (v > 0 && !(*least > 0 && *least <= v)) *least = v;
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
 }
 
-/* The mean of the pairs, of which each hop or push is one of two of a round; 0 if one was not measured. */
-static double Mean(const Calibration *c, const unsigned *cycles)
+/* Seconds of a hop, a push or a step, of which a round has so many: the median of the goes, each the mean of its pairs; 0 if none was measured. */
+static double Seconds(const Calibration *c, int kind, int pairs, int each)
 {
-  double sum = 0;
+  double mean[GOES];
+  int    measured = 0;
 
-  for (int p = 0; p < c->pairs; p++) {
-    if (!cycles[p]) return 0;
-    sum += cycles[p];
+  for (int go = 1; go < GOES; go++) {
+    const unsigned *cycles = c->host + Place(c, go, kind);
+    double          sum    = 0;
+    int             p      = 0;
+
+    while (p < pairs && cycles[p]) sum += cycles[p++];
+    if (p == pairs) mean[measured++] = sum / pairs / (ROUNDS * each) / c->clock;
   }
-  return sum / c->pairs / (2 * ROUNDS) / c->clock;
+  qsort(mean, (size_t)measured, sizeof(mean[0]), Ascending);
+  return measured ? mean[measured / 2] : 0;
 }
 
 static TrsvError Launch(const Calibration *c, int go)
 {
-  TRSV_LAUNCH(calibrate_hop, 2 * (unsigned)c->pairs, 32, 0, (TrsvStream)NULL, c->sync, 1 + (unsigned)go * (ROUNDS + 1), c->words, c->cycles + Place(c, go, HOP));
+  TRSV_LAUNCH(calibrate_hop, 2 * (unsigned)c->pairs, 32, 0, (TrsvStream)NULL, c->sync, c->words + (size_t)go * Words(c), c->cycles + Place(c, go, HOP));
   TrsvCall(TrsvDeviceLaunched("calibrate_hop"));
   if (c->clusters) {
     TRSV_LAUNCH_EARLY(calibrate_push, false, 2, 2 * (unsigned)c->pairs, 32, 256, (TrsvStream)NULL, c->sync, c->cycles + Place(c, go, PUSH));
@@ -131,7 +144,7 @@ static TrsvError Launch(const Calibration *c, int go)
 static TrsvError Copy(Calibration *c, size_t bytes)
 {
   if (TrsvDeviceAlloc(bytes, &c->from) || TrsvDeviceAlloc(bytes, &c->to)) return TRSV_SUCCESS;
-  for (int go = 0; go < GOES; go++) {
+  for (int go = 0; go < COPIES; go++) {
     TrsvCall(TrsvDeviceTimerCreate(&c->timer[go]));
     TrsvCall(TrsvDeviceTimerStart(c->timer[go], NULL));
     TrsvCall(TrsvDeviceCopy(c->to, c->from, bytes, NULL));
@@ -145,13 +158,13 @@ static TrsvError Read(const Calibration *c, size_t copied, TrsvMeasured *m)
   double s;
 
   TrsvCall(TrsvDeviceDownload(c->host, c->cycles, sizeof(unsigned) * Place(c, GOES, 0), NULL));
-  for (int go = 1; go < GOES; go++) {
-    Less(&m->hop, Mean(c, c->host + Place(c, go, HOP)));
-    if (c->clusters) Less(&m->push, Mean(c, c->host + Place(c, go, PUSH)));
-    Less(&m->step, c->host[Place(c, go, STEP)] / (double)ROUNDS / c->clock);
-    if (!c->timer[go]) continue;
+  m->hop = Seconds(c, HOP, c->pairs, 2);
+  if (c->clusters) m->push = Seconds(c, PUSH, c->pairs, 2);
+  m->step = Seconds(c, STEP, 1, 1);
+  for (int go = 1; go < COPIES && c->timer[go]; go++) {
     TrsvCall(TrsvDeviceTimerRead(c->timer[go], &s));
-    Less(&m->byte, s / (2. * (double)copied));
+    s /= 2. * (double)copied;
+    if (s > 0 && !(m->byte > 0 && m->byte <= s)) m->byte = s;
   }
   return TRSV_SUCCESS;
 }
@@ -164,7 +177,7 @@ static TrsvError All(Calibration *c, size_t copied, TrsvMeasured *m)
   TrsvCall(TrsvDeviceHasClusters(&c->clusters));
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   c->pairs = multiprocessors / 2 > 0 ? multiprocessors / 2 : 1;
-  const size_t words = sizeof(unsigned) * APART * 2 * (size_t)c->pairs, cycles = sizeof(unsigned) * Place(c, GOES, 0);
+  const size_t words = sizeof(unsigned) * GOES * Words(c), cycles = sizeof(unsigned) * Place(c, GOES, 0);
   TrsvCall(TrsvSyncCreate(&c->sync));
   c->sync.patience = 20000000;
   TrsvCall(TrsvAlloc(cycles, &c->host));
@@ -184,7 +197,7 @@ extern "C" TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *m)
 
   *m    = TrsvMeasured();
   error = All(&c, copied, m);
-  for (int go = 0; go < GOES; go++) TrsvDeviceTimerDestroy(&c.timer[go]);
+  for (int go = 0; go < COPIES; go++) TrsvDeviceTimerDestroy(&c.timer[go]);
   TrsvDeviceFree(c.from);
   TrsvDeviceFree(c.to);
   TrsvDeviceFree(c.words);

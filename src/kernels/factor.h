@@ -1,7 +1,7 @@
 /*
    factor.h: what the files of the factorisation share: factor.c runs it, factor_permute.cu brings A into another order, factor_split.cu makes the
-   patterns, factor_rows.cu the values, and factor_pivots.cu where they are those of A but for the pivots; factor_cusparse.cu has
-   cuSPARSE make them.
+   patterns, factor_start.cu starts an attempt at the values, factor_rows.cu makes them, and factor_pivots.cu where they are those of A but for the
+   pivots; factor_cusparse.cu has cuSPARSE make them.
 */
 #ifndef TRSV_FACTOR_H
 #define TRSV_FACTOR_H

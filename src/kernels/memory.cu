@@ -16,8 +16,8 @@ enum {
   WORDS = 1024
 };
 
-/* Pinning memory takes longer than many an analysis, so words are dealt out of pages, which are kept. A page that is there and is registered takes
-   a tenth of what the runtime takes to make one; shared, so that a program that forks keeps it. */
+/* Pinning memory takes longer than many an analysis, so words are dealt out of pages, which are kept. To register a page takes a sixth of what the
+   runtime takes to make one; shared, so that a program that forks keeps it. */
 struct Page {
   unsigned     *word;
   unsigned char used[WORDS];
@@ -27,22 +27,22 @@ struct Page {
 static Page           *pages;
 static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER; /* not that of blocks, whose owner may wait for the device */
 
-/* Some devices know registered memory by another address. */
+/* Where registering does not work, or the device knows what is registered by another address, the runtime makes one. */
 static TrsvError Pin(unsigned **words)
 {
   static const size_t bytes = sizeof(**words) * WORDS;
   int                 device, same;
-  TrsvError           error;
 
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
   TrsvCall(Check(cudaDeviceGetAttribute(&same, cudaDevAttrCanUseHostPointerForRegisteredMem, device), "cudaDeviceGetAttribute"));
-  if (!same) return Check(cudaHostAlloc((void **)words, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
-  void *const page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a page of words");
-  *words = (unsigned *)page;
-  error  = Check(cudaHostRegister(page, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable), "cudaHostRegister");
-  if (error) (void)munmap(page, bytes);
-  return error;
+  void *const page = same ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+  if (page != MAP_FAILED) {
+    *words = (unsigned *)page;
+    if (cudaHostRegister(page, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable) == cudaSuccess) return TRSV_SUCCESS;
+    (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+    (void)munmap(page, bytes);
+  }
+  return Check(cudaHostAlloc((void **)words, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
 }
 
 static TrsvError AddPage(void)

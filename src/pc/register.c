@@ -54,6 +54,13 @@ PetscErrorCode SpTRSVGPURegister(void)
   PetscCall(PetscLogEventRegister("SpTRSVSolveLU", MAT_CLASSID, &SpTRSVGPU_SolveLU));
   PetscCall(PetscLogEventRegister("SpTRSVFactorGPU", MAT_CLASSID, &SpTRSVGPU_FactorDevice));
   PetscCall(PetscLogEventRegister("SpTRSVFactorCPU", MAT_CLASSID, &SpTRSVGPU_FactorHost));
+  /* ranks go different ways, each by its own rows: with -log_sync they would wait for each other in different places */
+  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_Analysis, PETSC_FALSE));
+  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_SolveL, PETSC_FALSE));
+  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_SolveU, PETSC_FALSE));
+  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_SolveLU, PETSC_FALSE));
+  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_FactorDevice, PETSC_FALSE));
+  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_FactorHost, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

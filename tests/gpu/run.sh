@@ -20,7 +20,7 @@
 #   setup      setup.jsonl                    ~1 min   a line for each matrix and way to set up; PCApply without the waits of the log
 #   petsc      petsc.jsonl                    ~1 min   a line for each program and preconditioner
 #   ranks      ranks.jsonl                    -        block Jacobi and additive Schwarz on two ranks, on a GPU each where there are two
-#   orders     orders.jsonl                   70 s      the same in each order, with what auto takes; the time of an ordering
+#   orders     orders.jsonl                   130 s     the same in each order, with what auto takes; the time of an ordering
 #   solutions  solutions.jsonl                -        time to solution, set-up included, of all real matrices; at most 500 s
 #   repeats    repeats.jsonl                  -        the same bits 1,000 times, of every factorisation and solve; at most 260 s
 #   dense      dense.jsonl                    ~1 min   dense triangles, and sparse ones with dense parts
@@ -241,14 +241,15 @@ once() { # COMMAND...
 
 median() { printf '%s\n' "$@" | sort -g | sed -n "$((($# + 1) / 2))p"; }
 
-# The same, $runs times; setup_s, apply_ms, ksp_s: medians
+# The same, $runs times, but that a failure is the last of them; setup_s, apply_ms, ksp_s: medians
 runs=1
 program() { # COMMAND...
   local status=0 r setups=() applies=() ksps=()
-  for ((r = 0; r < runs; r++)); do
+  for ((r = 0; r < runs && !status; r++)); do
     once "$@" || status=$?
     setups+=("$setup_s") applies+=("$apply_ms") ksps+=("$ksp_s")
   done
+  [ $status = 0 ] || return $status
   setup_s=$(median "${setups[@]}") apply_ms=$(median "${applies[@]}") ksp_s=$(median "${ksps[@]}")
   return $status
 }

@@ -45,8 +45,11 @@ static void Calibration(void)
   for (unsigned k = 0; k < (Reduced() ? 2 : 12); k++) {
     SimtSchedule(k);
     if (SimtSettings.resident < 2) SimtSettings.resident = 2;
+    const unsigned long long before = SimtSwitches(); /* each a ns */
     ExpectError(TrsvCalibrate(4096, &m), TRSV_SUCCESS, "TrsvCalibrate");
-    Expect(m.hop > 0 && m.push > 0 && m.step > 0, "schedule %u: hop %g, push %g, step %g", k, m.hop, m.push, m.step);
+    const double all = 1e-9 * (double)(SimtSwitches() - before), most = all / 100; /* there are hundreds of each */
+    Expect(m.hop > 0 && m.push > 0 && m.step > 0 && m.hop < most && m.push < most && m.step < all, "schedule %u: hop %g, push %g, step %g, of %g in all", k, m.hop, m.push, m.step, all);
+    Expect(fabs(m.byte - 0.5e-9) < 1e-15, "schedule %u: byte %g, should be half a ns", k, m.byte);
   }
   SimtDefaults();
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());

@@ -98,10 +98,13 @@ TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvS
   return TRSV_SUCCESS;
 }
 
+static uint64_t copied; /* bytes, on the device */
+
 TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream)
 {
   if (fails() || (bytes && (!holds(to, bytes) || !holds(from, bytes)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
   if (bytes) memcpy(to, from, bytes);
+  copied += bytes;
   return TRSV_SUCCESS;
 }
 
@@ -202,7 +205,7 @@ TrsvError TrsvDeviceClock(double *hertz)
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaGetDevice: made to fail") : TRSV_SUCCESS;
 }
 
-/* A switch of the processor is a ns. */
+/* A switch of the processor is a ns, and so is a byte that is copied. */
 struct TrsvTimer {
   uint64_t start, stop;
 };
@@ -215,13 +218,13 @@ TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
 
 TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream)
 {
-  timer->start = SimtSwitches();
+  timer->start = SimtSwitches() + copied;
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaEventRecord: made to fail") : TRSV_SUCCESS;
 }
 
 TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream)
 {
-  timer->stop = SimtSwitches();
+  timer->stop = SimtSwitches() + copied;
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaEventRecord: made to fail") : TRSV_SUCCESS;
 }
 
