@@ -103,13 +103,6 @@ static size_t Place(const Calibration *c, int go, int kind) { return (size_t)(go
 /* Of one go: each has others, whose ways to L2 are others. */
 static size_t Words(const Calibration *c) { return APART * 2 * (size_t)c->pairs; }
 
-static int Ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Seconds of a hop, a push or a step, of which a round has so many: the median of the goes, each the mean of its pairs; 0 if none was measured. */
 static double Seconds(const Calibration *c, int kind, int pairs, int each)
 {
@@ -124,7 +117,7 @@ static double Seconds(const Calibration *c, int kind, int pairs, int each)
     while (p < pairs && cycles[p]) sum += cycles[p++];
     if (p == pairs) mean[measured++] = sum / pairs / (ROUNDS * each) / c->clock;
   }
-  qsort(mean, (size_t)measured, sizeof(mean[0]), Ascending);
+  qsort(mean, (size_t)measured, sizeof(mean[0]), TrsvAscending);
   return measured ? mean[measured / 2] : 0;
 }
 

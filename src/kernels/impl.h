@@ -122,6 +122,7 @@ TrsvError TrsvFail(TrsvError, const char *format, ...)
   } while (0)
 
 double TrsvSeconds(void); /* a wall clock: analysis.c */
+int    TrsvAscending(const void *, const void *); /* of two doubles, for qsort(): tune.c */
 
 /* Do nearly all rows reach back equally far, as in grids in their natural order? */
 static inline int TrsvRegular(const TrsvStatistics *s) { return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth; }

@@ -34,7 +34,7 @@ typedef struct {
   double      bound, end; /* of the backward error of a solve that is right; when the time is over */
 } Trial;
 
-static int Ascending(const void *a, const void *b)
+int TrsvAscending(const void *a, const void *b)
 {
   const double x = *(const double *)a, y = *(const double *)b;
 
@@ -53,11 +53,11 @@ static TrsvError Time(TrsvPlan *plan, const Trial *t, double best, double *secon
     TrsvCall(TrsvDeviceTimerStop(t->timer, t->stream));
     TrsvCall(TrsvDeviceTimerRead(t->timer, &times[n]));
     if (++n == LEAST) {
-      qsort(times, LEAST, sizeof(times[0]), Ascending);
+      qsort(times, LEAST, sizeof(times[0]), TrsvAscending);
       if (times[0] > hopeless * best) break;
     }
   }
-  qsort(times, (size_t)n, sizeof(times[0]), Ascending);
+  qsort(times, (size_t)n, sizeof(times[0]), TrsvAscending);
   *seconds = times[n / 2];
   return TRSV_SUCCESS;
 }

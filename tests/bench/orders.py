@@ -41,8 +41,8 @@ def table(path):
         takes = "`bmc`" if auto.get("view", "").startswith("multicolour") else "natural"
         ours = auto.get("algorithms", "").split()
         out.append(f"| {name} | {change(lines, 'iterations')} | {change(lines, 'levels')} | {change(lines, 'setup_s', 1e3)} | {change(lines, 'apply_ms')} | {change(lines, 'kspsolve_s', 1e3)} | {digits(1e3 * auto['kspsolve_s']) if auto.get('kspsolve_s') else '?'} | {takes} | {', '.join(dict.fromkeys(ours))} |")
-    several = {name: lines["bmc"].get("runs", 1) for name, lines in problems.items() if lines.get("bmc", {}).get("runs", 1) > 1}
-    runs = ", ".join(f"medians of {n} runs of {name}" for name, n in several.items())
+    several = [name for name, lines in problems.items() if lines.get("bmc", {}).get("runs", 1) > 1]
+    runs = f"medians of {problems[several[0]]['bmc']['runs']} runs of {' and '.join(several)}" if several else ""
     out.append(f"\nKSPSolve is without PCSetUp; PCSetUp and PCApply are of runs with `-log_view_gpu_time`; {runs + ', ' if runs else ''}one run each{' of the others' if runs else ''} ([results/orders.jsonl](results/orders.jsonl))." + (" The ordering alone, on the GPU, medians: " + ", ".join(f"{l['matrix']} {digits(l['ms'])} ms" for l in orderings) + "." if orderings else ""))
     return "\n".join(out) + "\n"
 
