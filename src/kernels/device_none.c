@@ -19,6 +19,7 @@ void TrsvDeviceFree(void *pointer) { (void)pointer; }
 size_t TrsvDeviceHeld(void) { return 0; }
 size_t TrsvDevicePeak(void) { return 0; }
 void   TrsvDeviceMark(void) { }
+void   TrsvDeviceApart(void) { }
 
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
@@ -158,7 +159,6 @@ TrsvError TrsvFactorMirror(TrsvFactor *f) { return TrsvFactorSlots(f, NULL); }
 TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream) { return TrsvFactorSums(f, NULL, stream); }
 
 TrsvError TrsvFactorPivotsCheck(TrsvFactor *f) { return TrsvFactorSlots(f, NULL); }
-TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order) { return TrsvFactorSlots(f, order); }
 
 TrsvError TrsvFactorPivots(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift, TrsvStream stream)
 {

@@ -104,21 +104,28 @@ TrsvError TrsvFactorRoom(TrsvFactor *f, const TrsvPair *pair)
   return TRSV_SUCCESS;
 }
 
-/* What it takes to find pivots without a plan, made when that is first needed */
-static TrsvError Records(TrsvFactor *f)
+/* The order in which pivots are found without a plan, that of L's level sets; taken when it is first needed */
+static TrsvError Slots(TrsvFactor *f)
 {
+  const size_t        bytes    = sizeof(int) * (size_t)f->rows;
   const TrsvAnalysis *analysis = f->analysis;
   TrsvAnalysis       *made     = NULL;
   TrsvMatrix          L, U;
+  int                *slot;
   TrsvError           error;
 
-  if (f->records) return TRSV_SUCCESS;
-  TrsvCall(TrsvFactorMirror(f));
+  if (f->slot) return TRSV_SUCCESS;
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(Room(f, f->rows, &f->work)); /* records are the last: who finds them finds it all */
-  if (!analysis) TrsvCall(TrsvAnalyse(&L, &made));
-  error = TrsvFactorPivotsPlan(f, (analysis ? analysis : made)->order);
+  TrsvCall(TrsvDeviceAlloc(bytes, &slot));
+  error = analysis ? TRSV_SUCCESS : TrsvAnalyse(&L, &made);
+  if (!error) error = TrsvDeviceCopy(slot, (analysis ? analysis : made)->order, bytes, NULL);
+  if (!error) error = TrsvDeviceFinish();
   TrsvAnalysisDestroy(&made);
+  if (error) TrsvDeviceFree(slot);
+  else {
+    f->slot = slot;
+    f->bytes += bytes;
+  }
   return error;
 }
 
@@ -130,7 +137,7 @@ static TrsvError Attempt(TrsvFactor *f, TrsvPlan *lower, const void *values, con
 
   for (int by_plan = !!lower;; by_plan = 0) {
     if (!by_plan) TrsvCall(Room(f, f->lower, &f->l));
-    if (f->pivots && !by_plan) TrsvCall(Records(f));
+    if (f->pivots && !by_plan) TrsvCall(Slots(f));
     TrsvCall(TrsvSyncStart(&f->sync, stream));
     TrsvCall(TrsvFactorFill(f, stream));
     TrsvCall(by_plan ? TrsvFactorPivots(f, lower, values, &s, stream) : TrsvFactorRows(f, values, &s, stream));
@@ -335,10 +342,9 @@ void TrsvFactorTrim(TrsvFactor *f, const TrsvPlan *lower)
     f->lean = 1;
     if (f->kind == TRSV_ICC || f->across) Drop(f, sizeof(int) * (size_t)f->upper, (void **)&f->u_columns);
   }
-  if (!f->lean && f->across) Drop(f, (size_t)f->lower, (void **)&f->across); /* nor is it needed without a plan */
   if (f->analysis) f->analysis->across = NULL;
   TrsvAnalysisDestroy(&f->above);
-  if (!f->pivots || f->records || f->cusparse || TrsvChunkHasReciprocals(lower)) TrsvAnalysisDestroy(&f->analysis);
+  if (!f->pivots || f->slot || f->cusparse || TrsvChunkHasReciprocals(lower)) TrsvAnalysisDestroy(&f->analysis);
 }
 
 void TrsvFactorDestroy(TrsvFactor **factor)
@@ -359,7 +365,6 @@ void TrsvFactorDestroy(TrsvFactor **factor)
   TrsvDeviceFree(f->across);
   TrsvDeviceFree(f->l_source);
   TrsvDeviceFree(f->start);
-  TrsvDeviceFree(f->records);
   TrsvDeviceFree(f->slot);
   TrsvDeviceFree(f->working);
   TrsvDeviceFree(f->l);

@@ -16,7 +16,7 @@ extern "C" {
 enum {
   FACTOR_BLOCK = 128,     /* threads of a block */
   FACTOR_OWN   = 2,       /* entries of a row that a lane keeps */
-  FACTOR_TERMS = 4,       /* dependencies of a row that one thread takes */
+  FACTOR_TERMS = 6,       /* dependencies of a row that one thread takes */
   FACTOR_EMPTY = INT_MIN, /* a slot without a row */
   FACTOR_SIZES = 4        /* rows of more than 2, 4, 8, 16 entries for each of the lanes are counted */
 };
@@ -43,18 +43,17 @@ struct TrsvFactor {
   void          *a;                     /* its values, and it is what is called A below and in the other files */
   int           *l_offsets, *l_columns; /* L off its unit diagonal */
   int           *u_offsets, *u_columns; /* U, each row's diagonal first; where lean, columns may be NULL: across the diagonal from L's */
-  unsigned char *across;                /* ILU by a plan: which of its row in U each entry of L has across the diagonal; where not all have one, or too far, NULL */
+  unsigned char *across;                /* ILU by pivots: which of its row in U each entry of L has across the diagonal; where not all have one, or too far, NULL */
   int           *l_source;              /* ICC: where in U each entry of L stands, else NULL */
   int           *start;                 /* ICC: where in A each row of U starts, else NULL: where L's and U's together do */
   int            lanes, slots;          /* lanes for a row; groups of lanes */
   int            pivots;                /* do only these depend on each other? factor_pivots.cu */
-  void          *records;               /* [rows] by position, where it needs them; else NULL */
-  int           *slot;                  /* [slots] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY */
+  int           *slot;                  /* [slots] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY; by pivots NULL until they are found without a plan */
   int           *working;               /* [slots] where in work a row that takes a warp stands; NULL where there is none */
   int            lean;                   /* may L's values be in its plan alone? Then they are made in u, with room for them behind a right-hand side, before U's are */
   void          *l, *u;                  /* values */
   void          *inverse, *reciprocals;  /* of the pivots, while values are made: in a vector of the pair, or in this one of its own */
-  void          *work;                   /* long rows while they are made, or, with records, the reciprocals by position */
+  void          *work;                   /* long rows while they are made */
   FactorStatus  *status;
   TrsvSync       sync;
   TrsvStatistics statistics; /* of L */
@@ -88,10 +87,9 @@ typedef struct {
   double    amount, zero, diagonal;
 } FactorShift;
 
-/* factor_pivots.cu: f->pivots and f->across, f->records; and values, by a plan for L that TrsvChunkHasReciprocals, or, lower being NULL, by records. By a plan any
-   row in f->status means that it takes records, and else the plan has L's values. */
+/* factor_pivots.cu: f->pivots and f->across; and values, by a plan for L that TrsvChunkHasReciprocals, or, lower being NULL, in the order of f->slot. By a plan any
+   row in f->status means that it takes that, and else the plan has L's values. */
 TrsvError TrsvFactorPivotsCheck(TrsvFactor *);
-TrsvError TrsvFactorPivotsPlan(TrsvFactor *, const int *order);
 TrsvError TrsvFactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
 
 /* factor_start.cu */

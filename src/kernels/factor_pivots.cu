@@ -1,10 +1,10 @@
 /*
    The values of ILU(0) or IC(0) where only the pivots depend on each other: grids of 5 or 7 points, trees, all graphs without triangles, of
-   at most four dependencies a row.
+   at most six dependencies a row.
 
    Source: what the elimination by rows (Saad, Iterative Methods for Sparse Linear Systems, 2003, Algorithm 10.4) comes to where no row
    of U that is taken off a row has an entry in common with it but on the diagonal: U is the upper triangle of A but for its pivots
-   d_i = a_ii - sum over k of (a_ik / d_k) a_ki, and L follows from them. With at most four terms in a sum a thread does a row, as in thread.cu.
+   d_i = a_ii - sum over k of (a_ik / d_k) a_ki, and L follows from them. With at most six terms in a sum a thread does a row, as in thread.cu.
    Where there is a plan of the algorithm chunk for L, its launch finds them inside the multiprocessors, in a third of the time where level sets are many, and what comes of it is
    checked: a matrix with zero pivots, or whose products are beyond the range of numbers, is done by the launch of this file after all.
 
@@ -26,16 +26,6 @@ enum {
   WIDTH   = FACTOR_TERMS,
   PAIRS   = (int)WIDTH * (int)ROWS_BLOCK, /* of a row and one that it depends on, in a block */
   MEETING = 128                           /* entries of a row that a thread looks for in another */
-};
-
-struct alignas(16) Four {
-  int v[WIDTH];
-};
-
-/* A row, by position: itself, where in A its first entry and its diagonal stand, and where in U its pivot does; the positions it depends on, -1
-   for none; where in A their entries in its column stand, -1 where they have none. */
-struct Record {
-  Four self, needs, theirs;
 };
 
 /* Row i, and row k of U, on which it depends: entries of either that may be in columns of the other. */
@@ -98,74 +88,46 @@ static __global__ void pivots_meetings(int n, bool icc, const int *l_offsets, co
   if (alone) atomicMax(&found->alone, 1u);
 }
 
-/* Where in A the entry of row k, on which row i depends, in i's column stands; -1 where there is none. start: ICC's, else NULL */
-static __device__ __forceinline__ int pivots_theirs(int i, int k, const int *start, const int *l_offsets, const int *u_offsets, const int *u_columns)
+/* Where in A the entry of row j, on which row i depends by entry k of L, in i's column stands; -1 where it has none. */
+template <class T, bool ICC> static __device__ __forceinline__ int pivots_theirs(const FactorView<T> &F, const unsigned char *across, int i, int j, int k)
 {
-  const int at = factor_search(u_columns, u_offsets[k] + 1, u_offsets[k + 1], i);
-
-  return at < 0 ? -1 : at + (start ? start[k] - u_offsets[k] : l_offsets[k + 1]);
+  if (ICC) return F.start[j] + F.l_source[k] - F.u_offsets[j];
+  if (across) return F.l_offsets[j + 1] + F.u_offsets[j] + across[k];
+  const int at = factor_search(F.u_columns, F.u_offsets[j] + 1, F.u_offsets[j + 1], i);
+  return at < 0 ? -1 : at + F.l_offsets[j + 1];
 }
 
-static __global__ void pivots_position(int n, const int *order, int *position)
-{
-  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-
-  if (p < n) position[order[p]] = p;
-}
-
-/* A thread for each position */
-static __global__ void pivots_record(int n, const int *order, const int *position, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, const int *start, Record *records)
-{
-  const int p = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
-
-  if (p >= n) return;
-  const int i = order[p], l = l_offsets[i], terms = l_offsets[i + 1] - l;
-  Record    r;
-
-  r.self.v[0] = i;
-  r.self.v[1] = start ? start[i] : l + u_offsets[i];
-  r.self.v[2] = r.self.v[1] + (start ? 0 : terms);
-  r.self.v[3] = u_offsets[i];
-#pragma unroll
-  for (int t = 0; t < WIDTH; t++) {
-    const int k = t < terms ? l_columns[l + t] : -1;
-
-    r.needs.v[t]  = k < 0 ? -1 : position[k];
-    r.theirs.v[t] = k < 0 ? -1 : pivots_theirs(i, k, start, l_offsets, u_offsets, u_columns);
-  }
-  records[p] = r;
-}
-
-template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK) pivots_find(const FactorView<T> F, int rows, const Record *records)
+template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK) pivots_find(const FactorView<T> F, const unsigned char *across, int rows)
 {
   TRSV_SHARED(unsigned, start, 2);
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(F.sync, &start[1]);
   __syncthreads();
-  const int    p    = (int)(start[0] * FACTOR_BLOCK + threadIdx.x);
-  bool         done = p >= rows;
-  const Record r    = done ? Record() : records[p];
-  T            mine[WIDTH], theirs[WIDTH], inverse[WIDTH], pivot = done ? 0 : F.a[r.self.v[2]] + F.diagonal, sum = 0;
+  const int    p     = (int)(start[0] * FACTOR_BLOCK + threadIdx.x);
+  bool         done  = p >= rows;
+  const int    i     = done ? 0 : F.slot[p], begin = F.l_offsets[i], end = done ? begin : F.l_offsets[i + 1], u = F.u_offsets[i], diagonal = ICC ? F.start[i] : u + F.l_offsets[i + 1];
+  int          needs[WIDTH];
+  unsigned     met = 0; /* which of the rows it depends on have an entry in its column */
+  T            mine[WIDTH], theirs[WIDTH], inverse[WIDTH], pivot = F.a[diagonal] + F.diagonal, sum = 0;
   TrsvPatience patience;
 
 #pragma unroll
+  for (int t = 0; t < WIDTH; t++) needs[t] = begin + t < end ? F.l_columns[begin + t] : -1;
+#pragma unroll
   for (int t = 0; t < WIDTH; t++) {
-    const bool there = !done && r.needs.v[t] >= 0;
+    const int at = needs[t] < 0 ? -1 : pivots_theirs<T, ICC>(F, across, i, needs[t], begin + t);
 
-    theirs[t]  = there && r.theirs.v[t] >= 0 ? F.a[r.theirs.v[t]] : 0;
-    mine[t]    = !there ? 0 : ICC ? theirs[t] : F.a[r.self.v[1] + t];
-    inverse[t] = there ? trsv_not_ready<T>() : 0;
+    if (at >= 0) met |= 1u << t;
+    theirs[t]  = at < 0 ? 0 : F.a[at];
+    mine[t]    = needs[t] < 0 ? 0 : ICC ? theirs[t] : F.a[u + begin + t];
+    inverse[t] = needs[t] < 0 ? 0 : trsv_not_ready<T>();
   }
-  if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE) {
-    const int begin = done ? 0 : r.self.v[2] + 1;
-
-    sum = factor_magnitudes(F.a, begin, done ? 0 : begin - 1 + F.u_offsets[r.self.v[0] + 1] - r.self.v[3], sum);
-  }
+  if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE) sum = factor_magnitudes(F.a, diagonal + 1, done ? 0 : diagonal + F.u_offsets[i + 1] - u, sum);
   do {
     if (!done) {
 #pragma unroll
       for (int t = 0; t < WIDTH; t++)
-        if (!trsv_is_ready(inverse[t])) inverse[t] = trsv_load(F.work + r.needs.v[t]);
+        if (!trsv_is_ready(inverse[t])) inverse[t] = trsv_load(F.inverse + needs[t]);
       done = true;
 #pragma unroll
       for (int t = 0; t < WIDTH; t++) done = done && trsv_is_ready(inverse[t]);
@@ -180,10 +142,10 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
         for (int t = 0; t < WIDTH; t++) {
           const T multiplier = ICC || mine[t] != 0 ? mine[t] * inverse[t] : 0;
 
-          if (r.theirs.v[t] >= 0 && r.needs.v[t] >= 0 && (ICC || mine[t] != 0)) pivot = fma(-multiplier, theirs[t], pivot);
+          if (met >> t & 1 && (ICC || mine[t] != 0)) pivot = fma(-multiplier, theirs[t], pivot);
           if (!ICC) sum += fabs(multiplier);
         }
-        F.inverse[r.self.v[0]] = factor_pivot(F, r.self.v[0], r.self.v[3], F.work + p, pivot, sum);
+        (void)factor_pivot(F, i, u, F.inverse + i, pivot, sum);
       }
     }
   } while (!__all_sync(0xffffffffu, done));
@@ -201,7 +163,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
   const int begin = F.l_offsets[i], end = F.l_offsets[i + 1], u = F.u_offsets[i];
   F.u[i] = F.a[ICC ? F.start[i] : u + end] + F.diagonal; /* F.l may be in U, behind these */
   for (int k = begin; k < end; k++) {
-    const int j  = F.l_columns[k], at = ICC ? F.start[j] + F.l_source[k] - F.u_offsets[j] : across ? F.l_offsets[j + 1] + F.u_offsets[j] + across[k] : pivots_theirs(i, j, NULL, F.l_offsets, F.u_offsets, F.u_columns);
+    const int j = F.l_columns[k], at = pivots_theirs<T, ICC>(F, across, i, j, k);
     const T   theirs = at < 0 ? 0 : F.a[at], mine = ICC ? theirs : F.a[u + k];
     const T   term = mine == 0 || theirs == 0 ? 0 : mine * theirs;
 
@@ -296,41 +258,10 @@ extern "C" TrsvError TrsvFactorPivotsCheck(TrsvFactor *f)
   return TRSV_SUCCESS;
 }
 
-/* Positions of rows are where the reciprocals by position will be. */
-static TrsvError Records(const TrsvFactor *f, const int *order, Record *records)
-{
-  const unsigned grid = (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK);
-  int *const     position = (int *)f->work;
-
-  TRSV_LAUNCH(pivots_position, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, order, position);
-  TrsvCall(TrsvDeviceLaunched("pivots_position"));
-  TRSV_LAUNCH(pivots_record, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, order, (const int *)position, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, (const int *)f->start, records);
-  TrsvCall(TrsvDeviceLaunched("pivots_record"));
-  return TrsvDeviceFinish();
-}
-
-/* The factor has records when they are made: after an error it is asked for others. */
-extern "C" TrsvError TrsvFactorPivotsPlan(TrsvFactor *f, const int *order)
-{
-  const size_t bytes = sizeof(Record) * (size_t)f->rows;
-  Record      *records;
-  TrsvError    error;
-
-  TrsvCall(TrsvDeviceAlloc(bytes, &records));
-  error = Records(f, order, records);
-  if (error) {
-    TrsvDeviceFree(records);
-    return error;
-  }
-  f->records = records;
-  f->bytes += bytes;
-  return TRSV_SUCCESS;
-}
-
 /* As in thread.cu: enough level sets in flight to hide the loads before a wait, and no more polls than L2 bears. */
 static TrsvError Blocks(const TrsvFactor *f, int *limit)
 {
-  static const double level_sets_ahead = 16, blocks_at_most = 4;
+  static const double level_sets_ahead = 16, blocks_at_most = 8;
   int                 multiprocessors;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
@@ -353,7 +284,7 @@ template <class T, bool ICC> static TrsvError Find(const TrsvFactor *f, const Fa
 
   TrsvCall(Blocks(f, &limit));
   TrsvCall(TrsvDeviceLimitBlocks((const void *)find, limit, &shared));
-  TRSV_LAUNCH(find, (unsigned)((f->rows + FACTOR_BLOCK - 1) / FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F, f->rows, (const Record *)f->records);
+  TRSV_LAUNCH(find, (unsigned)((f->rows + FACTOR_BLOCK - 1) / FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F, (const unsigned char *)f->across, f->rows);
   TrsvCall(TrsvDeviceLaunched("pivots_find"));
   return Fill<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER, stream);
 }

@@ -19,7 +19,7 @@ static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
       char        where[40];
 
       (void)snprintf(where, sizeof(where), "%d rows", sizes[i]);
-      if (f && !order && !lanes && sizes[i] > 2 && (shape == CHAIN || shape == GRID_2D || shape == GRID_3D || shape == DENSE)) Expect((TrsvFactorLanes(f) == 1) == (shape != DENSE), "%d lanes", TrsvFactorLanes(f));
+      if (f && !lanes && sizes[i] > 2 && (shape == CHAIN || shape == GRID_2D || shape == GRID_3D || shape == DENSE)) Expect((TrsvFactorLanes(f) == 1) == (shape != DENSE), "%d lanes", TrsvFactorLanes(f));
       if (f) CheckNumeric(f, &A, kind, &Plain, Reduced() ? 2 : 3, where);
       FillSquare(&A, symmetric, 1, 55);
       if (f) CheckNumeric(f, &A, kind, &Plain, 1, "new values");

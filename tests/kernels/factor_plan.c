@@ -42,7 +42,7 @@ static Square Thinned(const Square *A)
   return B;
 }
 
-/* Values are right, without records, and the plan solves afterwards as one that has found no pivots does. */
+/* Values are right, by the plan, and it solves afterwards as one that has found no pivots does. */
 static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int thin)
 {
   Begin("factor %s, %s by a plan: %s%s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double", thin ? "unsymmetric " : "", ShapeName[shape]);
@@ -71,7 +71,7 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
     TrsvFactorTrim(f, plan);
     Expect(!f->analysis, "the analysis is still there");
     CheckNumericBy(f, plan, &A, kind, &Plain, 3, "by a plan");
-    Expect(!f->records && !f->work, "records were made");
+    Expect(!f->slot, "they were found without it");
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     for (int i = 0; i < 2; i++) {
       x[i] = malloc(TrsvValueSize(precision) * (size_t)A.rows);
@@ -126,7 +126,7 @@ static void Cancelled(TrsvFactorKind kind)
         for (int at = A.offsets[i]; at < A.offsets[i + 1]; at++)
           if (A.columns[at] == i) own = fmax(own, fabs(sum + ((const double *)u)[U.offsets[i]] - Get(A.values, TRSV_DOUBLE, at)) / (size + fabs(Get(A.values, TRSV_DOUBLE, at))));
       }
-      Expect(o.row < 0 && !f->records, "row %d, records %s", o.row, f->records ? "made" : "not made");
+      Expect(o.row < 0 && !f->slot, "row %d, found %s", o.row, f->slot ? "without the plan" : "by it");
       Expect(most < 1e-15 && own < 1e-14, "%d small pivots: L U is off by %g of an entry, %g of a diagonal's terms", small, most, own);
       for (int at = A.offsets[row]; at < A.offsets[row + 1]; at++)
         if (A.columns[at] == row) Set(A.values, TRSV_DOUBLE, at, Get(A.values, TRSV_DOUBLE, at) - (1 - 1e-11) * ((const double *)u)[U.offsets[row]]);
@@ -147,7 +147,7 @@ static void Unsound(TrsvFactorKind kind)
     int         zero;     /* the first row of a zero diagonal, -1: none */
     double      small;    /* what another's is multiplied by */
     TrsvShift   shift;
-    int         records;
+    int         without; /* the plan */
   } cases[] = {
     {"products below the range",    -600, -1, 1,    TRSV_SHIFT_NONE,              1},
     {"products above the range",    600,  -1, 1,    TRSV_SHIFT_NONE,              1},
@@ -179,7 +179,7 @@ static void Unsound(TrsvFactorKind kind)
       plan = MakeLower(f, NULL);
       TrsvFactorTrim(f, plan);
       CheckNumericBy(f, plan, &A, kind, &p, 2, cases[c].what);
-      Expect(!f->records == !cases[c].records, "records were %s", f->records ? "made" : "not made");
+      Expect(!f->slot == !cases[c].without, "found %s", f->slot ? "without the plan" : "by it");
       TrsvPlanDestroy(&plan);
     }
     TrsvFactorDestroy(&f);
@@ -255,7 +255,7 @@ static void Lost(void)
   End();
 }
 
-/* The analysis stays where records will be made of it. */
+/* The analysis stays where its order will be needed. */
 static void Trimmed(void)
 {
   Square      A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3);
