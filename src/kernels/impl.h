@@ -155,7 +155,6 @@ void      TrsvDeviceFreeWord(unsigned *);
 TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream);
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream);
 void      TrsvDeviceUnstage(void *device, TrsvStream);
-TrsvError TrsvDeviceSettle(void); /* waits for what the default stream was asked for; what was released there may then be asked for in any */
 
 /* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter; index and values on the device */
 TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to, TrsvStream);

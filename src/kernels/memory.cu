@@ -1,16 +1,15 @@
 /*
    Device memory over the CUDA runtime: what plans and factors hold, what a set-up needs for a while, and how much of it there is.
 
-   What is needed for a while is kept and handed to the next who asks in the same default stream, in whose order it is used. The pools of the runtime
-   do the same, but take 6.6 ms for their first allocation, a third of a small set-up.
+   It comes out of a pool (pool.h). What is needed for a while goes to the next who asks in the same default stream, in whose order it is used. The pools of the
+   runtime do the same, but take 6.6 ms for their first allocation, a third of a small set-up.
 */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "pool.h"
 #include "runtime.cuh"
-
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 enum {
   WORDS = 1024
@@ -25,7 +24,7 @@ struct Page {
 };
 
 static Page           *pages;
-static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER; /* not that of blocks, whose owner may wait for the device */
+static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER; /* not the pool's, whose owner may wait for the device */
 
 /* Where registering does not work, or the device knows what is registered by another address, the runtime makes one. */
 static TrsvError Pin(unsigned **words)
@@ -103,174 +102,125 @@ extern "C" TrsvError TrsvDeviceAllocWord(unsigned **word) { return TrsvDeviceAll
 
 extern "C" void TrsvDeviceFreeWord(unsigned *word) { TrsvDeviceFreeWords(1, word); }
 
-enum {
-  SPARE = 1 << 20 /* bytes that a block may be larger than asked for, or as much again as that */
-};
+/* Bytes of a slab, at least; and of slabs that nobody uses, at most, which are kept for the next set-up: what calibration has taken, and a little more. */
+static size_t least = (size_t)32 << 20, most_spare = (size_t)320 << 20;
 
-/* What is kept for the next set-up, at most. */
-static const size_t most_kept = (size_t)256 << 20;
+static TrsvPool        pool;
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What has been allocated: the last first. */
-struct Block {
-  char      *memory;
-  size_t     bytes;
-  int        device;
-  bool       used, done; /* done: no stream has anything left to do with it */
-  TrsvStream stream;     /* not used: where it was last */
-  size_t     turn;       /* likewise: which release it was */
-  Block     *next;
-};
-
-static Block *blocks;
-static size_t in_use, most_in_use, kept; /* bytes */
-static size_t releases;                  /* of what is kept */
-
-static void Use(Block *b)
+/* Slabs that nobody uses, but for so many bytes, go back to the driver, which waits for what is under way. */
+static void GiveBack(size_t most)
 {
-  b->used = true;
-  b->done = false;
-  in_use += b->bytes;
-  if (in_use > most_in_use) most_in_use = in_use;
+  for (void *memory = TrsvPoolSpare(&pool, most); memory; memory = TrsvPoolSpare(&pool, most)) (void)cudaFree(memory);
 }
 
-static void Release(Block **at)
+static TrsvError NewSlab(int device, size_t bytes)
 {
-  Block *const b = *at;
+  size_t      all = bytes > least ? bytes : least;
+  void       *memory;
+  cudaError_t e = cudaMalloc(&memory, all);
 
-  if (b->used) in_use -= b->bytes;
-  else kept -= b->bytes;
-  *at = b->next;
-  (void)cudaFree(b->memory);
-  free(b);
-}
-
-/* Gives back all that is kept. */
-static void Trim(void)
-{
-  for (Block **at = &blocks; *at;)
-    if ((*at)->used) at = &(*at)->next;
-    else Release(at);
-}
-
-static TrsvError NewBlock(size_t bytes, int device, void **pointer)
-{
-  Block      *b = (Block *)malloc(sizeof(*b));
-  cudaError_t e;
-
-  if (!b) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a note of %zu bytes on the device", bytes);
-  e = cudaMalloc((void **)&b->memory, bytes);
-  if (e == cudaErrorMemoryAllocation && kept) {
-    (void)cudaGetLastError();
-    Trim();
-    e = cudaMalloc((void **)&b->memory, bytes);
+  if (e == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+    GiveBack(0);
+    all = bytes;
+    e   = cudaMalloc(&memory, all);
   }
-  if (e != cudaSuccess) {
-    free(b);
-    if (e != cudaErrorMemoryAllocation) return Check(e, "cudaMalloc");
+  if (e == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     return TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the device", bytes);
   }
-  b->bytes  = bytes;
-  b->device = device;
-  b->next   = blocks;
-  blocks    = b;
-  Use(b);
-  *pointer = b->memory;
-  return TRSV_SUCCESS;
+  TrsvCall(Check(e, "cudaMalloc"));
+  if (TrsvPoolAdd(&pool, device, memory, all)) return TRSV_SUCCESS;
+  (void)cudaFree(memory);
+  return TrsvFail(TRSV_ERR_MEMORY, "no memory for a note of %zu bytes on the device", all);
 }
 
-static Block **Find(const void *memory)
+/* mine: what was used in the default stream will do. */
+static TrsvError Take(size_t bytes, int mine, void **memory)
 {
-  Block **at = &blocks;
+  const size_t whole = TRSV_POOL_SIZE(bytes);
+  int          device;
+  TrsvError    error = TRSV_SUCCESS;
 
-  while (*at && (*at)->memory != memory) at = &(*at)->next;
-  return at;
-}
-
-extern "C" TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
-{
-  int       device;
-  TrsvError error;
-
-  *(void **)pointer = NULL;
+  *memory = NULL;
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  (void)pthread_mutex_lock(&one_at_a_time);
-  error = NewBlock(bytes ? bytes : 1, device, (void **)pointer);
-  (void)pthread_mutex_unlock(&one_at_a_time);
+  (void)pthread_mutex_lock(&pool_lock);
+  *memory = TrsvPoolTake(&pool, device, whole, mine, TrsvDeviceDefault());
+  if (!*memory) error = NewSlab(device, whole);
+  if (!*memory && !error) *memory = TrsvPoolTake(&pool, device, whole, mine, TrsvDeviceDefault());
+  (void)pthread_mutex_unlock(&pool_lock);
   return error;
 }
 
-extern "C" void TrsvDeviceFree(void *pointer)
+static void Give(void *memory, int settled)
 {
-  if (!pointer) return;
-  (void)pthread_mutex_lock(&one_at_a_time);
-  Block **const at = Find(pointer);
-  if (*at) Release(at);
-  (void)pthread_mutex_unlock(&one_at_a_time);
+  (void)pthread_mutex_lock(&pool_lock);
+  TrsvPoolGive(&pool, memory, settled, TrsvDeviceDefault());
+  GiveBack(most_spare);
+  (void)pthread_mutex_unlock(&pool_lock);
 }
 
-/* Only work in the default stream, behind what used it before there, may be given what is kept, or what is done with. */
-extern "C" TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream stream)
-{
-  Block    *best = NULL;
-  int       device;
-  TrsvError error = TRSV_SUCCESS;
+/* Any stream may use it at once; and who frees it need not have waited for those that use it: that is done here, as cudaFree does it. */
+extern "C" TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer) { return Take(bytes, 0, (void **)pointer); }
 
-  *(void **)pointer = NULL;
-  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  if (!bytes) bytes = 1;
-  (void)pthread_mutex_lock(&one_at_a_time);
-  for (Block *b = stream ? NULL : blocks; b; b = b->next)
-    if (!b->used && (b->done || b->stream == TrsvDeviceDefault()) && b->device == device && b->bytes >= bytes && b->bytes <= 2 * bytes + SPARE && (!best || b->bytes < best->bytes)) best = b;
-  if (best) {
-    kept -= best->bytes;
-    Use(best);
-    *(void **)pointer = best->memory;
-  } else error = NewBlock(bytes, device, (void **)pointer);
-  (void)pthread_mutex_unlock(&one_at_a_time);
-  return error;
+extern "C" void TrsvDeviceFree(void *memory)
+{
+  int now;
+
+  (void)pthread_mutex_lock(&pool_lock);
+  const int device = TrsvPoolDevice(&pool, memory);
+  (void)pthread_mutex_unlock(&pool_lock);
+  if (device < 0) return;
+  const bool elsewhere = cudaGetDevice(&now) == cudaSuccess && now != device;
+  if (elsewhere) (void)cudaSetDevice(device);
+  const bool settled = cudaDeviceSynchronize() == cudaSuccess;
+  if (elsewhere) (void)cudaSetDevice(now);
+  Give(memory, settled);
 }
 
-extern "C" void TrsvDeviceUnstage(void *pointer, TrsvStream stream)
+/* Only work in the default stream, behind what used it before there, may be given what has not been waited for. */
+extern "C" TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream stream) { return Take(bytes, !stream, (void **)pointer); }
+
+extern "C" void TrsvDeviceUnstage(void *memory, TrsvStream stream)
 {
-  if (!pointer) return;
-  (void)pthread_mutex_lock(&one_at_a_time);
-  Block **const at = Find(pointer);
-  if (*at && (stream || kept + (*at)->bytes > most_kept)) Release(at); /* which waits for what is under way */
-  else if (*at) {
-    (*at)->used   = false;
-    (*at)->stream = TrsvDeviceDefault();
-    (*at)->turn   = releases++;
-    in_use -= (*at)->bytes;
-    kept += (*at)->bytes;
-  }
-  (void)pthread_mutex_unlock(&one_at_a_time);
+  if (stream) TrsvDeviceFree(memory);
+  else if (memory) Give(memory, 0);
 }
 
-/* What another thread releases during the wait may still be under way. */
-extern "C" TrsvError TrsvDeviceSettle(void)
+extern "C" size_t TrsvDeviceReleases(void)
 {
-  size_t before;
-  int    device;
-
-  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  (void)pthread_mutex_lock(&one_at_a_time);
-  before = releases;
-  (void)pthread_mutex_unlock(&one_at_a_time);
-  TrsvCall(TrsvDeviceFinish());
-  (void)pthread_mutex_lock(&one_at_a_time);
-  for (Block *b = blocks; b; b = b->next) b->done = b->done || (!b->used && b->device == device && b->stream == TrsvDeviceDefault() && b->turn < before);
-  (void)pthread_mutex_unlock(&one_at_a_time);
-  return TRSV_SUCCESS;
+  (void)pthread_mutex_lock(&pool_lock);
+  const size_t releases = pool.turns;
+  (void)pthread_mutex_unlock(&pool_lock);
+  return releases;
 }
 
-extern "C" size_t TrsvDeviceHeld(void) { return in_use; }
+extern "C" void TrsvDeviceSettle(TrsvStream stream, size_t releases)
+{
+  int device;
 
-extern "C" size_t TrsvDevicePeak(void) { return most_in_use; }
+  if (cudaGetDevice(&device) != cudaSuccess) return;
+  (void)pthread_mutex_lock(&pool_lock);
+  TrsvPoolSettle(&pool, device, stream, releases);
+  (void)pthread_mutex_unlock(&pool_lock);
+}
+
+extern "C" void TrsvDeviceApart(void)
+{
+  (void)pthread_mutex_lock(&pool_lock);
+  least = most_spare = 0;
+  GiveBack(0);
+  (void)pthread_mutex_unlock(&pool_lock);
+}
+
+extern "C" size_t TrsvDeviceHeld(void) { return pool.in_use; }
+
+extern "C" size_t TrsvDevicePeak(void) { return pool.most_in_use; }
 
 extern "C" void TrsvDeviceMark(void)
 {
-  (void)pthread_mutex_lock(&one_at_a_time);
-  most_in_use = in_use;
-  (void)pthread_mutex_unlock(&one_at_a_time);
+  (void)pthread_mutex_lock(&pool_lock);
+  pool.most_in_use = pool.in_use;
+  (void)pthread_mutex_unlock(&pool_lock);
 }

@@ -1,5 +1,5 @@
 /*
-   runtime.cuh: errors of the CUDA runtime as ours; words of the host that the device can write.
+   runtime.cuh: errors of the CUDA runtime as ours; words of the host that the device can write; what a wait says of memory.
 */
 #ifndef TRSV_RUNTIME_CUH
 #define TRSV_RUNTIME_CUH
@@ -17,5 +17,9 @@ static inline TrsvError Check(cudaError_t e, const char *what)
 /* n words that follow each other, all 0, pinned; at most 1,024. */
 TrsvError TrsvDeviceAllocWords(int n, unsigned **words);
 void      TrsvDeviceFreeWords(int n, unsigned *words);
+
+/* What was released in a stream, which somebody has waited for, before: when TrsvDeviceReleases() told so many, may be asked for in any. */
+extern "C" size_t TrsvDeviceReleases(void);
+extern "C" void   TrsvDeviceSettle(TrsvStream, size_t releases);
 
 #endif

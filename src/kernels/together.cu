@@ -50,7 +50,7 @@ static void Switch(void)
   (void)TrsvFail(TRSV_SUCCESS, "%s", message);
 }
 
-extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
+static TrsvError Wait(TrsvStream stream)
 {
   for (; two && !two->ended; Switch()) {
     const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
@@ -61,6 +61,15 @@ extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }
 
+extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
+{
+  const size_t releases = TrsvDeviceReleases();
+
+  TrsvCall(Wait(stream));
+  TrsvDeviceSettle(TrsvDeviceStream(stream), releases);
+  return TRSV_SUCCESS;
+}
+
 /* The second, whole; what follows is the first. */
 static void Second(void)
 {
@@ -68,7 +77,7 @@ static void Second(void)
 
   t->error = t->run(t->data);
   (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
-  const TrsvError settled = TrsvDeviceSettle(); /* after an error, too: the stream is about to go */
+  const TrsvError settled = TrsvDeviceFinish(); /* after an error, too: the stream is about to go */
   if (settled && !t->error) {
     t->error = settled;
     (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
@@ -139,7 +148,7 @@ extern "C" TrsvError TrsvDeviceTogether(TrsvError (*run)(void *), void *first, v
     return run(second);
   }
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  TrsvCall(TrsvDeviceSettle());
+  TrsvCall(TrsvDeviceFinish());
   t.run    = run;
   t.data   = second;
   t.stream = TakeStream(device);

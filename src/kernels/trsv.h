@@ -382,6 +382,9 @@ size_t TrsvDeviceHeld(void);
 size_t TrsvDevicePeak(void);
 void   TrsvDeviceMark(void);
 
+/* For tools that watch each allocation: from now on each is one of the driver's, not a piece of a larger one. */
+void TrsvDeviceApart(void);
+
 /* How long a thread of a device kernel waits for one value before it gives up; 10 s unless set. For all plans, from the next
    solve on. */
 void TrsvSetPatience(double seconds);

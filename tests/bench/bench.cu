@@ -5,7 +5,7 @@
 
    For each matrix: the lower and the upper triangle of its pattern with seeded values, and, checked but not timed, of its own values
    where it has them and a complete diagonal. For each algorithm: see measure.cuh; as many solves as fit into MS milliseconds (at most 200, at least 5),
-   plain and replayed as a graph. With -m 0 nothing is timed. -r: as many settings of each algorithm that has any, by predicted time.
+   plain and replayed as a graph. With -m 0 nothing is timed, and each allocation is one of the driver's, for tools that watch them. -r: as many settings of each algorithm that has any, by predicted time.
    NAMES: with commas between them; a name may have settings of that algorithm, name:setting=value:setting=value.
    -pairs: also L and then U, as PCApply has them, by what is selected, by what is fastest after tuning so many seconds, and by cuSPARSE.
    ours: all but cuSPARSE. One JSON object a line goes to FILE; a line of a table to standard output. Exit status 1 where an error is over
@@ -308,7 +308,7 @@ static void PrintCosts()
   TrsvMeasured m;
   double       ms = -1;
 
-  if (TrsvCalibrate((size_t)256 << 20, &m) || MeasureAnalysis(&ms, true, [&] { return TrsvCalibrate((size_t)256 << 20, &m); }, [] { })) {
+  if (TrsvCalibrate((size_t)128 << 20, &m) || MeasureAnalysis(&ms, true, [&] { return TrsvCalibrate((size_t)128 << 20, &m); }, [] { })) {
     printf("no calibration: %s\n", TrsvErrorMessage());
     return;
   }
@@ -362,6 +362,7 @@ int main(int count, char **args)
   if (o.candidates.empty())
     for (int k = 0; (a = TrsvAlgorithmGet(k)); k++)
       if (TrsvAlgorithmMemory(a) == TRSV_DEVICE) o.candidates.push_back({a, ""});
+  if (o.budget <= 0) TrsvDeviceApart();
   o.bandwidth = MeasureBandwidth();
   printf("copy bandwidth %.2f TB/s; * marks what auto selects\n", 1e-9 * o.bandwidth);
   if (o.budget > 0) PrintCosts();

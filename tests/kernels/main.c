@@ -11,6 +11,7 @@ static const struct {
   {"planted",   TestPlanted    },
   {"analysis",  TestAnalysis   },
   {"device",    TestOnDevice   },
+  {"pool",      TestPool       },
   {"across",    TestAcross     },
   {"solve",     TestSolve      },
   {"schedules", TestSchedules  },

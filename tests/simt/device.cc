@@ -82,6 +82,7 @@ void TrsvDeviceFree(void *pointer)
 size_t TrsvDeviceHeld(void) { return in_use; }
 size_t TrsvDevicePeak(void) { return most_in_use; }
 void   TrsvDeviceMark(void) { most_in_use = in_use; }
+void   TrsvDeviceApart(void) { } /* they are */
 
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream)
 {
@@ -156,9 +157,11 @@ TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStr
 
 void TrsvDeviceUnstage(void *device, TrsvStream) { TrsvDeviceFree(device); }
 
-TrsvError TrsvDeviceSettle(void) { return TrsvDeviceFinish(); }
-
 TrsvError TrsvDeviceFinish(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
+
+/* What is released goes to nobody else here. */
+size_t TrsvDeviceReleases(void) { return 0; }
+void   TrsvDeviceSettle(TrsvStream, size_t) { }
 
 /* What the device stands for where two use it: see cuda_runtime.h. Streams are counted as memory is. */
 cudaError_t cudaGetDevice(int *device)
