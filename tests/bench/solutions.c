@@ -9,7 +9,7 @@ static char help[] = "Time to solution, set-up included: ours in the natural ord
 /*
    Systems as in orderings.c: b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices whose diagonal has one sign, else GMRES(60);
    ILU(0) for all. A run is a new KSP: PCSetUp and KSPSolve from a matrix and a vector on an idle GPU until it is idle again, by the host's clock. What the GPU
-   loads or keeps once (code, the matrix itself) falls into a run before those of which the median is taken; it is told as "cold_ms". Where that one
+   loads or keeps once (code, the matrix itself) falls into a run before those of which the median is taken, in which the ways take turns; it is told as "cold_ms". Where that one
    does not converge it is the only one, and where it takes seconds its time is what is told, "runs" being 0.
    The plugin is loaded by -dll_append.
 */
@@ -160,34 +160,53 @@ static PetscErrorCode Once(Mat A, Vec b, Vec x, const About *about, int way, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With vectors of its own: what fails may leave them locked. */
-static PetscErrorCode Way(Mat A, const About *about, int way, const Asked *asked, Result *r)
-{
+/* All runs of a way: that which is told, and those of which it will have the median. */
+typedef struct {
+  Result    told, run[RUNS_MOST];
   PetscReal total[RUNS_MOST];
-  PetscInt  index[RUNS_MOST];
-  Result    run[RUNS_MOST];
-  double    spent = 0;
-  Vec       b, x;
+  double    spent; /* ms */
+} Runs;
+
+static PetscBool Again(const Runs *w, const Asked *asked)
+{
+  const Result *r = &w->told;
+
+  return (PetscBool)(!r->failure[0] && r->reason > 0 && r->cold <= seldom && r->runs < RUNS_MOST && (r->runs < asked->runs || w->spent < often) && w->spent < seldom);
+}
+
+/* One more, with vectors of its own: what fails may leave them locked. */
+static PetscErrorCode Way(Mat A, const About *about, int way, const Asked *asked, PetscBool first, Runs *w)
+{
+  const int     n = w->told.runs;
+  Result *const r = first ? &w->told : &w->run[n];
+  Vec           b, x;
 
   PetscFunctionBeginUser;
+  if (!first) *r = w->told;
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
-  PetscCall(Once(A, b, x, about, way, asked, PETSC_TRUE, r));
-  r->cold = r->setup + r->solve;
-  for (r->runs = 0; r->reason > 0 && r->cold <= seldom && r->runs < RUNS_MOST && (r->runs < asked->runs || spent < often) && spent < seldom; r->runs++) {
-    run[r->runs] = *r;
-    PetscCall(Once(A, b, x, about, way, asked, PETSC_FALSE, &run[r->runs]));
-    index[r->runs] = r->runs;
-    spent += total[r->runs] = run[r->runs].setup + run[r->runs].solve;
-  }
-  if (r->runs) {
-    PetscCall(PetscSortRealWithArrayInt(r->runs, total, index));
-    run[0]   = run[index[r->runs / 2]];
-    r->setup = run[0].setup;
-    r->solve = run[0].solve;
-  }
+  PetscCall(Once(A, b, x, about, way, asked, first, r));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
+  if (first) r->cold = r->setup + r->solve;
+  else {
+    w->total[n] = r->setup + r->solve;
+    w->spent += w->total[n];
+    w->told.runs++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Median(Runs *w)
+{
+  PetscInt index[RUNS_MOST];
+
+  PetscFunctionBeginUser;
+  if (!w->told.runs) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < w->told.runs; i++) index[i] = i;
+  PetscCall(PetscSortRealWithArrayInt(w->told.runs, w->total, index));
+  w->told.setup = w->run[index[w->told.runs / 2]].setup;
+  w->told.solve = w->run[index[w->told.runs / 2]].solve;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,30 +236,40 @@ static PetscErrorCode Tell(const Asked *asked, const About *about, int way, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All ways, of a matrix on the host. What fails is told, and the others go on. */
+/* All ways, of a matrix on the host. Runs take turns: a machine that gets slower does so for all. What fails is told, and the others go on. */
 static PetscErrorCode System(const Asked *asked, Mat host, const char name[], const char values[], PetscBool cg)
 {
-  About   about = {name, values, 0, 0, cg};
-  Mat     A     = host;
-  MatInfo info;
+  About     about = {name, values, 0, 0, cg};
+  Mat       A     = host;
+  MatInfo   info;
+  Runs      runs[WAYS];
+  PetscBool again = PETSC_TRUE;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(runs, sizeof(runs)));
 #if PetscDefined(HAVE_CUDA)
   if (!asked->host) PetscCall(MatConvert(host, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, &A));
 #endif
   PetscCall(MatGetSize(A, &about.rows, NULL));
   PetscCall(MatGetInfo(host, MAT_LOCAL, &info));
   about.nnz = info.nz_used;
-  for (int way = 0; way < (int)WAYS; way++) {
-    Result         r;
-    PetscErrorCode ierr;
+  for (PetscBool first = PETSC_TRUE; again; first = PETSC_FALSE) {
+    again = PETSC_FALSE;
+    for (int way = 0; way < (int)WAYS; way++) {
+      Runs *const    w = &runs[way];
+      PetscErrorCode ierr;
 
-    PetscCall(PetscMemzero(&r, sizeof(r)));
-    PetscCall(PetscPushErrorHandler(Keep, r.failure));
-    ierr = Way(A, &about, way, asked, &r);
-    PetscCall(PetscPopErrorHandler());
-    if (ierr && !r.failure[0]) PetscCall(PetscStrncpy(r.failure, "failed", sizeof(r.failure)));
-    if (!asked->silent) PetscCall(Tell(asked, &about, way, &r));
+      if (!first && !Again(w, asked)) continue;
+      PetscCall(PetscPushErrorHandler(Keep, w->told.failure));
+      ierr = Way(A, &about, way, asked, first, w);
+      PetscCall(PetscPopErrorHandler());
+      if (ierr && !w->told.failure[0]) PetscCall(PetscStrncpy(w->told.failure, "failed", sizeof(w->told.failure)));
+      if (Again(w, asked)) again = PETSC_TRUE;
+    }
+  }
+  for (int way = 0; way < (int)WAYS; way++) {
+    PetscCall(Median(&runs[way]));
+    if (!asked->silent) PetscCall(Tell(asked, &about, way, &runs[way].told));
   }
   if (A != host) PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
