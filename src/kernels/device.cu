@@ -1,6 +1,7 @@
 /*
    Copies, clocks and launches over the CUDA runtime; memory: memory.cu.
 */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.cuh"
@@ -182,6 +183,19 @@ struct TrsvRecording {
   cudaGraphExec_t exec;
 };
 
+/* A wait for all of the device fails, and breaks a capture, while there is one, be it another thread's; others' are not known here. */
+static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
+
+extern "C" int TrsvDeviceDrain(void)
+{
+  (void)pthread_mutex_lock(&recording);
+  const cudaError_t e = cudaDeviceSynchronize();
+  (void)pthread_mutex_unlock(&recording);
+  if (e == cudaSuccess) return 1;
+  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  return 0;
+}
+
 /* Captured in a stream that nobody else knows, so that other streams of the process may do what they like meanwhile. */
 static TrsvError Capture(TrsvError (*launch)(void *, TrsvStream), void *data, cudaStream_t stream, cudaGraph_t *graph)
 {
@@ -204,7 +218,9 @@ extern "C" TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *, TrsvStream), v
   (*graph)->data   = data;
   error            = Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   if (!error) {
+    (void)pthread_mutex_lock(&recording);
     error = Capture(launch, data, stream, &recorded);
+    (void)pthread_mutex_unlock(&recording);
     (void)cudaStreamDestroy(stream);
   }
   if (!error) error = Check(cudaGraphInstantiate(&(*graph)->exec, recorded, 0), "cudaGraphInstantiate");

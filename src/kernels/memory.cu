@@ -102,8 +102,11 @@ extern "C" TrsvError TrsvDeviceAllocWord(unsigned **word) { return TrsvDeviceAll
 
 extern "C" void TrsvDeviceFreeWord(unsigned *word) { TrsvDeviceFreeWords(1, word); }
 
-/* Bytes of a slab, at least; and of slabs that nobody uses, at most, which are kept for the next set-up: what calibration has taken, and a little more. */
+/* Bytes of a slab, at least; and of slabs that nobody uses, at most, which are kept for the next set-up: what calibration has taken, and a little more.
+   0: each piece is a slab. */
 static size_t least = (size_t)32 << 20, most_spare = (size_t)320 << 20;
+
+static const size_t large = (size_t)1 << 20, alignment = 256; /* of pieces, as the driver has it */
 
 static TrsvPool        pool;
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -111,54 +114,67 @@ static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Slabs that nobody uses, but for so many bytes, go back to the driver, which waits for what is under way. */
 static void GiveBack(size_t most)
 {
-  for (void *memory = TrsvPoolSpare(&pool, most); memory; memory = TrsvPoolSpare(&pool, most)) (void)cudaFree(memory);
+  for (void *memory = TrsvPoolSpare(&pool, most); memory; memory = TrsvPoolSpare(&pool, most))
+    if (cudaFree(memory) != cudaSuccess) (void)cudaGetLastError(); /* or it would be taken for the next launch's */
 }
 
-static TrsvError NewSlab(int device, size_t bytes)
+/* memory: NULL where the device has none left */
+static TrsvError NewSlab(int device, TrsvPoolKind kind, size_t bytes, void **memory)
 {
-  size_t      all = bytes > least ? bytes : least;
-  void       *memory;
-  cudaError_t e = cudaMalloc(&memory, all);
+  const cudaError_t e = cudaMalloc(memory, bytes);
 
   if (e == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError(); /* or it would be taken for the next launch's */
-    GiveBack(0);
-    all = bytes;
-    e   = cudaMalloc(&memory, all);
-  }
-  if (e == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    return TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the device", bytes);
+    *memory = NULL;
+    return TRSV_SUCCESS;
   }
   TrsvCall(Check(e, "cudaMalloc"));
-  if (TrsvPoolAdd(&pool, device, memory, all)) return TRSV_SUCCESS;
-  (void)cudaFree(memory);
-  return TrsvFail(TRSV_ERR_MEMORY, "no memory for a note of %zu bytes on the device", all);
+  if (TrsvPoolAdd(&pool, device, kind, *memory, bytes)) return TRSV_SUCCESS;
+  (void)cudaFree(*memory);
+  *memory = NULL;
+  return TrsvFail(TRSV_ERR_MEMORY, "no memory for a note of %zu bytes on the device", bytes);
+}
+
+/* Where the device is full, what is under way is waited for, and then any piece will do; whole slabs that nobody uses go back, too. */
+static TrsvError Last(int device, TrsvPoolKind kind, size_t bytes, void **memory)
+{
+  void *slab;
+
+  if (TrsvDeviceDrain()) TrsvPoolSettleDevice(&pool, device, pool.turns);
+  *memory = TrsvPoolTake(&pool, device, TRSV_POOL_ANY, bytes, 0, NULL);
+  if (*memory) return TRSV_SUCCESS;
+  GiveBack(0);
+  TrsvCall(NewSlab(device, kind, bytes, &slab));
+  *memory = slab ? TrsvPoolTake(&pool, device, kind, bytes, 0, NULL) : NULL;
+  return *memory ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the device", bytes);
+}
+
+static TrsvError Find(int device, TrsvPoolKind kind, size_t bytes, int mine, void **memory)
+{
+  void *slab;
+
+  *memory = TrsvPoolTake(&pool, device, kind, bytes, mine, TrsvDeviceDefault());
+  if (*memory) return TRSV_SUCCESS;
+  TrsvCall(NewSlab(device, kind, bytes > least ? bytes : least, &slab));
+  if (!slab) return Last(device, kind, bytes, memory);
+  *memory = TrsvPoolTake(&pool, device, kind, bytes, mine, TrsvDeviceDefault());
+  return TRSV_SUCCESS;
 }
 
 /* mine: what was used in the default stream will do. */
 static TrsvError Take(size_t bytes, int mine, void **memory)
 {
-  const size_t whole = TRSV_POOL_SIZE(bytes);
+  const size_t asked = bytes ? bytes : 1, size = least ? (asked + alignment - 1) / alignment * alignment : asked;
   int          device;
-  TrsvError    error = TRSV_SUCCESS;
+  TrsvError    error;
 
   *memory = NULL;
+  if (size < asked) return TrsvFail(TRSV_ERR_MEMORY, "%zu bytes are more than a device can have", bytes);
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
   (void)pthread_mutex_lock(&pool_lock);
-  *memory = TrsvPoolTake(&pool, device, whole, mine, TrsvDeviceDefault());
-  if (!*memory) error = NewSlab(device, whole);
-  if (!*memory && !error) *memory = TrsvPoolTake(&pool, device, whole, mine, TrsvDeviceDefault());
+  error = Find(device, size < large ? TRSV_POOL_SMALL : TRSV_POOL_LARGE, size, mine, memory);
   (void)pthread_mutex_unlock(&pool_lock);
   return error;
-}
-
-static void Give(void *memory, int settled)
-{
-  (void)pthread_mutex_lock(&pool_lock);
-  TrsvPoolGive(&pool, memory, settled, TrsvDeviceDefault());
-  GiveBack(most_spare);
-  (void)pthread_mutex_unlock(&pool_lock);
 }
 
 /* Any stream may use it at once; and who frees it need not have waited for those that use it: that is done here, as cudaFree does it. */
@@ -168,15 +184,22 @@ extern "C" void TrsvDeviceFree(void *memory)
 {
   int now;
 
+  if (!memory) return;
   (void)pthread_mutex_lock(&pool_lock);
-  const int device = TrsvPoolDevice(&pool, memory);
+  const int    device = TrsvPoolDevice(&pool, memory);
+  const size_t turns  = pool.turns;
   (void)pthread_mutex_unlock(&pool_lock);
   if (device < 0) return;
   const bool elsewhere = cudaGetDevice(&now) == cudaSuccess && now != device;
   if (elsewhere) (void)cudaSetDevice(device);
-  const bool settled = cudaDeviceSynchronize() == cudaSuccess;
+  const bool settled = TrsvDeviceDrain();
   if (elsewhere) (void)cudaSetDevice(now);
-  Give(memory, settled);
+  (void)cudaGetLastError();
+  (void)pthread_mutex_lock(&pool_lock);
+  if (settled) TrsvPoolSettleDevice(&pool, device, turns);
+  TrsvPoolGive(&pool, memory, settled, (TrsvStream)&pool); /* else it stays until somebody has waited for the device: that is no stream */
+  GiveBack(most_spare);
+  (void)pthread_mutex_unlock(&pool_lock);
 }
 
 /* Only work in the default stream, behind what used it before there, may be given what has not been waited for. */
@@ -184,8 +207,11 @@ extern "C" TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream stre
 
 extern "C" void TrsvDeviceUnstage(void *memory, TrsvStream stream)
 {
-  if (stream) TrsvDeviceFree(memory);
-  else if (memory) Give(memory, 0);
+  if (stream) return TrsvDeviceFree(memory);
+  (void)pthread_mutex_lock(&pool_lock);
+  TrsvPoolGive(&pool, memory, 0, TrsvDeviceDefault());
+  GiveBack(most_spare);
+  (void)pthread_mutex_unlock(&pool_lock);
 }
 
 extern "C" size_t TrsvDeviceReleases(void)

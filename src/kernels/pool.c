@@ -15,7 +15,7 @@ static void Unlink(TrsvPool *pool, TrsvPiece *p)
   free(p);
 }
 
-int TrsvPoolAdd(TrsvPool *pool, int device, void *memory, size_t bytes)
+int TrsvPoolAdd(TrsvPool *pool, int device, TrsvPoolKind kind, void *memory, size_t bytes)
 {
   TrsvPiece *p = calloc(1, sizeof(*p));
 
@@ -23,6 +23,7 @@ int TrsvPoolAdd(TrsvPool *pool, int device, void *memory, size_t bytes)
   p->memory  = memory;
   p->bytes   = bytes;
   p->device  = device;
+  p->kind    = kind;
   p->first   = 1;
   p->settled = 1;
   p->after   = pool->pieces;
@@ -33,7 +34,7 @@ int TrsvPoolAdd(TrsvPool *pool, int device, void *memory, size_t bytes)
 }
 
 /* What is more than so many bytes becomes a piece of its own, where the host has memory for a note of it. */
-static void Cut(TrsvPiece *p, size_t bytes)
+static void Cut(TrsvPool *pool, TrsvPiece *p, size_t bytes)
 {
   TrsvPiece *rest = p->bytes > bytes ? malloc(sizeof(*rest)) : NULL;
 
@@ -46,18 +47,20 @@ static void Cut(TrsvPiece *p, size_t bytes)
   if (rest->after) rest->after->before = rest;
   p->after = rest;
   p->bytes = bytes;
+  pool->open += !rest->settled;
 }
 
-void *TrsvPoolTake(TrsvPool *pool, int device, size_t bytes, int mine, TrsvStream stream)
+void *TrsvPoolTake(TrsvPool *pool, int device, TrsvPoolKind kind, size_t bytes, int mine, TrsvStream stream)
 {
   TrsvPiece *best = NULL;
 
   for (TrsvPiece *p = pool->pieces; p; p = p->after)
-    if (!p->used && p->device == device && p->bytes >= bytes && (p->settled || (mine && p->stream == stream)) && (!best || p->bytes < best->bytes)) best = p;
+    if (!p->used && p->device == device && (p->kind == kind || kind == TRSV_POOL_ANY) && p->bytes >= bytes && (p->settled || (mine && p->stream == stream)) && (!best || p->bytes < best->bytes)) best = p;
   if (!best) return NULL;
   if (Spare(best)) pool->spare -= best->bytes;
-  Cut(best, bytes);
+  Cut(pool, best, bytes);
   best->used = 1;
+  pool->open -= !best->settled;
   pool->in_use += best->bytes;
   if (pool->in_use > pool->most_in_use) pool->most_in_use = pool->in_use;
   return best->memory;
@@ -71,6 +74,7 @@ static void Merge(TrsvPool *pool, TrsvPiece *p)
   if (!q || q->first || p->used || q->used || p->settled != q->settled || (!p->settled && p->stream != q->stream)) return;
   p->bytes += q->bytes;
   if (q->turn > p->turn) p->turn = q->turn;
+  pool->open -= !p->settled;
   Unlink(pool, q);
   if (Spare(p)) pool->spare += p->bytes;
 }
@@ -94,21 +98,27 @@ void TrsvPoolGive(TrsvPool *pool, void *memory, int settled, TrsvStream stream)
 {
   TrsvPiece *const p = Find(pool, memory);
 
-  if (!p) return;
+  if (!p || !p->used) return;
   p->used    = 0;
   p->settled = settled;
   p->stream  = stream;
   p->turn    = pool->turns++;
   pool->in_use -= p->bytes;
+  pool->open += !settled;
   if (Spare(p)) pool->spare += p->bytes;
   Merge(pool, p);
   if (p->before) Merge(pool, p->before);
 }
 
-void TrsvPoolSettle(TrsvPool *pool, int device, TrsvStream stream, size_t turns)
+/* stream: NULL for all; a stream itself may be NULL, too */
+static void Settle(TrsvPool *pool, int device, const TrsvStream *stream, size_t turns)
 {
+  if (!pool->open) return; /* mostly: all who wait come here */
   for (TrsvPiece *p = pool->pieces; p; p = p->after) {
-    if (!p->used && !p->settled && p->device == device && p->stream == stream && p->turn < turns) p->settled = 1;
+    if (!p->used && !p->settled && p->device == device && (!stream || p->stream == *stream) && p->turn < turns) {
+      p->settled = 1;
+      pool->open--;
+    }
     if (!p->before) continue;
     TrsvPiece *const before = p->before;
 
@@ -116,6 +126,10 @@ void TrsvPoolSettle(TrsvPool *pool, int device, TrsvStream stream, size_t turns)
     if (before->after != p) p = before;
   }
 }
+
+void TrsvPoolSettle(TrsvPool *pool, int device, TrsvStream stream, size_t turns) { Settle(pool, device, &stream, turns); }
+
+void TrsvPoolSettleDevice(TrsvPool *pool, int device, size_t turns) { Settle(pool, device, NULL, turns); }
 
 void *TrsvPoolSpare(TrsvPool *pool, size_t most)
 {
@@ -125,6 +139,7 @@ void *TrsvPoolSpare(TrsvPool *pool, size_t most)
   if (!p) return NULL;
   void *const memory = p->memory;
   pool->spare -= p->bytes;
+  pool->open -= !p->settled;
   Unlink(pool, p);
   return memory;
 }

@@ -22,4 +22,7 @@ void      TrsvDeviceFreeWords(int n, unsigned *words);
 extern "C" size_t TrsvDeviceReleases(void);
 extern "C" void   TrsvDeviceSettle(TrsvStream, size_t releases);
 
+/* Waits for all that the current device does; false if that failed. */
+extern "C" int TrsvDeviceDrain(void);
+
 #endif

@@ -12,6 +12,7 @@ static const struct {
   {"analysis",  TestAnalysis   },
   {"device",    TestOnDevice   },
   {"pool",      TestPool       },
+  {"slabs",     TestPoolMemory },
   {"across",    TestAcross     },
   {"solve",     TestSolve      },
   {"schedules", TestSchedules  },

@@ -36,17 +36,23 @@ static TrsvStream Stream(int i) { return (TrsvStream)(void *)&streams[i]; }
 
 static int DeviceOf(int slab) { return slab % DEVICES; }
 
+static int Kind(int slab) { return slab / DEVICES % 2 ? TRSV_POOL_LARGE : TRSV_POOL_SMALL; }
+
+/* May who asks for the kind have the slab? */
+static int Suits(int slab, int device, TrsvPoolKind kind) { return DeviceOf(slab) == device && (kind == TRSV_POOL_ANY || Kind(slab) == (int)kind); }
+
 static void Add(Model *m, int slab)
 {
   if (m->slab[slab]) return;
   m->slab[slab] = aligned_alloc(UNIT, (size_t)UNIT * UNITS);
   for (int u = 0; u < UNITS; u++) m->unit[slab][u] = (Unit){.settled = 1};
-  Expect(TrsvPoolAdd(&m->pool, DeviceOf(slab), m->slab[slab], (size_t)UNIT * UNITS), "a slab was not added");
+  Expect(TrsvPoolAdd(&m->pool, DeviceOf(slab), (TrsvPoolKind)Kind(slab), m->slab[slab], (size_t)UNIT * UNITS), "a slab was not added");
 }
 
 /* Where a piece is */
 static int Slab(const Model *m, const void *memory, int *unit)
 {
+  *unit = -1;
   for (int s = 0; s < SLABS; s++)
     if (m->slab[s] && (const char *)memory >= m->slab[s] && (const char *)memory < m->slab[s] + (size_t)UNIT * UNITS) {
       *unit = (int)(((const char *)memory - m->slab[s]) / UNIT);
@@ -58,10 +64,10 @@ static int Slab(const Model *m, const void *memory, int *unit)
 static int Free(const Unit *u, int mine, int stream) { return !u->used && (u->settled || (mine && u->stream == stream)); }
 
 /* May so many units that follow each other be had somewhere? */
-static int Possible(const Model *m, int device, int units, int mine, int stream)
+static int Possible(const Model *m, int device, TrsvPoolKind kind, int units, int mine, int stream)
 {
   for (int s = 0; s < SLABS; s++)
-    for (int u = 0, run = 0; m->slab[s] && DeviceOf(s) == device && u < UNITS; u++) {
+    for (int u = 0, run = 0; m->slab[s] && Suits(s, device, kind) && u < UNITS; u++) {
       const Unit *now = &m->unit[s][u];
 
       run = !Free(now, mine, stream) ? 0 : run && now->settled == now[-1].settled ? run + 1 : 1; /* what is settled and what is not stay apart */
@@ -73,13 +79,14 @@ static int Possible(const Model *m, int device, int units, int mine, int stream)
 static void Take(Model *m, Random *r)
 {
   const int device = RandomBelow(r, DEVICES), mine = RandomBelow(r, 2), stream = RandomBelow(r, STREAMS), units = 1 + RandomBelow(r, RandomBelow(r, 4) ? 6 : UNITS);
+  const TrsvPoolKind kind = (TrsvPoolKind)RandomBelow(r, 3);
   int       unit, slab, all = 1;
-  void     *p = TrsvPoolTake(&m->pool, device, (size_t)UNIT * (size_t)units, mine, Stream(stream));
+  void     *p = TrsvPoolTake(&m->pool, device, kind, (size_t)UNIT * (size_t)units, mine, Stream(stream));
 
-  Expect(!p == !Possible(m, device, units, mine, stream), "%d units are %s", units, p ? "there, where there are none" : "not found");
+  Expect(!p == !Possible(m, device, kind, units, mine, stream), "%d units are %s", units, p ? "there, where there are none" : "not found");
   if (!p) return;
   slab = Slab(m, p, &unit);
-  if (!Expect(slab >= 0 && DeviceOf(slab) == device && ((char *)p - m->slab[slab]) % UNIT == 0 && unit + units <= UNITS, "it is somewhere else")) return;
+  if (!Expect(slab >= 0 && Suits(slab, device, kind) && ((char *)p - m->slab[slab]) % UNIT == 0 && unit + units <= UNITS, "it is somewhere else")) return;
   Expect(TrsvPoolDevice(&m->pool, p) == device, "another device");
   m->piece[++m->pieces] = p;
   for (int u = unit; u < unit + units; u++) {
@@ -111,14 +118,16 @@ static void Give(Model *m, int piece, int settled, int stream)
     }
 }
 
+/* stream: STREAMS for all of the device */
 static void Settle(Model *m, int device, int stream, size_t turns)
 {
-  TrsvPoolSettle(&m->pool, device, Stream(stream), turns);
+  if (stream == STREAMS) TrsvPoolSettleDevice(&m->pool, device, turns);
+  else TrsvPoolSettle(&m->pool, device, Stream(stream), turns);
   for (int s = 0; s < SLABS; s++)
     for (int u = 0; u < UNITS; u++) {
       Unit *const at = &m->unit[s][u];
 
-      if (DeviceOf(s) == device && !at->used && at->stream == stream && at->turn < turns) at->settled = 1;
+      if (DeviceOf(s) == device && !at->used && (stream == STREAMS || at->stream == stream) && at->turn < turns) at->settled = 1;
     }
 }
 
@@ -160,7 +169,7 @@ static void Anything(unsigned seed, int steps)
 
     if (what < 7) Take(m, &r);
     else if (what < 13 && m->pieces) Give(m, 1 + RandomBelow(&r, m->pieces), RandomBelow(&r, 3) == 0, RandomBelow(&r, STREAMS));
-    else if (what == 13) Settle(m, RandomBelow(&r, DEVICES), RandomBelow(&r, STREAMS), m->pool.turns - (size_t)RandomBelow(&r, 2) * (m->pool.turns > 3 ? 3 : 0));
+    else if (what == 13) Settle(m, RandomBelow(&r, DEVICES), RandomBelow(&r, STREAMS + 1), m->pool.turns - (size_t)RandomBelow(&r, 2) * (m->pool.turns > 3 ? 3 : 0));
     else if (what == 14) Add(m, RandomBelow(&r, SLABS));
     else if (what == 15 && RandomBelow(&r, 8) == 0) (void)Spare(m, (size_t)RandomBelow(&r, 3) * UNIT * UNITS);
     Count(m);
@@ -169,36 +178,37 @@ static void Anything(unsigned seed, int steps)
   for (int d = 0; d < DEVICES; d++)
     for (int s = 0; s < STREAMS; s++) Settle(m, d, s, m->pool.turns);
   for (int s = 0; s < SLABS; s++) slabs += m->slab[s] != NULL;
-  Expect(m->pool.spare == (size_t)slabs * UNIT * UNITS && !m->pool.in_use, "%zu bytes of %d slabs are spare, %zu in use", m->pool.spare, slabs, m->pool.in_use);
+  Expect(m->pool.spare == (size_t)slabs * UNIT * UNITS && !m->pool.in_use && !m->pool.open, "%zu bytes of %d slabs are spare, %zu in use, %zu pieces open", m->pool.spare, slabs, m->pool.in_use, m->pool.open);
   Expect(Spare(m, 0) == slabs && !m->pool.pieces, "slabs are left");
   free(m);
 }
 
-/* The smallest piece that will do is taken; sizes are whole; what is not the pool's is left alone. */
+/* The smallest piece that will do is taken, of slabs of the kind; what is not the pool's, or not in use, is left alone. */
 static void Fits(void)
 {
   static char slab[2][16 * UNIT];
-  TrsvPool    pool = {NULL, 0, 0, 0, 0};
+  TrsvPool    pool = {NULL, 0, 0, 0, 0, 0};
   char       *p, *q, *rest;
 
   Begin("pool: the piece that fits best");
-  Expect(TRSV_POOL_SIZE((size_t)0) == UNIT && TRSV_POOL_SIZE((size_t)1) == UNIT && TRSV_POOL_SIZE((size_t)UNIT) == UNIT && TRSV_POOL_SIZE((size_t)UNIT + 1) == 2 * (size_t)UNIT, "sizes");
-  Expect(!TrsvPoolTake(&pool, 0, UNIT, 1, NULL) && !TrsvPoolSpare(&pool, 0), "something out of nothing");
-  Expect(TrsvPoolAdd(&pool, 0, slab[0], 16 * UNIT) && TrsvPoolAdd(&pool, 0, slab[1], 4 * UNIT), "slabs");
-  p = TrsvPoolTake(&pool, 0, 3 * UNIT, 0, NULL);
-  q = TrsvPoolTake(&pool, 0, 5 * UNIT, 0, NULL);
+  Expect(!TrsvPoolTake(&pool, 0, TRSV_POOL_SMALL, UNIT, 1, NULL) && !TrsvPoolSpare(&pool, 0), "something out of nothing");
+  Expect(TrsvPoolAdd(&pool, 0, TRSV_POOL_SMALL, slab[1], 4 * UNIT) && TrsvPoolAdd(&pool, 0, TRSV_POOL_SMALL, slab[0], 16 * UNIT), "slabs"); /* the larger is looked at first */
+  Expect(!TrsvPoolTake(&pool, 0, TRSV_POOL_LARGE, UNIT, 0, NULL), "a slab of another kind");
+  p = TrsvPoolTake(&pool, 0, TRSV_POOL_SMALL, 3 * UNIT, 0, NULL);
+  q = TrsvPoolTake(&pool, 0, TRSV_POOL_SMALL, 5 * UNIT, 0, NULL);
   Expect(p == slab[1] && q == slab[0] && pool.in_use == 8 * UNIT && !pool.spare, "not the smaller slab for the smaller piece");
   TrsvPoolGive(&pool, slab[0] + UNIT, 1, NULL);
+  TrsvPoolGive(&pool, slab[0] + 5 * UNIT, 1, NULL); /* not in use */
   TrsvPoolGive(&pool, NULL, 1, NULL);
   Expect(pool.in_use == 8 * UNIT && TrsvPoolDevice(&pool, NULL) == -1 && TrsvPoolDevice(&pool, slab[0] + UNIT) == -1, "what is not the pool's");
-  rest = TrsvPoolTake(&pool, 0, 11 * UNIT, 0, NULL);
+  rest = TrsvPoolTake(&pool, 0, TRSV_POOL_SMALL, 11 * UNIT, 0, NULL);
   Expect(rest == slab[0] + 5 * UNIT, "not what the first left");
   TrsvPoolGive(&pool, p, 0, Stream(0));
-  Expect(!TrsvPoolTake(&pool, 0, 3 * UNIT, 0, Stream(0)) && !TrsvPoolTake(&pool, 0, 3 * UNIT, 1, Stream(1)) && !TrsvPoolTake(&pool, 1, UNIT, 1, Stream(0)), "what somebody may still use");
-  Expect(TrsvPoolTake(&pool, 0, 3 * UNIT, 1, Stream(0)) == p, "not what the same stream used before");
+  Expect(!TrsvPoolTake(&pool, 0, TRSV_POOL_SMALL, 3 * UNIT, 0, Stream(0)) && !TrsvPoolTake(&pool, 0, TRSV_POOL_SMALL, 3 * UNIT, 1, Stream(1)) && !TrsvPoolTake(&pool, 1, TRSV_POOL_SMALL, UNIT, 1, Stream(0)), "what somebody may still use");
+  Expect(TrsvPoolTake(&pool, 0, TRSV_POOL_SMALL, 3 * UNIT, 1, Stream(0)) == p, "not what the same stream used before");
   TrsvPoolGive(&pool, p, 0, Stream(0));
   TrsvPoolSettle(&pool, 0, Stream(0), pool.turns - 1);
-  Expect(!TrsvPoolTake(&pool, 0, 4 * UNIT, 0, NULL), "what was released during a wait is not waited for");
+  Expect(!TrsvPoolTake(&pool, 0, TRSV_POOL_SMALL, 4 * UNIT, 0, NULL), "what was released during a wait is not waited for");
   TrsvPoolSettle(&pool, 0, Stream(0), pool.turns);
   Expect(pool.spare == 4 * UNIT && !TrsvPoolSpare(&pool, 4 * UNIT), "a slab that may be kept");
   Expect(TrsvPoolSpare(&pool, 3 * UNIT) == slab[1] && !TrsvPoolSpare(&pool, 0), "a slab that is spare");
