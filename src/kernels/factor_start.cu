@@ -33,13 +33,12 @@ template <class T> static __global__ void factor_sums(int n, bool icc, const int
 
 extern "C" TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream)
 {
-  const long     upper   = f->pivots ? 0 : f->upper; /* nobody polls U there */
-  const int      rows    = f->pivots && !f->slot ? 0 : f->rows;
-  void *const    inverse = f->inverse;
-  const unsigned grid    = (unsigned)((upper + rows + 255) / 256 + !rows);
+  const long     upper = f->pivots ? 0 : f->upper; /* nobody polls U there */
+  const int      rows  = f->pivots && !f->slot ? 0 : f->rows;
+  const unsigned grid  = (unsigned)((upper + rows + 255) / 256 + !rows);
 
-  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_fill<float>), grid, 256, 0, stream, upper, rows, (float *)f->u, (float *)inverse, f->status);
-  else TRSV_LAUNCH((factor_fill<double>), grid, 256, 0, stream, upper, rows, (double *)f->u, (double *)inverse, f->status);
+  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_fill<float>), grid, 256, 0, stream, upper, rows, (float *)f->u, (float *)f->inverse, f->status);
+  else TRSV_LAUNCH((factor_fill<double>), grid, 256, 0, stream, upper, rows, (double *)f->u, (double *)f->inverse, f->status);
   return TrsvDeviceLaunched("factor_fill");
 }
 

@@ -14,7 +14,7 @@ static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
       const int   symmetric = kind == TRSV_ICC || sizes[i] % 2;
       Square      A         = MakeSquare((Shape)shape, sizes[i], symmetric, precision, (unsigned)sizes[i]);
-      int        *order     = (shape + lanes) % 3 ? NULL : MakeOrder(sizes[i], (unsigned)shape);
+      int        *order     = (shape + lanes) % 3 && shape != GRID_3D ? NULL : MakeOrder(sizes[i], (unsigned)shape);
       TrsvFactor *f         = MakeFactor(&A, order, kind, lanes);
       char        where[40];
 
