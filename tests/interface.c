@@ -127,9 +127,20 @@ static PetscErrorCode Algorithms(const char name[])
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
   PetscCall(CheckString("L, other pattern", lower, name));
+  PetscCall(PCReset(pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(CheckString("L, after a reset", lower, name));
+  PetscCall(PCFactorSetLevels(pc, 1));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(CheckString("L, other levels", lower, name));
   if (PetscDefined(HAVE_CUDA)) { /* a wish that shows even on the host: it cannot be met there */
     PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "thread"));
-    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetOperators(pc, B, B));
     CheckFails(PETSC_ERR_SUP, PCSetUp(pc));
   }
   PetscCall(PCDestroy(&pc));
@@ -192,6 +203,93 @@ static PetscErrorCode Settings(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Has it been asked for, and was there such an option? */
+static PetscErrorCode CheckUsed(const char option[])
+{
+  PetscBool used;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsUsed(NULL, option + 1, &used));
+  if (!used) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s is not used\n", option));
+  PetscCall(PetscOptionsClearValue(NULL, option));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The size of blocks is an option of the PC, whoever orders. */
+static PetscErrorCode Prefixes(void)
+{
+  static const char size[] = "-a_mat_ordering_bmc_block_size";
+  Mat               A;
+  PC                pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_CONVECTION, 100, &A));
+  for (int petscs = 0; petscs < 2; petscs++) {
+    PetscCall(PetscOptionsSetValue(NULL, size, "4"));
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetOptionsPrefix(pc, "a_"));
+    PetscCall(PCSetType(pc, PCSPTRSVGPU));
+    if (petscs) PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGBMC));
+    else PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_BMC));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(CheckUsed(size));
+  }
+
+  /* and our ordering is that of our solver type */
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetType(pc, PCSPTRSVGPU));
+  PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_BMC));
+  PetscCall(PCSetOperators(pc, A, A));
+  CheckFails(PETSC_ERR_SUP, PCSetUp(pc));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_NATURAL));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Three rows, and an entry of row 2 besides the diagonal */
+static PetscErrorCode Fill(Mat A, PetscInt column)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < 3; i++) PetscCall(MatSetValue(A, i, i, 4, INSERT_VALUES));
+  PetscCall(MatSetValue(A, 2, column, 1, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A factor is for the pattern of its symbolic phase. */
+static PetscErrorCode Patterns(void)
+{
+  Mat           A, F;
+  MatFactorInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(MatSetSizes(A, 3, 3, 3, 3));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(MatSeqAIJSetPreallocation(A, 2, NULL));
+  PetscCall(Fill(A, 0));
+  PetscCall(MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.fill = 1;
+  PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
+  PetscCall(Fill(A, 0));
+  PetscCall(MatLUFactorNumeric(F, A, &info));
+  PetscCall(MatSeqAIJSetPreallocation(A, 2, NULL));
+  PetscCall(Fill(A, 1));
+  CheckFails(PETSC_ERR_ARG_INCOMP, MatLUFactorNumeric(F, A, &info));
+  PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
+  PetscCall(MatLUFactorNumeric(F, A, &info));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   PetscBool settings = PETSC_FALSE;
@@ -210,6 +308,8 @@ int main(int argc, char **args)
   }
   PetscCall(FactorTypes());
   PetscCall(Algorithms(name));
+  PetscCall(Prefixes());
+  PetscCall(Patterns());
   PetscCall(PetscFinalize());
   return 0;
 }

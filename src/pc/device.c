@@ -47,8 +47,9 @@ static PetscErrorCode CheckCusparse(const SpTRSVGPU *s, const MatFactorInfo *inf
 }
 
 /* The factor in the order that is asked for, or given; a TRSV_ERR_STRUCTURE is for the caller to deal with. */
-static PetscErrorCode CreateFactor(SpTRSVGPU *s, Mat A, Mat local, const PetscInt *i, const PetscInt *j, TrsvError *error)
+static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const PetscInt *j, TrsvError *error)
 {
+  SpTRSVGPU           *s     = (SpTRSVGPU *)F->data;
   const TrsvFactorKind kind  = s->kind == MAT_FACTOR_ICC ? TRSV_ICC : TRSV_ILU;
   const PetscInt       n     = local->rmap->n;
   const PetscScalar   *a;
@@ -63,7 +64,7 @@ static PetscErrorCode CreateFactor(SpTRSVGPU *s, Mat A, Mat local, const PetscIn
     *error = TrsvFactorCreate(n, i, j, s->row, TRSV_HOST, kind, TRSV_DOUBLE, &s->factor, &row);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SpTRSVGPUOrderingSize(A, &size));
+  PetscCall(SpTRSVGPUOrderingSize(F, &size));
   PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, &a));
   PetscCall(PetscDeviceContextGetCurrentContext(&context));
   PetscCall(PetscDeviceContextSynchronize(context)); /* they may still be on their way */
@@ -97,7 +98,7 @@ static PetscErrorCode CheckHome(const SpTRSVGPU *s)
 }
 
 /* Leaves s->factor NULL where the host is to factor. A pattern that cannot be factored is also left to it, and to what it says. */
-PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat A, Mat local, const MatFactorInfo *info)
+PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *info)
 {
 #if PetscDefined(HAVE_CUDA)
   SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
@@ -121,7 +122,7 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat A, Mat local, const MatFactorI
   }
   PetscCall(PetscDeviceContextGetCurrentContext(&context));
   PetscCall(PetscDeviceContextSynchronize(context)); /* the symbolic phase works in the default stream */
-  PetscCall(CreateFactor(s, A, local, i, j, &error));
+  PetscCall(CreateFactor(F, local, i, j, &error));
   PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &i, &j));
   if (error == TRSV_ERR_STRUCTURE) {
     PetscCall(PetscStrncpy(s->why, TrsvErrorMessage(), sizeof(s->why)));
@@ -139,7 +140,6 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat A, Mat local, const MatFactorI
 #else
   PetscFunctionBegin;
   PetscCall(CheckHome((SpTRSVGPU *)F->data));
-  (void)A;
   (void)local;
   (void)info;
 #endif
@@ -169,10 +169,10 @@ PetscErrorCode SpTRSVGPUDeviceNumeric(Mat F, Mat local, const MatFactorInfo *inf
   } else error = TrsvFactorNumeric(s->factor, s->pair[TRSV_DEVICE][0], a, &pivots, &s->outcome, stream);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
+  PetscCall(PetscLogEventEnd(SpTRSVGPU_FactorDevice, F, local, 0, 0));
   PetscCallTrsv(error);
   F->factorerrortype = s->outcome.row < 0 ? MAT_FACTOR_NOERROR : MAT_FACTOR_NUMERIC_ZEROPIVOT;
   if (s->outcome.attempts > 1) PetscCall(PetscInfo(F, "Factored %d times, diagonal shifted by %g\n", s->outcome.attempts, s->outcome.shift));
-  PetscCall(PetscLogEventEnd(SpTRSVGPU_FactorDevice, F, local, 0, 0));
 #else
   PetscFunctionBegin;
   (void)F;

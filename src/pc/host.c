@@ -79,8 +79,9 @@ PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
 /* row and column as SpTRSVGPUPermutationSet() gives them. */
 PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column, const MatFactorInfo *info)
 {
-  Mat onhost;
-  IS  list = NULL;
+  Mat            onhost, factor;
+  IS             list = NULL;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   if (s->natural) { /* a list: a stride would make its indices anew in each numeric phase */
@@ -89,12 +90,14 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
     row = column = list;
   }
   PetscCall(GetOnHost(local, &onhost));
-  PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &s->host));
-  PetscCheck(s->host, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorisation for this matrix", MatFactorTypes[s->kind]);
-  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, iccfactorsymbolic, onhost, row, info);
-  else PetscUseTypeMethod(s->host, ilufactorsymbolic, onhost, row, column, info);
+  PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &factor));
+  PetscCheck(factor, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorisation for this matrix", MatFactorTypes[s->kind]);
+  ierr = s->kind == MAT_FACTOR_ICC ? (*factor->ops->iccfactorsymbolic)(factor, onhost, row, info) : (*factor->ops->ilufactorsymbolic)(factor, onhost, row, column, info);
+  if (ierr) PetscCall(MatDestroy(&factor)); /* or it would be taken for one that is made */
+  s->host = factor;
   PetscCall(MatDestroy(&onhost));
   PetscCall(ISDestroy(&list));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

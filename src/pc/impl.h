@@ -30,7 +30,10 @@ typedef struct {
   char              why[96];  /* it is the host's, though the matrix lives on the device */
   TrsvOutcome       outcome;  /* of the last factorisation on the device */
   PetscLogDouble    nonzeros, matrix; /* of this rank's matrix, and its bytes in compressed sparse rows */
-  size_t            held, peak; /* bytes on the device: by others when the first set-up began; the most during it */
+  PetscObjectId     id;       /* of the matrix of the symbolic phase, */
+  PetscObjectState  pattern;  /* and of its pattern */
+  size_t            held, peak; /* bytes on the device: by others when the first set-up began; the most during it, 0 where nobody knows */
+  unsigned          mark;     /* since when that counts */
   SpTRSVGPUSettings settings;
   PetscBool         nonzero;  /* the shift is MAT_SHIFT_NONZERO, though PCILU says INBLOCKS for matrices of the device */
   TrsvMemory        home;     /* where the matrix lives */
@@ -45,7 +48,7 @@ typedef struct {
   PetscBool         named;    /* an algorithm is, for solves on the host: they are not to be PETSc's own */
   PetscBool         filled;   /* there have been values since the symbolic phase */
   Vec               b, x;     /* on the device, for vectors of the host; made when needed */
-  Vec               root;     /* ICC: square roots of the pivots, for the symmetric halves of an apply; made when needed */
+  Vec               root, scaled; /* ICC: square roots of the pivots, for the symmetric halves of an apply, and what they are multiplied with; made when needed */
 } SpTRSVGPU;
 
 /* The triangles of the factor: ILU gives L with a unit diagonal and U, ICC = U^T D U gives L = U^T and D U. */
@@ -64,7 +67,7 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationKeep(SpTRSVGPU *, PetscInt, const PetscInt *, const PetscInt *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationSet(Mat, Mat, IS, IS, IS *, IS *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationBMC(SpTRSVGPU *, Mat, Mat, IS *, IS *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationBMC(Mat, Mat, IS *, IS *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationExplain(SpTRSVGPU *);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUSetFromOptions(Mat);
@@ -98,7 +101,7 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUOrderingOnHost(Mat, Mat, TrsvOrdering **);
 PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);
 PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);
 
-PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat, Mat, Mat, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceNumeric(Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostCheck(Mat, Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *, Mat, IS, IS, const MatFactorInfo *);

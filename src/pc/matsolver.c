@@ -43,10 +43,12 @@ static PetscErrorCode Reset(Mat F)
   s->why[0] = s->order[0] = 0;
   s->bmc = s->anybmc = s->empty = s->named = s->filled = PETSC_FALSE;
   s->iteration = 0;
+  s->peak      = 0;
   PetscCall(PetscFree2(s->row, s->column));
   PetscCall(VecDestroy(&s->b));
   PetscCall(VecDestroy(&s->x));
   PetscCall(VecDestroy(&s->root));
+  PetscCall(VecDestroy(&s->scaled));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,16 +147,19 @@ static PetscErrorCode CheckSettings(Mat F)
 
 static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat, Mat, const MatFactorInfo *);
 
+/* Set-ups of the process whose memory has been watched: there is one mark for all. */
+static unsigned marks;
+
 /* The pattern of the factor, on the device or on the host. */
 static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, const MatFactorInfo *info)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUDeviceSymbolic(F, A, local, info));
+  PetscCall(SpTRSVGPUDeviceSymbolic(F, local, info));
   if (s->factor) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpTRSVGPUHostCheck(A, local));
-  if (s->bmc || s->settings.ordering == SPTRSVGPU_ORDERING_BMC) PetscCall(SpTRSVGPUPermutationBMC(s, A, local, row, column));
+  if (s->bmc || s->settings.ordering == SPTRSVGPU_ORDERING_BMC) PetscCall(SpTRSVGPUPermutationBMC(F, local, row, column));
   PetscCall(SpTRSVGPUHostSymbolic(s, local, *row, *column, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -180,9 +185,12 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCall(SpTRSVGPUPermutationSet(F, local, row, column, &r, &c));
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
   s->nonzeros = matrix.nz_used;
+  PetscCall(PetscObjectGetId((PetscObject)A, &s->id));
+  PetscCall(MatGetNonzeroState(A, &s->pattern));
   s->matrix   = matrix.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscLogDouble)(local->rmap->n + 1) * (PetscLogDouble)sizeof(PetscInt);
   if (s->home == TRSV_DEVICE) (void)TrsvGetCosts(); /* measured once in a process, in memory that is not the set-up's */
   s->held = TrsvDeviceHeld();
+  s->mark = ++marks;
   TrsvDeviceMark();
   F->info.fill_ratio_given = info->fill;
   ierr = MakePattern(F, A, local, &r, &c, info);
@@ -250,17 +258,22 @@ static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *
 
 static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
 {
-  SpTRSVGPU    *s    = (SpTRSVGPU *)F->data;
-  MatFactorInfo info = *given;
-  MatInfo       matrix;
-  Mat           local;
-  PetscBool     bound;
-  PetscMPIInt   error;
+  SpTRSVGPU       *s    = (SpTRSVGPU *)F->data;
+  MatFactorInfo    info = *given;
+  MatInfo          matrix;
+  Mat              local;
+  PetscBool        bound;
+  PetscMPIInt      error;
+  PetscObjectId    id;
+  PetscObjectState pattern;
 
   PetscFunctionBegin;
   PetscCall(GetLocal(A, &local));
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
   PetscCheck(matrix.nz_used == s->nonzeros, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has %.0f nonzeros, but had %.0f in the symbolic phase: another pattern needs another symbolic phase", matrix.nz_used, s->nonzeros);
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  PetscCall(MatGetNonzeroState(A, &pattern));
+  PetscCheck(id != s->id || pattern == s->pattern, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has got another pattern since the symbolic phase, with as many nonzeros: that needs another symbolic phase");
   if (s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(MatBoundToCPU(local, &bound));
   if (s->factor && bound) PetscCall(LeaveDevice(s, local, &info));
@@ -298,7 +311,7 @@ static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorIn
 
       PetscCall(SpTRSVGPUGetPair(F, s->home, PETSC_FALSE, &pair));
     }
-    if (first) s->peak = TrsvDevicePeak();
+    if (first && s->mark == marks) s->peak = TrsvDevicePeak();
     s->filled          = PETSC_TRUE;
     F->factorerrortype = MAT_FACTOR_NOERROR;
   }

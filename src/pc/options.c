@@ -48,7 +48,7 @@ static PetscErrorCode SettingsFromOptions(Mat F, PetscOptionItems PetscOptionsOb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Read in the symbolic phase, as PETSc does with the options of a solver type. */
+/* Read in the symbolic phase, as PETSc does with the options of a solver type: from the global database, for one of an object may be gone by then. */
 PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
 {
   static const struct {

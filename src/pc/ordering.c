@@ -3,22 +3,21 @@
 */
 #include "impl.h"
 
-/* What the user asks for, 0 for nothing. */
+/* What the user asks for, 0 for nothing. A: the factor; or, where PETSc orders, the matrix, to which a PC lends its prefix for its factors. */
 PetscErrorCode SpTRSVGPUOrderingSize(Mat A, PetscInt *size)
 {
   PetscBool set;
 
   PetscFunctionBegin;
   *size = 0;
-  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Multicolour ordering", "Mat"); /* with a title of its own, or -help would take it for printed */
-  PetscOptionsObject->options = ((PetscObject)A)->options;
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), A->factorprefix ? A->factorprefix : ((PetscObject)A)->prefix, "Multicolour ordering", "Mat"); /* with a title of its own, or -help would take it for printed */
   PetscCall(PetscOptionsInt("-mat_ordering_bmc_block_size", "Rows of a block, for the algebraic block multicolour ordering; not given, there are no blocks", "MatGetOrdering", *size, size, &set));
   PetscOptionsEnd();
   PetscCheck(!set || *size > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_ordering_bmc_block_size %" PetscInt_FMT ": a block has at least one row", *size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ordering of this rank's part of A. */
+/* The ordering of this rank's part; A as above. */
 PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering)
 {
   const PetscInt    *i, *j;

@@ -17,11 +17,12 @@ typedef struct {
   MatFactorShiftType shift;
   PetscBool          reordered; /* has the user asked for nonzeros along the diagonal? */
   PetscBool          natural;   /* the set-up under way needs no index sets */
-  PetscBool          saved;     /* settings are those of a factor that a new pattern replaces */
+  PetscBool          saved;     /* settings are those of a factor that another is to replace */
   SpTRSVGPUSettings  settings;
   PetscErrorCode (*setup)(PC); /* PETSc's own */
   PetscErrorCode (*setfromoptions)(PC, PetscOptionItems);
   PetscErrorCode (*view)(PC, PetscViewer);
+  PetscErrorCode (*reset)(PC);
   PetscErrorCode (*destroy)(PC);
   PetscErrorCode (*setupsolvertype)(PC);
   PetscErrorCode (*setshifttype)(PC, MatFactorShiftType);
@@ -57,6 +58,44 @@ static PetscErrorCode GetFactor(PC pc, Mat *F)
   PetscCall(PCFactorGetMatrix(pc, &fact));
   PetscCall(PetscObjectTypeCompare((PetscObject)fact, MATSOLVERSPTRSVGPU, &ours));
   if (ours) *F = fact;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the KSP did says nothing of the matrix, or the factorisation, that comes. */
+static PetscErrorCode Forget(PC pc, PC_SpTRSVGPU *p)
+{
+  Mat F;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(p->seen, 2));
+  PetscCall(GetFactor(pc, &F));
+  if (F) ((SpTRSVGPU *)F->data)->settings.against[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before the factor goes: the next one has its settings. */
+static PetscErrorCode Save(PC pc, PC_SpTRSVGPU *p)
+{
+  Mat F;
+
+  PetscFunctionBegin;
+  PetscCall(GetFactor(pc, &F));
+  if (!F) PetscFunctionReturn(PETSC_SUCCESS);
+  p->settings = ((SpTRSVGPU *)F->data)->settings;
+  p->saved    = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Also that of PCFactorSetLevels() and the like, after a set-up. */
+static PetscErrorCode PCReset_SpTRSVGPU(PC pc)
+{
+  PC_SpTRSVGPU *p;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  PetscCall(Forget(pc, p));
+  PetscCall(Save(pc, p));
+  PetscCall((*p->reset)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,6 +145,7 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   PetscCall(ChooseKind(pc, p));
   if (!ours) {
     PetscCheck(p->kind != MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ICC by -pc_type %s needs its own solver type; for another one use -pc_type icc", ((PetscObject)pc)->type_name);
+    PetscCheck(!p->orderingset || p->ordering == SPTRSVGPU_ORDERING_NATURAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_sptrsvgpu_ordering %s needs the solver type %s; for another one use -pc_factor_mat_ordering_type " MATORDERINGBMC, SpTRSVGPUOrderings[p->ordering], MATSOLVERSPTRSVGPU);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   s = (SpTRSVGPU *)F->data;
@@ -220,16 +260,8 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   if (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN) PetscCall(Reconsider(pc, p));
-  else if (pc->setupcalled || !p->saved) { /* another matrix */
-    PetscCall(PetscArrayzero(p->seen, 2));
-    PetscCall(GetFactor(pc, &F));
-    if (F) ((SpTRSVGPU *)F->data)->settings.against[0] = 0;
-  }
-  if (pc->setupcalled && pc->flag != SAME_NONZERO_PATTERN) { /* after Restart() they are saved already */
-    PetscCall(GetFactor(pc, &F));
-    p->saved = F ? PETSC_TRUE : PETSC_FALSE;
-    if (F) p->settings = ((SpTRSVGPU *)F->data)->settings;
-  }
+  else PetscCall(Forget(pc, p));
+  if (pc->setupcalled && pc->flag != SAME_NONZERO_PATTERN) PetscCall(Save(pc, p)); /* PETSc's part makes another */
   /* the natural ordering would be made as two lists of all rows, which takes 12 ms for 2e6 */
   PetscCall(PetscStrcmp(p->given, MATORDERINGNATURAL, &p->natural));
   p->natural = (PetscBool)((p->natural || !p->given[0]) && !p->reordered);
@@ -285,15 +317,10 @@ static PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The next set-up starts anew, with the settings of the factor that there is; as PCFactorSetLevels() does. */
-static PetscErrorCode Restart(PC pc, PC_SpTRSVGPU *p)
+/* The next set-up starts anew; as PCFactorSetLevels() does it. */
+static PetscErrorCode Restart(PC pc)
 {
-  Mat F;
-
   PetscFunctionBegin;
-  PetscCall(GetFactor(pc, &F));
-  p->saved = F ? PETSC_TRUE : PETSC_FALSE;
-  if (F) p->settings = ((SpTRSVGPU *)F->data)->settings;
   PetscUseTypeMethod(pc, reset);
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -306,7 +333,7 @@ static PetscErrorCode PCSpTRSVGPUSetFactorType_SpTRSVGPU(PC pc, MatFactorType ty
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   PetscCheck(type == MAT_FACTOR_ILU || type == MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "MAT_FACTOR_ILU or MAT_FACTOR_ICC, not %s", MatFactorTypes[type]);
-  if (pc->setupcalled && type != p->kind) PetscCall(Restart(pc, p));
+  if (pc->setupcalled && type != p->kind) PetscCall(Restart(pc));
   p->asked = type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -318,10 +345,7 @@ static PetscErrorCode PCSpTRSVGPUSetOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   PetscCheck(ordering >= SPTRSVGPU_ORDERING_NATURAL && ordering <= SPTRSVGPU_ORDERING_AUTO, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "No ordering of number %d", (int)ordering);
-  if (pc->setupcalled && ordering != p->ordering) {
-    PetscCall(Restart(pc, p));
-    p->settings.against[0] = 0;
-  }
+  if (pc->setupcalled && ordering != p->ordering) PetscCall(Restart(pc));
   p->ordering    = ordering;
   p->orderingset = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -414,6 +438,7 @@ static PetscErrorCode Create(PC pc, PetscBool thread)
   p->setup          = pc->ops->setup;
   p->setfromoptions = pc->ops->setfromoptions;
   p->view           = pc->ops->view;
+  p->reset          = pc->ops->reset;
   p->destroy        = pc->ops->destroy;
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", &p->setupsolvertype));
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorSetShiftType_C", &p->setshifttype));
@@ -423,6 +448,7 @@ static PetscErrorCode Create(PC pc, PetscBool thread)
   pc->ops->setup          = PCSetUp_SpTRSVGPU;
   pc->ops->setfromoptions = PCSetFromOptions_SpTRSVGPU;
   pc->ops->view           = PCView_SpTRSVGPU;
+  pc->ops->reset          = PCReset_SpTRSVGPU;
   pc->ops->destroy        = PCDestroy_SpTRSVGPU;
   pc->ops->postsolve      = PCPostSolve_SpTRSVGPU;
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", PCFactorSetUpMatSolverType_SpTRSVGPU));

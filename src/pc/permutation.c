@@ -70,12 +70,13 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
 }
 
 /* The host is to factor in multicolour order. */
-PetscErrorCode SpTRSVGPUPermutationBMC(SpTRSVGPU *s, Mat A, Mat local, IS *row, IS *column)
+PetscErrorCode SpTRSVGPUPermutationBMC(Mat F, Mat local, IS *row, IS *column)
 {
+  SpTRSVGPU    *s = (SpTRSVGPU *)F->data;
   TrsvOrdering *bmc;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUOrderingOnHost(A, local, &bmc));
+  PetscCall(SpTRSVGPUOrderingOnHost(F, local, &bmc));
   PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, bmc->order, bmc->order));
   TrsvOrderingDestroy(&bmc);
   s->bmc     = PETSC_TRUE;

@@ -98,6 +98,7 @@ static PetscErrorCode SolveOnDevice(Mat F, TrsvPair *pair, Halves halves, Vec b,
   const PetscScalar *from;
   PetscScalar       *to;
   PetscBool          there;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   PetscCall(OnDevice(b, &there));
@@ -113,9 +114,10 @@ static PetscErrorCode SolveOnDevice(Mat F, TrsvPair *pair, Halves halves, Vec b,
   }
   PetscCall(VecCUDAGetArrayRead(b, &from));
   PetscCall(VecCUDAGetArrayWrite(result, &to));
-  PetscCall(SolveArrays(pair, halves, from, to));
+  ierr = SolveArrays(pair, halves, from, to);
   PetscCall(VecCUDARestoreArrayWrite(result, &to));
   PetscCall(VecCUDARestoreArrayRead(b, &from));
+  PetscCall(ierr); /* a program may go on after that, with its vectors */
   if (result != x) PetscCall(VecCopy(result, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -125,13 +127,15 @@ static PetscErrorCode SolveOnHost(TrsvPair *pair, Halves halves, Vec b, Vec x)
 {
   const PetscScalar *from;
   PetscScalar       *to;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(b, &from));
   PetscCall(VecGetArrayWrite(x, &to));
-  PetscCall(SolveArrays(pair, halves, from, to));
+  ierr = SolveArrays(pair, halves, from, to);
   PetscCall(VecRestoreArrayWrite(x, &to));
   PetscCall(VecRestoreArrayRead(b, &from));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -244,14 +248,12 @@ static PetscErrorCode MatForwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
 static PetscErrorCode MatBackwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
-  Vec        scaled;
 
   PetscFunctionBegin;
   PetscCall(GetRoot(F, b));
-  PetscCall(VecDuplicate(b, &scaled));
-  PetscCall(VecPointwiseMult(scaled, b, s->root));
-  PetscCall(Solve(F, PETSC_FALSE, SECOND, scaled, x));
-  PetscCall(VecDestroy(&scaled));
+  if (!s->scaled) PetscCall(VecDuplicate(b, &s->scaled));
+  PetscCall(VecPointwiseMult(s->scaled, b, s->root));
+  PetscCall(Solve(F, PETSC_FALSE, SECOND, s->scaled, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -91,7 +91,7 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
     for (int t = 0; t < 2; t++)
       if (s->pair[m][t]) bytes += (PetscLogDouble)TrsvPairBytes(s->pair[m][t]);
   if (bytes > 0) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  plans in all %.3g MB%s%s\n", 1e-6 * bytes, petscs ? ", for halves of a solve" : s->pair[s->home][1] ? ", transposes among them" : "", s->pair[TRSV_HOST][0] && s->home == TRSV_DEVICE ? ", some on the host" : ""));
-  if (s->home == TRSV_DEVICE && s->matrix > 0) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  device memory of the first set-up: at most %.3g MB, %.2f times the matrix\n", 1e-6 * (double)(s->peak - s->held), (double)(s->peak - s->held) / s->matrix));
+  if (s->home == TRSV_DEVICE && s->matrix > 0 && s->peak > s->held) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  device memory of the first set-up: at most %.3g MB, %.2f times the matrix\n", 1e-6 * (double)(s->peak - s->held), (double)(s->peak - s->held) / s->matrix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
