@@ -31,6 +31,9 @@ info:
 	@:
 else
 include $(PETSC_DIR)/lib/petsc/conf/variables
+ifneq ($(shell awk '/define PETSC_VERSION_MAJOR/ { a = $$3 } /define PETSC_VERSION_MINOR/ { b = $$3 } END { print (1000 * a + b >= 3026) }' $(PETSC_DIR)/include/petscversion.h),1)
+$(error sptrsvgpu needs PETSc 3.26 or later, and is made with 3.26.1; $(PETSC_DIR) is older)
+endif
 ifneq ($(PETSC_SCALAR) $(PETSC_PRECISION) $(PETSC_INDEX_SIZE),real double 32)
 $(error sptrsvgpu needs a PETSc of real double scalars and 32-bit indices; $(PETSC_DIR) $(PETSC_ARCH) has $(PETSC_SCALAR) $(PETSC_PRECISION) scalars and $(PETSC_INDEX_SIZE)-bit indices)
 endif

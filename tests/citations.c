@@ -1,4 +1,4 @@
-static char help[] = "-citations names the papers of the algorithms that solve, each once, and no others.\n\n";
+static char help[] = "-citations names the papers of the algorithms that solve, and of the ordering, each once, and no others.\n\n";
 
 #include "common.h"
 #include <sptrsvgpu.h>
@@ -16,13 +16,14 @@ static const struct {
   {"thread",   "CapelliniSpTRSV"    },
   {"recompute", "CapelliniSpTRSV"   },
   {"dense",    "DenseLowerTriangularSolver"},
-  {"sell",     "IwashitaNakashimaTakahashi2012"},
+  {"inverse",  "AlvaradoSchreiber1993"},
+  {"sell",     "IwashitaNakashimaTakahashi2012"}, /* and of the ordering; the last */
 };
 
 #define PAPERS ((int)PETSC_STATIC_ARRAY_LENGTH(papers))
 
 /* Sets up a PC by what the options say; notes in wanted what ought to be cited from now on. */
-static PetscErrorCode SetUp(Mat A, PCType type, const char *algorithm, PetscBool wanted[])
+static PetscErrorCode SetUp(Mat A, PCType type, const char *algorithm, SpTRSVGPUOrdering ordering, PetscBool wanted[])
 {
   PC          pc;
   Mat         F;
@@ -31,6 +32,7 @@ static PetscErrorCode SetUp(Mat A, PCType type, const char *algorithm, PetscBool
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, type));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, ordering));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCFactorSetUpMatSolverType(pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
@@ -42,6 +44,7 @@ static PetscErrorCode SetUp(Mat A, PCType type, const char *algorithm, PetscBool
   for (int p = 0; p < PAPERS; p++)
     for (int r = 0; r < 3; r++)
       if (!strcmp(papers[p].algorithm, ran[r])) wanted[p] = PETSC_TRUE;
+  if (ordering == SPTRSVGPU_ORDERING_BMC) wanted[PAPERS - 1] = PETSC_TRUE;
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -59,10 +62,11 @@ int main(int argc, char **args)
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_POISSON, 400, &A));
   PetscCall(MatGetVecType(A, &type));
   PetscCall(PetscStrstr(type, "cuda", &cuda));
-  for (int round = 0; round < 3; round++) {
-    if (!round) PetscCall(SetUp(A, PCSPTRSVGPU, "auto", wanted));
-    if (round == 1) PetscCall(SetUp(A, PCCAPELLINI, "auto", wanted));
-    for (int p = 0; round == 2 && cuda && p < PAPERS; p++) PetscCall(SetUp(A, PCSPTRSVGPU, papers[p].algorithm, wanted));
+  for (int round = 0; round < 4; round++) {
+    if (!round) PetscCall(SetUp(A, PCSPTRSVGPU, "auto", SPTRSVGPU_ORDERING_NATURAL, wanted));
+    if (round == 1) PetscCall(SetUp(A, PCCAPELLINI, "auto", SPTRSVGPU_ORDERING_NATURAL, wanted));
+    if (round == 2) PetscCall(SetUp(A, PCSPTRSVGPU, "auto", SPTRSVGPU_ORDERING_BMC, wanted));
+    for (int p = 0; round == 3 && cuda && p < PAPERS; p++) PetscCall(SetUp(A, PCSPTRSVGPU, papers[p].algorithm, SPTRSVGPU_ORDERING_NATURAL, wanted));
     PetscCall(PetscSegBufferGetSize(PetscCitationsList, &size));
     PetscCall(PetscMalloc1(size + 1, &text));
     PetscCall(PetscSegBufferExtractTo(PetscCitationsList, text));

@@ -38,6 +38,13 @@ wrong_petsc() { # a PETSC_DIR that is none is named, and nothing is built instea
   out=$(PETSC_DIR=$empty PETSC_ARCH=none timeout 60 $make lib 2>&1)
   [ $? != 0 ] && grep -q "PETSC_DIR=$empty PETSC_ARCH=none is not a built PETSc" <<<"$out"
 }
+old_petsc() { # one of too old a version is told
+  local LIB PETSC_DIR PETSC_ARCH CUDA out
+  eval "$($make -s info)"
+  mkdir -p "$empty/old/include" && ln -s "$PETSC_DIR/$PETSC_ARCH" "$PETSC_DIR/lib" "$empty/old/" && touch "$empty/old/include/petsc.h" && sed 's/VERSION_MINOR .*/VERSION_MINOR 25/' "$PETSC_DIR/include/petscversion.h" >"$empty/old/include/petscversion.h" || return 1
+  out=$(PETSC_DIR=$empty/old PETSC_ARCH=$PETSC_ARCH timeout 60 $make -n lib 2>&1)
+  [ $? != 0 ] && grep -q "needs PETSc 3.26 or later" <<<"$out" || { echo "$out"; return 1; }
+}
 fresh() { # the makefile's own call of the set-up configures the PETSc that it unpacked, not one that the environment names; a stand-in for configure tells
   local kind src out
   for kind in cuda host; do
@@ -103,6 +110,7 @@ check "make info can be evaluated" info
 check "make info prints assignments only" info_only
 check "make info where nothing is set up" nothing_set_up
 check "make with a wrong PETSC_DIR" wrong_petsc
+check "make with a PETSc that is too old" old_petsc
 check "make where nothing is set up" fresh
 check "make with a PETSC_DIR that is given" given_petsc
 check "make again has nothing to do" up_to_date

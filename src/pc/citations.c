@@ -1,5 +1,5 @@
 /*
-   What -citations prints: the papers of the algorithms that solve. What this project made up itself cites nobody.
+   What -citations prints: the papers of the algorithms that solve, and of the ordering. What this project made up itself cites nobody.
 */
 #include "impl.h"
 
@@ -74,8 +74,17 @@ static const char block_multicolour[] = "@inproceedings{IwashitaNakashimaTakahas
                                         "  year    = {2020}\n"
                                         "}\n";
 
+static const char inverted_blocks[] = "@article{AlvaradoSchreiber1993,\n"
+                                      "  author  = {Fernando L. Alvarado and Robert Schreiber},\n"
+                                      "  title   = {Optimal Parallel Solution of Sparse Triangular Systems},\n"
+                                      "  journal = {SIAM Journal on Scientific Computing},\n"
+                                      "  volume  = {14},\n"
+                                      "  number  = {2},\n"
+                                      "  year    = {1993}\n"
+                                      "}\n";
+
 static struct {
-  const char *algorithm, *cite;
+  const char *name, *cite; /* of an algorithm, or an ordering */
   PetscBool   set;
 } papers[] = {
   {"thread",   capellini,    PETSC_FALSE},
@@ -88,16 +97,18 @@ static struct {
   {"ag",       ag,           PETSC_FALSE},
   {"recblock", recblock,     PETSC_FALSE},
   {"dense",    dense_triangles, PETSC_FALSE},
+  {"inverse",  inverted_blocks, PETSC_FALSE},
   {"sell",     block_multicolour, PETSC_FALSE},
+  {MATORDERINGBMC, block_multicolour, PETSC_FALSE},
 };
 
-static PetscErrorCode Cite(const char *algorithm)
+static PetscErrorCode Cite(const char *name)
 {
   PetscFunctionBegin;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(papers); i++) {
     PetscBool is;
 
-    PetscCall(PetscStrcmp(algorithm, papers[i].algorithm, &is));
+    PetscCall(PetscStrcmp(name, papers[i].name, &is));
     if (!is || papers[i].set) continue;
     PetscCall(PetscCitationsRegister(papers[i].cite, NULL));
     for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(papers); k++)
@@ -110,6 +121,13 @@ static PetscErrorCode Cite(const char *algorithm)
 void SpTRSVGPUCitationsForget(void)
 {
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(papers); i++) papers[i].set = PETSC_FALSE;
+}
+
+PetscErrorCode SpTRSVGPUCiteOrdering(void)
+{
+  PetscFunctionBegin;
+  PetscCall(Cite(MATORDERINGBMC));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* For the plans of a pair, NULL where PETSc's own solves serve; for the PC type that is named after a paper, also where it solves on the host. */

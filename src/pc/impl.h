@@ -93,6 +93,7 @@ static inline PetscBool SpTRSVGPUPetscSolves(const SpTRSVGPU *s, TrsvMemory memo
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetPair(Mat, TrsvMemory, PetscBool, TrsvPair **);
 PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const TrsvPair *, PetscBool);
+PETSC_INTERN PetscErrorCode SpTRSVGPUCiteOrdering(void);
 PETSC_INTERN void           SpTRSVGPUCitationsForget(void);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
 PETSC_INTERN PetscErrorCode MatGetOrdering_BMC(Mat, MatOrderingType, IS *, IS *);

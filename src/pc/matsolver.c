@@ -200,6 +200,7 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCall(SpTRSVGPUPermutationExplain(s));
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &s->iteration, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)F))); /* ranks that reconsider an order must agree */
   PetscCallMPI(MPIU_Allreduce(&s->bmc, &s->anybmc, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
+  if (s->anybmc) PetscCall(SpTRSVGPUCiteOrdering());
   F->factortype                 = s->kind;
   F->ops->lufactornumeric       = MatFactorNumeric_SpTRSVGPU;
   F->ops->choleskyfactornumeric = MatFactorNumeric_SpTRSVGPU;

@@ -77,5 +77,6 @@ PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, IS *colu
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, row));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, column));
   TrsvOrderingDestroy(&ordering);
+  PetscCall(SpTRSVGPUCiteOrdering());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
