@@ -29,7 +29,7 @@ typedef enum {
 } SpTRSVGPUSelect;
 PETSC_EXTERN const char *const SpTRSVGPUSelects[];
 
-/* Where ILU(0) and ICC(0) of a matrix on a GPU are computed. */
+/* Where ILU(0) and IC(0) of a matrix on a GPU are computed. */
 typedef enum {
   SPTRSVGPU_FACTORIZATION_AUTO,   /* where it is expected to take less time */
   SPTRSVGPU_FACTORIZATION_DEVICE, /* there, where it can be done there */

@@ -3,7 +3,7 @@
 
    The predictions' constants were fitted on one H200. What differs from device to device is measured once for each device in a process
    (calibrate.cu), and the constants are scaled by measured over H200-measured. A choice must not depend on chance: a ratio counts
-   only in steps of 15%, of which an H200, measured at any time, lies in the middle of the one that is exactly 1; so all H200 choose
+   only in steps of 15%, of which an H200, measured at any time, lies inside the one that is exactly 1 (by a byte 1.3% inside); so all H200 choose
    alike, as does any one device from run to run but for those near the edge of a step. A launch is not measured: it depends on the host as
    much as on the device, and from run to run (3.4 to 4.9 us beside an H200).
 */

@@ -293,7 +293,7 @@ typedef struct {
   double hop, push, step, byte;
 } TrsvMeasured;
 
-TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *); /* calibrate.cu; copied: bytes of a copy, many times what caches hold */
+TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *); /* calibrate.cu; copied: bytes of a copy, more than caches hold */
 TrsvCosts TrsvCostsFrom(const TrsvMeasured *);          /* ratios to an H200, in coarse steps */
 
 extern const TrsvMeasured TrsvH200;

@@ -290,7 +290,7 @@ PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat F, PetscReal *seconds)
    Level: intermediate
 
    Notes:
-   The GPU factors ILU(0) and ICC(0) in any order that is the same for rows and columns, with every shift that PETSc has. Levels of fill and other
+   The GPU factors ILU(0) and IC(0) in any order that is the same for rows and columns, with every shift that PETSc has. Levels of fill and other
    orderings are the host's whatever is asked for; the view says which it was, and why.
 
    A matrix that lives on the host is factored there, by PETSc, where `SPTRSVGPU_FACTORIZATION_AUTO` or `SPTRSVGPU_FACTORIZATION_DEVICE` is asked for, too, so that the

@@ -82,7 +82,7 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   if (set) PetscCall(MatSpTRSVGPUSetSelect(F, (SpTRSVGPUSelect)select));
   PetscCall(PetscOptionsReal("-mat_sptrsvgpu_tune_seconds", "How long -mat_sptrsvgpu_select tune may measure", "MatSpTRSVGPUSetTuneSeconds", seconds, &seconds, &set));
   if (set) PetscCall(MatSpTRSVGPUSetTuneSeconds(F, seconds));
-  PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_factorization", "Where ILU(0) and ICC(0) of a matrix on a GPU are computed", "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorizations, (PetscEnum)s->settings.factorization, &factorization, &set));
+  PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_factorization", "Where ILU(0) and IC(0) of a matrix on a GPU are computed", "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorizations, (PetscEnum)s->settings.factorization, &factorization, &set));
   if (set) PetscCall(MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)factorization));
   PetscCall(SettingsFromOptions(F, PetscOptionsObject));
   PetscCall(PetscOptionsName("-mat_sptrsvgpu_view", "Show statistics, choice and memory once the factor is analysed", "MatView", &set));

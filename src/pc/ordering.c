@@ -51,7 +51,7 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
 
    Notes:
    For factorisations without fill: -pc_factor_mat_ordering_type bmc gives their triangular factors few level sets, and so short solves on a
-   GPU, for ILU(0) and ICC(0) of any solver type. Symmetric and diffusion-like problems take few more iterations than in the natural order, or
+   GPU, for ILU(0) and IC(0) of any solver type. Symmetric and diffusion-like problems take few more iterations than in the natural order, or
    fewer; where a flow or an elimination order is written into the natural order it can be several times as many.
 
    A regular grid in lexicographic order gets 6 or 7 colours (5-point) or 10 (7-point), more where the entries along one side are far larger; other
