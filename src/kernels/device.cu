@@ -164,6 +164,15 @@ extern "C" TrsvError TrsvDeviceHasClusters(int *has)
   return TRSV_SUCCESS;
 }
 
+extern "C" int TrsvDeviceHolds(size_t shared_bytes)
+{
+  int device, most, clusters;
+
+  if (Check(cudaGetDevice(&device), "cudaGetDevice") || TrsvDeviceHasClusters(&clusters)) return 1;
+  if (Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute")) return 1;
+  return clusters && (size_t)most >= shared_bytes;
+}
+
 extern "C" TrsvError TrsvDeviceAllow(const void *kernel)
 {
   cudaFuncAttributes now;

@@ -278,6 +278,10 @@ TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_
 
 TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into shared memory */
 
+/* Has the current device these, and so much shared memory for a block (compute capability 12 has less than 9)? Yes where it does not say: then nothing else
+   that is asked of it works, and tells why. */
+int TrsvDeviceHolds(size_t shared_bytes);
+
 /* Allows a kernel all the shared memory there is, as plans of the same kernel differ in what they need, and clusters of any size. */
 TrsvError TrsvDeviceAllow(const void *kernel);
 TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made succeed? */
