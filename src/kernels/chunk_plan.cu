@@ -176,7 +176,7 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvCall(TrsvAlloc(sizeof(Chunk), &plan->data));
   memset(plan->data, 0, sizeof(Chunk));
   if (!A->rows) return TRSV_SUCCESS;
-  if (!TrsvDeviceHolds(CHUNK_SHARED)) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more with %d KB of shared memory for a block", CHUNK_SHARED / 1024);
+  if (!TrsvAlgorithmRuns(&TrsvChunk)) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more with %d KB of shared memory for a block", CHUNK_SHARED / 1024);
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvSyncCreate(&((Chunk *)plan->data)->sync));
   TrsvCall(TrsvChunkOrder(A, analysis, source, &order));

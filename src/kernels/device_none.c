@@ -49,6 +49,12 @@ void TrsvDeviceUnstage(void *device, TrsvStream stream)
 
 TrsvError TrsvDeviceFinish(void) { return TRSV_SUCCESS; }
 
+int TrsvDeviceHolds(size_t shared_bytes)
+{
+  (void)shared_bytes;
+  return 0;
+}
+
 TrsvError TrsvDeviceCurrent(int *device)
 {
   (void)device;

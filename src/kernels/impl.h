@@ -48,10 +48,11 @@ struct TrsvAlgorithm {
 };
 
 enum {
-  TRSV_BITS_VARY    = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
-  TRSV_NEVER_WAITS  = 2, /* no thread waits for another, so no wait can be given up */
-  TRSV_TAKES_PLACES = 4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
-  TRSV_SCHEDULED    = 8  /* its analyse makes a schedule, which follows the chains of rows */
+  TRSV_BITS_VARY      = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
+  TRSV_NEVER_WAITS    = 2, /* no thread waits for another, so no wait can be given up */
+  TRSV_TAKES_PLACES   = 4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
+  TRSV_SCHEDULED      = 8, /* its analyse makes a schedule, which follows the chains of rows */
+  TRSV_NEEDS_CLUSTERS = 16 /* and as much shared memory as chunk takes: not every device can run it */
 };
 
 struct TrsvPlan {
@@ -72,6 +73,9 @@ struct TrsvPlan {
 extern const TrsvAlgorithm TrsvSerial;
 extern const TrsvAlgorithm TrsvThread, TrsvRecompute, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
 extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvSell, TrsvAg, TrsvRecblock, TrsvDenseRows; /* there, too */
+
+/* Can the current device run it? Where it cannot there is no plan, so that nothing is to be predicted of it. */
+int TrsvAlgorithmRuns(const TrsvAlgorithm *);
 
 /* Was a setting given? Then *to gets what its value means. */
 int TrsvSettingGet(const TrsvAlgorithm *, const char *settings, const char *name, void *to);

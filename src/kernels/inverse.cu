@@ -236,4 +236,4 @@ static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
   if (n > 0 && (size_t)n < size) TrsvChunk.describe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
 }
 
-const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict, 1, InverseDescribe, TRSV_TAKES_PLACES | TRSV_SCHEDULED, NULL};
+const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict, 1, InverseDescribe, TRSV_TAKES_PLACES | TRSV_SCHEDULED | TRSV_NEEDS_CLUSTERS, NULL};

@@ -313,6 +313,32 @@ static void Scarce(TrsvMemory from)
   FreeTriangle(&U);
 }
 
+/* On a device that cannot run what would be the best, the best of what it can, not thread as after a failure. */
+static void Lacking(void)
+{
+  const TrsvAlgorithm *chunk = TrsvAlgorithmFind("chunk"), *inverse = TrsvAlgorithmFind("inverse"), *thread = TrsvAlgorithmFind("thread");
+  Triangle             L = MakeTriangle(RANDOM, 4000, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(RANDOM, 4000, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+
+  Begin("a pair on a device that cannot run the best");
+  for (int old = 0; old < 2; old++) {
+    TrsvPair *pair;
+
+    SimtSettings.old = old;
+    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+      const TrsvPairMember *m = &pair->first;
+
+      if (!old) Expect(m->algorithm == chunk || m->algorithm == inverse, "by %s: this is no test: %s", TrsvAlgorithmName(m->algorithm), m->why);
+      else Expect(m->algorithm != chunk && m->algorithm != inverse && m->algorithm != thread && strstr(m->why, "predicted") && m->predicted == TrsvPredict(m->algorithm, &m->statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(m->algorithm), m->why);
+    }
+    TrsvPairDestroy(&pair);
+    SimtDefaults();
+  }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+  FreeTriangle(&L);
+  FreeTriangle(&U);
+}
+
 void TestPairs(void)
 {
   for (int transposed = 0; transposed < 2; transposed++) {
@@ -324,6 +350,7 @@ void TestPairs(void)
   }
   OneLaunch();
   Mismatch();
+  Lacking();
   Scarce(TRSV_HOST);
   Scarce(TRSV_DEVICE);
 }
