@@ -255,7 +255,7 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   int *const    offsets = room, *const columns = offsets + rows + 1, *const from = columns + entries;
   TrsvMatrix    M = *A;
   TrsvAnalysis *analysis;
-  TrsvError     error;
+  TrsvError     error, instead;
   char          why[16];
   int           n = 0;
 
@@ -273,7 +273,7 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   M.columns = columns;
   TrsvCall(TrsvAnalyse(&M, &analysis));
   const TrsvAlgorithm *best = TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL, why, sizeof(why));
-  error = TrsvPlanCreate(&M, analysis, from, plan->values, best, NULL, &g->plan);
+  error = TrsvPlanCreateChosen(&M, analysis, from, plan->values, NULL, best, 0, &instead, &g->plan); /* the pair's other plan may be under way */
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(g->plan);

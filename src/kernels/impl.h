@@ -83,6 +83,11 @@ int TrsvSettingGet(const TrsvAlgorithm *, const char *settings, const char *name
 /* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none). */
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPlaces *, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
 
+/* The same of an algorithm that was chosen, not asked for: where it cannot do this here, or where there is no memory for it and that counts (alone: no
+   plan beside this one is under way, so that the choice hangs on no chance), of `thread`, which runs on every device, in little memory. *instead is then the
+   error, else TRSV_SUCCESS. */
+TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPlaces *, const TrsvAlgorithm *, int alone, TrsvError *instead, TrsvPlan **plan);
+
 /* For plans of a pair that are there, or have become others. */
 TrsvError TrsvPairJoin(TrsvPair *);
 

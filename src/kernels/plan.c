@@ -128,6 +128,17 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
   return error;
 }
 
+TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPlaces *places, const TrsvAlgorithm *algorithm, int alone, TrsvError *instead, TrsvPlan **plan)
+{
+  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
+  const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, NULL, plan);
+
+  *instead = TRSV_SUCCESS;
+  if (algorithm->memory == TRSV_HOST || algorithm == thread || (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone))) return error;
+  *instead = error;
+  return TrsvPlanCreatePlaced(A, analysis, source, values, places, thread, NULL, plan);
+}
+
 TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memory, TrsvStream stream)
 {
   const TrsvAlgorithm *a = plan->algorithm;

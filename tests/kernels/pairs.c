@@ -2,6 +2,7 @@
    Pairs: L and U, or their transposes, with and without orderings, undo the multiplication by A.
 */
 #include "check.h"
+#include "chunk.h"
 #include "ordered.h"
 
 /* y = T x, or T^T x */
@@ -332,6 +333,21 @@ static void Lacking(void)
     }
     TrsvPairDestroy(&pair);
     SimtDefaults();
+  }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+
+  Begin("a pair by thread where what is chosen turns out not to be possible");
+  {
+    const TrsvChunkSettings impossible = {.chunks = 2, .length = 4, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+    const TrsvAsked         asked      = {chunk, NULL};
+    TrsvPair               *pair;
+
+    TrsvChunkSettingsOverride(&impossible);
+    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) Expect(pair->first.algorithm == thread && strstr(pair->first.why, "cannot run here") && pair->first.predicted == TrsvPredict(thread, &pair->first.statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(pair->first.algorithm), pair->first.why);
+    TrsvPairDestroy(&pair);
+    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, NULL, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate of what is asked for");
+    TrsvChunkSettingsOverride(NULL);
   }
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
