@@ -176,13 +176,14 @@ extern "C" int TrsvDeviceHolds(size_t shared_bytes)
 extern "C" TrsvError TrsvDeviceAllow(const void *kernel)
 {
   cudaFuncAttributes now;
-  int                device, most;
+  int                device, most, clusters;
 
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  TrsvCall(TrsvDeviceHasClusters(&clusters));
   TrsvCall(Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
   TrsvCall(Check(cudaFuncGetAttributes(&now, kernel), "cudaFuncGetAttributes"));
   TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)now.sharedSizeBytes), "cudaFuncSetAttribute"));
-  return Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "cudaFuncSetAttribute");
+  return clusters ? Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "cudaFuncSetAttribute") : TRSV_SUCCESS;
 }
 
 struct TrsvRecording {

@@ -291,7 +291,7 @@ TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into share
    that is asked of it works, and tells why. */
 int TrsvDeviceHolds(size_t shared_bytes);
 
-/* Allows a kernel all the shared memory there is, as plans of the same kernel differ in what they need, and clusters of any size. */
+/* Allows a kernel all the shared memory there is, as plans of the same kernel differ in what they need, and clusters of any size where there are clusters. */
 TrsvError TrsvDeviceAllow(const void *kernel);
 TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made succeed? */
 
