@@ -6,6 +6,7 @@
 #ifndef TRSV_CHUNK_GRAPH_CUH
 #define TRSV_CHUNK_GRAPH_CUH
 
+#include <limits.h>
 #include "vocabulary.cuh"
 #include "chunk.h"
 
@@ -200,6 +201,9 @@ static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size
 
   return (fit < most ? fit : most) / 16 * 16;
 }
+
+/* Can so many be numbered, and a place among them be told as a source, 2 + where? Else another algorithm is to be taken. */
+static inline TrsvError ChunkCount(size_t count, const char *what) { return count >= INT_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %zu %s are too many for 32-bit indices", count, what) : TRSV_SUCCESS; }
 
 /* Pieces of one allocation: taken once to see how much is needed, once more to have them. */
 struct ChunkArena {

@@ -82,8 +82,11 @@ static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int 
   ChunkSchedule           *s = &c->schedule;
   const TrsvChunkSettings *settings = &times->settings;
   const int                size = (int)TrsvValueSize(plan->precision), capacity = ChunkCapacity(settings, CHUNK_LEAST, size);
-  ChunkEmission            e = ChunkEmission();
+  /* each record has a diagonal; each entry is a dependency of one, and so is each partial sum */
+  const size_t  records = (size_t)times->nodes, dependencies = (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) + (size_t)(times->nodes - order->graph.n);
+  ChunkEmission e = ChunkEmission();
 
+  TrsvCall(ChunkCount(records + dependencies, "records and dependencies"));
   *s          = ChunkSchedule();
   s->settings = *settings;
   s->settings.life = life;
@@ -111,8 +114,6 @@ static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int 
   while (s->settings.stages > CHUNK_LEAST && ChunkCapacity(settings, s->settings.stages, size) < s->cells) s->settings.stages--;
 
   const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size);
-  /* each record has a diagonal; each entry is a dependency of one, and so is each partial sum */
-  const size_t records = (size_t)times->nodes, dependencies = (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) + (size_t)(times->nodes - order->graph.n);
   ChunkDraft   draft = ChunkDraft();
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
   c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
