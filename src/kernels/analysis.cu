@@ -65,8 +65,8 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
   }
   __syncthreads();
   /* where offsets fall, nothing is known of the rows behind; and nothing behind the last offset is read */
-  const int sound = (int)extreme[1], end = min(offset[sound], entries);
-  for (int k = min(max(offset[0], 0), end) + t; k < end; k += BLOCK) {
+  const int sound = (int)extreme[1], end = max(min(offset[sound], entries), 0);
+  entries_each<BLOCK>(min(max(offset[0], 0), end), end, [&](int k) {
     const int n = segment(offset, sound, k), i = first + n, j = A.columns[k];
     bool      good = A.lower ? j >= 0 && j <= i - unit : j >= i + unit && j < A.rows;
 
@@ -80,7 +80,7 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
       profile += away;
       farthest = max(farthest, away);
     }
-  }
+  });
   distance = warp_sum(distance);
   profile  = warp_sum(profile);
   chained  = warp_sum(chained);
@@ -153,10 +153,10 @@ static __global__ void analysis_entries(const Pattern A, int *row, int *place)
 
   for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
   __syncthreads();
-  for (int k = offset[0] + t; k < offset[rows]; k += BLOCK) {
+  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
     row[k]   = first + segment(offset, rows, k);
     place[k] = k;
-  }
+  });
 }
 
 /* One thread for each entry of the transpose, and for each of its rows and one more: the first entry whose column is not smaller. */

@@ -24,12 +24,12 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) asymmetry_row
 
   for (int n = t; n <= count; n += BLOCK) start[n] = offsets[first + n];
   __syncthreads();
-  for (int k = start[0] + t; k < start[count]; k += BLOCK) {
+  entries_each<BLOCK>(start[0], start[count], [&](int k) {
     const int    i = first + segment(start, count, k), j = columns[k];
     const double v = values[k];
     int          low = offsets[j], high = offsets[j + 1];
 
-    if (j == i) continue;
+    if (j == i) return;
     while (low < high) {
       const int middle = low + (high - low) / 2;
 
@@ -41,7 +41,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) asymmetry_row
 
     s += there ? d * d / 2 : d * d; /* an entry without another stands for both */
     a += v * v;
-  }
+  });
   skew[t] = s;
   all[t]  = a;
   for (int half = BLOCK / 2; half; half /= 2) {

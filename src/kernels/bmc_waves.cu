@@ -46,8 +46,9 @@ static __global__ void bmc_check(const Rows A, unsigned *bad)
   __syncthreads();
   const int sound = (int)falls[0]; /* nothing is known of the rows behind */
   if (t == 0 && sound < rows) atomicMin(bad, (unsigned)(first + sound));
-  for (int k = (sound ? offset[0] : 0) + t, end = sound ? offset[sound] : 0; k < end; k += BLOCK)
+  entries_each<BLOCK>(sound ? offset[0] : 0, sound ? offset[sound] : 0, [&](int k) {
     if (A.columns[k] < 0 || A.columns[k] >= A.rows) atomicMin(bad, (unsigned)(first + segment(offset, sound, k)));
+  });
 }
 
 /* differs[i]: has row i other columns than the one before it? */
@@ -65,11 +66,11 @@ static __global__ void bmc_differs(const Rows A, int *differs)
     other[t]  = !length[t];
   }
   __syncthreads();
-  for (int k = offset[0] + t; k < offset[rows]; k += BLOCK) {
+  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
     const int n = segment(offset, rows, k);
 
     if (length[n] && A.columns[k] != A.columns[k - length[n]]) atomicMax(&other[n], 1);
-  }
+  });
   __syncthreads();
   if (t < rows) differs[i] = other[t];
 }
@@ -107,12 +108,12 @@ static __global__ void bmc_scale(const Rows A)
 
   diagonal[t] = largest[t] = 0;
   __syncthreads();
-  for (int k = offset[0] + t; k < offset[rows]; k += BLOCK) {
+  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
     const int    n    = segment(offset, rows, k);
     const double size = fabs(A.values[k]);
 
     if (size > 0) atomicMax(A.columns[k] == first + n ? &diagonal[n] : &largest[n], (Bits)trsv_bits(size)); /* no NaN; in the order of their bits */
-  }
+  });
   __syncthreads();
   if (t < rows) A.scale[first + t] = TrsvScale(trsv_from_bits(diagonal[t]), trsv_from_bits(largest[t]));
 }
@@ -125,11 +126,11 @@ static __global__ void bmc_most(const Rows A)
 
   largest[t] = 0;
   __syncthreads();
-  for (int k = offset[0] + t; k < offset[rows]; k += BLOCK) {
+  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
     const int n = segment(offset, rows, k), i = first + n, j = A.columns[k];
 
     if (i != j) atomicMax(&largest[n], (Bits)trsv_bits(TrsvStrength(A.values[k], A.scale[i], A.scale[j])));
-  }
+  });
   __syncthreads();
   if (t < rows) A.most[first + t] = trsv_from_bits(largest[t]);
 }
@@ -140,13 +141,13 @@ static __global__ void bmc_edges(const Rows A, int nodes, unsigned *later, int *
   TRSV_SHARED(int, offset, BLOCK + 1);
   const int first = (int)blockIdx.x * BLOCK, rows = load_offsets(A, first, offset);
 
-  for (int k = offset[0] + (int)threadIdx.x; k < offset[rows]; k += BLOCK) {
+  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
     const int  i = first + segment(offset, rows, k), j = A.columns[k], n = A.node[i], m = A.node[j];
     const bool strong = !A.values || TrsvStrong(A.values[k], A.scale[i], A.scale[j], A.most[i], A.most[j]);
 
     later[k] = (unsigned)(n == m ? nodes : max(n, m));
     edge[k]  = strong ? min(n, m) : ~min(n, m);
-  }
+  });
 }
 
 /* Where the edges of each node start: the first whose node is not smaller. */

@@ -79,11 +79,11 @@ static __global__ void cut_rank(const Pattern A, const Cutting c, const int *lev
 
   for (int n = t; n <= rows; n += BLOCK) start[n] = A.before(first + n);
   __syncthreads();
-  for (int k = start[0] + t; k < start[rows]; k += BLOCK) {
+  entries_each<BLOCK>(start[0], start[rows], [&](int k) {
     const int n = segment(start, rows, k), i = A.turn(first + n), e = k - start[n], entries = start[n + 1] - start[n];
     int       to = start[n];
 
-    if (entries <= c.longest || entries > COUNTED) continue;
+    if (entries <= c.longest || entries > COUNTED) return;
     const int mine = level[A.columns[A.entry(i, e)]];
     for (int other = 0; other < entries; other++) {
       const int l = level[A.columns[A.entry(i, other)]];
@@ -92,7 +92,7 @@ static __global__ void cut_rank(const Pattern A, const Cutting c, const int *lev
     }
     c.entry[to] = A.entry(i, e);
     c.ready[to] = mine;
-  }
+  });
 }
 
 /* The entries to be sorted: level, row in the order of solution, and the row of numbers 0, 1, ... */
@@ -103,13 +103,13 @@ static __global__ void cut_entries(const Pattern A, const int *sorted, const int
 
   for (int n = t; n <= rows; n += BLOCK) start[n] = sorted[first + n];
   __syncthreads();
-  for (int e = start[0] + t; e < start[rows]; e += BLOCK) {
+  entries_each<BLOCK>(start[0], start[rows], [&](int e) {
     const int n = segment(start, rows, e);
 
     key[e]    = (unsigned)level[A.columns[A.entry(A.turn(first + n), e - start[n])]];
     row[e]    = first + n;
     number[e] = e;
-  }
+  });
 }
 
 static __global__ void cut_keys(int n, const int *number, const int *row, unsigned *key)

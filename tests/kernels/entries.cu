@@ -1,0 +1,48 @@
+/*
+   Blocks that go through the entries of their rows side by side (pattern.cuh), up to the last entry that 32 bits number.
+*/
+#include "check.h"
+#include "pattern.cuh"
+
+enum {
+  THREADS = 64
+};
+
+static __global__ void each_entry(int begin, int end, unsigned *visits)
+{
+  entries_each<THREADS>(begin, end, [&](int k) { (void)atomicAdd(visits + (k - begin), 1u); });
+}
+
+static __global__ void each_row(const int *offsets, int rows, unsigned *visits)
+{
+  TRSV_SHARED(int, start, ROWS_BLOCK + 1);
+  const int loaded = rows_load(offsets, rows, 0, start);
+
+  rows_each(start, loaded, [&](int m, int k) { (void)atomicAdd(visits + (k - start[0]), (unsigned)m + 1); });
+}
+
+void TestEntries(void)
+{
+  static const int before[] = {0, 1, 63, 64, 65, 300};
+
+  Begin("device: entries up to the last that there can be");
+  for (int n : before)
+    for (int last = 0; last < 2; last++) {
+      const int begin = last ? INT_MAX - n : 7, offsets[] = {begin, begin + n / 3, begin + n};
+      unsigned  visits[2][301] = {{0}}, *there;
+      int      *rows;
+
+      for (int i = 0; i < 2; i++) {
+        ExpectError(TrsvDeviceStage(visits[i], sizeof(visits[i]), &there, NULL), TRSV_SUCCESS, "TrsvDeviceStage");
+        ExpectError(TrsvDeviceStage(offsets, sizeof(offsets), &rows, NULL), TRSV_SUCCESS, "TrsvDeviceStage");
+        if (i) TRSV_LAUNCH(each_row, 1, ROWS_BLOCK, 0, (TrsvStream)NULL, rows, 2, there);
+        else TRSV_LAUNCH(each_entry, 1, THREADS, 0, (TrsvStream)NULL, begin, begin + n, there);
+        ExpectError(TrsvDeviceLaunched("entries"), TRSV_SUCCESS, "a launch");
+        ExpectError(TrsvDeviceDownload(visits[i], there, sizeof(visits[i]), NULL), TRSV_SUCCESS, "TrsvDeviceDownload");
+        TrsvDeviceUnstage(there, NULL);
+        TrsvDeviceUnstage(rows, NULL);
+        for (int k = 0; k <= 300; k++) Expect(visits[i][k] == (k >= n ? 0u : i && k >= n / 3 ? 2u : 1u), "%s: entry %d of %d from %d on: %u", i ? "rows_each" : "entries_each", k, n, begin, visits[i][k]);
+      }
+    }
+  End();
+}
