@@ -130,7 +130,7 @@ TrsvError TrsvFail(TrsvError, const char *format, ...)
     if (trsv_error_) return trsv_error_; \
   } while (0)
 
-double TrsvSeconds(void); /* a wall clock: analysis.c */
+double TrsvSeconds(void); /* a clock that only ever goes on, from whenever: analysis.c */
 int    TrsvAscending(const void *, const void *); /* of two doubles, for qsort(): tune.c */
 
 /* Do nearly all rows reach back equally far, as in grids in their natural order? */
