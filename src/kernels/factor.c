@@ -144,7 +144,8 @@ static TrsvError Attempt(TrsvFactor *f, TrsvPlan *lower, const void *values, con
     TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
     *row = status.row;
     if (!by_plan || *row == UINT_MAX) return TrsvSyncStart(&f->sync, stream); /* has a wait been given up? */
-    TrsvCall(TrsvChunkReciprocalsOver(lower, stream));                        /* likewise */
+    lower->filled = 0; /* what came of such pivots is no L */
+    TrsvCall(TrsvChunkReciprocalsOver(lower, stream)); /* likewise */
   }
 }
 

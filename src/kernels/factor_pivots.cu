@@ -298,6 +298,7 @@ template <class T, bool ICC> static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan
   TRSV_LAUNCH((pivots_terms<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, (const unsigned char *)f->across, f->rows);
   TrsvCall(TrsvDeviceLaunched("pivots_terms"));
   TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
+  lower->filled = 0; /* with what the pivots are made of, not with L */
   TrsvCall(TrsvChunkReciprocals(lower, f->u, f->inverse, stream));
   TRSV_LAUNCH((pivots_check<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, f->rows);
   TrsvCall(TrsvDeviceLaunched("pivots_check"));

@@ -60,7 +60,7 @@ struct TrsvPlan {
   TrsvPrecision        precision;
   int                  rows, values; /* values: how many the caller hands to TrsvPlanSetValues */
   int                  fresh; /* no solve since the values were set: they may still be on their way in the stream */
-  int                  filled; /* has it been given values? */
+  int                  filled; /* does it have the values of its triangle? */
   int                  early; /* may the solve now asked for be an early launch? */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
   const char          *settings;     /* while it is analysed: what was given, checked; or NULL */

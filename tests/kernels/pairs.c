@@ -314,6 +314,39 @@ static void Scarce(TrsvMemory from)
   FreeTriangle(&U);
 }
 
+/* Values that could not all be taken are none. */
+static void Unfilled(void)
+{
+  const TrsvAlgorithm *a;
+  Triangle             L = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(GRID_2D, 100, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  void                *l = MakeValues(&L.view, 1), *u = MakeValues(&U.view, 2);
+
+  Begin("a pair whose values could not be taken");
+  for (int i = 0; (a = DeviceAlgorithm(&i));)
+    for (int again = 0; again < 2; again++) { /* again: where there were others before */
+      const TrsvAsked asked = {a, NULL};
+      TrsvPair       *pair;
+
+      if (!ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, &asked, &pair), TRSV_SUCCESS, "TrsvPairCreate")) continue;
+      if (again) ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      for (long k = 1; k < 3; k++) {
+        SimtFailAt(k, 0);
+        Expect(!!TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), "%s: place %ld: no error", TrsvAlgorithmName(a), k);
+        SimtFailAt(0, 0);
+        ExpectError(TrsvPairSetValues(pair, NULL, u, TRSV_HOST, NULL), TRSV_ERR_ARGUMENT, TrsvAlgorithmName(a));
+      }
+      ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      ExpectError(TrsvPairSetValues(pair, NULL, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      TrsvPairDestroy(&pair);
+    }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+  free(l);
+  free(u);
+  FreeTriangle(&L);
+  FreeTriangle(&U);
+}
+
 /* On a device that cannot run what would be the best, the best of what it can, not thread as after a failure. */
 static void Lacking(void)
 {
@@ -366,6 +399,7 @@ void TestPairs(void)
   }
   OneLaunch();
   Mismatch();
+  Unfilled();
   Lacking();
   Scarce(TRSV_HOST);
   Scarce(TRSV_DEVICE);
