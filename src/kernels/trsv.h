@@ -313,7 +313,7 @@ typedef enum {
 
 typedef struct {
   TrsvShift shift;
-  double    amount, zero; /* of the shift; a pivot up to this is zero (times its row's sum, for the two shifts of A) */
+  double    amount, zero; /* of the shift; a pivot up to this is zero (times its row's sum, for the two shifts of A); both finite and none below 0 */
 } TrsvPivots;
 
 typedef struct {
