@@ -55,6 +55,12 @@ enum {
   TRSV_NEEDS_CLUSTERS = 16 /* and as much shared memory as chunk takes: not every device can run it */
 };
 
+/* Where the values of b and x stand, if not as the rows do: row i of a triangle takes b[from[i]], and its solution goes to x[to[i]]. Each is [rows],
+   no place twice, or NULL for where b or x are in the order of the rows. */
+typedef struct {
+  const int *from, *to;
+} TrsvPlaces;
+
 struct TrsvPlan {
   const TrsvAlgorithm *algorithm;
   TrsvPrecision        precision;
