@@ -203,8 +203,6 @@ template <class T> static __global__ void ag_fill(long n, T *words)
   if (k < n) words[k] = trsv_not_ready<T>();
 }
 
-static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
-
 /* All words as before the first solve, and all turns. */
 static TrsvError Reset(const TrsvPlan *plan, Ag *a, TrsvStream stream)
 {
@@ -216,8 +214,8 @@ static TrsvError Reset(const TrsvPlan *plan, Ag *a, TrsvStream stream)
   error = TrsvDeviceUpload(a->tickets, zero, sizeof(unsigned) * (size_t)a->launches, stream);
   free(zero);
   TrsvCall(error);
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_fill<float>), Blocks(2 * (long)a->rows), 256, 0, stream, 2 * (long)a->rows, (float *)a->words);
-  else TRSV_LAUNCH((ag_fill<double>), Blocks(2 * (long)a->rows), 256, 0, stream, 2 * (long)a->rows, (double *)a->words);
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_fill<float>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows, (float *)a->words);
+  else TRSV_LAUNCH((ag_fill<double>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows, (double *)a->words);
   return TrsvDeviceLaunched("ag_fill");
 }
 
@@ -302,7 +300,7 @@ static TrsvError AgAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
 static TrsvError AgSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   Ag            *a    = (Ag *)plan->data;
-  const unsigned grid = Blocks((long)a->off + (a->inverse ? a->rows : 0));
+  const unsigned grid = TrsvBlocks((long)a->off + (a->inverse ? a->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_gather<float>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const float *)values, (float *)a->values, (float *)a->inverse);

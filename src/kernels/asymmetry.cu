@@ -58,7 +58,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) asymmetry_row
 
 extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, double *asymmetry)
 {
-  const unsigned grid  = (unsigned)((rows + BLOCK - 1) / BLOCK);
+  const unsigned grid  = TrsvBlocks(rows, BLOCK);
   const size_t   bytes = 2 * sizeof(double) * grid;
   double        *sums, *host, skew = 0, all = 0;
   TrsvError      error;

@@ -230,7 +230,7 @@ static __global__ void bmc_wave_colours(const Rows A, const unsigned *word, unsi
 static TrsvError FindNodes(const Rows &A, int *work, int *nodes)
 {
   int *const     differs = work, *const before = work + A.rows, *const start = before + A.rows + 1;
-  const unsigned blocks  = Blocks(A.rows);
+  const unsigned blocks  = TrsvBlocks(A.rows, BLOCK);
 
   TRSV_LAUNCH(bmc_differs, blocks, BLOCK, 0, (TrsvStream)NULL, A, differs);
   TrsvCall(TrsvDeviceLaunched("bmc_differs"));
@@ -252,11 +252,9 @@ static TrsvError FindEdges(const Rows &A, int nodes, int *room, int *start, cons
 {
   unsigned *const later = (unsigned *)room, *const sorted = later + A.entries;
   int *const      unsorted = room + 2 * (size_t)A.entries, *const edges = unsorted + A.entries;
-  const unsigned  blocks = Blocks(A.rows);
-  int             bits   = 1;
+  const unsigned  blocks = TrsvBlocks(A.rows, BLOCK);
 
   *edge = edges;
-  while (bits < 31 && nodes >> bits) bits++;
   if (A.values) {
     TRSV_LAUNCH(bmc_scale, blocks, BLOCK, 0, (TrsvStream)NULL, A);
     TrsvCall(TrsvDeviceLaunched("bmc_scale"));
@@ -265,8 +263,8 @@ static TrsvError FindEdges(const Rows &A, int nodes, int *room, int *start, cons
   }
   TRSV_LAUNCH(bmc_edges, blocks, BLOCK, 0, (TrsvStream)NULL, A, nodes, later, unsorted);
   TrsvCall(TrsvDeviceLaunched("bmc_edges"));
-  TrsvCall(TrsvDeviceSort(A.entries, bits, later, sorted, unsorted, edges));
-  TRSV_LAUNCH(bmc_edge_starts, Blocks(nodes + 1), BLOCK, 0, (TrsvStream)NULL, nodes, A.entries, sorted, start);
+  TrsvCall(TrsvDeviceSort(A.entries, TrsvBits(nodes), later, sorted, unsorted, edges));
+  TRSV_LAUNCH(bmc_edge_starts, TrsvBlocks(nodes + 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, nodes, A.entries, sorted, start);
   return TrsvDeviceLaunched("bmc_edge_starts");
 }
 
@@ -311,7 +309,7 @@ static TrsvError Colour(const Rows &A, int *room, unsigned *state, unsigned *col
   int        nodes;
   const int *edge;
 
-  TRSV_LAUNCH(bmc_check, Blocks(A.rows), BLOCK, 0, (TrsvStream)NULL, A, state + BAD);
+  TRSV_LAUNCH(bmc_check, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, state + BAD);
   TrsvCall(TrsvDeviceLaunched("bmc_check"));
   TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
   if (told[BAD] < (unsigned)A.rows) return Describe(A, (int)told[BAD]);
@@ -319,7 +317,7 @@ static TrsvError Colour(const Rows &A, int *room, unsigned *state, unsigned *col
   TrsvCall(FindEdges(A, nodes, room, start, &edge));
   unsigned *const word = (unsigned *)start + nodes_at_most + 1;
   TrsvCall(FindWords(nodes, start, edge, word, state));
-  TRSV_LAUNCH(bmc_wave_colours, Blocks(A.rows), BLOCK, 0, (TrsvStream)NULL, A, word, colour, state + MOST);
+  TRSV_LAUNCH(bmc_wave_colours, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, word, colour, state + MOST);
   TrsvCall(TrsvDeviceLaunched("bmc_wave_colours"));
   TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
   if (told[DATAFLOW_GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for an ordering waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvPatienceLimit());

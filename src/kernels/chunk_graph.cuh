@@ -235,13 +235,11 @@ static inline void      ChunkLeave(void *memory) { TrsvDeviceUnstage(memory, NUL
 
 template <class F> static inline TrsvError ChunkBorrow(F layout, void **memory) { return ChunkAllocate(ChunkRoom, layout, memory); }
 
-static inline unsigned ChunkBlocks(size_t n) { return (unsigned)((n + CHUNK_BLOCK - 1) / CHUNK_BLOCK); }
-
 /* Launches a thread for each of n. */
 template <class Kernel, class... Arguments> static inline TrsvError ChunkLaunch(const char *name, Kernel kernel, size_t n, Arguments... arguments)
 {
   if (!n) return TRSV_SUCCESS;
-  TRSV_LAUNCH(kernel, ChunkBlocks(n), CHUNK_BLOCK, 0, (TrsvStream)NULL, arguments...);
+  TRSV_LAUNCH(kernel, TrsvBlocks(n, CHUNK_BLOCK), CHUNK_BLOCK, 0, (TrsvStream)NULL, arguments...);
   return TrsvDeviceLaunched(name);
 }
 

@@ -173,7 +173,7 @@ static TrsvError Cut(ChunkOrder *o, void *memory[])
   const size_t n = (size_t)o->graph.n;
   LongView     v;
   unsigned    *keys, *sorted;
-  int         *count, *behind, *numbers, *order, *offsets, *columns, *source, *owner, *diagonal, bits = 1;
+  int         *count, *behind, *numbers, *order, *offsets, *columns, *source, *owner, *diagonal;
 
   v.G = o->graph;
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); }, &memory[0]));
@@ -185,11 +185,10 @@ static TrsvError Cut(ChunkOrder *o, void *memory[])
   const size_t sums = (size_t)v.sums, all = n + sums, entries = (size_t)o->entries - (v.G.stored ? n : 0) + sums;
   TrsvCall(ChunkCount(all, "rows and partial sums"));
   TrsvCall(ChunkCount(entries, "dependencies"));
-  while (bits < 31 && 1 << bits < v.G.n) bits++;
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(sums, keys), a.take(sums, sorted), a.take(sums, numbers), a.take(sums, order), a.take(sums, v.place), a.take(all, v.lengths); }, &memory[1]));
   TrsvCall(ChunkLaunch("long_follow", long_follow, sums, v, behind, keys, numbers));
   TrsvCall(TrsvDeviceScan(v.G.n, behind, v.shift));
-  TrsvCall(TrsvDeviceSort(v.sums, bits, keys, sorted, numbers, order));
+  TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.n - 1), keys, sorted, numbers, order));
   TrsvCall(ChunkLaunch("long_place", long_place, sums, v, sorted, order));
   TrsvCall(ChunkLaunch("long_lengths", long_lengths, n > sums ? n : sums, v));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(all + 1, offsets), a.take(entries, columns), a.take(entries, source), a.take(all, owner), a.take(all, diagonal); }, &o->extended));

@@ -56,7 +56,7 @@ static TrsvError Place(TrsvPlan *plan, const Chunk *c, const int *map, int **pla
   if (!map) return TRSV_SUCCESS;
   TrsvCall(Keep(plan, sizeof(int) * c->places, &made));
   *places = made;
-  TRSV_LAUNCH(chunk_places, (unsigned)((c->places + 255) / 256), 256, 0, (TrsvStream)NULL, c->places, (const int *)c->rows, map, made);
+  TRSV_LAUNCH(chunk_places, TrsvBlocks((long)c->places, 256), 256, 0, (TrsvStream)NULL, c->places, (const int *)c->rows, map, made);
   return TrsvDeviceLaunched("chunk_places");
 }
 

@@ -349,8 +349,8 @@ static TrsvError DenseRowsSetValues(TrsvPlan *plan, const void *values, TrsvStre
     if (g->dense) TrsvCall(DenseSetValues(g->dense, &from, stream));
     else TrsvCall(TrsvPlanSetValues(g->plan, values, TRSV_DEVICE, stream));
     if (!g->rest) continue;
-    if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_take_values<float>), DenseBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const float *)values, (float *)g->values);
-    else TRSV_LAUNCH((dense_take_values<double>), DenseBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const double *)values, (double *)g->values);
+    if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_take_values<float>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const float *)values, (float *)g->values);
+    else TRSV_LAUNCH((dense_take_values<double>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const double *)values, (double *)g->values);
     TrsvCall(TrsvDeviceLaunched("dense_take_values"));
   }
   return TRSV_SUCCESS;
@@ -360,9 +360,9 @@ template <class T> static TrsvError Rest(const Segment *g, const T *b, const T *
 {
   const int rows = g->end - g->begin;
 
-  TRSV_LAUNCH(dense_pieces<T>, DenseBlocks(g->pieces, WARPS), WARPS * 32, 0, stream, g->pieces, (const int *)g->piece, (const int *)g->columns, (const T *)g->values, x, (T *)g->sums);
+  TRSV_LAUNCH(dense_pieces<T>, TrsvBlocks(g->pieces, WARPS), WARPS * 32, 0, stream, g->pieces, (const int *)g->piece, (const int *)g->columns, (const T *)g->values, x, (T *)g->sums);
   TrsvCall(TrsvDeviceLaunched("dense_pieces"));
-  TRSV_LAUNCH(dense_take<T>, DenseBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first, (const T *)g->sums, b + g->begin, right + g->begin);
+  TRSV_LAUNCH(dense_take<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first, (const T *)g->sums, b + g->begin, right + g->begin);
   return TrsvDeviceLaunched("dense_take");
 }
 

@@ -183,6 +183,15 @@ TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, 
 /* Scans and sorts on the device, in the default stream: primitives.cu. */
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets); /* offsets [n + 1]: sums of the counts before each, and of all; counts may be offsets + 1 */
 
+/* The low bits that tell apart 0 .. largest, at least one: of keys, for a sort. */
+static inline int TrsvBits(long largest)
+{
+  int bits = 1;
+
+  while (bits < 31 && largest >> bits > 0) bits++;
+  return bits;
+}
+
 /* Stable, by the low so many bits of keys; none of the arrays [n] overlap. values and sorted_values may be NULL. */
 TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values);
 

@@ -158,11 +158,9 @@ static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
   return TRSV_SUCCESS;
 }
 
-static unsigned Blocks(int n, int size) { return (unsigned)((n + size - 1) / size); }
-
 template <class T> static TrsvError Multiply(Inverse *v, bool early, const void *b, TrsvStream stream)
 {
-  TRSV_LAUNCH_EARLY(inverse_multiply<T>, early, 1, Blocks(v->groups, WARPS), WARPS * 32, 0, stream, InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
+  TRSV_LAUNCH_EARLY(inverse_multiply<T>, early, 1, TrsvBlocks(v->groups, WARPS), WARPS * 32, 0, stream, InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
   return TrsvDeviceLaunched("inverse_multiply");
 }
 

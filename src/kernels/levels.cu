@@ -120,9 +120,6 @@ TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, uns
 
 TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order)
 {
-  int bits = 1;
-
   if (levels == 1) return TrsvDeviceCopy(order, natural, sizeof(int) * (size_t)rows, NULL);
-  while (bits < 31 && levels >> bits) bits++;
-  return TrsvDeviceSort(rows, bits, word, sorted, natural, order);
+  return TrsvDeviceSort(rows, TrsvBits(levels), word, sorted, natural, order);
 }

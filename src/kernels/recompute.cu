@@ -124,7 +124,7 @@ static __global__ void recompute_mark(int rows, const unsigned *level, int *colu
 static TrsvError Mark(const TrsvOrdered *o, const unsigned *level)
 {
   if (!o->rows) return TRSV_SUCCESS;
-  TRSV_LAUNCH(recompute_mark, (unsigned)((o->rows + BLOCK - 1) / BLOCK), BLOCK, 0, (TrsvStream)NULL, o->rows, level, o->columns);
+  TRSV_LAUNCH(recompute_mark, TrsvBlocks(o->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, o->rows, level, o->columns);
   return TrsvDeviceLaunched("recompute_mark");
 }
 
@@ -143,7 +143,7 @@ static TrsvError RecomputeAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const Trs
 
 template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid = (unsigned)((o->rows + BLOCK - 1) / BLOCK);
+  const unsigned grid = TrsvBlocks(o->rows, BLOCK);
 
   TRSV_LAUNCH_EARLY(recompute_solve<T>, early, 1, grid, BLOCK, o->shared_bytes, stream, OrderedView<T>(o), (const T *)b, (T *)x);
   return TrsvDeviceLaunched("recompute_solve");

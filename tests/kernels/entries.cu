@@ -1,5 +1,6 @@
 /*
-   Blocks that go through the entries of their rows side by side (pattern.cuh), up to the last entry that 32 bits number.
+   Blocks that go through the entries of their rows side by side (pattern.cuh), up to the last entry that 32 bits number; how many blocks that takes, and how
+   many bits.
 */
 #include "check.h"
 #include "pattern.cuh"
@@ -21,9 +22,24 @@ static __global__ void each_row(const int *offsets, int rows, unsigned *visits)
   rows_each(start, loaded, [&](int m, int k) { (void)atomicAdd(visits + (k - start[0]), (unsigned)m + 1); });
 }
 
+static void Counts(void)
+{
+  static const struct {
+    long largest;
+    int  bits;
+  } cases[] = {{-1, 1}, {0, 1}, {1, 1}, {2, 2}, {3, 2}, {255, 8}, {256, 9}, {INT_MAX, 31}, {1l << 33, 31}};
+
+  Begin("device: how many bits, and blocks");
+  for (const auto &c : cases) Expect(TrsvBits(c.largest) == c.bits, "%d bits for %ld", TrsvBits(c.largest), c.largest);
+  Expect(TrsvBlocks(0, 256) == 0 && TrsvBlocks(1, 256) == 1 && TrsvBlocks(256, 256) == 1 && TrsvBlocks(257, 256) == 2 && TrsvBlocks(INT_MAX, 256) == 1u << 23, "other blocks");
+  End();
+}
+
 void TestEntries(void)
 {
   static const int before[] = {0, 1, 63, 64, 65, 300};
+
+  Counts();
 
   Begin("device: entries up to the last that there can be");
   for (int n : before)
