@@ -78,7 +78,7 @@ TrsvError TrsvDeviceAcross(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvM
   if (!error) error = Look(L, upper, r, 0);
   if (!error) error = Look(U, lower, r, 1);
   if (!error) error = TrsvDeviceDownload(wrong, r.wrong, sizeof(wrong), NULL);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   TrsvCall(error);
   lower->across = wrong[0] ? NULL : upper;
   upper->across = wrong[1] ? NULL : lower;

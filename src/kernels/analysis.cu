@@ -257,7 +257,7 @@ extern "C" TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
   TrsvCall(TrsvCheckStart(A, 0));
   TrsvCall(TrsvDeviceRoom(sizeof(*room) + 3 * sizeof(unsigned) * (size_t)A->rows, &room, NULL));
   error = Analyse(A, room, a);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   return error;
 }
 
@@ -269,7 +269,7 @@ extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int 
 
   TrsvCall(TrsvDeviceRoom(sizeof(*room), &room, NULL));
   error = Check(A, NULL, room, &found);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   TrsvCall(error);
   const size_t entries = (size_t)found.entries;
   TrsvCall(TrsvDeviceRoom(3 * sizeof(int) * entries, &row, NULL)); /* and each entry's place; and sorted columns */
@@ -285,6 +285,6 @@ extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int 
     TRSV_LAUNCH(analysis_turn, TrsvBlocks(max(A->rows + 1, found.entries), BLOCK), BLOCK, 0, (TrsvStream)NULL, A->rows, found.entries, sorted, source, row, offsets, columns);
     error = TrsvDeviceLaunched("analysis_turn");
   }
-  TrsvDeviceUnstage(row, NULL);
+  TrsvDeviceRelease(row, NULL);
   return error;
 }

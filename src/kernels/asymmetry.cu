@@ -70,7 +70,7 @@ extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int
     else TRSV_LAUNCH(asymmetry_rows<double>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns, (const double *)values, sums);
     error = TrsvDeviceLaunched("asymmetry_rows");
     if (!error) error = TrsvDeviceDownload(host, sums, bytes, NULL);
-    TrsvDeviceUnstage(sums, NULL);
+    TrsvDeviceRelease(sums, NULL);
   }
   for (unsigned b = 0; b < grid && !error; b++) {
     skew += host[2 * b];

@@ -56,7 +56,7 @@ static TrsvError Holds(const TrsvGrid *g, const int *offsets, const int *columns
   TRSV_LAUNCH(bmc_holds, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, *g, rows, offsets, columns, word);
   error = TrsvDeviceLaunched("bmc_holds");
   if (!error) error = TrsvDeviceDownload(&wrong, word, sizeof(wrong), NULL);
-  TrsvDeviceUnstage(word, NULL);
+  TrsvDeviceRelease(word, NULL);
   *yes = !wrong;
   return error;
 }
@@ -91,7 +91,7 @@ static TrsvError Samples(int rows, const int *offsets, const int *columns, const
   TRSV_LAUNCH(bmc_sample, 1, TRSV_GRID_SAMPLES, 0, (TrsvStream)NULL, rows, offsets, columns, values, room);
   error = TrsvDeviceLaunched("bmc_sample");
   if (!error) error = TrsvDeviceDownload(samples, room, sizeof(*samples), NULL);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   if (!error && samples->entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", samples->entries);
   return error;
 }
@@ -128,6 +128,6 @@ extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *co
   }
   TrsvCall(TrsvDeviceRoom(3 * sizeof(unsigned) * (size_t)rows, &colour, NULL));
   error = Order(rows, offsets, columns, values, colour, ordering);
-  TrsvDeviceUnstage(colour, NULL);
+  TrsvDeviceRelease(colour, NULL);
   return error;
 }

@@ -341,8 +341,8 @@ TrsvError TrsvDeviceColourWaves(int rows, int entries, const int *offsets, const
   if (!error) error = TrsvDeviceStage(state, sizeof(state), &shared, NULL);
   if (error) shared = NULL;
   if (!error) error = Colour(Rows{rows, entries, offsets, columns, values, scale, scale ? scale + r : NULL, room}, room + 4 * r + 1, shared, colour, colours);
-  if (shared) TrsvDeviceUnstage(shared, NULL);
-  if (scale) TrsvDeviceUnstage(scale, NULL);
-  if (room) TrsvDeviceUnstage(room, NULL);
+  if (shared) TrsvDeviceRelease(shared, NULL);
+  if (scale) TrsvDeviceRelease(scale, NULL);
+  if (room) TrsvDeviceRelease(room, NULL);
   return error;
 }

@@ -231,7 +231,7 @@ template <class F> static inline TrsvError ChunkAllocate(TrsvError (*allocate)(s
 
 /* The same for what is needed while a plan is made; ChunkLeave gives it back. */
 static inline TrsvError ChunkRoom(size_t bytes, void *pointer) { return TrsvDeviceRoom(bytes, pointer, NULL); }
-static inline void      ChunkLeave(void *memory) { TrsvDeviceUnstage(memory, NULL); }
+static inline void      ChunkLeave(void *memory) { TrsvDeviceRelease(memory, NULL); }
 
 template <class F> static inline TrsvError ChunkBorrow(F layout, void **memory) { return ChunkAllocate(ChunkRoom, layout, memory); }
 

@@ -259,7 +259,7 @@ static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c,
   s->rows = total[0];
   s->off += total[0] - A->rows; /* each partial sum is an entry too */
   if (!error) error = Make(A, c, total[1], s);
-  TrsvDeviceUnstage(more, NULL);
+  TrsvDeviceRelease(more, NULL);
   return error;
 }
 
@@ -278,12 +278,12 @@ extern "C" TrsvError TrsvCutRows(const TrsvMatrix *A, const TrsvAnalysis *a, int
   if (row_max <= longest) return Make(A, &c, A->rows, s);
   TrsvCall(TrsvDeviceRoom(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans), &room, NULL));
   error = CutLong(A, a, &c, scans, room, s);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   return error;
 }
 
 extern "C" void TrsvCutFree(TrsvCut *s)
 {
-  TrsvDeviceUnstage(s->memory, NULL);
+  TrsvDeviceRelease(s->memory, NULL);
   memset(s, 0, sizeof(*s));
 }

@@ -53,7 +53,7 @@ extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *point
 
   TrsvCall(TrsvDeviceRoom(bytes, pointer, stream));
   error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
-  if (error) TrsvDeviceUnstage(*(void **)pointer, stream);
+  if (error) TrsvDeviceRelease(*(void **)pointer, stream);
   return error;
 }
 

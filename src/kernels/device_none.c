@@ -41,7 +41,7 @@ void      TrsvDeviceFreeWord(unsigned *word) { (void)word; }
 
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream) { return TrsvDeviceUpload(pointer, host, bytes, stream); }
 
-void TrsvDeviceUnstage(void *device, TrsvStream stream)
+void TrsvDeviceRelease(void *device, TrsvStream stream)
 {
   (void)device;
   (void)stream;

@@ -147,7 +147,7 @@ static TrsvError Pattern(TrsvFactor *f, const int *offsets, const int *columns, 
   else {
     TrsvCall(TrsvDeviceRoom(4 * sizeof(int) * (size_t)f->entries, &more, NULL));
     error = Sorted(f, offsets, columns, position, more, to_columns);
-    TrsvDeviceUnstage(more, NULL);
+    TrsvDeviceRelease(more, NULL);
     return error;
   }
   return TrsvDeviceLaunched("permute_rows");
@@ -173,11 +173,11 @@ extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const 
     error = TrsvDeviceStage(none, sizeof(none), &words, NULL);
     if (!error) {
       error = Pattern(f, offsets, columns, room, words, *pattern, *pattern + rows + 1);
-      TrsvDeviceUnstage(words, NULL);
+      TrsvDeviceRelease(words, NULL);
     }
-    TrsvDeviceUnstage(room, NULL);
+    TrsvDeviceRelease(room, NULL);
   }
-  if (error) TrsvDeviceUnstage(*pattern, NULL);
+  if (error) TrsvDeviceRelease(*pattern, NULL);
   return error;
 }
 

@@ -271,7 +271,7 @@ static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *col
   TrsvCall(TrsvFactorPermute(f, offsets, columns, order, there, &pattern));
   error = Count(f, pattern, pattern + f->rows + 1, left, &row);
   if (!error) error = Split(f, pattern, pattern + f->rows + 1, left);
-  TrsvDeviceUnstage(pattern, NULL);
+  TrsvDeviceRelease(pattern, NULL);
   return error;
 }
 
@@ -305,7 +305,7 @@ static TrsvError Work(TrsvFactor *f)
     error = TrsvDeviceLaunched("split_work");
   }
   if (!error) error = TrsvDeviceDownload(&f->on_host, work, sizeof(f->on_host), NULL);
-  TrsvDeviceUnstage(work, NULL);
+  TrsvDeviceRelease(work, NULL);
   return error;
 }
 
@@ -317,7 +317,7 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
   TrsvCall(TrsvDeviceRoom(sizeof(int) * (size_t)f->rows, &left, NULL));
   error = Count(f, offsets, columns, left, row);
   if (!error) error = order ? SplitPermuted(f, offsets, columns, order, there, left) : Split(f, offsets, columns, left);
-  TrsvDeviceUnstage(left, NULL);
+  TrsvDeviceRelease(left, NULL);
   return error ? error : Work(f);
 }
 
@@ -337,7 +337,7 @@ static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
   TRSV_LAUNCH(slot_sizes, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->u_offsets, device, device + FACTOR_SIZES);
   error = TrsvDeviceLaunched("slot_sizes");
   if (!error) error = TrsvDeviceDownload(counts, device, sizeof(counts), NULL);
-  TrsvDeviceUnstage(device, NULL);
+  TrsvDeviceRelease(device, NULL);
   if (error) return error;
   while (c < FACTOR_SIZES - 1 && (TrsvFactorForcedLanes ? 4 << c < TrsvFactorForcedLanes : narrow || counts[c] > (unsigned)(f->rows / 500))) c++;
   f->lanes   = 4 << c;
@@ -409,7 +409,7 @@ extern "C" TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order)
   if (any_long) {
     TrsvCall(TrsvDeviceRoom(sizeof(int) * (4 * n + 2), &room, NULL));
     error = Spread(f, order, room, &work);
-    TrsvDeviceUnstage(room, NULL);
+    TrsvDeviceRelease(room, NULL);
     if (error) return error;
   } else {
     f->slots = f->rows;

@@ -169,7 +169,7 @@ void      TrsvDeviceFreeWord(unsigned *);
    what follows there. */
 TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream);
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream);
-void      TrsvDeviceUnstage(void *device, TrsvStream);
+void      TrsvDeviceRelease(void *device, TrsvStream);
 
 /* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter; index and values on the device */
 TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to, TrsvStream);

@@ -184,7 +184,7 @@ static TrsvError InverseSetValues(TrsvPlan *plan, const void *values, TrsvStream
     if (!error) error = plan->precision == TRSV_FLOAT ? Values<float>(v, values, product, stream) : Values<double>(v, values, product, stream);
     if (!error) error = TrsvDeviceDownload(&beyond, v->beyond, sizeof(beyond), stream);
     if (!error && !beyond) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
-    TrsvDeviceUnstage(product, stream);
+    TrsvDeviceRelease(product, stream);
     TrsvCall(error);
   }
   if (v->block == 1 || beyond) {

@@ -112,7 +112,7 @@ TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, uns
   if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * (size_t)A->rows, NULL);
   if (!error) error = Launch(A, size, searches, NULL, word, NULL, room);
   if (!error) error = TrsvDeviceDownload(found, room, bytes, NULL);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   TrsvCall(error);
   for (int n = 0; n < searches; n++) levels[n] = (int)found[n].levels;
   return TrsvSearchEnded(&found[0]);

@@ -120,7 +120,7 @@ extern "C" TrsvError TrsvOrderedPositions(const TrsvMatrix *A, const TrsvAnalysi
   }
   TrsvCall(TrsvDeviceRoom(sizeof(*room) + sizeof(int) * (4 * (size_t)s->rows + (size_t)s->off), &room, NULL));
   error = PositionsOfCut(A, s, position, level, room);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   return error;
 }
 
@@ -211,7 +211,7 @@ extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, con
     if (s.rows) error = TrsvOrderedPositions(A, analysis, &s, position, level ? *level : NULL);
     if (!error) error = Make(plan, A, &s, source, position, position + s.rows, longest, padded);
   }
-  TrsvDeviceUnstage(position, NULL);
+  TrsvDeviceRelease(position, NULL);
   TrsvCutFree(&s);
   return error;
 }

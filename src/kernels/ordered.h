@@ -32,7 +32,7 @@ typedef struct {
   TrsvSync sync;
 } TrsvOrdered;
 
-/* level, where not NULL, gets the level set of each position, 1 for the first, until it is given to TrsvDeviceUnstage in the default stream. */
+/* level, where not NULL, gets the level set of each position, 1 for the first, until it is given to TrsvDeviceRelease in the default stream. */
 TrsvError TrsvOrderedAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest, int padded, unsigned **level);
 TrsvError TrsvOrderedSetValues(TrsvPlan *, const void *values, TrsvStream);
 void      TrsvOrderedDestroy(TrsvPlan *);

@@ -151,7 +151,7 @@ static TrsvError Fill(TrsvPlan *plan, const void *values, TrsvMemory memory, Trs
   else {
     TrsvCall(TrsvDeviceStage(values, TrsvValueSize(plan->precision) * (size_t)plan->values, &staged, stream));
     error = a->set_values(plan, staged, stream);
-    TrsvDeviceUnstage(staged, stream);
+    TrsvDeviceRelease(staged, stream);
   }
   plan->filled = !error;
   return error;

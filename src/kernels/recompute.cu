@@ -136,7 +136,7 @@ static TrsvError RecomputeAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const Trs
   TrsvError error = TrsvOrderedAnalyse(plan, A, analysis, source, WIDTH, 1, &level);
 
   if (!error) error = Mark((const TrsvOrdered *)plan->data, level);
-  TrsvDeviceUnstage(level, NULL);
+  TrsvDeviceRelease(level, NULL);
   TrsvCall(error);
   return TrsvOrderedLimit((TrsvOrdered *)plan->data, plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, BLOCK, AHEAD);
 }

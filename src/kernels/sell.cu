@@ -385,7 +385,7 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, con
   plan->bytes += sizeof(TrsvSlice) * (size_t)s->slices;
   TrsvCall(TrsvDeviceRoom(sizeof(int) * ((LANES + 1) * (size_t)wide + 1), &columns, NULL));
   error = Place(plan, A, c, source, position, first, wide, columns);
-  TrsvDeviceUnstage(columns, NULL);
+  TrsvDeviceRelease(columns, NULL);
   return error;
 }
 
@@ -400,7 +400,7 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   if (levels <= FEW) {
     TrsvCall(TrsvSlicesFind(A, c, levels, &first, &s->slices, &s->levels));
     if (s->levels > levels) {
-      TrsvDeviceUnstage(first, NULL);
+      TrsvDeviceRelease(first, NULL);
       first = NULL;
     }
   }
@@ -418,9 +418,9 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
 
     if (position) error = TrsvOrderedPositions(A, analysis, c, position, NULL);
     if (!error) error = Make(plan, A, c, source, position, first, room);
-    TrsvDeviceUnstage(room, NULL);
+    TrsvDeviceRelease(room, NULL);
   }
-  if (first) TrsvDeviceUnstage(first, NULL);
+  if (first) TrsvDeviceRelease(first, NULL);
   return error;
 }
 

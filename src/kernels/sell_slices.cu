@@ -160,7 +160,7 @@ static TrsvError Depth(const TrsvMatrix *A, const TrsvCut *s, int slices, const 
     error = TrsvDeviceLaunched("slices_depth");
   }
   if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   if (!error && state[GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets of slices waited longer than %g s for one of them and gave up", 1e-9 * (double)sync.patience);
   *depth = state[STOP] ? limit + 1 : (int)state[MOST];
   return error;
@@ -184,8 +184,8 @@ extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvCut *s, int l
     TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, (int *)NULL, before, *first, level);
     error = TrsvDeviceLaunched("slices_cut");
     if (!error) error = Depth(A, s, *slices, *first, limit, level, depth);
-    if (error) TrsvDeviceUnstage(*first, NULL);
+    if (error) TrsvDeviceRelease(*first, NULL);
   }
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   return error;
 }

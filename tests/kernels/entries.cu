@@ -55,8 +55,8 @@ void TestEntries(void)
         else TRSV_LAUNCH(each_entry, 1, THREADS, 0, (TrsvStream)NULL, begin, begin + n, there);
         ExpectError(TrsvDeviceLaunched("entries"), TRSV_SUCCESS, "a launch");
         ExpectError(TrsvDeviceDownload(visits[i], there, sizeof(visits[i]), NULL), TRSV_SUCCESS, "TrsvDeviceDownload");
-        TrsvDeviceUnstage(there, NULL);
-        TrsvDeviceUnstage(rows, NULL);
+        TrsvDeviceRelease(there, NULL);
+        TrsvDeviceRelease(rows, NULL);
         for (int k = 0; k <= 300; k++) Expect(visits[i][k] == (k >= n ? 0u : i && k >= n / 3 ? 2u : 1u), "%s: entry %d of %d from %d on: %u", i ? "rows_each" : "entries_each", k, n, begin, visits[i][k]);
       }
     }

@@ -155,7 +155,7 @@ TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStr
   return error;
 }
 
-void TrsvDeviceUnstage(void *device, TrsvStream) { TrsvDeviceFree(device); }
+void TrsvDeviceRelease(void *device, TrsvStream) { TrsvDeviceFree(device); }
 
 TrsvError TrsvDeviceFinish(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
 
