@@ -1,8 +1,8 @@
 /*
    ag: one kernel family that runs any scheme of AG-SpTRSV.
 
-   Source: AG-SpTRSV (ACM TACO 21(4), 2024): the code template of Section 4.2 here, transformation and scheduling (4.3, 4.4) in ag_plan.c, schemes
-   in ag_scheme.c, the choice among them (4.5) in ag_model.c and, measured, tune.c. What changed: the value is its own flag, in two halves that take turns
+   Source: Hu, Sun, Li, Sun: AG-SpTRSV: An Automatic Framework to Optimize Sparse Triangular Solve on GPUs (ACM TACO 21(4), 2024): the code
+   template of Section 4.2 here, transformation and scheduling (4.3, 4.4) in ag_plan.c, schemes in ag_scheme.c, the choice among them (4.5) in ag_model.c and, measured, tune.c. What changed: the value is its own flag, in two halves that take turns
    (no flag array, no fence, no reset), and rows that nobody depends on have none; early division is earlier still, as the diagonal's reciprocal
    is taken when values arrive; four entries of a row are polled at once; lists of tasks run in a cooperative launch, which promises
    that all blocks are there, in place of a count of blocks that should fit; where the hardware schedules, tickets.

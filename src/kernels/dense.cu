@@ -1,6 +1,6 @@
 /*
-   Dense triangles: the forms Simple, Complex 1 and Complex 2 of "Dense Lower Triangular Solver" (a course report; document 004 in docs/papers.md),
-   and ours, inverted diagonal blocks.
+   Dense triangles: the forms Simple, Complex 1 and Complex 2 of "Dense Lower Triangular Solver" (a course report whose authors are not named), and
+   ours, inverted diagonal blocks.
 
    simple    column after column (GPU Simple): a component that is known is multiplied by its column, which is taken from all rows below.
    pairs     rows multiplied by the inverses of 2 x 2 diagonal blocks ("triangle solver"), then two columns at a time (GPU Complex 1).

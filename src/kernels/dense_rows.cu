@@ -1,8 +1,8 @@
 /*
    dense: a sparse triangle whose dense parts are solved as such.
 
-   Source: document 004 in docs/papers.md for dense triangles (dense.cu), here where they occur in sparse factors: the rows are cut into segments
-   in the order of solution, some of which have a dense diagonal block. A segment is solved once all before it are: its entries outside of its
+   Source: the course report "Dense Lower Triangular Solver" for dense triangles (dense.cu), here where they occur in sparse factors: the
+   rows are cut into segments in the order of solution, some of which have a dense diagonal block. A segment is solved once all before it are: its entries outside of its
    diagonal block are multiplied with what is known and taken from b; then the block is solved, a dense one as a dense triangle, by default with
    inverted diagonal blocks, any other by the algorithm that is predicted to be the fastest for it. Where there is no dense block, that is all that
    happens, on the whole triangle.
@@ -423,4 +423,4 @@ static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
   if (n > 0 && (size_t)n < size && dense->settings.launches) (void)snprintf(line + n, size - (size_t)n, " steps=launches");
 }
 
-const TrsvAlgorithm TrsvDenseRows = {"dense", "Dense Lower Triangular Solver (document 004): dense blocks of a sparse triangle", TRSV_DEVICE, TRSV_HOST, DenseAnalyse, DenseRowsSetValues, DenseSolve, DenseDestroy, NULL, 4, DenseDescribe, 0, words};
+const TrsvAlgorithm TrsvDenseRows = {"dense", "Dense Lower Triangular Solver (a course report): dense blocks of a sparse triangle", TRSV_DEVICE, TRSV_HOST, DenseAnalyse, DenseRowsSetValues, DenseSolve, DenseDestroy, NULL, 4, DenseDescribe, 0, words};

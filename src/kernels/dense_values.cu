@@ -1,7 +1,7 @@
 /*
    The values of a dense triangle: what the forms of dense.cu make of them, once for every set.
 
-   Source: document 004 in docs/papers.md: the triangle solver of GPU Complex 1 (pairs), and the second step of GPU Complex 2, tiled in
+   Source: the course report "Dense Lower Triangular Solver": the triangle solver of GPU Complex 1 (pairs), and the second step of GPU Complex 2, tiled in
    shared memory (doubling). What changed: tiles of 32 x 32 start at once, where the publication has steps of 2, 4, 8 and 16 rows first: the inverse of the
    diagonal block of 32, and rows multiplied by it. For blocks, ours, the row multipliers M = D2^-1 L21 of a step become entries of the inverse, -M D1^-1, so that
    a block is solved by one multiplication.

@@ -1,7 +1,7 @@
 /*
    recblock: the triangle cut into triangular and square blocks; each is solved, or multiplied, by the kernel that suits it.
 
-   Source: Lu, Niu, Liu: Efficient Block Algorithms for Parallel Sparse Triangular Solve (ICPP 2020), document 002: column, row and recursive block
+   Source: Lu, Niu, Liu: Efficient Block Algorithms for Parallel Sparse Triangular Solve (ICPP 2020): column, row and recursive block
    algorithm, "Improved Recursive Block Data Structure" (reordering, DCSR), "Adaptive Kernel Selection" for SpTRSV and for SpMV. What changed:
    triangles are in rows, and the sync-free kernel sums in rows, the value its own flag, so that the bits are the same every run (published: columns,
    atomics); blocks of threads have tickets; nothing is reset but by the launch that brings b into order; reciprocals of the diagonal are taken when
