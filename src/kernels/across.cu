@@ -43,11 +43,9 @@ static __global__ void across_rows(int rows, const int *height, const unsigned c
   if (i < rows && height[i] && !attained[i]) *wrong = 1;
 }
 
-static unsigned Blocks(int n) { return ((unsigned)n + ROWS_BLOCK - 1) / ROWS_BLOCK; }
-
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *a, int turned, int *level)
 {
-  TRSV_LAUNCH(across_levels, Blocks(a->statistics.rows), ROWS_BLOCK, 0, (TrsvStream)NULL, a->statistics.rows, a->statistics.levels, (const int *)a->levels, (const int *)a->order, (bool)turned, level);
+  TRSV_LAUNCH(across_levels, TrsvBlocks(a->statistics.rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, a->statistics.rows, a->statistics.levels, (const int *)a->levels, (const int *)a->order, (bool)turned, level);
   return TrsvDeviceLaunched("across_levels");
 }
 
@@ -61,9 +59,9 @@ struct Room {
 static TrsvError Look(const TrsvMatrix *A, const TrsvAnalysis *other, const Room &r, int which)
 {
   TrsvCall(TrsvDeviceLevels(other, 0, r.height));
-  TRSV_LAUNCH(across_entries, Blocks(A->rows), ROWS_BLOCK, 0, (TrsvStream)NULL, Pattern(A), (const int *)r.height, r.attained[which], r.wrong + which);
+  TRSV_LAUNCH(across_entries, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, Pattern(A), (const int *)r.height, r.attained[which], r.wrong + which);
   TrsvCall(TrsvDeviceLaunched("across_entries"));
-  TRSV_LAUNCH(across_rows, Blocks(A->rows), ROWS_BLOCK, 0, (TrsvStream)NULL, A->rows, (const int *)r.height, (const unsigned char *)r.attained[which], r.wrong + which);
+  TRSV_LAUNCH(across_rows, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, A->rows, (const int *)r.height, (const unsigned char *)r.attained[which], r.wrong + which);
   return TrsvDeviceLaunched("across_rows");
 }
 
@@ -80,7 +78,7 @@ TrsvError TrsvDeviceAcross(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvM
   if (!error) error = Look(L, upper, r, 0);
   if (!error) error = Look(U, lower, r, 1);
   if (!error) error = TrsvDeviceDownload(wrong, r.wrong, sizeof(wrong), NULL);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   TrsvCall(error);
   lower->across = wrong[0] ? NULL : upper;
   upper->across = wrong[1] ? NULL : lower;

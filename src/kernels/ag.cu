@@ -1,8 +1,8 @@
 /*
    ag: one kernel family that runs any scheme of AG-SpTRSV.
 
-   Source: AG-SpTRSV (ACM TACO 21(4), 2024): the code template of Section 4.2 here, transformation and scheduling (4.3, 4.4) in ag_plan.c, schemes
-   in ag_scheme.c, the choice among them (4.5) in ag_model.c and, measured, tune.c. What changed: the value is its own flag, in two halves that take turns
+   Source: Hu, Sun, Li, Sun: AG-SpTRSV: An Automatic Framework to Optimize Sparse Triangular Solve on GPUs (ACM TACO 21(4), 2024): the code
+   template of Section 4.2 here, transformation and scheduling (4.3, 4.4) in ag_plan.c, schemes in ag_scheme.c, the choice among them (4.5) in ag_model.c and, measured, tune.c. What changed: the value is its own flag, in two halves that take turns
    (no flag array, no fence, no reset), and rows that nobody depends on have none; early division is earlier still, as the diagonal's reciprocal
    is taken when values arrive; four entries of a row are polled at once; lists of tasks run in a cooperative launch, which promises
    that all blocks are there, in place of a count of blocks that should fit; where the hardware schedules, tickets.
@@ -203,8 +203,6 @@ template <class T> static __global__ void ag_fill(long n, T *words)
   if (k < n) words[k] = trsv_not_ready<T>();
 }
 
-static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
-
 /* All words as before the first solve, and all turns. */
 static TrsvError Reset(const TrsvPlan *plan, Ag *a, TrsvStream stream)
 {
@@ -216,8 +214,8 @@ static TrsvError Reset(const TrsvPlan *plan, Ag *a, TrsvStream stream)
   error = TrsvDeviceUpload(a->tickets, zero, sizeof(unsigned) * (size_t)a->launches, stream);
   free(zero);
   TrsvCall(error);
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_fill<float>), Blocks(2 * (long)a->rows), 256, 0, stream, 2 * (long)a->rows, (float *)a->words);
-  else TRSV_LAUNCH((ag_fill<double>), Blocks(2 * (long)a->rows), 256, 0, stream, 2 * (long)a->rows, (double *)a->words);
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_fill<float>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows, (float *)a->words);
+  else TRSV_LAUNCH((ag_fill<double>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows, (double *)a->words);
   return TrsvDeviceLaunched("ag_fill");
 }
 
@@ -302,7 +300,7 @@ static TrsvError AgAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
 static TrsvError AgSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   Ag            *a    = (Ag *)plan->data;
-  const unsigned grid = Blocks((long)a->off + (a->inverse ? a->rows : 0));
+  const unsigned grid = TrsvBlocks((long)a->off + (a->inverse ? a->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_gather<float>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const float *)values, (float *)a->values, (float *)a->inverse);

@@ -5,7 +5,7 @@
 */
 #include <stdio.h>
 #include <string.h>
-#include "impl.h"
+#include "chunk.h"
 
 static const TrsvAlgorithm *const table[] = {
   &TrsvSerial,
@@ -33,6 +33,8 @@ const char *TrsvAlgorithmSource(const TrsvAlgorithm *a) { return a->source; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
 int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & TRSV_BITS_VARY) != 0; }
 
+int TrsvAlgorithmRuns(const TrsvAlgorithm *a) { return !(a->traits & TRSV_NEEDS_CLUSTERS) || TrsvDeviceHolds(CHUNK_SHARED); }
+
 double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision)
 {
   TrsvCosts costs;
@@ -53,21 +55,29 @@ static const TrsvAlgorithm *ByGranularity(const TrsvStatistics *s, char *why, si
   return TrsvAlgorithmFind(thread ? "thread" : "warp");
 }
 
+/* The shortest predicted time of those that run here: a choice that cannot is none. */
 static const TrsvAlgorithm *ByModel(const TrsvStatistics *s, TrsvPrecision precision, char *why, size_t size)
 {
   const TrsvCosts      costs = TrsvGetCosts();
   const TrsvAlgorithm *a, *best = NULL;
-  size_t               end = 0;
+  double               least = 0;
+  size_t               end;
 
-  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
-    if (a->predict && (!best || a->predict(&costs, s, precision) < best->predict(&costs, s, precision))) best = a;
   (void)snprintf(why, size, "predicted");
   end = strlen(why);
-  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
-    if (a->predict && end < size) {
-      (void)snprintf(why + end, size - end, "%s %s %.3g ms", end > 9 ? "," : "", a->name, 1e3 * a->predict(&costs, s, precision));
-      end = strlen(why);
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
+    double seconds;
+
+    if (!a->predict || !TrsvAlgorithmRuns(a)) continue;
+    seconds = a->predict(&costs, s, precision);
+    if (!best || seconds < least) {
+      best  = a;
+      least = seconds;
     }
+    if (end >= size) continue;
+    (void)snprintf(why + end, size - end, "%s %s %.3g ms", end > 9 ? "," : "", a->name, 1e3 * seconds);
+    end = strlen(why);
+  }
   return best;
 }
 

@@ -65,8 +65,8 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
   }
   __syncthreads();
   /* where offsets fall, nothing is known of the rows behind; and nothing behind the last offset is read */
-  const int sound = (int)extreme[1], end = min(offset[sound], entries);
-  for (int k = min(max(offset[0], 0), end) + t; k < end; k += BLOCK) {
+  const int sound = (int)extreme[1], end = max(min(offset[sound], entries), 0);
+  entries_each<BLOCK>(min(max(offset[0], 0), end), end, [&](int k) {
     const int n = segment(offset, sound, k), i = first + n, j = A.columns[k];
     bool      good = A.lower ? j >= 0 && j <= i - unit : j >= i + unit && j < A.rows;
 
@@ -80,7 +80,7 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
       profile += away;
       farthest = max(farthest, away);
     }
-  }
+  });
   distance = warp_sum(distance);
   profile  = warp_sum(profile);
   chained  = warp_sum(chained);
@@ -153,10 +153,10 @@ static __global__ void analysis_entries(const Pattern A, int *row, int *place)
 
   for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
   __syncthreads();
-  for (int k = offset[0] + t; k < offset[rows]; k += BLOCK) {
+  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
     row[k]   = first + segment(offset, rows, k);
     place[k] = k;
-  }
+  });
 }
 
 /* One thread for each entry of the transpose, and for each of its rows and one more: the first entry whose column is not smaller. */
@@ -175,8 +175,6 @@ static __global__ void analysis_turn(int rows, int entries, const unsigned *sort
   }
   offsets[k] = low;
 }
-
-static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
 
 /* Says what is wrong with a row, as the host's analysis does. */
 static TrsvError Describe(const TrsvMatrix *A, int i, int entries)
@@ -204,7 +202,7 @@ static TrsvError Check(const TrsvMatrix *A, unsigned *word, Found *room, Found *
     return TrsvCheckStart(A, found->start);
   }
   TrsvCall(TrsvDeviceClear(room, sizeof(*room), NULL));
-  TRSV_LAUNCH(analysis_check, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), word, room);
+  TRSV_LAUNCH(analysis_check, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), word, room);
   TrsvCall(TrsvDeviceLaunched("analysis_check"));
   if (word) TrsvCall(TrsvSearchLevels(A, &room->wrong, word, word + A->rows, &room->search));
   TrsvCall(TrsvDeviceDownload(found, room, sizeof(*found), NULL));
@@ -224,9 +222,9 @@ static TrsvError LevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, un
   a->levels = a->order + rows;
   if (!rows) return TrsvDeviceClear(a->levels, sizeof(int), NULL);
   TrsvCall(TrsvSortLevels(rows, levels, word, sorted, (int *)sorted + rows, a->order));
-  TRSV_LAUNCH(analysis_bounds, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, rows, levels, levels > 1 ? sorted : word, a->levels);
+  TRSV_LAUNCH(analysis_bounds, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, levels, levels > 1 ? sorted : word, a->levels);
   TrsvCall(TrsvDeviceLaunched("analysis_bounds"));
-  TRSV_LAUNCH(analysis_span, Blocks(levels), BLOCK, 0, (TrsvStream)NULL, Pattern(A), entries, levels, (const int *)a->levels, (const int *)a->order, sum);
+  TRSV_LAUNCH(analysis_span, TrsvBlocks(levels, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), entries, levels, (const int *)a->levels, (const int *)a->order, sum);
   TrsvCall(TrsvDeviceLaunched("analysis_span"));
   TrsvCall(TrsvDeviceDownload(found, sum, sizeof(found), NULL));
   a->statistics.span   = (double)found[0] / rows;
@@ -259,35 +257,34 @@ extern "C" TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
   TrsvCall(TrsvCheckStart(A, 0));
   TrsvCall(TrsvDeviceRoom(sizeof(*room) + 3 * sizeof(unsigned) * (size_t)A->rows, &room, NULL));
   error = Analyse(A, room, a);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   return error;
 }
 
 extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
   Found     found, *room;
-  int      *row, bits = 1;
+  int      *row;
   TrsvError error;
 
   TrsvCall(TrsvDeviceRoom(sizeof(*room), &room, NULL));
   error = Check(A, NULL, room, &found);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   TrsvCall(error);
   const size_t entries = (size_t)found.entries;
   TrsvCall(TrsvDeviceRoom(3 * sizeof(int) * entries, &row, NULL)); /* and each entry's place; and sorted columns */
   int *const      place  = row + entries;
   unsigned *const sorted = (unsigned *)place + entries;
 
-  while (bits < 31 && (A->rows - 1) >> bits > 0) bits++;
   if (A->rows) {
-    TRSV_LAUNCH(analysis_entries, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), row, place);
+    TRSV_LAUNCH(analysis_entries, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), row, place);
     error = TrsvDeviceLaunched("analysis_entries");
   }
-  if (!error) error = TrsvDeviceSort(found.entries, bits, (const unsigned *)A->columns, sorted, place, source);
+  if (!error) error = TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, place, source);
   if (!error) {
-    TRSV_LAUNCH(analysis_turn, Blocks(max(A->rows + 1, found.entries)), BLOCK, 0, (TrsvStream)NULL, A->rows, found.entries, sorted, source, row, offsets, columns);
+    TRSV_LAUNCH(analysis_turn, TrsvBlocks(max(A->rows + 1, found.entries), BLOCK), BLOCK, 0, (TrsvStream)NULL, A->rows, found.entries, sorted, source, row, offsets, columns);
     error = TrsvDeviceLaunched("analysis_turn");
   }
-  TrsvDeviceUnstage(row, NULL);
+  TrsvDeviceRelease(row, NULL);
   return error;
 }

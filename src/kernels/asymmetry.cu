@@ -24,12 +24,12 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) asymmetry_row
 
   for (int n = t; n <= count; n += BLOCK) start[n] = offsets[first + n];
   __syncthreads();
-  for (int k = start[0] + t; k < start[count]; k += BLOCK) {
+  entries_each<BLOCK>(start[0], start[count], [&](int k) {
     const int    i = first + segment(start, count, k), j = columns[k];
     const double v = values[k];
     int          low = offsets[j], high = offsets[j + 1];
 
-    if (j == i) continue;
+    if (j == i) return;
     while (low < high) {
       const int middle = low + (high - low) / 2;
 
@@ -41,7 +41,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) asymmetry_row
 
     s += there ? d * d / 2 : d * d; /* an entry without another stands for both */
     a += v * v;
-  }
+  });
   skew[t] = s;
   all[t]  = a;
   for (int half = BLOCK / 2; half; half /= 2) {
@@ -58,7 +58,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) asymmetry_row
 
 extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, double *asymmetry)
 {
-  const unsigned grid  = (unsigned)((rows + BLOCK - 1) / BLOCK);
+  const unsigned grid  = TrsvBlocks(rows, BLOCK);
   const size_t   bytes = 2 * sizeof(double) * grid;
   double        *sums, *host, skew = 0, all = 0;
   TrsvError      error;
@@ -70,7 +70,7 @@ extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int
     else TRSV_LAUNCH(asymmetry_rows<double>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns, (const double *)values, sums);
     error = TrsvDeviceLaunched("asymmetry_rows");
     if (!error) error = TrsvDeviceDownload(host, sums, bytes, NULL);
-    TrsvDeviceUnstage(sums, NULL);
+    TrsvDeviceRelease(sums, NULL);
   }
   for (unsigned b = 0; b < grid && !error; b++) {
     skew += host[2 * b];

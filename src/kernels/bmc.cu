@@ -53,10 +53,10 @@ static TrsvError Holds(const TrsvGrid *g, const int *offsets, const int *columns
   TrsvError error;
 
   TrsvCall(TrsvDeviceStage(&wrong, sizeof(wrong), &word, NULL));
-  TRSV_LAUNCH(bmc_holds, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, *g, rows, offsets, columns, word);
+  TRSV_LAUNCH(bmc_holds, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, *g, rows, offsets, columns, word);
   error = TrsvDeviceLaunched("bmc_holds");
   if (!error) error = TrsvDeviceDownload(&wrong, word, sizeof(wrong), NULL);
-  TrsvDeviceUnstage(word, NULL);
+  TrsvDeviceRelease(word, NULL);
   *yes = !wrong;
   return error;
 }
@@ -65,14 +65,12 @@ static TrsvError Holds(const TrsvGrid *g, const int *offsets, const int *columns
 static TrsvError Sort(int rows, const unsigned *colour, int colours, unsigned *work, TrsvOrdering *o)
 {
   int *const natural = (int *)work + rows, *starts;
-  int        bits    = 1;
   TrsvError  error;
 
-  while (bits < 31 && (colours - 1) >> bits > 0) bits++;
-  TRSV_LAUNCH(bmc_natural, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, rows, natural);
+  TRSV_LAUNCH(bmc_natural, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, natural);
   TrsvCall(TrsvDeviceLaunched("bmc_natural"));
-  TrsvCall(TrsvDeviceSort(rows, bits, colour, work, natural, o->order));
-  TRSV_LAUNCH(bmc_starts, Blocks(rows + 1), BLOCK, 0, (TrsvStream)NULL, rows, colours, work, o->colour);
+  TrsvCall(TrsvDeviceSort(rows, TrsvBits(colours - 1), colour, work, natural, o->order));
+  TRSV_LAUNCH(bmc_starts, TrsvBlocks(rows + 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, colours, work, o->colour);
   TrsvCall(TrsvDeviceLaunched("bmc_starts"));
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)colours + 1), &starts));
   error = TrsvDeviceDownload(starts, o->colour, sizeof(int) * ((size_t)colours + 1), NULL);
@@ -93,7 +91,7 @@ static TrsvError Samples(int rows, const int *offsets, const int *columns, const
   TRSV_LAUNCH(bmc_sample, 1, TRSV_GRID_SAMPLES, 0, (TrsvStream)NULL, rows, offsets, columns, values, room);
   error = TrsvDeviceLaunched("bmc_sample");
   if (!error) error = TrsvDeviceDownload(samples, room, sizeof(*samples), NULL);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   if (!error && samples->entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", samples->entries);
   return error;
 }
@@ -109,7 +107,7 @@ static TrsvError Order(int rows, const int *offsets, const int *columns, const d
   TrsvCall(TrsvGridFind(rows, &samples, Holds, offsets, columns, &g, &grid));
   if (grid) {
     colours = TrsvGridColours(&g);
-    TRSV_LAUNCH(bmc_grid_colours, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, g, rows, colour);
+    TRSV_LAUNCH(bmc_grid_colours, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, g, rows, colour);
     TrsvCall(TrsvDeviceLaunched("bmc_grid_colours"));
   } else TrsvCall(TrsvDeviceColourWaves(rows, samples.entries, offsets, columns, values, colour, &colours));
   TrsvCall(TrsvOrderingCreate(rows, colours, TRSV_DEVICE, ordering));
@@ -130,6 +128,6 @@ extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *co
   }
   TrsvCall(TrsvDeviceRoom(3 * sizeof(unsigned) * (size_t)rows, &colour, NULL));
   error = Order(rows, offsets, columns, values, colour, ordering);
-  TrsvDeviceUnstage(colour, NULL);
+  TrsvDeviceRelease(colour, NULL);
   return error;
 }

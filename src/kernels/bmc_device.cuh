@@ -13,8 +13,6 @@ enum {
   BLOCK = 256
 };
 
-static inline unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
-
 /* The colours of the rows of any pattern, below *colours: as TrsvColourWaves. */
 TrsvError TrsvDeviceColourWaves(int rows, int entries, const int *offsets, const int *columns, const double *values, unsigned *colour, int *colours);
 

@@ -46,8 +46,9 @@ static __global__ void bmc_check(const Rows A, unsigned *bad)
   __syncthreads();
   const int sound = (int)falls[0]; /* nothing is known of the rows behind */
   if (t == 0 && sound < rows) atomicMin(bad, (unsigned)(first + sound));
-  for (int k = (sound ? offset[0] : 0) + t, end = sound ? offset[sound] : 0; k < end; k += BLOCK)
+  entries_each<BLOCK>(sound ? offset[0] : 0, sound ? offset[sound] : 0, [&](int k) {
     if (A.columns[k] < 0 || A.columns[k] >= A.rows) atomicMin(bad, (unsigned)(first + segment(offset, sound, k)));
+  });
 }
 
 /* differs[i]: has row i other columns than the one before it? */
@@ -65,11 +66,11 @@ static __global__ void bmc_differs(const Rows A, int *differs)
     other[t]  = !length[t];
   }
   __syncthreads();
-  for (int k = offset[0] + t; k < offset[rows]; k += BLOCK) {
+  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
     const int n = segment(offset, rows, k);
 
     if (length[n] && A.columns[k] != A.columns[k - length[n]]) atomicMax(&other[n], 1);
-  }
+  });
   __syncthreads();
   if (t < rows) differs[i] = other[t];
 }
@@ -107,12 +108,12 @@ static __global__ void bmc_scale(const Rows A)
 
   diagonal[t] = largest[t] = 0;
   __syncthreads();
-  for (int k = offset[0] + t; k < offset[rows]; k += BLOCK) {
+  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
     const int    n    = segment(offset, rows, k);
     const double size = fabs(A.values[k]);
 
     if (size > 0) atomicMax(A.columns[k] == first + n ? &diagonal[n] : &largest[n], (Bits)trsv_bits(size)); /* no NaN; in the order of their bits */
-  }
+  });
   __syncthreads();
   if (t < rows) A.scale[first + t] = TrsvScale(trsv_from_bits(diagonal[t]), trsv_from_bits(largest[t]));
 }
@@ -125,11 +126,11 @@ static __global__ void bmc_most(const Rows A)
 
   largest[t] = 0;
   __syncthreads();
-  for (int k = offset[0] + t; k < offset[rows]; k += BLOCK) {
+  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
     const int n = segment(offset, rows, k), i = first + n, j = A.columns[k];
 
     if (i != j) atomicMax(&largest[n], (Bits)trsv_bits(TrsvStrength(A.values[k], A.scale[i], A.scale[j])));
-  }
+  });
   __syncthreads();
   if (t < rows) A.most[first + t] = trsv_from_bits(largest[t]);
 }
@@ -140,13 +141,13 @@ static __global__ void bmc_edges(const Rows A, int nodes, unsigned *later, int *
   TRSV_SHARED(int, offset, BLOCK + 1);
   const int first = (int)blockIdx.x * BLOCK, rows = load_offsets(A, first, offset);
 
-  for (int k = offset[0] + (int)threadIdx.x; k < offset[rows]; k += BLOCK) {
+  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
     const int  i = first + segment(offset, rows, k), j = A.columns[k], n = A.node[i], m = A.node[j];
     const bool strong = !A.values || TrsvStrong(A.values[k], A.scale[i], A.scale[j], A.most[i], A.most[j]);
 
     later[k] = (unsigned)(n == m ? nodes : max(n, m));
     edge[k]  = strong ? min(n, m) : ~min(n, m);
-  }
+  });
 }
 
 /* Where the edges of each node start: the first whose node is not smaller. */
@@ -229,7 +230,7 @@ static __global__ void bmc_wave_colours(const Rows A, const unsigned *word, unsi
 static TrsvError FindNodes(const Rows &A, int *work, int *nodes)
 {
   int *const     differs = work, *const before = work + A.rows, *const start = before + A.rows + 1;
-  const unsigned blocks  = Blocks(A.rows);
+  const unsigned blocks  = TrsvBlocks(A.rows, BLOCK);
 
   TRSV_LAUNCH(bmc_differs, blocks, BLOCK, 0, (TrsvStream)NULL, A, differs);
   TrsvCall(TrsvDeviceLaunched("bmc_differs"));
@@ -251,11 +252,9 @@ static TrsvError FindEdges(const Rows &A, int nodes, int *room, int *start, cons
 {
   unsigned *const later = (unsigned *)room, *const sorted = later + A.entries;
   int *const      unsorted = room + 2 * (size_t)A.entries, *const edges = unsorted + A.entries;
-  const unsigned  blocks = Blocks(A.rows);
-  int             bits   = 1;
+  const unsigned  blocks = TrsvBlocks(A.rows, BLOCK);
 
   *edge = edges;
-  while (bits < 31 && nodes >> bits) bits++;
   if (A.values) {
     TRSV_LAUNCH(bmc_scale, blocks, BLOCK, 0, (TrsvStream)NULL, A);
     TrsvCall(TrsvDeviceLaunched("bmc_scale"));
@@ -264,8 +263,8 @@ static TrsvError FindEdges(const Rows &A, int nodes, int *room, int *start, cons
   }
   TRSV_LAUNCH(bmc_edges, blocks, BLOCK, 0, (TrsvStream)NULL, A, nodes, later, unsorted);
   TrsvCall(TrsvDeviceLaunched("bmc_edges"));
-  TrsvCall(TrsvDeviceSort(A.entries, bits, later, sorted, unsorted, edges));
-  TRSV_LAUNCH(bmc_edge_starts, Blocks(nodes + 1), BLOCK, 0, (TrsvStream)NULL, nodes, A.entries, sorted, start);
+  TrsvCall(TrsvDeviceSort(A.entries, TrsvBits(nodes), later, sorted, unsorted, edges));
+  TRSV_LAUNCH(bmc_edge_starts, TrsvBlocks(nodes + 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, nodes, A.entries, sorted, start);
   return TrsvDeviceLaunched("bmc_edge_starts");
 }
 
@@ -310,7 +309,7 @@ static TrsvError Colour(const Rows &A, int *room, unsigned *state, unsigned *col
   int        nodes;
   const int *edge;
 
-  TRSV_LAUNCH(bmc_check, Blocks(A.rows), BLOCK, 0, (TrsvStream)NULL, A, state + BAD);
+  TRSV_LAUNCH(bmc_check, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, state + BAD);
   TrsvCall(TrsvDeviceLaunched("bmc_check"));
   TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
   if (told[BAD] < (unsigned)A.rows) return Describe(A, (int)told[BAD]);
@@ -318,7 +317,7 @@ static TrsvError Colour(const Rows &A, int *room, unsigned *state, unsigned *col
   TrsvCall(FindEdges(A, nodes, room, start, &edge));
   unsigned *const word = (unsigned *)start + nodes_at_most + 1;
   TrsvCall(FindWords(nodes, start, edge, word, state));
-  TRSV_LAUNCH(bmc_wave_colours, Blocks(A.rows), BLOCK, 0, (TrsvStream)NULL, A, word, colour, state + MOST);
+  TRSV_LAUNCH(bmc_wave_colours, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, word, colour, state + MOST);
   TrsvCall(TrsvDeviceLaunched("bmc_wave_colours"));
   TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
   if (told[DATAFLOW_GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for an ordering waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvPatienceLimit());
@@ -342,8 +341,8 @@ TrsvError TrsvDeviceColourWaves(int rows, int entries, const int *offsets, const
   if (!error) error = TrsvDeviceStage(state, sizeof(state), &shared, NULL);
   if (error) shared = NULL;
   if (!error) error = Colour(Rows{rows, entries, offsets, columns, values, scale, scale ? scale + r : NULL, room}, room + 4 * r + 1, shared, colour, colours);
-  if (shared) TrsvDeviceUnstage(shared, NULL);
-  if (scale) TrsvDeviceUnstage(scale, NULL);
-  if (room) TrsvDeviceUnstage(room, NULL);
+  if (shared) TrsvDeviceRelease(shared, NULL);
+  if (scale) TrsvDeviceRelease(scale, NULL);
+  if (room) TrsvDeviceRelease(room, NULL);
   return error;
 }

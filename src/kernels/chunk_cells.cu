@@ -125,15 +125,14 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSc
 {
   const size_t uses = (size_t)e->uses, moved = e->life < 0 ? 0 : uses;
   unsigned    *unsorted, now[CHUNK_WORDS];
-  int         *numbers, bits = 1;
+  int         *numbers;
 
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->stages, e->stage_chunk); }, &memory[0]));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(CHUNK_WORDS, e->words), a.take(uses, e->user), a.take(uses + 1, e->fresh), a.take(uses, e->used), a.take(uses, e->sorted_use), a.take(uses + 1, e->group); }, &early[0]));
   unsorted = (unsigned *)e->fresh; /* until they are sorted */
   numbers  = e->group;
-  while (bits < 31 && 1 << bits < e->nodes) bits++;
   TrsvCall(ChunkLaunch("cells_uses", cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
-  TrsvCall(TrsvDeviceSort(e->uses, bits, unsorted, e->used, numbers, e->sorted_use));
+  TrsvCall(TrsvDeviceSort(e->uses, TrsvBits(e->nodes - 1), unsorted, e->used, numbers, e->sorted_use));
   /* when the sort's own room has been given back */
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(uses, e->cell), a.take(uses, e->imports); }, &memory[1]));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {

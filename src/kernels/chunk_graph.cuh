@@ -6,6 +6,7 @@
 #ifndef TRSV_CHUNK_GRAPH_CUH
 #define TRSV_CHUNK_GRAPH_CUH
 
+#include <limits.h>
 #include "vocabulary.cuh"
 #include "chunk.h"
 
@@ -201,6 +202,9 @@ static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size
   return (fit < most ? fit : most) / 16 * 16;
 }
 
+/* Can so many be numbered, and a place among them be told as a source, 2 + where? Else another algorithm is to be taken. */
+static inline TrsvError ChunkCount(size_t count, const char *what) { return count >= INT_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %zu %s are too many for 32-bit indices", count, what) : TRSV_SUCCESS; }
+
 /* Pieces of one allocation: taken once to see how much is needed, once more to have them. */
 struct ChunkArena {
   char  *base;
@@ -227,17 +231,15 @@ template <class F> static inline TrsvError ChunkAllocate(TrsvError (*allocate)(s
 
 /* The same for what is needed while a plan is made; ChunkLeave gives it back. */
 static inline TrsvError ChunkRoom(size_t bytes, void *pointer) { return TrsvDeviceRoom(bytes, pointer, NULL); }
-static inline void      ChunkLeave(void *memory) { TrsvDeviceUnstage(memory, NULL); }
+static inline void      ChunkLeave(void *memory) { TrsvDeviceRelease(memory, NULL); }
 
 template <class F> static inline TrsvError ChunkBorrow(F layout, void **memory) { return ChunkAllocate(ChunkRoom, layout, memory); }
-
-static inline unsigned ChunkBlocks(size_t n) { return (unsigned)((n + CHUNK_BLOCK - 1) / CHUNK_BLOCK); }
 
 /* Launches a thread for each of n. */
 template <class Kernel, class... Arguments> static inline TrsvError ChunkLaunch(const char *name, Kernel kernel, size_t n, Arguments... arguments)
 {
   if (!n) return TRSV_SUCCESS;
-  TRSV_LAUNCH(kernel, ChunkBlocks(n), CHUNK_BLOCK, 0, (TrsvStream)NULL, arguments...);
+  TRSV_LAUNCH(kernel, TrsvBlocks(n, CHUNK_BLOCK), CHUNK_BLOCK, 0, (TrsvStream)NULL, arguments...);
   return TrsvDeviceLaunched(name);
 }
 

@@ -173,7 +173,7 @@ static TrsvError Cut(ChunkOrder *o, void *memory[])
   const size_t n = (size_t)o->graph.n;
   LongView     v;
   unsigned    *keys, *sorted;
-  int         *count, *behind, *numbers, *order, *offsets, *columns, *source, *owner, *diagonal, bits = 1, entries;
+  int         *count, *behind, *numbers, *order, *offsets, *columns, *source, *owner, *diagonal;
 
   v.G = o->graph;
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); }, &memory[0]));
@@ -181,23 +181,23 @@ static TrsvError Cut(ChunkOrder *o, void *memory[])
   TrsvCall(TrsvDeviceScan(v.G.n, count, v.first));
   TrsvCall(TrsvDeviceDownload(&v.sums, v.first + n, sizeof(int), NULL));
 
-  const size_t sums = (size_t)v.sums, all = n + sums;
-  while (bits < 31 && 1 << bits < v.G.n) bits++;
+  /* each sum takes the place of what it sums */
+  const size_t sums = (size_t)v.sums, all = n + sums, entries = (size_t)o->entries - (v.G.stored ? n : 0) + sums;
+  TrsvCall(ChunkCount(all, "rows and partial sums"));
+  TrsvCall(ChunkCount(entries, "dependencies"));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(sums, keys), a.take(sums, sorted), a.take(sums, numbers), a.take(sums, order), a.take(sums, v.place), a.take(all, v.lengths); }, &memory[1]));
   TrsvCall(ChunkLaunch("long_follow", long_follow, sums, v, behind, keys, numbers));
   TrsvCall(TrsvDeviceScan(v.G.n, behind, v.shift));
-  TrsvCall(TrsvDeviceSort(v.sums, bits, keys, sorted, numbers, order));
+  TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.n - 1), keys, sorted, numbers, order));
   TrsvCall(ChunkLaunch("long_place", long_place, sums, v, sorted, order));
   TrsvCall(ChunkLaunch("long_lengths", long_lengths, n > sums ? n : sums, v));
-  /* each sum takes the place of what it sums */
-  entries = o->entries - (v.G.stored ? v.G.n : 0) + v.sums;
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(all + 1, offsets), a.take((size_t)entries, columns), a.take((size_t)entries, source), a.take(all, owner), a.take(all, diagonal); }, &o->extended));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(all + 1, offsets), a.take(entries, columns), a.take(entries, source), a.take(all, owner), a.take(all, diagonal); }, &o->extended));
   v.offsets = offsets, v.columns = columns, v.source = source, v.owner = owner, v.diagonal = diagonal;
   TrsvCall(TrsvDeviceScan((int)all, v.lengths, v.offsets));
   TrsvCall(ChunkLaunch("long_rows", long_rows, n, v));
   TrsvCall(ChunkLaunch("long_sums", long_sums, sums, v));
   o->graph   = {(int)all, 1, 0, offsets, columns, source, owner, diagonal};
-  o->entries = entries;
+  o->entries = (int)entries;
   o->longest = CHUNK_ITEMS;
   return TrsvDeviceFinish();
 }

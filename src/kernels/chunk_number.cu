@@ -83,14 +83,13 @@ TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmissio
   const TrsvChunkSettings *s = &t->settings;
   const size_t             n = (size_t)t->nodes, chunks = (size_t)s->chunks;
   unsigned *const          keys = t->spare[1];
-  int                      bits = 1, chunk_bits = 1, totals[3];
+  const int                bits = TrsvBits(t->times - 1), chunk_bits = TrsvBits(s->chunks - 1);
+  int                      totals[3];
 
   e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring, e->life = s->life;
   e->nodes = t->nodes;
   e->stored = o->stored, e->toward = o->toward;
   e->cuts = t->cuts, e->first = t->first, e->time = t->time, e->taken = t->taken, e->sorted = t->sorted;
-  while (bits < 31 && 1 << bits < t->times) bits++;
-  while (1 << chunk_bits < s->chunks) chunk_bits++;
   if (bits + chunk_bits > 32) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps in %d chunks is too long", t->times, s->chunks);
   e->bits = bits;
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {

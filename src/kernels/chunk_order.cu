@@ -144,7 +144,7 @@ static TrsvError Search(const TrsvAnalysis *analysis, const ChunkOrder *o)
   if (!error) error = ChunkLaunch("chunk_count", chunk_count, (size_t)G.n, G, starts + 1, mail);
   if (!error) error = TrsvDeviceScan(G.n, starts + 1, starts);
   if (!error) {
-    TRSV_LAUNCH(chunk_heights, min(ChunkBlocks((size_t)G.n), blocks), CHUNK_BLOCK, 0, (TrsvStream)NULL, G, ChunkSync(o->words), levels, starts, mail, words, o->height);
+    TRSV_LAUNCH(chunk_heights, min(TrsvBlocks((size_t)G.n, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, (TrsvStream)NULL, G, ChunkSync(o->words), levels, starts, mail, words, o->height);
     error = TrsvDeviceLaunched("chunk_heights");
   }
   ChunkLeave(memory);
@@ -156,7 +156,7 @@ static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
   const ChunkGraph &G = o->graph;
 
   /* cutting rows makes chains longer, by as many partial sums as follow each other */
-  for (o->bits = 1; o->bits < 31 && 1ll << o->bits <= (long long)analysis->statistics.levels * (G.owner ? 8 : 1);) o->bits++;
+  o->bits = TrsvBits((long)analysis->statistics.levels * (G.owner ? 8 : 1));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));
   TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
   return analysis->across && !G.owner ? TrsvDeviceLevels(analysis->across, !G.lower, o->height) : Search(analysis, o);

@@ -405,6 +405,7 @@ static TrsvError Allocate(const ChunkOrder *o, const TrsvChunkSettings *s, Chunk
   const size_t n = (size_t)o->graph.n, nodes = Nodes(o, s);
 
   TrsvChunkTimesFree(t);
+  TrsvCall(ChunkCount(nodes, "records"));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     a.take(n + 1, t->cuts);
     if (several) a.take(n + 1, t->first), a.take(nodes, t->taken), a.take((size_t)o->entries, t->sorted);

@@ -56,7 +56,7 @@ static TrsvError Place(TrsvPlan *plan, const Chunk *c, const int *map, int **pla
   if (!map) return TRSV_SUCCESS;
   TrsvCall(Keep(plan, sizeof(int) * c->places, &made));
   *places = made;
-  TRSV_LAUNCH(chunk_places, (unsigned)((c->places + 255) / 256), 256, 0, (TrsvStream)NULL, c->places, (const int *)c->rows, map, made);
+  TRSV_LAUNCH(chunk_places, TrsvBlocks((long)c->places, 256), 256, 0, (TrsvStream)NULL, c->places, (const int *)c->rows, map, made);
   return TrsvDeviceLaunched("chunk_places");
 }
 
@@ -82,8 +82,11 @@ static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int 
   ChunkSchedule           *s = &c->schedule;
   const TrsvChunkSettings *settings = &times->settings;
   const int                size = (int)TrsvValueSize(plan->precision), capacity = ChunkCapacity(settings, CHUNK_LEAST, size);
-  ChunkEmission            e = ChunkEmission();
+  /* each record has a diagonal; each entry is a dependency of one, and so is each partial sum */
+  const size_t  records = (size_t)times->nodes, dependencies = (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) + (size_t)(times->nodes - order->graph.n);
+  ChunkEmission e = ChunkEmission();
 
+  TrsvCall(ChunkCount(records + dependencies, "records and dependencies"));
   *s          = ChunkSchedule();
   s->settings = *settings;
   s->settings.life = life;
@@ -111,8 +114,6 @@ static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int 
   while (s->settings.stages > CHUNK_LEAST && ChunkCapacity(settings, s->settings.stages, size) < s->cells) s->settings.stages--;
 
   const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size);
-  /* each record has a diagonal; each entry is a dependency of one, and so is each partial sum */
-  const size_t records = (size_t)times->nodes, dependencies = (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) + (size_t)(times->nodes - order->graph.n);
   ChunkDraft   draft = ChunkDraft();
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
   c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
@@ -171,13 +172,12 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   ChunkTimes times = ChunkTimes();
   TrsvCosts  costs;
   TrsvError  error;
-  int        multiprocessors, clusters;
+  int        multiprocessors;
 
   TrsvCall(TrsvAlloc(sizeof(Chunk), &plan->data));
   memset(plan->data, 0, sizeof(Chunk));
   if (!A->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceHasClusters(&clusters));
-  if (!clusters) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more");
+  if (!TrsvAlgorithmRuns(&TrsvChunk)) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more with %d KB of shared memory for a block", CHUNK_SHARED / 1024);
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvSyncCreate(&((Chunk *)plan->data)->sync));
   TrsvCall(TrsvChunkOrder(A, analysis, source, &order));

@@ -91,7 +91,7 @@ template <class T> static __global__ void csc_fill(int rows, const unsigned *deg
 
 template <class T> static TrsvError Launch(const Csc *c, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid   = (unsigned)((c->columns.rows + WARPS - 1) / WARPS);
+  const unsigned grid   = TrsvBlocks(c->columns.rows, WARPS);
   auto           kernel = csc_solve<T>;
 
   TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CscView<T>(c), (const T *)b, (T *)x);
@@ -134,7 +134,7 @@ static TrsvError MakeCounters(TrsvPlan *plan, Csc *c, const TrsvMatrix *A)
 
 static TrsvError CscAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const unsigned grid = (unsigned)((A->rows + 255) / 256);
+  const unsigned grid = TrsvBlocks(A->rows, 256);
   Csc           *c;
 
   (void)analysis;

@@ -6,7 +6,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include <cusparse.h>
+#include "cusparse.cuh"
 #include "vocabulary.cuh"
 
 typedef struct {
@@ -23,12 +23,6 @@ typedef struct {
 
 static const double one      = 1; /* alpha, in the type of the solve */
 static const float  one_float = 1;
-
-static TrsvError Check(cusparseStatus_t s, const char *what)
-{
-  if (s == CUSPARSE_STATUS_SUCCESS) return TRSV_SUCCESS;
-  return TrsvFail(s == CUSPARSE_STATUS_ALLOC_FAILED || s == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cusparseGetErrorString(s));
-}
 
 /* One thread for each value. */
 template <class T> static __global__ void cusparse_gather(int nnz, const int *source, const T *from, T *values)
@@ -99,7 +93,7 @@ static const void *Alpha(const Cusparse *c) { return c->type == CUDA_R_32F ? (co
 static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   Cusparse      *c    = (Cusparse *)plan->data;
-  const unsigned grid = (unsigned)((c->nnz + 255) / 256);
+  const unsigned grid = TrsvBlocks(c->nnz, 256);
   size_t         bytes;
 
   TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));

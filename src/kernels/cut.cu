@@ -79,11 +79,11 @@ static __global__ void cut_rank(const Pattern A, const Cutting c, const int *lev
 
   for (int n = t; n <= rows; n += BLOCK) start[n] = A.before(first + n);
   __syncthreads();
-  for (int k = start[0] + t; k < start[rows]; k += BLOCK) {
+  entries_each<BLOCK>(start[0], start[rows], [&](int k) {
     const int n = segment(start, rows, k), i = A.turn(first + n), e = k - start[n], entries = start[n + 1] - start[n];
     int       to = start[n];
 
-    if (entries <= c.longest || entries > COUNTED) continue;
+    if (entries <= c.longest || entries > COUNTED) return;
     const int mine = level[A.columns[A.entry(i, e)]];
     for (int other = 0; other < entries; other++) {
       const int l = level[A.columns[A.entry(i, other)]];
@@ -92,7 +92,7 @@ static __global__ void cut_rank(const Pattern A, const Cutting c, const int *lev
     }
     c.entry[to] = A.entry(i, e);
     c.ready[to] = mine;
-  }
+  });
 }
 
 /* The entries to be sorted: level, row in the order of solution, and the row of numbers 0, 1, ... */
@@ -103,13 +103,13 @@ static __global__ void cut_entries(const Pattern A, const int *sorted, const int
 
   for (int n = t; n <= rows; n += BLOCK) start[n] = sorted[first + n];
   __syncthreads();
-  for (int e = start[0] + t; e < start[rows]; e += BLOCK) {
+  entries_each<BLOCK>(start[0], start[rows], [&](int e) {
     const int n = segment(start, rows, e);
 
     key[e]    = (unsigned)level[A.columns[A.entry(A.turn(first + n), e - start[n])]];
     row[e]    = first + n;
     number[e] = e;
-  }
+  });
 }
 
 static __global__ void cut_keys(int n, const int *number, const int *row, unsigned *key)
@@ -186,16 +186,6 @@ static __global__ void cut_totals(int rows, const int *scan, int *end)
   if (n < 3) end[n] = scan[n * ((size_t)rows + 1) + (size_t)rows];
 }
 
-static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
-
-static int Bits(int largest)
-{
-  int bits = 1;
-
-  while (bits < 31 && largest >> bits) bits++;
-  return bits;
-}
-
 /* Levels, counts, their scans, and what these end with, in room [rows + 2 * scans * rows + 2 * scans]; total: the same on the host. */
 static TrsvError Scan(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, int total[3])
 {
@@ -203,7 +193,7 @@ static TrsvError Scan(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, in
   const size_t size = (size_t)rows;
   int *const   count = room + size, *const scan = count + (size_t)scans * size, *const end = scan + (size_t)scans * (size + 1);
 
-  TRSV_LAUNCH(cut_count, Blocks(rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longest, a->statistics.levels, a->order, a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL);
+  TRSV_LAUNCH(cut_count, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longest, a->statistics.levels, a->order, a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL);
   TrsvCall(TrsvDeviceLaunched("cut_count"));
   for (int n = 0; n < scans; n++) TrsvCall(TrsvDeviceScan(rows, count + (size_t)n * size, scan + (size_t)n * (size + 1)));
   c->first = scan;
@@ -221,20 +211,20 @@ static TrsvError Sort(const TrsvMatrix *A, const TrsvAnalysis *a, const Cutting 
   int *const      row = room, *const number = row + n, *const sorted_number = number + n;
   unsigned *const key = (unsigned *)sorted_number + n, *const sorted_key = key + n;
 
-  TRSV_LAUNCH(cut_entries, Blocks(A->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->sorted, level, key, row, number);
+  TRSV_LAUNCH(cut_entries, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->sorted, level, key, row, number);
   TrsvCall(TrsvDeviceLaunched("cut_entries"));
-  TrsvCall(TrsvDeviceSort(n, Bits(a->statistics.levels), key, sorted_key, number, sorted_number));
-  TRSV_LAUNCH(cut_keys, Blocks(n), BLOCK, 0, (TrsvStream)NULL, n, sorted_number, row, key);
+  TrsvCall(TrsvDeviceSort(n, TrsvBits(a->statistics.levels), key, sorted_key, number, sorted_number));
+  TRSV_LAUNCH(cut_keys, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, sorted_number, row, key);
   TrsvCall(TrsvDeviceLaunched("cut_keys"));
-  TrsvCall(TrsvDeviceSort(n, Bits(A->rows), key, sorted_key, sorted_number, number));
-  TRSV_LAUNCH(cut_look_up, Blocks(n), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, n, level, sorted_key, number);
+  TrsvCall(TrsvDeviceSort(n, TrsvBits(A->rows), key, sorted_key, sorted_number, number));
+  TRSV_LAUNCH(cut_look_up, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, n, level, sorted_key, number);
   return TrsvDeviceLaunched("cut_look_up");
 }
 
 static TrsvError Rank(const TrsvMatrix *A, const Cutting *c, const int *level)
 {
   if (c->longest >= COUNTED) return TRSV_SUCCESS;
-  TRSV_LAUNCH(cut_rank, ((unsigned)A->rows + ROWS - 1) / ROWS, BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, level);
+  TRSV_LAUNCH(cut_rank, TrsvBlocks(A->rows, ROWS), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, level);
   return TrsvDeviceLaunched("cut_rank");
 }
 
@@ -248,7 +238,7 @@ static TrsvError Make(const TrsvMatrix *A, const Cutting *c, int parts, TrsvCut 
   s->row     = s->offsets + s->rows + 1;
   s->last    = s->row + s->rows;
   s->items   = s->last + A->rows;
-  TRSV_LAUNCH(cut_make, Blocks(parts > 1 ? parts : 1), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, parts, *s);
+  TRSV_LAUNCH(cut_make, TrsvBlocks(parts > 1 ? parts : 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, parts, *s);
   return TrsvDeviceLaunched("cut_make");
 }
 
@@ -269,7 +259,7 @@ static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c,
   s->rows = total[0];
   s->off += total[0] - A->rows; /* each partial sum is an entry too */
   if (!error) error = Make(A, c, total[1], s);
-  TrsvDeviceUnstage(more, NULL);
+  TrsvDeviceRelease(more, NULL);
   return error;
 }
 
@@ -288,12 +278,12 @@ extern "C" TrsvError TrsvCutRows(const TrsvMatrix *A, const TrsvAnalysis *a, int
   if (row_max <= longest) return Make(A, &c, A->rows, s);
   TrsvCall(TrsvDeviceRoom(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans), &room, NULL));
   error = CutLong(A, a, &c, scans, room, s);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   return error;
 }
 
 extern "C" void TrsvCutFree(TrsvCut *s)
 {
-  TrsvDeviceUnstage(s->memory, NULL);
+  TrsvDeviceRelease(s->memory, NULL);
   memset(s, 0, sizeof(*s));
 }

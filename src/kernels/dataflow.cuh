@@ -209,7 +209,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
 /* How many blocks each of so many passes side by side has, of a kernel of which a multiprocessor holds so many. */
 static inline TrsvError DataflowBlocks(int rows, int passes, int held, unsigned *blocks)
 {
-  const unsigned all = ((unsigned)rows + DATAFLOW_BLOCK - 1) / DATAFLOW_BLOCK;
+  const unsigned all = TrsvBlocks(rows, DATAFLOW_BLOCK);
   int            multiprocessors;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));

@@ -1,6 +1,6 @@
 /*
-   Dense triangles: the forms Simple, Complex 1 and Complex 2 of "Dense Lower Triangular Solver" (a course report; document 004 in docs/papers.md),
-   and ours, inverted diagonal blocks.
+   Dense triangles: the forms Simple, Complex 1 and Complex 2 of "Dense Lower Triangular Solver" (a course report whose authors are not named), and
+   ours, inverted diagonal blocks.
 
    simple    column after column (GPU Simple): a component that is known is multiplied by its column, which is taken from all rows below.
    pairs     rows multiplied by the inverses of 2 x 2 diagonal blocks ("triangle solver"), then two columns at a time (GPU Complex 1).
@@ -249,21 +249,21 @@ template <class T> static TrsvError LaunchSteps(const TrsvDense *d, TrsvStream s
   const T           *b      = (const T *)d->right;
   T                 *y      = (T *)d->right + padded;
 
-  if (d->settings.form == TRSV_DENSE_SIMPLE || d->settings.form == TRSV_DENSE_PAIRS) TRSV_LAUNCH((dense_first<T>), DenseBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
-  else TRSV_LAUNCH((dense_start<T, false>), DenseBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
+  if (d->settings.form == TRSV_DENSE_SIMPLE || d->settings.form == TRSV_DENSE_PAIRS) TRSV_LAUNCH((dense_first<T>), TrsvBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
+  else TRSV_LAUNCH((dense_start<T, false>), TrsvBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
   TrsvCall(TrsvDeviceLaunched("dense_start"));
   switch (d->settings.form) {
   case TRSV_DENSE_SIMPLE:
-    for (int c = 0; c < d->rows; c++) TRSV_LAUNCH(dense_column<T>, DenseBlocks(d->rows - c, ROWS), ROWS, 0, stream, D, c, y);
+    for (int c = 0; c < d->rows; c++) TRSV_LAUNCH(dense_column<T>, TrsvBlocks(d->rows - c, ROWS), ROWS, 0, stream, D, c, y);
     break;
   case TRSV_DENSE_PAIRS:
-    for (int c = 0; c + 2 < d->rows; c += 2) TRSV_LAUNCH(dense_pair<T>, DenseBlocks(d->rows - c - 2, ROWS), ROWS, 0, stream, D, c, y);
+    for (int c = 0; c + 2 < d->rows; c += 2) TRSV_LAUNCH(dense_pair<T>, TrsvBlocks(d->rows - c - 2, ROWS), ROWS, 0, stream, D, c, y);
     break;
   case TRSV_DENSE_DOUBLING:
-    for (int level = 0; 1 << level < d->strips; level++) TRSV_LAUNCH((dense_level<T, false>), DenseBlocks(DenseOdds(d->strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream, D, level, y);
+    for (int level = 0; 1 << level < d->strips; level++) TRSV_LAUNCH((dense_level<T, false>), TrsvBlocks(DenseOdds(d->strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream, D, level, y);
     break;
   case TRSV_DENSE_BLOCKS:
-    for (int s = 0; s + d->block < d->strips; s += d->block) TRSV_LAUNCH(dense_column_block<T>, DenseBlocks((d->strips - s - d->block) * DENSE_TILE, ROWS), ROWS, 0, stream, D, s, y);
+    for (int s = 0; s + d->block < d->strips; s += d->block) TRSV_LAUNCH(dense_column_block<T>, TrsvBlocks((d->strips - s - d->block) * DENSE_TILE, ROWS), ROWS, 0, stream, D, s, y);
     break;
   }
   return TrsvDeviceLaunched("the steps of a dense triangle");
@@ -300,8 +300,8 @@ static TrsvError Make(TrsvDense *d)
   TrsvCall(TrsvDeviceAlloc(sizeof(*d->beyond), &d->beyond));
   TrsvCall(Room(d, size * words, &d->words));
   TrsvCall(TrsvSyncCreate(&d->sync));
-  if (d->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_fill<float>), (unsigned)((words + 255) / 256), 256, 0, (TrsvStream)NULL, words, (float *)d->words);
-  else TRSV_LAUNCH((dense_fill<double>), (unsigned)((words + 255) / 256), 256, 0, (TrsvStream)NULL, words, (double *)d->words);
+  if (d->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_fill<float>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words, (float *)d->words);
+  else TRSV_LAUNCH((dense_fill<double>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words, (double *)d->words);
   TrsvCall(TrsvDeviceLaunched("dense_fill"));
   if (d->settings.launches) TrsvCall(TrsvDeviceRecord(Steps, d, &d->recording));
   return TrsvDeviceFinish();
@@ -352,7 +352,7 @@ extern "C" TrsvError TrsvDenseSetValues(TrsvDense *d, const void *values, int le
 
 template <class T> static TrsvError Solve(TrsvDense *d, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid = DenseBlocks(d->strips * DENSE_TILE, ROWS);
+  const unsigned grid = TrsvBlocks(d->strips * DENSE_TILE, ROWS);
 
   if (!d->settings.launches || d->solves != d->settings.form) {
     TrsvCall(TrsvSyncStart(&d->sync, stream));

@@ -95,8 +95,6 @@ template <class T, bool ABSOLUTE> static __global__ void dense_level(const Dense
   y[p] = sum;
 }
 
-static inline unsigned DenseBlocks(int n, int size) { return (unsigned)((n + size - 1) / size); }
-
 /* Where values come from, on the device: a square array, or [entries] with the place of each among the tiles. */
 struct DenseValues {
   const void *values;

@@ -1,8 +1,8 @@
 /*
    dense: a sparse triangle whose dense parts are solved as such.
 
-   Source: document 004 in docs/papers.md for dense triangles (dense.cu), here where they occur in sparse factors: the rows are cut into segments
-   in the order of solution, some of which have a dense diagonal block. A segment is solved once all before it are: its entries outside of its
+   Source: the course report "Dense Lower Triangular Solver" for dense triangles (dense.cu), here where they occur in sparse factors: the
+   rows are cut into segments in the order of solution, some of which have a dense diagonal block. A segment is solved once all before it are: its entries outside of its
    diagonal block are multiplied with what is known and taken from b; then the block is solved, a dense one as a dense triangle, by default with
    inverted diagonal blocks, any other by the algorithm that is predicted to be the fastest for it. Where there is no dense block, that is all that
    happens, on the whole triangle.
@@ -255,7 +255,7 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   int *const    offsets = room, *const columns = offsets + rows + 1, *const from = columns + entries;
   TrsvMatrix    M = *A;
   TrsvAnalysis *analysis;
-  TrsvError     error;
+  TrsvError     error, instead;
   char          why[16];
   int           n = 0;
 
@@ -273,7 +273,7 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   M.columns = columns;
   TrsvCall(TrsvAnalyse(&M, &analysis));
   const TrsvAlgorithm *best = TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL, why, sizeof(why));
-  error = TrsvPlanCreate(&M, analysis, from, plan->values, best, NULL, &g->plan);
+  error = TrsvPlanCreateChosen(&M, analysis, from, plan->values, NULL, best, 0, &instead, &g->plan); /* the pair's other plan may be under way */
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(g->plan);
@@ -349,8 +349,8 @@ static TrsvError DenseRowsSetValues(TrsvPlan *plan, const void *values, TrsvStre
     if (g->dense) TrsvCall(DenseSetValues(g->dense, &from, stream));
     else TrsvCall(TrsvPlanSetValues(g->plan, values, TRSV_DEVICE, stream));
     if (!g->rest) continue;
-    if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_take_values<float>), DenseBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const float *)values, (float *)g->values);
-    else TRSV_LAUNCH((dense_take_values<double>), DenseBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const double *)values, (double *)g->values);
+    if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_take_values<float>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const float *)values, (float *)g->values);
+    else TRSV_LAUNCH((dense_take_values<double>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const double *)values, (double *)g->values);
     TrsvCall(TrsvDeviceLaunched("dense_take_values"));
   }
   return TRSV_SUCCESS;
@@ -360,9 +360,9 @@ template <class T> static TrsvError Rest(const Segment *g, const T *b, const T *
 {
   const int rows = g->end - g->begin;
 
-  TRSV_LAUNCH(dense_pieces<T>, DenseBlocks(g->pieces, WARPS), WARPS * 32, 0, stream, g->pieces, (const int *)g->piece, (const int *)g->columns, (const T *)g->values, x, (T *)g->sums);
+  TRSV_LAUNCH(dense_pieces<T>, TrsvBlocks(g->pieces, WARPS), WARPS * 32, 0, stream, g->pieces, (const int *)g->piece, (const int *)g->columns, (const T *)g->values, x, (T *)g->sums);
   TrsvCall(TrsvDeviceLaunched("dense_pieces"));
-  TRSV_LAUNCH(dense_take<T>, DenseBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first, (const T *)g->sums, b + g->begin, right + g->begin);
+  TRSV_LAUNCH(dense_take<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first, (const T *)g->sums, b + g->begin, right + g->begin);
   return TrsvDeviceLaunched("dense_take");
 }
 
@@ -423,4 +423,4 @@ static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
   if (n > 0 && (size_t)n < size && dense->settings.launches) (void)snprintf(line + n, size - (size_t)n, " steps=launches");
 }
 
-const TrsvAlgorithm TrsvDenseRows = {"dense", "Dense Lower Triangular Solver (document 004): dense blocks of a sparse triangle", TRSV_DEVICE, TRSV_HOST, DenseAnalyse, DenseRowsSetValues, DenseSolve, DenseDestroy, NULL, 4, DenseDescribe, 0, words};
+const TrsvAlgorithm TrsvDenseRows = {"dense", "Dense Lower Triangular Solver (a course report): dense blocks of a sparse triangle", TRSV_DEVICE, TRSV_HOST, DenseAnalyse, DenseRowsSetValues, DenseSolve, DenseDestroy, NULL, 4, DenseDescribe, 0, words};

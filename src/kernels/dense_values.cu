@@ -1,7 +1,7 @@
 /*
    The values of a dense triangle: what the forms of dense.cu make of them, once for every set.
 
-   Source: document 004 in docs/papers.md: the triangle solver of GPU Complex 1 (pairs), and the second step of GPU Complex 2, tiled in
+   Source: the course report "Dense Lower Triangular Solver": the triangle solver of GPU Complex 1 (pairs), and the second step of GPU Complex 2, tiled in
    shared memory (doubling). What changed: tiles of 32 x 32 start at once, where the publication has steps of 2, 4, 8 and 16 rows first: the inverse of the
    diagonal block of 32, and rows multiplied by it. For blocks, ours, the row multipliers M = D2^-1 L21 of a step become entries of the inverse, -M D1^-1, so that
    a block is solved by one multiplication.
@@ -211,7 +211,7 @@ template <class T> static TrsvError Load(const TrsvDense *d, const DenseValues *
   TRSV_LAUNCH(dense_load<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D, from->entries ? (const T *)NULL : (const T *)from->values, from->leading);
   TrsvCall(TrsvDeviceLaunched("dense_load"));
   if (!from->entries) return TRSV_SUCCESS;
-  TRSV_LAUNCH(dense_scatter<T>, DenseBlocks(from->entries, 256), 256, 0, stream, D, from->entries, from->place, from->source, (const T *)from->values);
+  TRSV_LAUNCH(dense_scatter<T>, TrsvBlocks(from->entries, 256), 256, 0, stream, D, from->entries, from->place, from->source, (const T *)from->values);
   return TrsvDeviceLaunched("dense_scatter");
 }
 
@@ -221,7 +221,7 @@ template <class T> static TrsvError Count(const TrsvDense *d, const T *growth, u
   const unsigned zero = 0;
 
   TrsvCall(TrsvDeviceUpload(d->beyond, &zero, sizeof(zero), stream));
-  TRSV_LAUNCH(dense_count<T>, DenseBlocks(d->rows, ROWS), ROWS, 0, stream, d->rows, growth, growth_limit, d->beyond);
+  TRSV_LAUNCH(dense_count<T>, TrsvBlocks(d->rows, ROWS), ROWS, 0, stream, d->rows, growth, growth_limit, d->beyond);
   TrsvCall(TrsvDeviceLaunched("dense_count"));
   return TrsvDeviceDownload(rows, d->beyond, sizeof(*rows), stream);
 }
@@ -229,7 +229,7 @@ template <class T> static TrsvError Count(const TrsvDense *d, const T *growth, u
 template <class T> static TrsvError Substitution(const TrsvDense *d, unsigned *beyond, TrsvStream stream)
 {
   const DenseView<T> D(d);
-  const unsigned     grid   = DenseBlocks(d->strips * DENSE_TILE, ROWS);
+  const unsigned     grid   = TrsvBlocks(d->strips * DENSE_TILE, ROWS);
   T *const           growth = (T *)d->right;
 
   TRSV_LAUNCH(dense_side<T>, grid, ROWS, 0, stream, D);
@@ -246,7 +246,7 @@ template <class T> static TrsvError Inverses(const TrsvDense *d, unsigned *beyon
 {
   const DenseView<T> D(d);
   const int          strips = d->strips, doubling = d->solves == TRSV_DENSE_DOUBLING, limit = doubling ? strips : d->block;
-  const unsigned     grid   = DenseBlocks(strips * DENSE_TILE, ROWS);
+  const unsigned     grid   = TrsvBlocks(strips * DENSE_TILE, ROWS);
   T *const           weight = (T *)d->right, *const growth = weight + strips * DENSE_TILE;
 
   TRSV_LAUNCH(dense_weights<T>, grid, ROWS, 0, stream, D, weight);
@@ -267,7 +267,7 @@ template <class T> static TrsvError Inverses(const TrsvDense *d, unsigned *beyon
   TRSV_LAUNCH((dense_start<T, true>), grid, ROWS, 0, stream, D, weight, growth);
   TrsvCall(TrsvDeviceLaunched("dense_start"));
   for (int level = 0; doubling && 1 << level < strips; level++) {
-    TRSV_LAUNCH((dense_level<T, true>), DenseBlocks(DenseOdds(strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream, D, level, growth);
+    TRSV_LAUNCH((dense_level<T, true>), TrsvBlocks(DenseOdds(strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream, D, level, growth);
     TrsvCall(TrsvDeviceLaunched("dense_level"));
   }
   return Count<T>(d, growth, beyond, stream);

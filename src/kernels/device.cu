@@ -54,7 +54,7 @@ extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *point
 
   TrsvCall(TrsvDeviceRoom(bytes, pointer, stream));
   error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
-  if (error) TrsvDeviceUnstage(*(void **)pointer, stream);
+  if (error) TrsvDeviceRelease(*(void **)pointer, stream);
   return error;
 }
 
@@ -165,16 +165,26 @@ extern "C" TrsvError TrsvDeviceHasClusters(int *has)
   return TRSV_SUCCESS;
 }
 
+extern "C" int TrsvDeviceHolds(size_t shared_bytes)
+{
+  int device, most, clusters;
+
+  if (Check(cudaGetDevice(&device), "cudaGetDevice") || TrsvDeviceHasClusters(&clusters)) return 1;
+  if (Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute")) return 1;
+  return clusters && (size_t)most >= shared_bytes;
+}
+
 extern "C" TrsvError TrsvDeviceAllow(const void *kernel)
 {
   cudaFuncAttributes now;
-  int                device, most;
+  int                device, most, clusters;
 
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  TrsvCall(TrsvDeviceHasClusters(&clusters));
   TrsvCall(Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
   TrsvCall(Check(cudaFuncGetAttributes(&now, kernel), "cudaFuncGetAttributes"));
   TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)now.sharedSizeBytes), "cudaFuncSetAttribute"));
-  return Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "cudaFuncSetAttribute");
+  return clusters ? Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "cudaFuncSetAttribute") : TRSV_SUCCESS;
 }
 
 struct TrsvRecording {

@@ -41,13 +41,19 @@ void      TrsvDeviceFreeWord(unsigned *word) { (void)word; }
 
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream) { return TrsvDeviceUpload(pointer, host, bytes, stream); }
 
-void TrsvDeviceUnstage(void *device, TrsvStream stream)
+void TrsvDeviceRelease(void *device, TrsvStream stream)
 {
   (void)device;
   (void)stream;
 }
 
 TrsvError TrsvDeviceFinish(void) { return TRSV_SUCCESS; }
+
+int TrsvDeviceHolds(size_t shared_bytes)
+{
+  (void)shared_bytes;
+  return 0;
+}
 
 TrsvError TrsvDeviceCurrent(int *device)
 {

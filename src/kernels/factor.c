@@ -144,7 +144,8 @@ static TrsvError Attempt(TrsvFactor *f, TrsvPlan *lower, const void *values, con
     TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
     *row = status.row;
     if (!by_plan || *row == UINT_MAX) return TrsvSyncStart(&f->sync, stream); /* has a wait been given up? */
-    TrsvCall(TrsvChunkReciprocalsOver(lower, stream));                        /* likewise */
+    lower->filled = 0; /* what came of such pivots is no L */
+    TrsvCall(TrsvChunkReciprocalsOver(lower, stream)); /* likewise */
   }
 }
 
@@ -191,6 +192,10 @@ static int Refine(Bisection *b)
   return 1;
 }
 
+enum {
+  DOUBLINGS = 200 /* of a shift: 60 orders of magnitude; where that does not do, as with an infinite value, none will */
+};
+
 /* The next shift of A after one that failed, or that did and may be more than is needed; *again says whether there is one. */
 static TrsvError NextShift(TrsvFactor *f, const void *values, const TrsvPivots *p, int failed, Bisection *b, double *shift, int *again, TrsvStream stream)
 {
@@ -198,6 +203,7 @@ static TrsvError NextShift(TrsvFactor *f, const void *values, const TrsvPivots *
 
   *again = 0;
   if (p->shift == TRSV_SHIFT_NONZERO && failed) {
+    if (b->tries > DOUBLINGS) return TRSV_SUCCESS;
     *shift = b->tries++ ? 2 * now : p->amount;
     *again = *shift != now;
   } else if (p->shift == TRSV_SHIFT_POSITIVE_DEFINITE) {
@@ -224,6 +230,16 @@ static TrsvError Magnitude(const TrsvFactor *f, int row, double *pivot, TrsvStre
   return TRSV_SUCCESS;
 }
 
+static int Bad(double v) { return !(v >= 0 && isfinite(v)); }
+
+/* A shift that is NaN would differ from the last for ever. */
+static TrsvError CheckPivots(const TrsvPivots *p)
+{
+  if (Bad(p->zero)) return TrsvFail(TRSV_ERR_ARGUMENT, "pivots up to %g cannot count as zero: it must be a number, and none below 0", p->zero);
+  if ((p->shift == TRSV_SHIFT_NONZERO || p->shift == TRSV_SHIFT_INBLOCKS) && Bad(p->amount)) return TrsvFail(TRSV_ERR_ARGUMENT, "a shift of %g: it must be a number, and none below 0", p->amount);
+  return TRSV_SUCCESS;
+}
+
 TrsvError TrsvFactorNumeric(TrsvFactor *f, TrsvPair *pair, const void *values, const TrsvPivots *p, TrsvOutcome *outcome, TrsvStream stream)
 {
   TrsvPlan *lower = Lower(f, pair);
@@ -232,6 +248,7 @@ TrsvError TrsvFactorNumeric(TrsvFactor *f, TrsvPair *pair, const void *values, c
   int       again;
 
   *outcome = (TrsvOutcome){-1, 0, 0, 0};
+  TrsvCall(CheckPivots(p));
   TrsvCall(TrsvFactorRoom(f, pair));
   if (f->order) {
     TrsvCall(TrsvFactorGather(f, values, stream));

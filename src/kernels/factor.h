@@ -76,7 +76,7 @@ TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, 
 TrsvError TrsvFactorMirror(TrsvFactor *);                                                                    /* U's columns from L's, where they are NULL */
 TrsvError TrsvFactorSlots(TrsvFactor *, const int *order);                                                   /* who makes which row */
 
-/* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to TrsvDeviceUnstage(); f->order
+/* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to TrsvDeviceRelease(); f->order
    and f->source. Then, as often as there are values, those into f->a. */
 TrsvError TrsvFactorPermute(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int **pattern);
 TrsvError TrsvFactorGather(TrsvFactor *, const void *values, TrsvStream);

@@ -6,7 +6,7 @@
 */
 #define DISABLE_CUSPARSE_DEPRECATED
 #include <stdlib.h>
-#include <cusparse.h>
+#include "cusparse.cuh"
 #include "vocabulary.cuh"
 #include "factor.h"
 
@@ -19,12 +19,6 @@ struct FactorCusparse {
 };
 
 static const cusparseSolvePolicy_t policy = CUSPARSE_SOLVE_POLICY_USE_LEVEL;
-
-static TrsvError Check(cusparseStatus_t s, const char *what)
-{
-  if (s == CUSPARSE_STATUS_SUCCESS) return TRSV_SUCCESS;
-  return TrsvFail(s == CUSPARSE_STATUS_ALLOC_FAILED || s == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cusparseGetErrorString(s));
-}
 
 static __global__ void cusparse_split(int rows, const int *l_offsets, const int *u_offsets, const double *a, double *l, double *u)
 {
@@ -74,7 +68,7 @@ extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const
   TrsvCall(TrsvDeviceCopy(c->values, values, sizeof(double) * (size_t)nnz, stream));
   TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
   TrsvCall(Check(cusparseDcsrilu02(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, policy, c->buffer), "cusparseDcsrilu02"));
-  TRSV_LAUNCH(cusparse_split, (unsigned)((f->rows + 255) / 256), 256, 0, stream, f->rows, (const int *)f->l_offsets, (const int *)f->u_offsets, (const double *)c->values, (double *)f->l, (double *)f->u);
+  TRSV_LAUNCH(cusparse_split, TrsvBlocks(f->rows, 256), 256, 0, stream, f->rows, (const int *)f->l_offsets, (const int *)f->u_offsets, (const double *)c->values, (double *)f->l, (double *)f->u);
   TrsvCall(TrsvDeviceLaunched("cusparse_split"));
   zero     = cusparseXcsrilu02_zeroPivot(c->handle, c->info, &row); /* waits */
   *outcome = TrsvOutcome{-1, 0, 1, 0};

@@ -14,8 +14,6 @@ enum {
   COUNTED = 256 /* entries of a row, at most, whose places are counted */
 };
 
-static unsigned Blocks(long n) { return (unsigned)((n + BLOCK - 1) / BLOCK); }
-
 static __device__ __forceinline__ int Index() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
 
 static __global__ void permute_clear(int n, int *position)
@@ -116,16 +114,14 @@ static TrsvError Sorted(const TrsvFactor *f, const int *offsets, const int *colu
   const int       n = f->rows, entries = f->entries;
   unsigned *const keys = (unsigned *)room, *const sorted = keys + entries;
   int *const      entry = room + 2 * (size_t)entries, *const by_column = entry + entries;
-  int             bits = 1;
 
-  while (bits < 31 && (n - 1) >> bits > 0) bits++;
-  TRSV_LAUNCH(permute_by_column, Blocks(entries), BLOCK, 0, (TrsvStream)NULL, entries, position, columns, keys, entry);
+  TRSV_LAUNCH(permute_by_column, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, position, columns, keys, entry);
   TrsvCall(TrsvDeviceLaunched("permute_by_column"));
-  TrsvCall(TrsvDeviceSort(entries, bits, keys, sorted, entry, by_column));
-  TRSV_LAUNCH(permute_by_row, Blocks(entries), BLOCK, 0, (TrsvStream)NULL, entries, n, position, offsets, (const int *)by_column, keys);
+  TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, entry, by_column));
+  TRSV_LAUNCH(permute_by_row, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, n, position, offsets, (const int *)by_column, keys);
   TrsvCall(TrsvDeviceLaunched("permute_by_row"));
-  TrsvCall(TrsvDeviceSort(entries, bits, keys, sorted, by_column, f->source));
-  TRSV_LAUNCH(permute_columns, Blocks(entries), BLOCK, 0, (TrsvStream)NULL, entries, position, columns, (const int *)f->source, to_columns);
+  TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, by_column, f->source));
+  TRSV_LAUNCH(permute_columns, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, position, columns, (const int *)f->source, to_columns);
   return TrsvDeviceLaunched("permute_columns");
 }
 
@@ -139,19 +135,19 @@ static TrsvError Pattern(TrsvFactor *f, const int *offsets, const int *columns, 
   int       *more;
   TrsvError  error;
 
-  TRSV_LAUNCH(permute_clear, Blocks(n), BLOCK, 0, (TrsvStream)NULL, n, position);
-  TRSV_LAUNCH(permute_position, Blocks(n), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, position);
-  TRSV_LAUNCH(permute_lengths, Blocks(n), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, lengths, words);
+  TRSV_LAUNCH(permute_clear, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, position);
+  TRSV_LAUNCH(permute_position, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, position);
+  TRSV_LAUNCH(permute_lengths, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, lengths, words);
   TrsvCall(TrsvDeviceLaunched("permute_lengths"));
   TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
   if (found[1]) return TrsvFail(TRSV_ERR_ARGUMENT, "the order of the rows is not a permutation of them");
   TrsvCall(TrsvDeviceScan(n, lengths, to_offsets));
-  if (found[0] <= (unsigned)lanes) TRSV_LAUNCH((permute_rows<8>), Blocks(lanes * n), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, columns, (const int *)to_offsets, to_columns, f->source);
-  else if (found[0] <= COUNTED) TRSV_LAUNCH((permute_rows<32>), Blocks(32 * (long)n), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, columns, (const int *)to_offsets, to_columns, f->source);
+  if (found[0] <= (unsigned)lanes) TRSV_LAUNCH((permute_rows<8>), TrsvBlocks(lanes * n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, columns, (const int *)to_offsets, to_columns, f->source);
+  else if (found[0] <= COUNTED) TRSV_LAUNCH((permute_rows<32>), TrsvBlocks(32 * (long)n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, columns, (const int *)to_offsets, to_columns, f->source);
   else {
     TrsvCall(TrsvDeviceRoom(4 * sizeof(int) * (size_t)f->entries, &more, NULL));
     error = Sorted(f, offsets, columns, position, more, to_columns);
-    TrsvDeviceUnstage(more, NULL);
+    TrsvDeviceRelease(more, NULL);
     return error;
   }
   return TrsvDeviceLaunched("permute_rows");
@@ -177,17 +173,17 @@ extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const 
     error = TrsvDeviceStage(none, sizeof(none), &words, NULL);
     if (!error) {
       error = Pattern(f, offsets, columns, room, words, *pattern, *pattern + rows + 1);
-      TrsvDeviceUnstage(words, NULL);
+      TrsvDeviceRelease(words, NULL);
     }
-    TrsvDeviceUnstage(room, NULL);
+    TrsvDeviceRelease(room, NULL);
   }
-  if (error) TrsvDeviceUnstage(*pattern, NULL);
+  if (error) TrsvDeviceRelease(*pattern, NULL);
   return error;
 }
 
 extern "C" TrsvError TrsvFactorGather(TrsvFactor *f, const void *values, TrsvStream stream)
 {
-  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((permute_values<float>), Blocks(f->entries), BLOCK, 0, stream, f->entries, (const int *)f->source, (const float *)values, (float *)f->a);
-  else TRSV_LAUNCH((permute_values<double>), Blocks(f->entries), BLOCK, 0, stream, f->entries, (const int *)f->source, (const double *)values, (double *)f->a);
+  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((permute_values<float>), TrsvBlocks(f->entries, BLOCK), BLOCK, 0, stream, f->entries, (const int *)f->source, (const float *)values, (float *)f->a);
+  else TRSV_LAUNCH((permute_values<double>), TrsvBlocks(f->entries, BLOCK), BLOCK, 0, stream, f->entries, (const int *)f->source, (const double *)values, (double *)f->a);
   return TrsvDeviceLaunched("permute_values");
 }

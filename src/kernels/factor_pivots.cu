@@ -235,7 +235,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
 
 extern "C" TrsvError TrsvFactorPivotsCheck(TrsvFactor *f)
 {
-  const unsigned  grid    = (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK);
+  const unsigned  grid    = TrsvBlocks(f->rows, ROWS_BLOCK);
   Meetings *const meetings = (Meetings *)f->status;
   Meetings        found;
 
@@ -272,7 +272,7 @@ static TrsvError Blocks(const TrsvFactor *f, int *limit)
 
 template <class T, bool ICC> static TrsvError Fill(const FactorView<T> &F, int rows, int what, TrsvStream stream)
 {
-  TRSV_LAUNCH((pivots_fill<T, ICC>), (unsigned)((rows + ROWS_BLOCK - 1) / ROWS_BLOCK), ROWS_BLOCK, 0, stream, F, rows, what);
+  TRSV_LAUNCH((pivots_fill<T, ICC>), TrsvBlocks(rows, ROWS_BLOCK), ROWS_BLOCK, 0, stream, F, rows, what);
   return TrsvDeviceLaunched("pivots_fill");
 }
 
@@ -284,7 +284,7 @@ template <class T, bool ICC> static TrsvError Find(const TrsvFactor *f, const Fa
 
   TrsvCall(Blocks(f, &limit));
   TrsvCall(TrsvDeviceLimitBlocks((const void *)find, limit, &shared));
-  TRSV_LAUNCH(find, (unsigned)((f->rows + FACTOR_BLOCK - 1) / FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F, (const unsigned char *)f->across, f->rows);
+  TRSV_LAUNCH(find, TrsvBlocks(f->rows, FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F, (const unsigned char *)f->across, f->rows);
   TrsvCall(TrsvDeviceLaunched("pivots_find"));
   return Fill<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER, stream);
 }
@@ -292,12 +292,13 @@ template <class T, bool ICC> static TrsvError Find(const TrsvFactor *f, const Fa
 /* L's values go to the plan, and stay in the factor where it has room for them: else they make way for U's. */
 template <class T, bool ICC> static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, FactorView<T> F, TrsvStream stream)
 {
-  const unsigned grid = (unsigned)((f->rows + ROWS_BLOCK - 1) / ROWS_BLOCK);
+  const unsigned grid = TrsvBlocks(f->rows, ROWS_BLOCK);
 
   if (!f->l) F.l = F.u + f->rows;
   TRSV_LAUNCH((pivots_terms<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, (const unsigned char *)f->across, f->rows);
   TrsvCall(TrsvDeviceLaunched("pivots_terms"));
   TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
+  lower->filled = 0; /* with what the pivots are made of, not with L */
   TrsvCall(TrsvChunkReciprocals(lower, f->u, f->inverse, stream));
   TRSV_LAUNCH((pivots_check<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, f->rows);
   TrsvCall(TrsvDeviceLaunched("pivots_check"));

@@ -73,7 +73,7 @@ static TrsvError Blocks(const TrsvFactor *f, int *limit)
 template <class T> TrsvError FactorRows(const TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 {
   const FactorView<T> F(f, values, shift);
-  const unsigned      grid = (unsigned)(((long)f->slots * f->lanes + FACTOR_BLOCK - 1) / FACTOR_BLOCK);
+  const unsigned      grid = TrsvBlocks((long)f->slots * f->lanes, FACTOR_BLOCK);
   int                 limit;
   size_t              shared;
 

@@ -7,8 +7,6 @@
 #include "pattern.cuh"
 #include "factor.h"
 
-static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
-
 static __device__ __forceinline__ int Index() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
 
 /* How many entries each row has left of its diagonal. The first row that is none of a matrix that can be factored is noted. */
@@ -196,13 +194,13 @@ static TrsvError SplitLU(TrsvFactor *f, const int *offsets, const int *columns, 
   const int n = f->rows;
 
   TrsvCall(TrsvDeviceScan(n, left, f->l_offsets));
-  TRSV_LAUNCH(split_upper, Blocks((long)n + 1), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)f->l_offsets, f->u_offsets);
+  TRSV_LAUNCH(split_upper, TrsvBlocks((long)n + 1, 256), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)f->l_offsets, f->u_offsets);
   TrsvCall(TrsvDeviceLaunched("split_upper"));
   TrsvCall(TrsvDeviceDownload(&f->lower, f->l_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  TRSV_LAUNCH(split_copy, Blocks(n), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, offsets, (const int *)f->l_offsets, f->l_columns, f->u_columns);
+  TRSV_LAUNCH(split_copy, TrsvBlocks(n, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, offsets, (const int *)f->l_offsets, f->l_columns, f->u_columns);
   return TrsvDeviceLaunched("split_copy");
 }
 
@@ -218,7 +216,7 @@ static TrsvError SplitTranspose(TrsvFactor *f)
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_source));
   TrsvCall(TrsvTranspose(&U, &T, &made, &source));
-  TRSV_LAUNCH(split_strip, Blocks(f->rows), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, T.offsets, T.columns, source, f->l_offsets, f->l_columns, f->l_source);
+  TRSV_LAUNCH(split_strip, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, T.offsets, T.columns, source, f->l_offsets, f->l_columns, f->l_source);
   error = TrsvDeviceLaunched("split_strip");
   TrsvFree(TRSV_DEVICE, made);
   return error;
@@ -230,12 +228,12 @@ static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns,
   const int n = f->rows;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->start));
-  TRSV_LAUNCH(split_lengths, Blocks(n), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)left, left, f->start);
+  TRSV_LAUNCH(split_lengths, TrsvBlocks(n, 256), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)left, left, f->start);
   TrsvCall(TrsvDeviceLaunched("split_lengths"));
   TrsvCall(TrsvDeviceScan(n, left, f->u_offsets));
   TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  TRSV_LAUNCH(split_take, Blocks(n), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, (const int *)f->u_offsets, (const int *)f->start, f->u_columns);
+  TRSV_LAUNCH(split_take, TrsvBlocks(n, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, (const int *)f->u_offsets, (const int *)f->start, f->u_columns);
   TrsvCall(TrsvDeviceLaunched("split_take"));
   return SplitTranspose(f);
 }
@@ -247,7 +245,7 @@ static TrsvError Count(TrsvFactor *f, const int *offsets, const int *columns, in
   unsigned       bad;
 
   TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
-  TRSV_LAUNCH(split_count, Blocks(f->rows), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, offsets, columns, left, &f->status->row);
+  TRSV_LAUNCH(split_count, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, offsets, columns, left, &f->status->row);
   TrsvCall(TrsvDeviceLaunched("split_count"));
   TrsvCall(TrsvDeviceDownload(&bad, &f->status->row, sizeof(bad), NULL));
   if (bad == none) return TRSV_SUCCESS;
@@ -273,7 +271,7 @@ static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *col
   TrsvCall(TrsvFactorPermute(f, offsets, columns, order, there, &pattern));
   error = Count(f, pattern, pattern + f->rows + 1, left, &row);
   if (!error) error = Split(f, pattern, pattern + f->rows + 1, left);
-  TrsvDeviceUnstage(pattern, NULL);
+  TrsvDeviceRelease(pattern, NULL);
   return error;
 }
 
@@ -303,11 +301,11 @@ static TrsvError Work(TrsvFactor *f)
   TrsvCall(TrsvDeviceRoom(sizeof(*work), &work, NULL));
   error = TrsvDeviceClear(work, sizeof(*work), NULL);
   if (!error) {
-    TRSV_LAUNCH(split_work, Blocks(threads), 256, 0, (TrsvStream)NULL, f->rows, f->lower, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, work);
+    TRSV_LAUNCH(split_work, TrsvBlocks(threads, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lower, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, work);
     error = TrsvDeviceLaunched("split_work");
   }
   if (!error) error = TrsvDeviceDownload(&f->on_host, work, sizeof(f->on_host), NULL);
-  TrsvDeviceUnstage(work, NULL);
+  TrsvDeviceRelease(work, NULL);
   return error;
 }
 
@@ -319,7 +317,7 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
   TrsvCall(TrsvDeviceRoom(sizeof(int) * (size_t)f->rows, &left, NULL));
   error = Count(f, offsets, columns, left, row);
   if (!error) error = order ? SplitPermuted(f, offsets, columns, order, there, left) : Split(f, offsets, columns, left);
-  TrsvDeviceUnstage(left, NULL);
+  TrsvDeviceRelease(left, NULL);
   return error ? error : Work(f);
 }
 
@@ -336,10 +334,10 @@ static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const bool narrow = f->statistics.level_mean < schedulers * multiprocessors;
   TrsvCall(TrsvDeviceStage(counts, sizeof(counts), &device, NULL));
-  TRSV_LAUNCH(slot_sizes, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->u_offsets, device, device + FACTOR_SIZES);
+  TRSV_LAUNCH(slot_sizes, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->u_offsets, device, device + FACTOR_SIZES);
   error = TrsvDeviceLaunched("slot_sizes");
   if (!error) error = TrsvDeviceDownload(counts, device, sizeof(counts), NULL);
-  TrsvDeviceUnstage(device, NULL);
+  TrsvDeviceRelease(device, NULL);
   if (error) return error;
   while (c < FACTOR_SIZES - 1 && (TrsvFactorForcedLanes ? 4 << c < TrsvFactorForcedLanes : narrow || counts[c] > (unsigned)(f->rows / 500))) c++;
   f->lanes   = 4 << c;
@@ -354,7 +352,7 @@ static TrsvError Spread(TrsvFactor *f, const int *order, int *room, int *work)
   const size_t n = (size_t)f->rows;
   int *const   weights = room, *const first = room + n, *const lengths = first + n + 1, *const at = lengths + n;
 
-  TRSV_LAUNCH(slot_weights, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, f->lanes, order, (const int *)f->l_offsets, (const int *)f->u_offsets, weights, lengths);
+  TRSV_LAUNCH(slot_weights, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, f->lanes, order, (const int *)f->l_offsets, (const int *)f->u_offsets, weights, lengths);
   TrsvCall(TrsvDeviceLaunched("slot_weights"));
   TrsvCall(TrsvDeviceScan(f->rows, weights, first));
   TrsvCall(TrsvDeviceScan(f->rows, lengths, at));
@@ -363,8 +361,8 @@ static TrsvError Spread(TrsvFactor *f, const int *order, int *room, int *work)
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->slots, &f->slot));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->slots, &f->working));
   TrsvCall(TrsvDeviceAlloc(TrsvValueSize(f->precision) * (size_t)*work, &f->work));
-  TRSV_LAUNCH(slot_clear, Blocks(f->slots), 256, 0, (TrsvStream)NULL, f->slots, f->slot);
-  TRSV_LAUNCH(slot_assign, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, f->lanes, order, (const int *)first, (const int *)at, f->slot, f->working);
+  TRSV_LAUNCH(slot_clear, TrsvBlocks(f->slots, 256), 256, 0, (TrsvStream)NULL, f->slots, f->slot);
+  TRSV_LAUNCH(slot_assign, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lanes, order, (const int *)first, (const int *)at, f->slot, f->working);
   return TrsvDeviceLaunched("slot_assign");
 }
 
@@ -377,7 +375,7 @@ static TrsvError Mirror(TrsvFactor *f, int *u_columns)
   TrsvError        error;
 
   TrsvCall(TrsvTranspose(&L, &T, &made, &source));
-  TRSV_LAUNCH(split_mirror, Blocks(f->rows), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, (const int *)f->u_offsets, T.columns, u_columns);
+  TRSV_LAUNCH(split_mirror, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, (const int *)f->u_offsets, T.columns, u_columns);
   error = TrsvDeviceLaunched("split_mirror");
   if (!error) error = TrsvDeviceFinish();
   TrsvFree(TRSV_DEVICE, made);
@@ -411,12 +409,12 @@ extern "C" TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order)
   if (any_long) {
     TrsvCall(TrsvDeviceRoom(sizeof(int) * (4 * n + 2), &room, NULL));
     error = Spread(f, order, room, &work);
-    TrsvDeviceUnstage(room, NULL);
+    TrsvDeviceRelease(room, NULL);
     if (error) return error;
   } else {
     f->slots = f->rows;
     TrsvCall(TrsvDeviceAlloc(sizeof(int) * n, &f->slot));
-    TRSV_LAUNCH(slot_assign, Blocks(f->rows), 256, 0, (TrsvStream)NULL, f->rows, f->lanes, order, (const int *)NULL, (const int *)NULL, f->slot, (int *)NULL);
+    TRSV_LAUNCH(slot_assign, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lanes, order, (const int *)NULL, (const int *)NULL, f->slot, (int *)NULL);
     TrsvCall(TrsvDeviceLaunched("slot_assign"));
   }
   f->bytes += sizeof(int) * (f->working ? 2 : 1) * (size_t)f->slots + TrsvValueSize(f->precision) * (size_t)work;

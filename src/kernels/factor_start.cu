@@ -44,7 +44,7 @@ extern "C" TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream)
 
 extern "C" TrsvError TrsvFactorSums(TrsvFactor *f, const void *values, TrsvStream stream)
 {
-  const unsigned grid = (unsigned)((f->rows + 255) / 256);
+  const unsigned grid = TrsvBlocks(f->rows, 256);
   const bool     icc  = f->kind == TRSV_ICC;
 
   if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_sums<float>), grid, 256, 0, stream, f->rows, icc, (const int *)f->l_offsets, (const int *)f->u_offsets, (const int *)f->start, (const float *)values, f->status);

@@ -100,7 +100,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) fusion_solve(
 
 template <class T> static TrsvError Launch(const Fusion *f, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid   = (unsigned)((f->tasks + WARPS - 1) / WARPS);
+  const unsigned grid   = TrsvBlocks(f->tasks, WARPS);
   auto           kernel = fusion_solve<T>;
 
   TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, NaturalView<T>(&f->natural), f->tasks, (const int *)f->first, (const T *)b, (T *)x);

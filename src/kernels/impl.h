@@ -48,18 +48,25 @@ struct TrsvAlgorithm {
 };
 
 enum {
-  TRSV_BITS_VARY    = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
-  TRSV_NEVER_WAITS  = 2, /* no thread waits for another, so no wait can be given up */
-  TRSV_TAKES_PLACES = 4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
-  TRSV_SCHEDULED    = 8  /* its analyse makes a schedule, which follows the chains of rows */
+  TRSV_BITS_VARY      = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
+  TRSV_NEVER_WAITS    = 2, /* no thread waits for another, so no wait can be given up */
+  TRSV_TAKES_PLACES   = 4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
+  TRSV_SCHEDULED      = 8, /* its analyse makes a schedule, which follows the chains of rows */
+  TRSV_NEEDS_CLUSTERS = 16 /* and as much shared memory as chunk takes: not every device can run it */
 };
+
+/* Where the values of b and x stand, if not as the rows do: row i of a triangle takes b[from[i]], and its solution goes to x[to[i]]. Each is [rows],
+   no place twice, or NULL for where b or x are in the order of the rows. */
+typedef struct {
+  const int *from, *to;
+} TrsvPlaces;
 
 struct TrsvPlan {
   const TrsvAlgorithm *algorithm;
   TrsvPrecision        precision;
   int                  rows, values; /* values: how many the caller hands to TrsvPlanSetValues */
   int                  fresh; /* no solve since the values were set: they may still be on their way in the stream */
-  int                  filled; /* has it been given values? */
+  int                  filled; /* does it have the values of its triangle? */
   int                  early; /* may the solve now asked for be an early launch? */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
   const char          *settings;     /* while it is analysed: what was given, checked; or NULL */
@@ -73,11 +80,19 @@ extern const TrsvAlgorithm TrsvSerial;
 extern const TrsvAlgorithm TrsvThread, TrsvRecompute, TrsvWarp, TrsvChunk, TrsvInverse, TrsvCusparse; /* in builds with CUDA; the SIMT executor has no cuSPARSE */
 extern const TrsvAlgorithm TrsvLevel, TrsvCsc, TrsvTwoPhase, TrsvFusion, TrsvSell, TrsvAg, TrsvRecblock, TrsvDenseRows; /* there, too */
 
+/* Can the current device run it? Where it cannot there is no plan, so that nothing is to be predicted of it. */
+int TrsvAlgorithmRuns(const TrsvAlgorithm *);
+
 /* Was a setting given? Then *to gets what its value means. */
 int TrsvSettingGet(const TrsvAlgorithm *, const char *settings, const char *name, void *to);
 
 /* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none). */
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPlaces *, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
+
+/* The same of an algorithm that was chosen, not asked for: where it cannot do this here, or where there is no memory for it and that counts (alone: no
+   plan beside this one is under way, so that the choice hangs on no chance), of `thread`, which runs on every device, in little memory. *instead is then the
+   error, else TRSV_SUCCESS. */
+TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPlaces *, const TrsvAlgorithm *, int alone, TrsvError *instead, TrsvPlan **plan);
 
 /* For plans of a pair that are there, or have become others. */
 TrsvError TrsvPairJoin(TrsvPair *);
@@ -121,7 +136,7 @@ TrsvError TrsvFail(TrsvError, const char *format, ...)
     if (trsv_error_) return trsv_error_; \
   } while (0)
 
-double TrsvSeconds(void); /* a wall clock: analysis.c */
+double TrsvSeconds(void); /* a clock that only ever goes on, from whenever: analysis.c */
 int    TrsvAscending(const void *, const void *); /* of two doubles, for qsort(): tune.c */
 
 /* Do nearly all rows reach back equally far, as in grids in their natural order? */
@@ -154,7 +169,7 @@ void      TrsvDeviceFreeWord(unsigned *);
    what follows there. */
 TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream);
 TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream);
-void      TrsvDeviceUnstage(void *device, TrsvStream);
+void      TrsvDeviceRelease(void *device, TrsvStream);
 
 /* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter; index and values on the device */
 TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to, TrsvStream);
@@ -167,6 +182,15 @@ TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, 
 
 /* Scans and sorts on the device, in the default stream: primitives.cu. */
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets); /* offsets [n + 1]: sums of the counts before each, and of all; counts may be offsets + 1 */
+
+/* The low bits that tell apart 0 .. largest, at least one: of keys, for a sort. */
+static inline int TrsvBits(long largest)
+{
+  int bits = 1;
+
+  while (bits < 31 && largest >> bits > 0) bits++;
+  return bits;
+}
 
 /* Stable, by the low so many bits of keys; none of the arrays [n] overlap. values and sorted_values may be NULL. */
 TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values);
@@ -278,7 +302,11 @@ TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_
 
 TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into shared memory */
 
-/* Allows a kernel all the shared memory there is, as plans of the same kernel differ in what they need, and clusters of any size. */
+/* Has the current device these, and so much shared memory for a block (compute capability 12 has less than 9)? Yes where it does not say: then nothing else
+   that is asked of it works, and tells why. */
+int TrsvDeviceHolds(size_t shared_bytes);
+
+/* Allows a kernel all the shared memory there is, as plans of the same kernel differ in what they need, and clusters of any size where there are clusters. */
 TrsvError TrsvDeviceAllow(const void *kernel);
 TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made succeed? */
 

@@ -61,7 +61,7 @@ template <class T> static TrsvError LaunchSets(const Level *l, TrsvStream stream
 
   for (int s = 0; s < l->sets; s++) {
     const int      first = l->levels[s], last = l->levels[s + 1];
-    const unsigned grid  = (unsigned)((last - first + BLOCK - 1) / BLOCK);
+    const unsigned grid  = TrsvBlocks(last - first, BLOCK);
 
     TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, NaturalView<T>(&l->natural), first, last, (const int *)l->order, (T *)l->y);
     TrsvCall(TrsvDeviceLaunched("level_solve"));
@@ -78,7 +78,7 @@ static TrsvError Sets(void *data, TrsvStream stream)
 
 static TrsvError Copy(const TrsvPlan *plan, const void *from, void *to, TrsvStream stream)
 {
-  const unsigned grid = (unsigned)((plan->rows + 255) / 256);
+  const unsigned grid = TrsvBlocks(plan->rows, 256);
 
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((level_copy<float>), grid, 256, 0, stream, plan->rows, (const float *)from, (float *)to);
   else TRSV_LAUNCH((level_copy<double>), grid, 256, 0, stream, plan->rows, (const double *)from, (double *)to);

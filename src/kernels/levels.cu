@@ -112,7 +112,7 @@ TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, uns
   if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * (size_t)A->rows, NULL);
   if (!error) error = Launch(A, size, searches, NULL, word, NULL, room);
   if (!error) error = TrsvDeviceDownload(found, room, bytes, NULL);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   TrsvCall(error);
   for (int n = 0; n < searches; n++) levels[n] = (int)found[n].levels;
   return TrsvSearchEnded(&found[0]);
@@ -120,9 +120,6 @@ TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, uns
 
 TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order)
 {
-  int bits = 1;
-
   if (levels == 1) return TrsvDeviceCopy(order, natural, sizeof(int) * (size_t)rows, NULL);
-  while (bits < 31 && levels >> bits) bits++;
-  return TrsvDeviceSort(rows, bits, word, sorted, natural, order);
+  return TrsvDeviceSort(rows, TrsvBits(levels), word, sorted, natural, order);
 }

@@ -205,7 +205,7 @@ extern "C" void TrsvDeviceFree(void *memory)
 /* Only work in the default stream, behind what used it before there, may be given what has not been waited for. */
 extern "C" TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream stream) { return Take(bytes, !stream, (void **)pointer); }
 
-extern "C" void TrsvDeviceUnstage(void *memory, TrsvStream stream)
+extern "C" void TrsvDeviceRelease(void *memory, TrsvStream stream)
 {
   if (stream) return TrsvDeviceFree(memory);
   (void)pthread_mutex_lock(&pool_lock);

@@ -27,8 +27,6 @@ template <class T> static __global__ void natural_fill(long n, T *words)
   if (k < n) words[k] = trsv_not_ready<T>();
 }
 
-static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
-
 static TrsvError Bring(TrsvMemory memory, void *to, const void *from, size_t bytes)
 {
   return memory == TRSV_HOST ? TrsvDeviceUpload(to, from, bytes, NULL) : TrsvDeviceCopy(to, from, bytes, NULL);
@@ -64,15 +62,15 @@ extern "C" TrsvError TrsvNaturalMake(TrsvPlan *plan, TrsvNatural *n, const TrsvM
   plan->bytes += 2 * size * rows;
   TrsvCall(TrsvSyncCreate(&n->sync));
   if (!rows) return TRSV_SUCCESS;
-  if (A->precision == TRSV_FLOAT) TRSV_LAUNCH((natural_fill<float>), Blocks(2 * (long)rows), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (float *)n->words);
-  else TRSV_LAUNCH((natural_fill<double>), Blocks(2 * (long)rows), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (double *)n->words);
+  if (A->precision == TRSV_FLOAT) TRSV_LAUNCH((natural_fill<float>), TrsvBlocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (float *)n->words);
+  else TRSV_LAUNCH((natural_fill<double>), TrsvBlocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (double *)n->words);
   return TrsvDeviceLaunched("natural_fill");
 }
 
 extern "C" TrsvError TrsvNaturalSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   TrsvNatural   *n    = (TrsvNatural *)plan->data;
-  const unsigned grid = Blocks((long)n->entries + (n->inverse ? n->rows : 0));
+  const unsigned grid = TrsvBlocks((long)n->entries + (n->inverse ? n->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((natural_gather<float>), grid, 256, 0, stream, (long)n->entries, n->rows, n->lower, n->offsets, n->source, (const float *)values, (float *)n->values, (float *)n->inverse);

@@ -81,8 +81,6 @@ static __global__ void ordered_place(const Pattern A, const TrsvCut s, const int
   o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
 }
 
-static unsigned Blocks(long n) { return (unsigned)((n + 255) / 256); }
-
 /* room: what it takes to find the level sets of a sequence with partial sums, a search and [4 * rows + off] */
 static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *position, unsigned *level, TrsvSearch *room)
 {
@@ -91,7 +89,7 @@ static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *posi
   TrsvMatrix      S = *A;
   TrsvSearch      found;
 
-  TRSV_LAUNCH(ordered_search, Blocks(max(s->off, s->rows)), 256, 0, (TrsvStream)NULL, *s, A->columns, columns, word, natural, room);
+  TRSV_LAUNCH(ordered_search, TrsvBlocks(max(s->off, s->rows), 256), 256, 0, (TrsvStream)NULL, *s, A->columns, columns, word, natural, room);
   TrsvCall(TrsvDeviceLaunched("ordered_search"));
   S.rows     = s->rows;
   S.offsets  = s->offsets;
@@ -103,7 +101,7 @@ static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *posi
   TrsvCall(TrsvSearchEnded(&found));
   TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, word, sorted, natural, order));
   if (level) TrsvCall(TrsvDeviceCopy(level, found.levels > 1 ? sorted : word, sizeof(*level) * (size_t)s->rows, NULL));
-  TRSV_LAUNCH(ordered_positions, Blocks(s->rows), 256, 0, (TrsvStream)NULL, s->rows, order, (const int *)NULL, position);
+  TRSV_LAUNCH(ordered_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, order, (const int *)NULL, position);
   return TrsvDeviceLaunched("ordered_positions");
 }
 
@@ -114,22 +112,22 @@ extern "C" TrsvError TrsvOrderedPositions(const TrsvMatrix *A, const TrsvAnalysi
 
   if (s->rows == A->rows) { /* nothing is cut */
     if (level) {
-      TRSV_LAUNCH(ordered_levels, Blocks(s->rows), 256, 0, (TrsvStream)NULL, s->rows, analysis->statistics.levels, (const int *)analysis->levels, level);
+      TRSV_LAUNCH(ordered_levels, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, analysis->statistics.levels, (const int *)analysis->levels, level);
       TrsvCall(TrsvDeviceLaunched("ordered_levels"));
     }
-    TRSV_LAUNCH(ordered_positions, Blocks(s->rows), 256, 0, (TrsvStream)NULL, s->rows, analysis->order, s->last, position);
+    TRSV_LAUNCH(ordered_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, analysis->order, s->last, position);
     return TrsvDeviceLaunched("ordered_positions");
   }
   TrsvCall(TrsvDeviceRoom(sizeof(*room) + sizeof(int) * (4 * (size_t)s->rows + (size_t)s->off), &room, NULL));
   error = PositionsOfCut(A, s, position, level, room);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   return error;
 }
 
 static TrsvError Ready(TrsvPrecision precision, long n, void *words, unsigned *shared, TrsvStream stream)
 {
-  if (precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), Blocks(n), 256, 0, stream, n, (float *)words, shared);
-  else TRSV_LAUNCH((ordered_fill<double>), Blocks(n), 256, 0, stream, n, (double *)words, shared);
+  if (precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), TrsvBlocks(n, 256), 256, 0, stream, n, (float *)words, shared);
+  else TRSV_LAUNCH((ordered_fill<double>), TrsvBlocks(n, 256), 256, 0, stream, n, (double *)words, shared);
   return TrsvDeviceLaunched("ordered_fill");
 }
 
@@ -187,11 +185,11 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *s, con
   TrsvCall(TrsvOrderedAlloc(plan, o, s->rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
   if (!s->rows) return TRSV_SUCCESS;
   if (!padded) {
-    TRSV_LAUNCH(ordered_lengths, Blocks(s->rows), 256, 0, (TrsvStream)NULL, *s, position, length);
+    TRSV_LAUNCH(ordered_lengths, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, *s, position, length);
     TrsvCall(TrsvDeviceLaunched("ordered_lengths"));
     TrsvCall(TrsvDeviceScan(s->rows, length, o->offsets));
   }
-  TRSV_LAUNCH(ordered_place, Blocks(s->rows), 256, 0, (TrsvStream)NULL, Pattern(A), *s, position, source, padded ? longest : 0, plan->places, *o);
+  TRSV_LAUNCH(ordered_place, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, Pattern(A), *s, position, source, padded ? longest : 0, plan->places, *o);
   return TrsvDeviceLaunched("ordered_place");
 }
 
@@ -213,7 +211,7 @@ extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, con
     if (s.rows) error = TrsvOrderedPositions(A, analysis, &s, position, level ? *level : NULL);
     if (!error) error = Make(plan, A, &s, source, position, position + s.rows, longest, padded);
   }
-  TrsvDeviceUnstage(position, NULL);
+  TrsvDeviceRelease(position, NULL);
   TrsvCutFree(&s);
   return error;
 }
@@ -221,7 +219,7 @@ extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, con
 extern "C" TrsvError TrsvOrderedSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   TrsvOrdered   *o    = (TrsvOrdered *)plan->data;
-  const unsigned grid = Blocks((long)o->off + (o->inverse ? o->rows : 0));
+  const unsigned grid = TrsvBlocks((long)o->off + (o->inverse ? o->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_gather<float>), grid, 256, 0, stream, (long)o->off, o->rows, o->source, (const float *)values, (float *)o->values, (float *)o->inverse);

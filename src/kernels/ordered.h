@@ -32,7 +32,7 @@ typedef struct {
   TrsvSync sync;
 } TrsvOrdered;
 
-/* level, where not NULL, gets the level set of each position, 1 for the first, until it is given to TrsvDeviceUnstage in the default stream. */
+/* level, where not NULL, gets the level set of each position, 1 for the first, until it is given to TrsvDeviceRelease in the default stream. */
 TrsvError TrsvOrderedAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest, int padded, unsigned **level);
 TrsvError TrsvOrderedSetValues(TrsvPlan *, const void *values, TrsvStream);
 void      TrsvOrderedDestroy(TrsvPlan *);
@@ -70,7 +70,7 @@ typedef struct {
 TrsvError TrsvOrderedPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvCut *, int *position, unsigned *level);
 TrsvError TrsvOrderedAlloc(TrsvPlan *, TrsvOrdered *, int rows, int off, int columns, int stored, int padded);
 
-/* No row of more than `longest` entries; cut is set to whether any had more. To be released by TrsvCutFree(). */
+/* The sequence of rows and partial sums in which none has more than `longest` entries. To be released by TrsvCutFree(). */
 TrsvError TrsvCutRows(const TrsvMatrix *, const TrsvAnalysis *, int longest, TrsvCut *);
 void      TrsvCutFree(TrsvCut *);
 

@@ -14,18 +14,18 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", m->algorithm->name, m->algorithm->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
-/* The plan of the algorithm that is chosen, or, where it is a good choice but not for this device, or not for the memory that is left (alone: to this
-   member), of thread, which runs on every device, in little memory. */
+/* The plan of the algorithm that is asked for or chosen. */
 static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const TrsvPlaces *places, TrsvSelection selection, const TrsvAsked *asked, int alone, TrsvPairMember *m)
 {
-  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
-  const TrsvError      error  = TrsvPlanCreatePlaced(T, analysis, source, entries, places, m->algorithm, asked ? asked->settings : NULL, &m->plan);
+  TrsvError error, instead;
 
-  if (asked || pair->memory == TRSV_HOST || m->algorithm == thread || (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone))) return error;
-  (void)snprintf(m->why, sizeof(m->why), error == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", m->algorithm->name);
-  m->algorithm = thread;
+  if (asked) return TrsvPlanCreatePlaced(T, analysis, source, entries, places, m->algorithm, asked->settings, &m->plan);
+  error = TrsvPlanCreateChosen(T, analysis, source, entries, places, m->algorithm, alone, &instead, &m->plan);
+  if (!instead) return error;
+  (void)snprintf(m->why, sizeof(m->why), instead == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", m->algorithm->name);
+  m->algorithm = TrsvAlgorithmFind("thread");
   m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
-  return TrsvPlanCreatePlaced(T, analysis, source, entries, places, m->algorithm, NULL, &m->plan);
+  return error;
 }
 
 /* What makes a member of a pair. */

@@ -70,6 +70,13 @@ static __device__ __forceinline__ int segment(const int *starts, int n, int k)
   return low;
 }
 
+/* Calls each(entry) for all from begin on and before end, which is none below 0: a block's so many threads take them in turn. Counted without sign, as
+   what comes behind the last may be beyond INT_MAX. */
+template <int THREADS, class Each> static __device__ __forceinline__ void entries_each(int begin, int end, Each each)
+{
+  for (unsigned next = (unsigned)begin + threadIdx.x; next < (unsigned)end; next += THREADS) each((int)next);
+}
+
 enum {
   ROWS_BLOCK = 256 /* threads, and rows, of a block that goes through the entries of rows side by side */
 };

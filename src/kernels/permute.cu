@@ -14,7 +14,7 @@ template <class T> static __global__ void permute(int n, const int *index, int s
 
 extern "C" TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision precision, const void *from, void *to, TrsvStream stream)
 {
-  const unsigned grid = (unsigned)((n + 255) / 256);
+  const unsigned grid = TrsvBlocks(n, 256);
 
   if (!n) return TRSV_SUCCESS;
   if (precision == TRSV_FLOAT) TRSV_LAUNCH((permute<float>), grid, 256, 0, stream, n, index, scatter, (const float *)from, (float *)to);

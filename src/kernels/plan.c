@@ -128,21 +128,42 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
   return error;
 }
 
-TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memory, TrsvStream stream)
+TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPlaces *places, const TrsvAlgorithm *algorithm, int alone, TrsvError *instead, TrsvPlan **plan)
+{
+  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
+  const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, NULL, plan);
+
+  *instead = TRSV_SUCCESS;
+  if (algorithm->memory == TRSV_HOST || algorithm == thread || (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone))) return error;
+  *instead = error;
+  return TrsvPlanCreatePlaced(A, analysis, source, values, places, thread, NULL, plan);
+}
+
+static TrsvError Fill(TrsvPlan *plan, const void *values, TrsvMemory memory, TrsvStream stream)
 {
   const TrsvAlgorithm *a = plan->algorithm;
   void                *staged;
   TrsvError            error;
 
-  if (!plan->rows) return TRSV_SUCCESS;
-  plan->fresh = 1;
-  plan->filled = 1;
-  if (memory == a->memory) return a->set_values(plan, values, stream);
-  if (memory == TRSV_DEVICE) return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on the host and takes no values from a device", a->name);
-  TrsvCall(TrsvDeviceStage(values, TrsvValueSize(plan->precision) * (size_t)plan->values, &staged, stream));
-  error = a->set_values(plan, staged, stream);
-  TrsvDeviceUnstage(staged, stream);
+  plan->fresh  = 1;
+  plan->filled = 0; /* until all of them are there */
+  if (memory == a->memory) error = a->set_values(plan, values, stream);
+  else {
+    TrsvCall(TrsvDeviceStage(values, TrsvValueSize(plan->precision) * (size_t)plan->values, &staged, stream));
+    error = a->set_values(plan, staged, stream);
+    TrsvDeviceRelease(staged, stream);
+  }
+  plan->filled = !error;
   return error;
+}
+
+TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memory, TrsvStream stream)
+{
+  const TrsvAlgorithm *a = plan->algorithm;
+
+  if (!plan->rows) return TRSV_SUCCESS;
+  if (memory == TRSV_DEVICE && a->memory == TRSV_HOST) return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on the host and takes no values from a device", a->name);
+  return Fill(plan, values, memory, stream);
 }
 
 /* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter */

@@ -16,7 +16,7 @@ template <class F> static TrsvError Run(const char *what, F call)
   TrsvCall(Check(call(NULL, bytes), what));
   TrsvCall(TrsvDeviceRoom(bytes, &room, NULL));
   e = call(room, bytes);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   return Check(e, what);
 }
 

@@ -1,7 +1,7 @@
 /*
    recblock: the triangle cut into triangular and square blocks; each is solved, or multiplied, by the kernel that suits it.
 
-   Source: Lu, Niu, Liu: Efficient Block Algorithms for Parallel Sparse Triangular Solve (ICPP 2020), document 002: column, row and recursive block
+   Source: Lu, Niu, Liu: Efficient Block Algorithms for Parallel Sparse Triangular Solve (ICPP 2020): column, row and recursive block
    algorithm, "Improved Recursive Block Data Structure" (reordering, DCSR), "Adaptive Kernel Selection" for SpTRSV and for SpMV. What changed:
    triangles are in rows, and the sync-free kernel sums in rows, the value its own flag, so that the bits are the same every run (published: columns,
    atomics); blocks of threads have tickets; nothing is reset but by the launch that brings b into order; reciprocals of the diagonal are taken when
@@ -53,12 +53,10 @@ template <class T> static RecblockView<T> View(const Recblock *r, const TrsvRecb
   return A;
 }
 
-static unsigned Blocks(long n, int each) { return (unsigned)((n + each - 1) / each); }
-
 template <class T> static TrsvError SyncFree(const RecblockView<T> &A, int lanes, bool early, TrsvStream stream)
 {
   auto           kernel = lanes == 1 ? recblock_syncfree<T, 1> : lanes == 2 ? recblock_syncfree<T, 2> : lanes == 4 ? recblock_syncfree<T, 4> : lanes == 8 ? recblock_syncfree<T, 8> : lanes == 16 ? recblock_syncfree<T, 16> : recblock_syncfree<T, 32>;
-  const unsigned grid   = Blocks(A.count, RECBLOCK_BLOCK / lanes);
+  const unsigned grid   = TrsvBlocks(A.count, RECBLOCK_BLOCK / lanes);
 
   TRSV_LAUNCH_EARLY(kernel, early, 1, grid, RECBLOCK_BLOCK, 0, stream, A);
   return TrsvDeviceLaunched("recblock_syncfree");
@@ -70,7 +68,7 @@ template <class T> static TrsvError LevelSets(const Recblock *r, const TrsvRecbl
   const int *start  = r->blocks.level + b->level;
 
   for (int s = 0; s < b->levels; s++) {
-    TRSV_LAUNCH_EARLY(kernel, early || s, 1, Blocks(start[s + 1] - start[s], RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A, start[s], start[s + 1]);
+    TRSV_LAUNCH_EARLY(kernel, early || s, 1, TrsvBlocks(start[s + 1] - start[s], RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A, start[s], start[s + 1]);
     TrsvCall(TrsvDeviceLaunched("recblock_level"));
   }
   return TRSV_SUCCESS;
@@ -80,7 +78,7 @@ template <class T> static TrsvError Multiply(const TrsvRecblockPart *b, const Re
 {
   const bool     scalar = b->kernel == RECBLOCK_SCALAR_CSR || b->kernel == RECBLOCK_SCALAR_DCSR;
   auto           kernel = scalar ? recblock_scalar<T> : recblock_vector<T>;
-  const unsigned grid   = Blocks(b->count, scalar ? RECBLOCK_BLOCK : RECBLOCK_BLOCK / 32);
+  const unsigned grid   = TrsvBlocks(b->count, scalar ? RECBLOCK_BLOCK : RECBLOCK_BLOCK / 32);
 
   TRSV_LAUNCH_EARLY(kernel, early, 1, grid, RECBLOCK_BLOCK, 0, stream, A);
   return TrsvDeviceLaunched("recblock product");
@@ -90,7 +88,7 @@ template <class T> static TrsvError Parallel(const RecblockView<T> &A, bool earl
 {
   auto kernel = recblock_parallel<T>;
 
-  TRSV_LAUNCH_EARLY(kernel, early, 1, Blocks(A.count, RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A);
+  TRSV_LAUNCH_EARLY(kernel, early, 1, TrsvBlocks(A.count, RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A);
   return TrsvDeviceLaunched("recblock_parallel");
 }
 
@@ -100,7 +98,7 @@ template <class T> static TrsvError ByCusparse(const Recblock *r, const TrsvRecb
   auto kernel = recblock_finish<T>;
 
   TrsvCall(TrsvRecblockSpsvSolve(r->spsv[b - r->blocks.block], stream));
-  TRSV_LAUNCH(kernel, Blocks(A.count, RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A);
+  TRSV_LAUNCH(kernel, TrsvBlocks(A.count, RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A);
   return TrsvDeviceLaunched("recblock_finish");
 }
 #endif
@@ -231,7 +229,7 @@ template <class T> static TrsvError Gather(const Recblock *r, const void *values
   const long all = (long)r->blocks.entries + (r->inverse ? r->blocks.rows : 0);
 
   if (!all) return TRSV_SUCCESS;
-  TRSV_LAUNCH((recblock_gather<T>), Blocks(all, 256), 256, 0, stream, (long)r->blocks.entries, r->blocks.rows, r->source, r->diagonal, (const T *)values, (T *)r->values, (T *)r->inverse);
+  TRSV_LAUNCH((recblock_gather<T>), TrsvBlocks(all, 256), 256, 0, stream, (long)r->blocks.entries, r->blocks.rows, r->source, r->diagonal, (const T *)values, (T *)r->values, (T *)r->inverse);
   return TrsvDeviceLaunched("recblock_gather");
 }
 
@@ -251,7 +249,7 @@ template <class T> static TrsvError Start(const Recblock *r, const void *b, void
 {
   auto kernel = recblock_start<T>;
 
-  TRSV_LAUNCH(kernel, Blocks(r->blocks.rows, 256), 256, 0, stream, View<T>(r, NULL), (const T *)b, (T *)x, r->sync.patience);
+  TRSV_LAUNCH(kernel, TrsvBlocks(r->blocks.rows, 256), 256, 0, stream, View<T>(r, NULL), (const T *)b, (T *)x, r->sync.patience);
   return TrsvDeviceLaunched("recblock_start");
 }
 

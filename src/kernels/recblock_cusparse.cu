@@ -4,7 +4,7 @@
    Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection for SpTRSV", the fourth kernel, for a structure that is nearly serial; there csrsv2.
 */
 #include <stdlib.h>
-#include <cusparse.h>
+#include "cusparse.cuh"
 #include "vocabulary.cuh"
 #include "recblock.h"
 
@@ -21,12 +21,6 @@ struct TrsvRecblockSpsv {
 
 static const double one       = 1; /* alpha, in the type of the solve */
 static const float  one_float = 1;
-
-static TrsvError Check(cusparseStatus_t s, const char *what)
-{
-  if (s == CUSPARSE_STATUS_SUCCESS) return TRSV_SUCCESS;
-  return TrsvFail(s == CUSPARSE_STATUS_ALLOC_FAILED || s == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what, cusparseGetErrorString(s));
-}
 
 static const void *Alpha(const TrsvRecblockSpsv *s) { return s->type == CUDA_R_32F ? (const void *)&one_float : (const void *)&one; }
 

@@ -124,7 +124,7 @@ static __global__ void recompute_mark(int rows, const unsigned *level, int *colu
 static TrsvError Mark(const TrsvOrdered *o, const unsigned *level)
 {
   if (!o->rows) return TRSV_SUCCESS;
-  TRSV_LAUNCH(recompute_mark, (unsigned)((o->rows + BLOCK - 1) / BLOCK), BLOCK, 0, (TrsvStream)NULL, o->rows, level, o->columns);
+  TRSV_LAUNCH(recompute_mark, TrsvBlocks(o->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, o->rows, level, o->columns);
   return TrsvDeviceLaunched("recompute_mark");
 }
 
@@ -136,14 +136,14 @@ static TrsvError RecomputeAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const Trs
   TrsvError error = TrsvOrderedAnalyse(plan, A, analysis, source, WIDTH, 1, &level);
 
   if (!error) error = Mark((const TrsvOrdered *)plan->data, level);
-  TrsvDeviceUnstage(level, NULL);
+  TrsvDeviceRelease(level, NULL);
   TrsvCall(error);
   return TrsvOrderedLimit((TrsvOrdered *)plan->data, plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, BLOCK, AHEAD);
 }
 
 template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid = (unsigned)((o->rows + BLOCK - 1) / BLOCK);
+  const unsigned grid = TrsvBlocks(o->rows, BLOCK);
 
   TRSV_LAUNCH_EARLY(recompute_solve<T>, early, 1, grid, BLOCK, o->shared_bytes, stream, OrderedView<T>(o), (const T *)b, (T *)x);
   return TrsvDeviceLaunched("recompute_solve");

@@ -34,7 +34,7 @@ template <class T> static __global__ void residual_rows(int rows, const int *off
 extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x, double *error, TrsvStream stream)
 {
   const size_t   bytes = sizeof(double) * (size_t)A->rows;
-  const unsigned grid  = (unsigned)((A->rows + BLOCK - 1) / BLOCK);
+  const unsigned grid  = TrsvBlocks(A->rows, BLOCK);
   const bool     unit  = A->diagonal == TRSV_DIAGONAL_UNIT;
   double        *errors, *host;
   TrsvError      failed;

@@ -322,8 +322,6 @@ template <class C> static __global__ void sell_columns(int off, const int *from,
   if (base && k % LANES == 0) plan_base[k / LANES] = base[k / LANES];
 }
 
-static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
-
 /* The columns of a plan, from those with positions, of `wide` slots; base [wide + 1]: of each slot, and whether one is too far from it. */
 static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const int *base)
 {
@@ -336,10 +334,10 @@ static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const in
   TrsvCall(TrsvDeviceAlloc(bytes, &s->columns));
   plan->bytes += bytes;
   if (far) {
-    TRSV_LAUNCH((sell_columns<int>), Blocks(off), BLOCK, 0, (TrsvStream)NULL, off, from, (const int *)NULL, (int *)NULL, (int *)s->columns);
+    TRSV_LAUNCH((sell_columns<int>), TrsvBlocks(off, BLOCK), BLOCK, 0, (TrsvStream)NULL, off, from, (const int *)NULL, (int *)NULL, (int *)s->columns);
   } else {
     s->base = (int *)((short *)s->columns + off);
-    TRSV_LAUNCH((sell_columns<short>), Blocks(off), BLOCK, 0, (TrsvStream)NULL, off, from, base, s->base, (short *)s->columns);
+    TRSV_LAUNCH((sell_columns<short>), TrsvBlocks(off, BLOCK), BLOCK, 0, (TrsvStream)NULL, off, from, base, s->base, (short *)s->columns);
   }
   return TrsvDeviceLaunched("sell_columns");
 }
@@ -353,12 +351,12 @@ static TrsvError Place(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, co
 
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
   if (wide) {
-    TRSV_LAUNCH(sell_none, Blocks(o->off), BLOCK, 0, (TrsvStream)NULL, o->off, columns, o->source);
+    TRSV_LAUNCH(sell_none, TrsvBlocks(o->off, BLOCK), BLOCK, 0, (TrsvStream)NULL, o->off, columns, o->source);
     TrsvCall(TrsvDeviceLaunched("sell_none"));
   }
-  TRSV_LAUNCH(sell_place, Blocks(c->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, position, first, source, s->slices, plan->places, s->slice, columns, *o);
+  TRSV_LAUNCH(sell_place, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, position, first, source, s->slices, plan->places, s->slice, columns, *o);
   TrsvCall(TrsvDeviceLaunched("sell_place"));
-  TRSV_LAUNCH(sell_shape, Blocks(s->slices * LANES), BLOCK, 0, (TrsvStream)NULL, s->slices, columns, s->slice, base, base + wide);
+  TRSV_LAUNCH(sell_shape, TrsvBlocks(s->slices * LANES, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, columns, s->slice, base, base + wide);
   TrsvCall(TrsvDeviceLaunched("sell_shape"));
   return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
 }
@@ -374,20 +372,20 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, con
 
   TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * (size_t)s->slices, &s->memory));
   s->slice = (TrsvSlice *)s->memory;
-  TRSV_LAUNCH(sell_lengths, Blocks(c->rows), BLOCK, 0, (TrsvStream)NULL, *c, position, room);
+  TRSV_LAUNCH(sell_lengths, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, *c, position, room);
   TrsvCall(TrsvDeviceLaunched("sell_lengths"));
-  TRSV_LAUNCH(sell_shapes, Blocks(s->slices), BLOCK, 0, (TrsvStream)NULL, s->slices, c->rows, first, room, s->slice, width);
+  TRSV_LAUNCH(sell_shapes, TrsvBlocks(s->slices, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, c->rows, first, room, s->slice, width);
   TrsvCall(TrsvDeviceLaunched("sell_shapes"));
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
   if (wide > INT_MAX / LANES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d entries are too many for 32-bit indices", wide);
-  TRSV_LAUNCH(sell_starts, Blocks(s->slices), BLOCK, 0, (TrsvStream)NULL, s->slices, start, s->slice);
+  TRSV_LAUNCH(sell_starts, TrsvBlocks(s->slices, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, start, s->slice);
   TrsvCall(TrsvDeviceLaunched("sell_starts"));
   TrsvCall(TrsvOrderedAlloc(plan, o, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
   plan->bytes += sizeof(TrsvSlice) * (size_t)s->slices;
   TrsvCall(TrsvDeviceRoom(sizeof(int) * ((LANES + 1) * (size_t)wide + 1), &columns, NULL));
   error = Place(plan, A, c, source, position, first, wide, columns);
-  TrsvDeviceUnstage(columns, NULL);
+  TrsvDeviceRelease(columns, NULL);
   return error;
 }
 
@@ -402,7 +400,7 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   if (levels <= FEW) {
     TrsvCall(TrsvSlicesFind(A, c, levels, &first, &s->slices, &s->levels));
     if (s->levels > levels) {
-      TrsvDeviceUnstage(first, NULL);
+      TrsvDeviceRelease(first, NULL);
       first = NULL;
     }
   }
@@ -420,9 +418,9 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
 
     if (position) error = TrsvOrderedPositions(A, analysis, c, position, NULL);
     if (!error) error = Make(plan, A, c, source, position, first, room);
-    TrsvDeviceUnstage(room, NULL);
+    TrsvDeviceRelease(room, NULL);
   }
-  if (first) TrsvDeviceUnstage(first, NULL);
+  if (first) TrsvDeviceRelease(first, NULL);
   return error;
 }
 
@@ -444,7 +442,7 @@ static TrsvError SellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
 
 template <class T, class C> static void Launch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid = (unsigned)((s->slices + WARPS - 1) / WARPS);
+  const unsigned grid = TrsvBlocks(s->slices, WARPS);
 
   if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, C, NARROW>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s), (const T *)b, (T *)x);
   else TRSV_LAUNCH_EARLY((sell_solve<T, C, WIDE>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s), (const T *)b, (T *)x);

@@ -26,7 +26,7 @@ struct alignas(16) TrsvSlice {
 };
 
 /* Cuts the rows of a sequence of more than 0 in their own order into slices, where no row depends on a near one across the cut, as far as there
-   are such places. first [slices + 1], which the caller gives to TrsvDeviceUnstage(), says where each starts; depth how many level sets the
+   are such places. first [slices + 1], which the caller gives to TrsvDeviceRelease(), says where each starts; depth how many level sets the
    slices have, or limit + 1 if more than limit. */
 extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *, const TrsvCut *, int limit, int **first, int *slices, int *depth);
 

@@ -123,15 +123,13 @@ static __global__ void __launch_bounds__(BLOCK) slices_depth(const Pattern A, co
   atomicMax(most, largest + 1);
 }
 
-static unsigned Blocks(int n) { return ((unsigned)n + BLOCK - 1) / BLOCK; }
-
 static TrsvError Cut(const TrsvMatrix *A, const TrsvCut *s, int stretches, int *reach, unsigned *clean, int *count, int *before, int *slices)
 {
-  TRSV_LAUNCH(slices_reach, Blocks(s->rows), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *s, reach);
+  TRSV_LAUNCH(slices_reach, TrsvBlocks(s->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *s, reach);
   TrsvCall(TrsvDeviceLaunched("slices_reach"));
-  TRSV_LAUNCH(slices_clean, Blocks(s->rows), BLOCK, 0, (TrsvStream)NULL, s->rows, reach, clean);
+  TRSV_LAUNCH(slices_clean, TrsvBlocks(s->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, reach, clean);
   TrsvCall(TrsvDeviceLaunched("slices_clean"));
-  TRSV_LAUNCH(slices_cut, Blocks(stretches), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, count, (const int *)NULL, (int *)NULL, (unsigned *)NULL);
+  TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, count, (const int *)NULL, (int *)NULL, (unsigned *)NULL);
   TrsvCall(TrsvDeviceLaunched("slices_cut"));
   TrsvCall(TrsvDeviceScan(stretches, count, before));
   return TrsvDeviceDownload(slices, before + stretches, sizeof(int), NULL);
@@ -158,11 +156,11 @@ static TrsvError Depth(const TrsvMatrix *A, const TrsvCut *s, int slices, const 
   sync.patience = TrsvPatienceLimit();
   error         = TrsvDeviceClear(room, sizeof(state), NULL);
   if (!error) {
-    TRSV_LAUNCH(slices_depth, (unsigned)(slices + WARPS - 1) / WARPS, BLOCK, 0, (TrsvStream)NULL, Pattern(A), *s, slices, first, limit, level, room + MOST, room + STOP, sync);
+    TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *s, slices, first, limit, level, room + MOST, room + STOP, sync);
     error = TrsvDeviceLaunched("slices_depth");
   }
   if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   if (!error && state[GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets of slices waited longer than %g s for one of them and gave up", 1e-9 * (double)sync.patience);
   *depth = state[STOP] ? limit + 1 : (int)state[MOST];
   return error;
@@ -183,11 +181,11 @@ extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvCut *s, int l
   if (!error) {
     unsigned *const level = (unsigned *)*first + *slices + 1;
 
-    TRSV_LAUNCH(slices_cut, Blocks(stretches), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, (int *)NULL, before, *first, level);
+    TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, (int *)NULL, before, *first, level);
     error = TrsvDeviceLaunched("slices_cut");
     if (!error) error = Depth(A, s, *slices, *first, limit, level, depth);
-    if (error) TrsvDeviceUnstage(*first, NULL);
+    if (error) TrsvDeviceRelease(*first, NULL);
   }
-  TrsvDeviceUnstage(room, NULL);
+  TrsvDeviceRelease(room, NULL);
   return error;
 }

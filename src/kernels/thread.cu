@@ -42,7 +42,7 @@ template <class T, Part PART> static __device__ __forceinline__ void thread_rows
   bool      done = p >= A.rows;
   unsigned  mine = 0;
 
-  if (PART != ALONE && threadIdx.x == 0) (void)trsv_ticket_of(A.sync, (unsigned)(A.rows + BLOCK - 1) / BLOCK, &mine);
+  if (PART != ALONE && threadIdx.x == 0) (void)trsv_ticket_of(A.sync, ((unsigned)A.rows + BLOCK - 1) / BLOCK, &mine);
   const int       row     = done ? -1 : A.from[p], to = done ? -1 : A.to[p];
   const Quad<int> column  = done ? Quad<int>() : ((const Quad<int> *)A.columns)[p];
   const Quad<T>   value   = done ? Quad<T>() : ((const Quad<T> *)A.values)[p];
@@ -109,7 +109,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
    before the host knows may take them for its own: all that it finds is NaN. */
 template <class T> static __global__ void __launch_bounds__(BLOCK) thread_pair(const OrderedView<T> first, const OrderedView<T> second, const TrsvSync sync, T *between, const T *b, T *x)
 {
-  const unsigned blocks = (unsigned)(first.rows + BLOCK - 1) / BLOCK;
+  const unsigned blocks = ((unsigned)first.rows + BLOCK - 1) / BLOCK;
   TRSV_SHARED(unsigned, start, 3);
 
   if (threadIdx.x == 0) {
@@ -126,7 +126,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_pair(c
 
 template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid = (unsigned)((o->rows + BLOCK - 1) / BLOCK);
+  const unsigned grid = TrsvBlocks(o->rows, BLOCK);
 
   TRSV_LAUNCH_EARLY(thread_solve<T>, early, 1, grid, BLOCK, o->shared_bytes, stream, OrderedView<T>(o), (const T *)b, (T *)x);
   return TrsvDeviceLaunched("thread_solve");
@@ -183,7 +183,7 @@ extern "C" TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan 
 
 template <class T> static TrsvError LaunchPair(const TrsvThreadPair *p, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid = (unsigned)((p->first->rows + BLOCK - 1) / BLOCK + (p->second->rows + BLOCK - 1) / BLOCK);
+  const unsigned grid = TrsvBlocks(p->first->rows, BLOCK) + TrsvBlocks(p->second->rows, BLOCK);
 
   TRSV_LAUNCH(thread_pair<T>, grid, BLOCK, p->shared_bytes, stream, OrderedView<T>(p->first), OrderedView<T>(p->second), p->sync, (T *)p->between, (const T *)b, (T *)x);
   return TrsvDeviceLaunched("thread_pair");

@@ -138,7 +138,7 @@ const TrsvAlgorithm *TrsvAlgorithmGet(int i);                     /* the i-th ro
 const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
 const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper it is from */
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
-int                  TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* do equal solves give the same bits but for this one? */
+int                  TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* may equal solves give different bits? Those of all others never do */
 
 /* Settings of an algorithm are words "name=value" with spaces between them; what they leave open, and all where they are NULL, the algorithm
    chooses. rank=N is known to all: the algorithm's own choice N by predicted time. */
@@ -171,12 +171,6 @@ const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecisio
 double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision);
 
 typedef struct TrsvPlan TrsvPlan;
-
-/* Where the values of b and x stand, if not as the rows do: row i of a triangle takes b[from[i]], and its solution goes to x[to[i]]. Each is [rows],
-   no place twice, or NULL for where b or x are in the order of the rows. */
-typedef struct {
-  const int *from, *to;
-} TrsvPlaces;
 
 /* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept; all three live in one memory, and what the
    algorithm wants in another is copied there. source [nnz], where not NULL, says where in the caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values.
@@ -313,7 +307,7 @@ typedef enum {
 
 typedef struct {
   TrsvShift shift;
-  double    amount, zero; /* of the shift; a pivot up to this is zero (times its row's sum, for the two shifts of A) */
+  double    amount, zero; /* of the shift; a pivot up to this is zero (times its row's sum, for the two shifts of A); both finite and none below 0 */
 } TrsvPivots;
 
 typedef struct {

@@ -146,7 +146,7 @@ static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const Tr
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
     int at = 0;
 
-    if (a->memory != TRSV_DEVICE || (asked ? a != asked : !a->predict) || n == TRIES) continue;
+    if (a->memory != TRSV_DEVICE || (asked ? a != asked : !a->predict || !TrsvAlgorithmRuns(a)) || n == TRIES) continue;
     while (at < n && TrsvPredict(list[at], s, precision) <= TrsvPredict(a, s, precision)) at++;
     for (int k = n++; k > at; k--) list[k] = list[k - 1];
     list[at] = a;

@@ -65,7 +65,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) twophase_solv
 
 template <class T> static TrsvError Launch(const TrsvNatural *n, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid   = (unsigned)((n->rows + BLOCK - 1) / BLOCK);
+  const unsigned grid   = TrsvBlocks(n->rows, BLOCK);
   auto           kernel = twophase_solve<T>;
 
   TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, NaturalView<T>(n), (const T *)b, (T *)x);

@@ -333,6 +333,9 @@ static __device__ __forceinline__ float trsv_reciprocal(float v) { return 1 / v;
 
 #endif
 
+/* Of a launch: how many blocks of so many threads, or of so many rows, n of them take. */
+static inline unsigned TrsvBlocks(long n, int size) { return (unsigned)((n + size - 1) / size); }
+
 /* The bits of a word that nobody has written yet: a NaN that no arithmetic makes, and that trsv_publish never stores. */
 template <class T> struct TrsvWord;
 template <> struct TrsvWord<double> {

@@ -101,6 +101,33 @@ static void Apart(const TrsvAlgorithm *a)
   TrsvChunkSettingsOverride(NULL);
 }
 
+/* What devices lack that are older than an H200, or newer but smaller: no plan, and a message that says why. */
+static void Lacking(void)
+{
+  static const char *const names[] = {"chunk", "inverse"};
+  Triangle                 T       = MakeTriangle(BAND, 300, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+
+  for (int i = 0; i < 2; i++)
+    for (int lacks = 0; lacks < 3; lacks++) {
+      TrsvMatrix    D = ToDevice(&T.view);
+      TrsvAnalysis *there;
+      TrsvPlan     *plan;
+
+      ExpectError(TrsvAnalyse(&D, &there), TRSV_SUCCESS, "TrsvAnalyse");
+      SimtSettings.old    = lacks == 1;
+      SimtSettings.shared = lacks == 2 ? 99 << 10 : 227 << 10;
+      ExpectError(TrsvPlanCreate(&D, there, NULL, T.offsets[300], TrsvAlgorithmFind(names[i]), NULL, &plan), lacks ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, names[i]);
+      Expect(!plan == !!lacks, "%s: a plan on such a device, or none where nothing is lacking", names[i]);
+      if (lacks) Expect(strstr(TrsvErrorMessage(), "shared memory") != NULL, "the message does not say what is lacking: %s", TrsvErrorMessage());
+      SimtDefaults();
+      TrsvPlanDestroy(&plan);
+      TrsvAnalysisDestroy(&there);
+      FromDevice(&D);
+    }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  FreeTriangle(&T);
+}
+
 void TestChunk(void)
 {
   static const TrsvChunkSettings all[] = {
@@ -164,5 +191,10 @@ void TestChunk(void)
     FreeTriangle(&T);
     TrsvChunkSettingsOverride(NULL);
   }
+  SimtDefaults();
+  End();
+
+  Begin("chunk and inverse on a device without clusters, or with little shared memory");
+  if (a) Lacking();
   End();
 }

@@ -2,6 +2,7 @@
    Dense triangles in all forms, and the algorithm `dense` on sparse ones that have dense parts.
 */
 #include "check.h"
+#include "chunk.h"
 
 static const char *const form_name[] = {"blocks", "doubling", "simple", "pairs"};
 
@@ -245,6 +246,30 @@ static void Failing(void)
   FreeTriangle(&T);
 }
 
+/* A rest whose best algorithm turns out not to be possible is solved by thread. */
+static void Fallback(void)
+{
+  const TrsvChunkSettings impossible = {.chunks = 2, .length = 4, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+  const TrsvAlgorithm    *dense      = TrsvAlgorithmFind("dense");
+  char                    line[TRSV_SETTINGS];
+
+  for (int possible = 0; possible < 2; possible++) {
+    Triangle  T = MakeTriangle(CHAIN, 300, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    TrsvPlan *plan;
+
+    if (!possible) TrsvChunkSettingsOverride(&impossible);
+    plan = MakePlan(&T.view, NULL, T.offsets[300], dense);
+    if (plan) {
+      TrsvPlanDescribe(plan, line, sizeof(line));
+      Expect(strstr(line, possible ? "inverse" : "thread") != NULL, "%s", line);
+    }
+    TrsvPlanDestroy(&plan);
+    if (!possible) CheckSolves(CHAIN, 300, dense, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    TrsvChunkSettingsOverride(NULL);
+    FreeTriangle(&T);
+  }
+}
+
 void TestDense(void)
 {
   static const int sizes[] = {0, 1, 2, 31, 32, 33, 65, 129, 200, 290};
@@ -278,6 +303,9 @@ void TestDense(void)
       for (int rank = variant % 2; rank < 4; rank += 2) Sparse((Layout)layout, rank, (TrsvTriangle)(variant & 1), variant & 2 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, variant & 4 ? TRSV_FLOAT : TRSV_DOUBLE);
       End();
     }
+  Begin("dense: the rest's best algorithm is not possible");
+  Fallback();
+  End();
   Begin("dense: calls of the device fail");
   Failing();
   End();

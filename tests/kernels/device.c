@@ -254,4 +254,5 @@ void TestOnDevice(void)
   TestPlans();
   TestCut();
   TestGivesUp();
+  TestEntries();
 }

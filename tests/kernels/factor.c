@@ -65,6 +65,40 @@ static void Shifts(TrsvFactorKind kind, TrsvPrecision precision)
     }
 }
 
+/* Shifts, and zeros, that are no numbers or below 0; and a matrix that no shift helps: an end, and soon. */
+static void BadShifts(void)
+{
+  static const double bad[] = {NAN, INFINITY, -INFINITY, -1e-3};
+  Square              A     = MakeSquare(GRID_2D, 64, 1, TRSV_DOUBLE, 3);
+  TrsvFactor         *f     = MakeFactor(&A, NULL, TRSV_ILU, 0);
+  TrsvOutcome         o;
+
+  Begin("factor: shifts that are none");
+  for (int shift = 0; f && shift < 4; shift++)
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+      const int        amount = shift == TRSV_SHIFT_NONZERO || shift == TRSV_SHIFT_INBLOCKS; /* which the others do not ask for */
+      const TrsvPivots zero = {(TrsvShift)shift, 1e-3, bad[i]}, by = {(TrsvShift)shift, bad[i], 1e-10};
+
+      ExpectError(TrsvFactorNumeric(f, NULL, A.values, &zero, &o, NULL), TRSV_ERR_ARGUMENT, "TrsvFactorNumeric");
+      Expect(strstr(TrsvErrorMessage(), "zero") != NULL && !o.attempts, "%d attempts: %s", o.attempts, TrsvErrorMessage());
+      ExpectError(TrsvFactorNumeric(f, NULL, A.values, &by, &o, NULL), amount ? TRSV_ERR_ARGUMENT : TRSV_SUCCESS, "TrsvFactorNumeric");
+      if (amount) Expect(strstr(TrsvErrorMessage(), "shift") != NULL && !o.attempts, "%d attempts: %s", o.attempts, TrsvErrorMessage());
+    }
+  End();
+
+  Begin("factor: a pivot that no shift makes large");
+  for (int k = A.offsets[0]; k < A.offsets[1]; k++) Set(A.values, TRSV_DOUBLE, k, A.columns[k] == 0 ? 0 : INFINITY); /* next to which all is zero */
+  for (int tiny = 0; f && tiny < 2; tiny++) {
+    const TrsvPivots p = {TRSV_SHIFT_NONZERO, tiny ? 1e-300 : 1e-3, 1e-10};
+
+    ExpectError(TrsvFactorNumeric(f, NULL, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
+    Expect(o.row == 0 && o.attempts > 100 && o.attempts < 250 && isfinite(o.shift), "row %d, %d attempts, a shift of %g", o.row, o.attempts, o.shift);
+  }
+  TrsvFactorDestroy(&f);
+  FreeSquare(&A);
+  End();
+}
+
 /* Matrices that cannot be factored, with the row to be named */
 static void Refused(void)
 {
@@ -304,6 +338,7 @@ void CheckFactors(int rows, const int *offsets, const int *columns, unsigned see
 void TestFactor(void)
 {
   Refused();
+  BadShifts();
   RandomFaults();
   for (int kind = 0; kind < 2; kind++) {
     for (int lanes = 0; lanes <= 32; lanes = lanes ? 2 * lanes : 4) Shapes((TrsvFactorKind)kind, lanes == 8 ? TRSV_FLOAT : TRSV_DOUBLE, lanes);

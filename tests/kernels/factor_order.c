@@ -206,11 +206,34 @@ static void Upper(void)
   End();
 }
 
+/* Orders are compared by algorithms that can run on the device, as the pair will have them. */
+static void Lacking(void)
+{
+  Square A = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
+  double solves[2] = {0, 0};
+
+  Begin("the order: predicted of what can run");
+  for (int old = 0; old < 2; old++) {
+    TrsvFactor     *f;
+    TrsvOrderChoice choice;
+    int             row;
+
+    SimtSettings.old = old;
+    if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, 0, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) solves[old] = choice.natural.solves;
+    TrsvFactorDestroy(&f);
+    SimtDefaults();
+  }
+  Expect(solves[0] > 0 && solves[1] > solves[0], "%g s in the natural order, %g without clusters", solves[0], solves[1]);
+  FreeSquare(&A);
+  End();
+}
+
 void TestFactorOrder(void)
 {
   Orders();
   Asymmetries();
   Choices();
   Upper();
+  Lacking();
   Real();
 }

@@ -211,6 +211,7 @@ static void Fails(void)
     failed = SimtFailed();
     Expect(!failed == !error, "place %ld: error %d", k, (int)error);
     SimtFailAt(0, 0);
+    Expect(!plan->filled, "place %ld: L's values are said to be in a plan that could not find them", k);
     CheckNumericBy(f, plan, &B, TRSV_ILU, &shifted, 1, "afterwards");
     CheckNumericBy(f, plan, &A, TRSV_ILU, &Plain, 1, "with better values");
     TrsvPlanDestroy(&plan);
@@ -316,6 +317,7 @@ static void Given(TrsvFactorKind kind)
       ExpectError(TrsvFactorNumeric(f[k], pair[k], A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
       TrsvFactorTriangles(f[k], &L, &U, &l[k], &u[k]);
       Expect(!f[k]->reciprocals, "a vector of its own");
+      if (l[k]) ExpectError(TrsvPairSetValues(pair[k], NULL, u[k], TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT, "a plan with what the pivots are made of");
       ExpectError(TrsvPairSetValues(pair[k], l[k], u[k], TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       x[k] = SolvePair(pair[k], A.values);
     }

@@ -206,7 +206,7 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
     ExpectAnalysis(&P);
   }
   TrsvInverseForget(&s);
-  TrsvDeviceUnstage(P.memory, NULL);
+  TrsvDeviceRelease(P.memory, NULL);
   TrsvDeviceFree(v.memory);
 }
 

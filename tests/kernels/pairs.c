@@ -2,6 +2,7 @@
    Pairs: L and U, or their transposes, with and without orderings, undo the multiplication by A.
 */
 #include "check.h"
+#include "chunk.h"
 #include "ordered.h"
 
 /* y = T x, or T^T x */
@@ -313,6 +314,80 @@ static void Scarce(TrsvMemory from)
   FreeTriangle(&U);
 }
 
+/* Values that could not all be taken are none. */
+static void Unfilled(void)
+{
+  const TrsvAlgorithm *a;
+  Triangle             L = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(GRID_2D, 100, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+  void                *l = MakeValues(&L.view, 1), *u = MakeValues(&U.view, 2);
+
+  Begin("a pair whose values could not be taken");
+  for (int i = 0; (a = DeviceAlgorithm(&i));)
+    for (int again = 0; again < 2; again++) { /* again: where there were others before */
+      const TrsvAsked asked = {a, NULL};
+      TrsvPair       *pair;
+
+      if (!ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, &asked, &pair), TRSV_SUCCESS, "TrsvPairCreate")) continue;
+      if (again) ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      for (long k = 1; k < 3; k++) {
+        SimtFailAt(k, 0);
+        Expect(!!TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), "%s: place %ld: no error", TrsvAlgorithmName(a), k);
+        SimtFailAt(0, 0);
+        ExpectError(TrsvPairSetValues(pair, NULL, u, TRSV_HOST, NULL), TRSV_ERR_ARGUMENT, TrsvAlgorithmName(a));
+      }
+      ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      ExpectError(TrsvPairSetValues(pair, NULL, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      TrsvPairDestroy(&pair);
+    }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+  free(l);
+  free(u);
+  FreeTriangle(&L);
+  FreeTriangle(&U);
+}
+
+/* On a device that cannot run what would be the best, the best of what it can, not thread as after a failure. */
+static void Lacking(void)
+{
+  const TrsvAlgorithm *chunk = TrsvAlgorithmFind("chunk"), *inverse = TrsvAlgorithmFind("inverse"), *thread = TrsvAlgorithmFind("thread");
+  Triangle             L = MakeTriangle(RANDOM, 4000, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(RANDOM, 4000, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+
+  Begin("a pair on a device that cannot run the best");
+  for (int old = 0; old < 2; old++) {
+    TrsvPair *pair;
+
+    SimtSettings.old = old;
+    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+      const TrsvPairMember *m = &pair->first;
+
+      if (!old) Expect(m->algorithm == chunk || m->algorithm == inverse, "by %s: this is no test: %s", TrsvAlgorithmName(m->algorithm), m->why);
+      else Expect(m->algorithm != chunk && m->algorithm != inverse && m->algorithm != thread && strstr(m->why, "predicted") && m->predicted == TrsvPredict(m->algorithm, &m->statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(m->algorithm), m->why);
+    }
+    TrsvPairDestroy(&pair);
+    SimtDefaults();
+  }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+
+  Begin("a pair by thread where what is chosen turns out not to be possible");
+  {
+    const TrsvChunkSettings impossible = {.chunks = 2, .length = 4, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+    const TrsvAsked         asked      = {chunk, NULL};
+    TrsvPair               *pair;
+
+    TrsvChunkSettingsOverride(&impossible);
+    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) Expect(pair->first.algorithm == thread && strstr(pair->first.why, "cannot run here") && pair->first.predicted == TrsvPredict(thread, &pair->first.statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(pair->first.algorithm), pair->first.why);
+    TrsvPairDestroy(&pair);
+    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, NULL, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate of what is asked for");
+    TrsvChunkSettingsOverride(NULL);
+  }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+  FreeTriangle(&L);
+  FreeTriangle(&U);
+}
+
 void TestPairs(void)
 {
   for (int transposed = 0; transposed < 2; transposed++) {
@@ -324,6 +399,8 @@ void TestPairs(void)
   }
   OneLaunch();
   Mismatch();
+  Unfilled();
+  Lacking();
   Scarce(TRSV_HOST);
   Scarce(TRSV_DEVICE);
 }

@@ -89,7 +89,7 @@ TrsvError Check(cudaError_t e, const char *what) { return e ? TrsvFail(TRSV_ERR_
 #define TrsvDeviceAlloc      tested_alloc
 #define TrsvDeviceFree       tested_free
 #define TrsvDeviceRoom       tested_room
-#define TrsvDeviceUnstage    tested_unstage
+#define TrsvDeviceRelease    tested_release
 #define TrsvDeviceReleases   tested_releases
 #define TrsvDeviceSettle     tested_settle
 #define TrsvDeviceApart      tested_apart
@@ -141,10 +141,10 @@ static void Rules(void)
   Expect(Alloc(MB / 2) == a, "what has been waited for is free for all");
   tested_free(a);
   a = Room(MB / 2);
-  tested_unstage(a, NULL);
+  tested_release(a, NULL);
   b = Alloc(MB / 2);
   Expect(b != a && Room(MB / 2) == a, "what the default stream may use goes to that alone");
-  tested_unstage(a, NULL);
+  tested_release(a, NULL);
   tested_settle(NULL, tested_releases());
   Expect(Alloc(MB / 2) == a, "who has waited for the stream settles it");
   tested_free(b);
@@ -176,7 +176,7 @@ static void Captured(void)
   tested_free(b);
   b = Alloc(MB / 2);
   Expect(b == a, "but to all, once somebody has");
-  tested_unstage(b, NULL);
+  tested_release(b, NULL);
   tested_free(c);
   Finish();
 }
@@ -190,7 +190,7 @@ static void Full(void)
   tested_free(a);
   a = Alloc(2 * MB);
   b = Room(150 * MB);
-  tested_unstage(b, NULL);
+  tested_release(b, NULL);
   c = Alloc(150 * MB);
   Expect(c == b && driver.given <= driver.capacity, "a hole that is waited for");
   ExpectError(tested_alloc(100 * MB, &b), TRSV_ERR_MEMORY, "more than there is");

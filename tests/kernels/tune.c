@@ -183,6 +183,25 @@ static void Choices(void)
   End();
 }
 
+/* A device that cannot run chunk: it is neither taken nor tried. */
+static void Lacking(void)
+{
+  static const char *const never[] = {"chunk", "inverse"};
+  Setting                  s;
+
+  Begin("tune tries nothing that cannot run");
+  SimtSettings.old = 1;
+  Make(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL); /* by inverse, where that runs */
+  ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
+  Expect(s.pair->first.tries > 1, "%d tries", s.pair->first.tries);
+  for (int i = 0; i < s.pair->first.tries; i++)
+    for (int n = 0; n < 2; n++) Expect(strcmp(TrsvAlgorithmName(s.pair->first.tried[i].algorithm), never[n]), "%s was tried", never[n]);
+  CheckSolve(&s, "after tuning");
+  Free(&s);
+  SimtDefaults();
+  End();
+}
+
 static void Limits(void)
 {
   const TrsvAlgorithm *warp = TrsvAlgorithmFind("warp"), *chunk = TrsvAlgorithmFind("chunk"), *ag = TrsvAlgorithmFind("ag");
@@ -298,6 +317,7 @@ void TestTune(void)
   Calibration();
   Choices();
   Limits();
+  Lacking();
   Wrong();
   FailsAnywhere(0);
   FailsAnywhere(1);

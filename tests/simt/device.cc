@@ -155,7 +155,7 @@ TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStr
   return error;
 }
 
-void TrsvDeviceUnstage(void *device, TrsvStream) { TrsvDeviceFree(device); }
+void TrsvDeviceRelease(void *device, TrsvStream) { TrsvDeviceFree(device); }
 
 TrsvError TrsvDeviceFinish(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
 
@@ -261,15 +261,17 @@ TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_b
 
 TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int, size_t, int *clusters)
 {
-  *clusters = !SimtSettings.cluster || cluster <= SimtSettings.cluster;
+  *clusters = SimtSettings.old ? 0 : !SimtSettings.cluster || cluster <= SimtSettings.cluster;
   return !kernel || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaOccupancyMaxActiveClusters: made to fail") : TRSV_SUCCESS;
 }
 
 TrsvError TrsvDeviceHasClusters(int *has)
 {
-  *has = 1;
+  *has = !SimtSettings.old;
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaGetDevice: made to fail") : TRSV_SUCCESS;
 }
+
+int TrsvDeviceHolds(size_t shared_bytes) { return !SimtSettings.old && shared_bytes <= (SimtSettings.shared ? (size_t)SimtSettings.shared : (size_t)227 << 10); }
 
 TrsvError TrsvDeviceAllow(const void *kernel)
 {

@@ -16,7 +16,7 @@
 #include <utility>
 #include "engine.h"
 
-SimtOptions SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, nullptr};
+SimtOptions SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr};
 
 namespace simt {
 
@@ -325,7 +325,7 @@ bool take_failure() { return std::exchange(failed, false); }
 
 extern "C" {
 
-void SimtDefaults(void) { SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, nullptr}; }
+void SimtDefaults(void) { SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr}; }
 
 void SimtSchedule(unsigned k)
 {
