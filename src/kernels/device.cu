@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <atomic>
 #include "runtime.cuh"
 
 extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
@@ -165,13 +166,21 @@ extern "C" TrsvError TrsvDeviceHasClusters(int *has)
   return TRSV_SUCCESS;
 }
 
+/* Asked once of each device: every choice of an algorithm hangs on it. */
 extern "C" int TrsvDeviceHolds(size_t shared_bytes)
 {
-  int device, most, clusters;
+  enum { DEVICES = 64 };
+  static std::atomic<int> known[DEVICES]; /* 1 + bytes of a block, 1 where there are no clusters; 0: not asked yet */
+  int                     device, most, clusters, held;
 
-  if (Check(cudaGetDevice(&device), "cudaGetDevice") || TrsvDeviceHasClusters(&clusters)) return 1;
-  if (Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute")) return 1;
-  return clusters && (size_t)most >= shared_bytes;
+  if (Check(cudaGetDevice(&device), "cudaGetDevice")) return 1;
+  held = device < DEVICES ? known[device].load() : 0;
+  if (!held) {
+    if (TrsvDeviceHasClusters(&clusters) || Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute")) return 1;
+    held = clusters ? 1 + most : 1;
+    if (device < DEVICES) known[device].store(held);
+  }
+  return held > 1 && (size_t)held > shared_bytes;
 }
 
 extern "C" TrsvError TrsvDeviceAllow(const void *kernel)
