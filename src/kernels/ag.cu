@@ -360,4 +360,16 @@ static void AgDescribe(const TrsvPlan *plan, char *line, size_t size)
 
 static const TrsvSetting settings[] = {{"scheme", TrsvAgWords, TrsvAgParse}, {NULL, NULL, NULL}};
 
-const TrsvAlgorithm TrsvAg = {"ag", "AG-SpTRSV (ACM TACO 21(4), 2024): any scheme of its space", TRSV_DEVICE, TRSV_HOST, AgAnalyse, AgSetValues, AgSolve, AgDestroy, NULL, AG_REDUCED, AgDescribe, 0, settings};
+const TrsvAlgorithm TrsvAg = {
+  .name       = "ag",
+  .source     = "AG-SpTRSV (ACM TACO 21(4), 2024): any scheme of its space",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_HOST,
+  .analyse    = AgAnalyse,
+  .set_values = AgSetValues,
+  .solve      = AgSolve,
+  .destroy    = AgDestroy,
+  .choices    = AG_REDUCED,
+  .describe   = AgDescribe,
+  .settings   = settings,
+};

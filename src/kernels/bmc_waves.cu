@@ -178,8 +178,9 @@ struct WaveKnown : TrsvWaveNode {
   __device__ __forceinline__ WaveKnown beside(int half) const { return {{__shfl_xor_sync(0xffffffffu, latest, half), __shfl_xor_sync(0xffffffffu, extra, half), __shfl_xor_sync(0xffffffffu, used, half)}}; }
 };
 
-/* Rows are nodes, dependencies edges. */
+/* Rows are nodes, dependencies edges: those that other rows have, then the row's own, each with the latest last. */
 struct WavePass {
+  static constexpr bool sorted   = false;
   static constexpr bool branches = true;
   static constexpr int  step     = 1;
 

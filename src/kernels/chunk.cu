@@ -86,4 +86,17 @@ static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrec
   return start + chain + Crowded(c, s, chain) + TrsvChunkApart(c, s) + TrsvChunkBeside(c, s, precision);
 }
 
-const TrsvAlgorithm TrsvChunk = {"chunk", "this project: scheduled chunks, solved in shared memory", TRSV_DEVICE, TRSV_DEVICE, TrsvChunkAnalyse, TrsvChunkSetValues, ChunkSolve, TrsvChunkDestroy, ChunkPredict, CHUNK_CHOICES, ChunkDescribe, TRSV_TAKES_PLACES | TRSV_SCHEDULED | TRSV_NEEDS_CLUSTERS, NULL};
+const TrsvAlgorithm TrsvChunk = {
+  .name       = "chunk",
+  .source     = "this project: scheduled chunks, solved in shared memory",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_DEVICE,
+  .analyse    = TrsvChunkAnalyse,
+  .set_values = TrsvChunkSetValues,
+  .solve      = ChunkSolve,
+  .destroy    = TrsvChunkDestroy,
+  .predict    = ChunkPredict,
+  .choices    = CHUNK_CHOICES,
+  .describe   = ChunkDescribe,
+  .traits     = TRSV_TAKES_PLACES | TRSV_SCHEDULED | TRSV_NEEDS_CLUSTERS,
+};

@@ -170,4 +170,14 @@ static void CscDestroy(TrsvPlan *plan)
   free(c);
 }
 
-const TrsvAlgorithm TrsvCsc = {"csc", "SyncFree (Liu et al., Euro-Par 2016), columns with atomics", TRSV_DEVICE, TRSV_HOST, CscAnalyse, TrsvNaturalSetValues, CscSolve, CscDestroy, NULL, 0, NULL, TRSV_BITS_VARY, NULL};
+const TrsvAlgorithm TrsvCsc = {
+  .name       = "csc",
+  .source     = "SyncFree (Liu et al., Euro-Par 2016), columns with atomics",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_HOST,
+  .analyse    = CscAnalyse,
+  .set_values = TrsvNaturalSetValues,
+  .solve      = CscSolve,
+  .destroy    = CscDestroy,
+  .traits     = TRSV_BITS_VARY,
+};

@@ -125,4 +125,13 @@ static TrsvError CusparseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
   return Check(cusparseSpSV_solve(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve), "cusparseSpSV_solve");
 }
 
-const TrsvAlgorithm TrsvCusparse = {"cusparse", "NVIDIA cuSPARSE, SpSV", TRSV_DEVICE, TRSV_DEVICE, CusparseAnalyse, CusparseSetValues, CusparseSolve, CusparseDestroy, NULL, 0, NULL, 0, NULL};
+const TrsvAlgorithm TrsvCusparse = {
+  .name       = "cusparse",
+  .source     = "NVIDIA cuSPARSE, SpSV",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_DEVICE,
+  .analyse    = CusparseAnalyse,
+  .set_values = CusparseSetValues,
+  .solve      = CusparseSolve,
+  .destroy    = CusparseDestroy,
+};

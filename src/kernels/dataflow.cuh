@@ -6,7 +6,8 @@
    hand over inside the multiprocessor, and a warp helps with its long rows.
 
    Mapping: a block takes ticket after ticket; that of ticket t has rows t * DATAFLOW_BLOCK onwards, thread by thread. A thread waits for four
-   dependencies of its row at a time, in the order in which the pass lists them; while more than LONG are left, the whole warp takes on many at once.
+   dependencies of its row at a time, in the order in which the pass lists them: four after four where the last of them are mostly there last, else each
+   for itself, so that one that is late holds up no others; while more than LONG are left, the whole warp takes on many at once.
    There are no more blocks than the device holds, beside those of another launch where there is one (together.cu), which would else begin when all of
    these are done.
    Memory order: a word is its own flag, 0 until it is there: in device memory, and once more in shared memory for the rows of the same block,
@@ -54,6 +55,7 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(c
      int count(r), begin(r), step  its dependencies are read from begin(r) on, step apart
      int dependency(k)             the one that stands at k, never DATAFLOW_NONE
      int row(dependency)           whose word it asks for: of a row before r
+     bool sorted                   do its dependencies mostly come in the order in which they are listed?
      bool branches                 does meet() branch? It is then not called before all words of a turn have been asked for, at a cost in registers
      Known known(r)                what row r knows before it has met any
      unsigned word(known, r, words)  its word, not 0, once it has met all
@@ -157,10 +159,16 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
               wanted[n] = DATAFLOW_NONE;
             }
           }
+          if (!Pass::sorted && left && wanted[n] == DATAFLOW_NONE) {
+            wanted[n] = pass.dependency(next);
+            next += pass.step;
+            left--;
+            again = true;
+          }
           waits = waits || wanted[n] != DATAFLOW_NONE;
         }
-        again = !waits;
-        if (!waits && left) {
+        again = again || !waits;
+        if (Pass::sorted && !waits && left) {
           const int take = min(left, (int)DATAFLOW_QUAD);
 
 #pragma unroll

@@ -423,4 +423,16 @@ static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
   if (n > 0 && (size_t)n < size && dense->settings.launches) (void)snprintf(line + n, size - (size_t)n, " steps=launches");
 }
 
-const TrsvAlgorithm TrsvDenseRows = {"dense", "Dense Lower Triangular Solver (a course report): dense blocks of a sparse triangle", TRSV_DEVICE, TRSV_HOST, DenseAnalyse, DenseRowsSetValues, DenseSolve, DenseDestroy, NULL, 4, DenseDescribe, 0, words};
+const TrsvAlgorithm TrsvDenseRows = {
+  .name       = "dense",
+  .source     = "Dense Lower Triangular Solver (a course report): dense blocks of a sparse triangle",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_HOST,
+  .analyse    = DenseAnalyse,
+  .set_values = DenseRowsSetValues,
+  .solve      = DenseSolve,
+  .destroy    = DenseDestroy,
+  .choices    = 4,
+  .describe   = DenseDescribe,
+  .settings   = words,
+};

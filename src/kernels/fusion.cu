@@ -162,4 +162,13 @@ static void FusionDestroy(TrsvPlan *plan)
   free(f);
 }
 
-const TrsvAlgorithm TrsvFusion = {"fusion", "CapelliniSpTRSV (ICPP 2020), Section 4.4, and YuenyeungSpTRSV (TPDS 2021), rows to threads or warps", TRSV_DEVICE, TRSV_HOST, FusionAnalyse, TrsvNaturalSetValues, FusionSolve, FusionDestroy, NULL, 0, NULL, 0, NULL};
+const TrsvAlgorithm TrsvFusion = {
+  .name       = "fusion",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Section 4.4, and YuenyeungSpTRSV (TPDS 2021), rows to threads or warps",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_HOST,
+  .analyse    = FusionAnalyse,
+  .set_values = TrsvNaturalSetValues,
+  .solve      = FusionSolve,
+  .destroy    = FusionDestroy,
+};

@@ -39,12 +39,12 @@ struct TrsvAlgorithm {
   /* Seconds that a solve is expected to take; NULL where TRSV_SELECT_MODEL is never to pick it. */
   double (*predict)(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
 
-  /* Where there are settings to choose from: how many analyse ranks, at most, and those of a plan in words; 0 and NULL where there are none. */
-  int  settings;
+  /* Where analyse has settings to choose from: how many of these it ranks, at most, and what a plan has, in words; 0 and NULL where there are none. */
+  int  choices;
   void (*describe)(const TrsvPlan *, char *line, size_t size);
 
-  unsigned           traits; /* what it does not have in common with the others */
-  const TrsvSetting *words;  /* the settings that a caller can give, up to one without a name; describe prints them so that they can be. NULL where there are none */
+  unsigned           traits;   /* what it does not have in common with the others */
+  const TrsvSetting *settings; /* what a caller can set, up to one without a name; describe prints them so that they can be. NULL where there are none */
 };
 
 enum {

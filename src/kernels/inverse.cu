@@ -234,4 +234,17 @@ static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
   if (n > 0 && (size_t)n < size) TrsvChunk.describe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
 }
 
-const TrsvAlgorithm TrsvInverse = {"inverse", "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)", TRSV_DEVICE, TRSV_DEVICE, InverseAnalyse, InverseSetValues, InverseSolve, InverseDestroy, InversePredict, 1, InverseDescribe, TRSV_TAKES_PLACES | TRSV_SCHEDULED | TRSV_NEEDS_CLUSTERS, NULL};
+const TrsvAlgorithm TrsvInverse = {
+  .name       = "inverse",
+  .source     = "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_DEVICE,
+  .analyse    = InverseAnalyse,
+  .set_values = InverseSetValues,
+  .solve      = InverseSolve,
+  .destroy    = InverseDestroy,
+  .predict    = InversePredict,
+  .choices    = 1,
+  .describe   = InverseDescribe,
+  .traits     = TRSV_TAKES_PLACES | TRSV_SCHEDULED | TRSV_NEEDS_CLUSTERS,
+};

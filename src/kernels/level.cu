@@ -128,4 +128,14 @@ static void LevelDestroy(TrsvPlan *plan)
   free(l);
 }
 
-const TrsvAlgorithm TrsvLevel = {"level", "CapelliniSpTRSV (ICPP 2020), Algorithm 2, level sets", TRSV_DEVICE, TRSV_DEVICE, LevelAnalyse, TrsvNaturalSetValues, LevelSolve, LevelDestroy, NULL, 0, NULL, TRSV_NEVER_WAITS, NULL};
+const TrsvAlgorithm TrsvLevel = {
+  .name       = "level",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 2, level sets",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_DEVICE,
+  .analyse    = LevelAnalyse,
+  .set_values = TrsvNaturalSetValues,
+  .solve      = LevelSolve,
+  .destroy    = LevelDestroy,
+  .traits     = TRSV_NEVER_WAITS,
+};

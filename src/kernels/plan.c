@@ -107,7 +107,7 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
   *plan = NULL;
   TrsvCall(TrsvAlgorithmCheck(algorithm, settings));
   (void)TrsvSettingGet(algorithm, settings, "rank", &rank);
-  if (rank && rank >= algorithm->settings) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s: there are no settings of rank %d", algorithm->name, rank);
+  if (rank && rank >= algorithm->choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s: there are no settings of rank %d", algorithm->name, rank);
   p = calloc(1, sizeof(*p));
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a plan");
   p->algorithm = algorithm;

@@ -291,4 +291,15 @@ static void RecblockDestroy(TrsvPlan *plan)
 
 static void RecblockDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvRecblockSettingsPrint(&((const Recblock *)plan->data)->blocks, line, size); }
 
-const TrsvAlgorithm TrsvRecblock = {"recblock", "recursive blocks (Lu, Niu and Liu, ICPP 2020)", TRSV_DEVICE, TRSV_HOST, RecblockAnalyse, RecblockSetValues, RecblockSolve, RecblockDestroy, NULL, 0, RecblockDescribe, 0, TrsvRecblockWords};
+const TrsvAlgorithm TrsvRecblock = {
+  .name       = "recblock",
+  .source     = "recursive blocks (Lu, Niu and Liu, ICPP 2020)",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_HOST,
+  .analyse    = RecblockAnalyse,
+  .set_values = RecblockSetValues,
+  .solve      = RecblockSolve,
+  .destroy    = RecblockDestroy,
+  .describe   = RecblockDescribe,
+  .settings   = TrsvRecblockWords,
+};

@@ -168,4 +168,15 @@ static double RecomputePredict(const TrsvCosts *c, const TrsvStatistics *s, Trsv
   return launch + (1 + s->levels / 2) * (hop + crowd * log10(s->level_mean + 1) + dependency * fmin(s->row_mean - 1, 24) + scattered * TrsvScattered(s) * s->rows) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvRecompute = {"recompute", "this project: thread-level, every second level set computed again in place of waited for", TRSV_DEVICE, TRSV_DEVICE, RecomputeAnalyse, TrsvOrderedSetValues, RecomputeSolve, TrsvOrderedDestroy, RecomputePredict, 0, NULL, TRSV_TAKES_PLACES, NULL};
+const TrsvAlgorithm TrsvRecompute = {
+  .name       = "recompute",
+  .source     = "this project: thread-level, every second level set computed again in place of waited for",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_DEVICE,
+  .analyse    = RecomputeAnalyse,
+  .set_values = TrsvOrderedSetValues,
+  .solve      = RecomputeSolve,
+  .destroy    = TrsvOrderedDestroy,
+  .predict    = RecomputePredict,
+  .traits     = TRSV_TAKES_PLACES,
+};

@@ -495,4 +495,16 @@ static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPreci
   return launch + levels * hop + fmax(entry * (double)s->nnz, same * s->shared * (double)(s->nnz - s->rows));
 }
 
-const TrsvAlgorithm TrsvSell = {"sell", "block multicolour solves, slices of 32 rows (SELL): Iwashita et al. (IPDPS 2012, CCF THPC 2020)", TRSV_DEVICE, TRSV_DEVICE, SellAnalyse, TrsvOrderedSetValues, SellSolve, SellDestroy, SellPredict, 0, SellDescribe, TRSV_TAKES_PLACES, NULL};
+const TrsvAlgorithm TrsvSell = {
+  .name       = "sell",
+  .source     = "block multicolour solves, slices of 32 rows (SELL): Iwashita et al. (IPDPS 2012, CCF THPC 2020)",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_DEVICE,
+  .analyse    = SellAnalyse,
+  .set_values = TrsvOrderedSetValues,
+  .solve      = SellSolve,
+  .destroy    = SellDestroy,
+  .predict    = SellPredict,
+  .describe   = SellDescribe,
+  .traits     = TRSV_TAKES_PLACES,
+};

@@ -32,7 +32,7 @@ static int Word(const TrsvAlgorithm *a, const char **words, const TrsvSetting **
   *words   = word + length;
   *setting = NULL;
   if (!length) return 0;
-  for (const TrsvSetting *s = a->words; s && s->name; s++)
+  for (const TrsvSetting *s = a->settings; s && s->name; s++)
     if (strlen(s->name) == name && !strncmp(s->name, word, name)) *setting = s;
   if (name == 4 && !strncmp(rank.name, word, name)) *setting = &rank;
   const size_t n = length > name ? length - name - 1 : 0;
@@ -46,7 +46,7 @@ static void Names(const TrsvAlgorithm *a, char *names, size_t size)
   size_t end = 0;
 
   *names = 0;
-  for (const TrsvSetting *s = a->words; s && s->name && end < size; s++) {
+  for (const TrsvSetting *s = a->settings; s && s->name && end < size; s++) {
     (void)snprintf(names + end, size - end, "%s%s", end ? ", " : "", s->name);
     end = strlen(names);
   }
@@ -69,7 +69,7 @@ TrsvError TrsvAlgorithmCheck(const TrsvAlgorithm *a, const char *settings)
 
 const char *TrsvAlgorithmSetting(const TrsvAlgorithm *a, int i, const char **values)
 {
-  for (const TrsvSetting *s = a->words; s && s->name; s++)
+  for (const TrsvSetting *s = a->settings; s && s->name; s++)
     if (!i--) {
       if (values) *values = s->values;
       return s->name;

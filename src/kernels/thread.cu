@@ -221,4 +221,15 @@ static double ThreadPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPre
   return launch + s->levels * (hop + crowd * log10(s->level_mean + 1) + scattered * TrsvScattered(s) * s->rows) + (entry + long_entry * chains) * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvThread = {"thread", "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first", TRSV_DEVICE, TRSV_DEVICE, ThreadAnalyse, TrsvOrderedSetValues, ThreadSolve, TrsvOrderedDestroy, ThreadPredict, 0, NULL, TRSV_TAKES_PLACES, NULL};
+const TrsvAlgorithm TrsvThread = {
+  .name       = "thread",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_DEVICE,
+  .analyse    = ThreadAnalyse,
+  .set_values = TrsvOrderedSetValues,
+  .solve      = ThreadSolve,
+  .destroy    = TrsvOrderedDestroy,
+  .predict    = ThreadPredict,
+  .traits     = TRSV_TAKES_PLACES,
+};

@@ -192,7 +192,7 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
 {
   const TrsvAlgorithm *list[TRIES], *first = m->algorithm, *named = asked ? asked->algorithm : NULL;
   const int            algorithms = Algorithms(&m->statistics, pair->precision, named, list), rank = m->plan->rank;
-  const int            ranks = named ? named->settings : RANKS, tries = named ? TRSV_TRIES : TRIES;
+  const int            ranks = named ? named->choices : RANKS, tries = named ? TRSV_TRIES : TRIES;
 
   m->chosen = 0;
   TrsvCall(Measure(m->plan, t, INFINITY, &m->tried[0]));

@@ -87,4 +87,13 @@ static TrsvError TwoPhaseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
   return plan->precision == TRSV_FLOAT ? Launch<float>(n, b, x, stream) : Launch<double>(n, b, x, stream);
 }
 
-const TrsvAlgorithm TrsvTwoPhase = {"twophase", "CapelliniSpTRSV (ICPP 2020), Algorithm 4, two-phase", TRSV_DEVICE, TRSV_DEVICE, TwoPhaseAnalyse, TrsvNaturalSetValues, TwoPhaseSolve, TrsvNaturalDestroy, NULL, 0, NULL, 0, NULL};
+const TrsvAlgorithm TrsvTwoPhase = {
+  .name       = "twophase",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 4, two-phase",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_DEVICE,
+  .analyse    = TwoPhaseAnalyse,
+  .set_values = TrsvNaturalSetValues,
+  .solve      = TwoPhaseSolve,
+  .destroy    = TrsvNaturalDestroy,
+};

@@ -81,4 +81,14 @@ static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream st
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, b, x, stream) : Launch<double>(o, b, x, stream);
 }
 
-const TrsvAlgorithm TrsvWarp = {"warp", "CapelliniSpTRSV (ICPP 2020), Algorithm 3, warp-level in CSR", TRSV_DEVICE, TRSV_DEVICE, WarpAnalyse, TrsvOrderedSetValues, WarpSolve, TrsvOrderedDestroy, NULL, 0, NULL, TRSV_TAKES_PLACES, NULL};
+const TrsvAlgorithm TrsvWarp = {
+  .name       = "warp",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 3, warp-level in CSR",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_DEVICE,
+  .analyse    = WarpAnalyse,
+  .set_values = TrsvOrderedSetValues,
+  .solve      = WarpSolve,
+  .destroy    = TrsvOrderedDestroy,
+  .traits     = TRSV_TAKES_PLACES,
+};

@@ -10,7 +10,7 @@ static int ParseDigit(const char *value, void *to)
 }
 
 static const TrsvSetting   words[] = {{"depth", "a digit", ParseDigit}, {"dep", "a digit, too", ParseDigit}, {NULL, NULL, NULL}};
-static const TrsvAlgorithm fake    = {.name = "fake", .words = words}, bare = {.name = "bare"};
+static const TrsvAlgorithm fake    = {.name = "fake", .settings = words}, bare = {.name = "bare"};
 
 void TestSettings(void)
 {
