@@ -335,6 +335,9 @@ static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorIn
    A factor works in the current `PetscDeviceContext`, where one solve after the other writes to what it holds. A program that goes on in another context
    has that one wait for the first, by `PetscDeviceContextWaitForContext()`.
 
+   No factor is to be set up or destroyed while another thread of the program captures a CUDA graph on the same device: both wait for the device, which ends the
+   capture.
+
    Equal solves give the same bits, but with algorithm csc. A solve that gave up waiting for a value (see the file README.md) leaves NaN, and the next one says so.
 
 .seealso: `PCSPTRSVGPU`, `MatGetFactor()`, `MatSpTRSVGPUSetAlgorithm()`
