@@ -2,27 +2,27 @@
 # Everything that needs a GPU, in one go: the tests with matrices on the device, every algorithm on every matrix against the host, the
 # sanitizers on a small set, times against cuSPARSE, and unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
 #
-#   PARTS      which of those below (default: all down to petsc)
+#   PARTS      which of those below (default: harness matrices solve sanitizer profile setup petsc)
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see tests/bench/bench.cu)
 #   MATRICES   of solve and solutions: generated ones by name, files by path (default: those of the benchmark and all files)
 #   FAMILIES   of families: family:NAME ... (default: all)
 #   RESULTS    where the results go (default: results). On several GPUs parts can run side by side, with a RESULTS and CUDA_VISIBLE_DEVICES each
 #
 # Writes RESULTS/gpu.txt (what ran, on what, how long, with which outcome). Exit status 1 where something failed. The parts, what they write
-# there, and the time they take on an H200 with 16 cores (~: an estimate, none was kept; from now on gpu.txt tells; -: not yet run):
+# there, and the time they take on an H200 with 16 cores (~: an estimate, none was kept):
 #
-#   harness    harness.log                    4 min    PETSc's tests
-#   matrices   matrices.log                   ~1 min   ILU(0) of the real matrices against PETSc's own
+#   harness    harness.log                    220 s    PETSc's tests
+#   matrices   matrices.log                   35 s     ILU(0) of the real matrices against PETSc's own
 #   solve      solve.jsonl                    9 min    a line for each algorithm, setting and triangle
-#   families   families.jsonl                 -        the same of families of generated matrices (tests/bench/families.c); at most 500 s
-#   sanitizer  sanitizer.log                  ~1 min   needs compute-sanitizer
+#   families   families.jsonl                 200 s    the same of families of generated matrices (tests/bench/families.c); at most 500 s
+#   sanitizer  sanitizer.log                  60 s     needs compute-sanitizer
 #   profile    profile.jsonl                  ~2 min   hardware counters; needs ncu
-#   setup      setup.jsonl                    ~1 min   a line for each matrix and way to set up; PCApply without the waits of the log
-#   petsc      petsc.jsonl                    ~1 min   a line for each program and preconditioner
-#   ranks      ranks.jsonl                    -        block Jacobi and additive Schwarz on two ranks, on a GPU each where there are two
-#   orders     orders.jsonl                   130 s     the same in each order, with what auto takes; the time of an ordering
-#   solutions  solutions.jsonl                -        time to solution, set-up included, of all real matrices; at most 500 s
-#   repeats    repeats.jsonl                  -        the same bits 1,000 times, of every factorisation and solve; at most 260 s
+#   setup      setup.jsonl                    75 s     a line for each matrix and way to set up; PCApply without the waits of the log
+#   petsc      petsc.jsonl                    35 s     a line for each program and preconditioner
+#   ranks      ranks.jsonl                    ~1 min   block Jacobi and additive Schwarz on two ranks, on a GPU each where there are two
+#   orders     orders.jsonl                   130 s    the same in each order, with what auto takes; the time of an ordering
+#   solutions  solutions.jsonl                190 s    time to solution, set-up included, of all real matrices; at most 500 s
+#   repeats    repeats.jsonl                  175 s    the same bits 1,000 times, of every factorisation and solve; at most 260 s
 #   dense      dense.jsonl                    ~1 min   dense triangles, and sparse ones with dense parts
 #   recblock   recblock.jsonl                 ~1 min   recblock's settings
 #   ag         ag_search.jsonl                ~1 min   searches among ag's schemes
