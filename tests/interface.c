@@ -282,11 +282,82 @@ static PetscErrorCode Patterns(void)
   PetscCall(MatLUFactorNumeric(F, A, &info));
   PetscCall(MatSeqAIJSetPreallocation(A, 2, NULL));
   PetscCall(Fill(A, 1));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetValue(A, 1, 0, 1, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   CheckFails(PETSC_ERR_ARG_INCOMP, MatLUFactorNumeric(F, A, &info));
   PetscCall(MatILUFactorSymbolic(F, A, NULL, NULL, &info));
   PetscCall(MatLUFactorNumeric(F, A, &info));
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Applies a PC that has been set up for what A was, and one that has not. */
+static PetscErrorCode CheckAnew(const char what[], PC pc, Mat A)
+{
+  PC  anew;
+  Vec b, x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &anew));
+  PetscCall(PCSetType(anew, PCSPTRSVGPU));
+  PetscCall(PCSetOperators(anew, A, A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(FillVec(b, 1));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(PCApply(anew, b, y));
+  PetscCall(CheckVec(what, x, y, 0));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(PCDestroy(&anew));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Another matrix in the place of the one that there was, which PETSc may take for the same pattern; and PCs that go after what they cannot factor. */
+static PetscErrorCode Replaced(void)
+{
+  Mat A, B;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  for (int type = 0; type < 3; type++) { /* PETSc's own solver type; other types of matrices */
+    PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_CONVECTION, 100, &A));
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, PCSPTRSVGPU));
+    if (!type) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetUp(pc));
+    if (!type) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+    else {
+      PetscCall(MatConvert(A, type == 1 ? MATSEQBAIJ : MATSEQSELL, MAT_INITIAL_MATRIX, &B));
+      PetscCall(PCSetOperators(pc, B, B));
+      CheckFails(PETSC_ERR_MISSING_FACTOR, PCSetUp(pc));
+      PetscCall(PCReset(pc));
+      PetscCall(CheckAnew("after another type", pc, A));
+      PetscCall(MatDestroy(&B));
+    }
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+  }
+
+  PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_RANDOM, 100, &A));
+  PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_CONVECTION, 100, &B));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetType(pc, PCSPTRSVGPU));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetUp(pc));
+  PetscCall(MatTranspose(A, MAT_INPLACE_MATRIX, &A));
+  PetscCall(CheckAnew("transposed", pc, A));
+  PetscCall(MatAXPY(A, 1, B, DIFFERENT_NONZERO_PATTERN));
+  PetscCall(CheckAnew("added", pc, A));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -310,6 +381,7 @@ int main(int argc, char **args)
   PetscCall(Algorithms(name));
   PetscCall(Prefixes());
   PetscCall(Patterns());
+  PetscCall(Replaced());
   PetscCall(PetscFinalize());
   return 0;
 }

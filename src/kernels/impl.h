@@ -310,7 +310,8 @@ int TrsvDeviceHolds(size_t shared_bytes);
 TrsvError TrsvDeviceAllow(const void *kernel);
 TrsvError TrsvDeviceLaunched(const char *kernel); /* did the launch just made succeed? */
 
-/* Launches that are recorded once, by a function that makes them in the stream it is given, and replayed as one. data must stay as it is. */
+/* Launches that are recorded once, by a function that makes them in the stream it is given, and replayed as one. data must stay as it is.
+   launch asks for no device memory, and gives none back: that may wait for the end of the recording. */
 typedef struct TrsvRecording TrsvRecording;
 TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *data, TrsvStream), void *data, TrsvRecording **);
 TrsvError TrsvDeviceReplay(TrsvRecording *, TrsvStream);

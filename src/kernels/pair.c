@@ -9,6 +9,7 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
 {
   if (asked) (void)snprintf(m->why, sizeof(m->why), "asked for");
   m->algorithm = asked ? asked->algorithm : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection, m->why, sizeof(m->why));
+  if (!m->algorithm) return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for a GPU in a build without CUDA");
   if (!asked && selection != TRSV_SELECT_GRANULARITY) m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
   if (!asked || m->algorithm->memory == pair->memory) return TRSV_SUCCESS;
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", m->algorithm->name, m->algorithm->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");

@@ -77,8 +77,7 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
 
     *error = TrsvFactorCreateOrdered(n, i, j, a, kind, TRSV_DOUBLE, size, lower ? lower : thread, upper ? upper : thread, &s->factor, &row, &choice);
     if (!*error) {
-      s->bmc       = (PetscBool)choice.bmc;
-      s->iteration = (choice.bmc ? choice.ordered : choice.natural).solves + choice.rest;
+      s->bmc = (PetscBool)choice.bmc;
       PetscCall(PetscStrncpy(s->order, choice.why, sizeof(s->order)));
     }
   }

@@ -31,7 +31,7 @@ typedef struct {
   TrsvOutcome       outcome;  /* of the last factorisation on the device */
   PetscLogDouble    nonzeros, matrix; /* of this rank's matrix, and its bytes in compressed sparse rows */
   PetscObjectId     id;       /* of the matrix of the symbolic phase, */
-  PetscObjectState  pattern;  /* and of its pattern */
+  PetscObjectState  pattern;  /* and of its pattern, for the PC */
   size_t            held, peak; /* bytes on the device: by others when the first set-up began; the most during it, 0 where nobody knows */
   unsigned          mark;     /* since when that counts */
   SpTRSVGPUSettings settings;
@@ -41,7 +41,6 @@ typedef struct {
   PetscBool         bmc;      /* is it one that was made here? */
   PetscBool         anybmc;   /* on any rank? */
   char              order[160]; /* why it is what it is, where that was for us to say */
-  double            iteration; /* where it was chosen by prediction: seconds of an iteration, on the slowest rank */
   PetscInt         *row, *column; /* where not natural, and the host factors: the rows and columns of the matrix in the order of the factor */
   TrsvPair         *pair[2][2];   /* [memory][transposed], each made when it is first needed */
   PetscBool         empty;    /* that of home is made, but has no values yet */

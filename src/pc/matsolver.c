@@ -42,8 +42,7 @@ static PetscErrorCode Reset(Mat F)
   TrsvFactorDestroy(&s->factor);
   s->why[0] = s->order[0] = 0;
   s->bmc = s->anybmc = s->empty = s->named = s->filled = PETSC_FALSE;
-  s->iteration = 0;
-  s->peak      = 0;
+  s->peak = 0;
   PetscCall(PetscFree2(s->row, s->column));
   PetscCall(VecDestroy(&s->b));
   PetscCall(VecDestroy(&s->x));
@@ -198,7 +197,6 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCall(ISDestroy(&c));
   PetscCall(ierr); /* of a matrix that cannot be factored, most likely */
   PetscCall(SpTRSVGPUPermutationExplain(s));
-  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &s->iteration, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)F))); /* ranks that reconsider an order must agree */
   PetscCallMPI(MPIU_Allreduce(&s->bmc, &s->anybmc, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
   if (s->anybmc) PetscCall(SpTRSVGPUCiteOrdering());
   F->factortype                 = s->kind;
@@ -259,22 +257,17 @@ static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *
 
 static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
 {
-  SpTRSVGPU       *s    = (SpTRSVGPU *)F->data;
-  MatFactorInfo    info = *given;
-  MatInfo          matrix;
-  Mat              local;
-  PetscBool        bound;
-  PetscMPIInt      error;
-  PetscObjectId    id;
-  PetscObjectState pattern;
+  SpTRSVGPU    *s    = (SpTRSVGPU *)F->data;
+  MatFactorInfo info = *given;
+  MatInfo       matrix;
+  Mat           local;
+  PetscBool     bound;
+  PetscMPIInt   error;
 
   PetscFunctionBegin;
   PetscCall(GetLocal(A, &local));
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
   PetscCheck(matrix.nz_used == s->nonzeros, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has %.0f nonzeros, but had %.0f in the symbolic phase: another pattern needs another symbolic phase", matrix.nz_used, s->nonzeros);
-  PetscCall(PetscObjectGetId((PetscObject)A, &id));
-  PetscCall(MatGetNonzeroState(A, &pattern));
-  PetscCheck(id != s->id || pattern == s->pattern, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has got another pattern since the symbolic phase, with as many nonzeros: that needs another symbolic phase");
   if (s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(MatBoundToCPU(local, &bound));
   if (s->factor && bound) PetscCall(LeaveDevice(s, local, &info));

@@ -17,6 +17,7 @@ typedef struct {
   MatFactorShiftType shift;
   PetscBool          reordered; /* has the user asked for nonzeros along the diagonal? */
   PetscBool          natural;   /* the set-up under way needs no index sets */
+  Mat                factor;    /* PETSc's part's, a reference; NULL where there is none, or it is another solver type's */
   PetscBool          saved;     /* settings are those of a factor that another is to replace */
   SpTRSVGPUSettings  settings;
   PetscErrorCode (*setup)(PC); /* PETSc's own */
@@ -31,11 +32,7 @@ typedef struct {
   char              given[64];   /* the MatOrderingType that the user has named, "" for none */
   SpTRSVGPUOrdering ordering;    /* what is asked of us */
   PetscBool         orderingset; /* by the user? */
-  struct {
-    KSPConvergedReason reason; /* KSP_CONVERGED_ITERATING: none */
-    PetscInt           iterations;
-    double             iteration; /* seconds predicted */
-  } seen[2]; /* of the last KSP in the natural order, and in multicolour, where auto chose */
+  KSPConvergedReason seen[2];    /* of the last KSP in the natural order, and in multicolour, where auto chose; KSP_CONVERGED_ITERATING: none */
 } PC_SpTRSVGPU;
 
 static PetscErrorCode GetData(PC pc, PC_SpTRSVGPU **data)
@@ -46,55 +43,44 @@ static PetscErrorCode GetData(PC pc, PC_SpTRSVGPU **data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The factor Mat, NULL where there is none yet or it is another solver type's. */
-static PetscErrorCode GetFactor(PC pc, Mat *F)
-{
-  Mat       fact = NULL;
-  PetscBool ours = PETSC_FALSE;
+/* The factor Mat of the last set-up. PCFactorGetMatrix() would make one where there is none, which may fail: not on the way to a reset. */
+static Mat Factor(PC pc, const PC_SpTRSVGPU *p) { return pc->setupcalled ? p->factor : NULL; }
 
+/* Notes the factor that PETSc's part has made. */
+static PetscErrorCode SetFactor(PC_SpTRSVGPU *p, Mat F)
+{
   PetscFunctionBegin;
-  *F = NULL;
-  if (!pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCFactorGetMatrix(pc, &fact));
-  PetscCall(PetscObjectTypeCompare((PetscObject)fact, MATSOLVERSPTRSVGPU, &ours));
-  if (ours) *F = fact;
+  PetscCall(PetscObjectReference((PetscObject)F));
+  PetscCall(MatDestroy(&p->factor));
+  p->factor = F;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What the KSP did says nothing of the matrix, or the factorisation, that comes. */
-static PetscErrorCode Forget(PC pc, PC_SpTRSVGPU *p)
+static void Forget(PC_SpTRSVGPU *p)
 {
-  Mat F;
-
-  PetscFunctionBegin;
-  PetscCall(PetscArrayzero(p->seen, 2));
-  PetscCall(GetFactor(pc, &F));
-  if (F) ((SpTRSVGPU *)F->data)->settings.against[0] = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  p->seen[0] = p->seen[1] = KSP_CONVERGED_ITERATING;
+  if (p->factor) ((SpTRSVGPU *)p->factor->data)->settings.against[0] = 0;
 }
 
 /* Before the factor goes: the next one has its settings. */
-static PetscErrorCode Save(PC pc, PC_SpTRSVGPU *p)
+static void Save(PC_SpTRSVGPU *p)
 {
-  Mat F;
-
-  PetscFunctionBegin;
-  PetscCall(GetFactor(pc, &F));
-  if (!F) PetscFunctionReturn(PETSC_SUCCESS);
-  p->settings = ((SpTRSVGPU *)F->data)->settings;
+  if (!p->factor) return;
+  p->settings = ((SpTRSVGPU *)p->factor->data)->settings;
   p->saved    = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Also that of PCFactorSetLevels() and the like, after a set-up. */
+/* Also that of PCFactorSetLevels() and the like, after a set-up. Whatever became of the matrix, this does not fail. */
 static PetscErrorCode PCReset_SpTRSVGPU(PC pc)
 {
   PC_SpTRSVGPU *p;
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
-  PetscCall(Forget(pc, p));
-  PetscCall(Save(pc, p));
+  Forget(p);
+  Save(p);
+  PetscCall(MatDestroy(&p->factor));
   PetscCall((*p->reset)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,6 +126,7 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   PetscCall((*p->setupsolvertype)(pc));
   PetscUseTypeMethod(pc, getfactoredmatrix, &F); /* PCFactorGetMatrix() itself would come back here */
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
+  PetscCall(SetFactor(p, ours ? F : NULL));
   /* views and PCFactorGetMatrix() come here too: a factor in use stays what it is, whatever the matrix is known to be by now */
   if (ours && (((SpTRSVGPU *)F->data)->host || ((SpTRSVGPU *)F->data)->factor)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ChooseKind(pc, p));
@@ -208,46 +195,56 @@ static PetscErrorCode PCPostSolve_SpTRSVGPU(PC pc, KSP ksp, Vec b, Vec x)
 {
   PC_SpTRSVGPU      *p;
   Mat                F;
-  SpTRSVGPU         *s;
   KSPConvergedReason reason;
   PetscBool          preonly;
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
-  PetscCall(GetFactor(pc, &F));
+  F = Factor(pc, p);
   if (!F || ((SpTRSVGPU *)F->data)->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
-  s = (SpTRSVGPU *)F->data;
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
   if (preonly || reason == KSP_CONVERGED_ITS || reason == KSP_CONVERGED_ITERATING) PetscFunctionReturn(PETSC_SUCCESS);
-  p->seen[s->anybmc].reason    = reason;
-  p->seen[s->anybmc].iteration = s->iteration;
-  PetscCall(KSPGetIterationNumber(ksp, &p->seen[s->anybmc].iterations));
+  p->seen[((SpTRSVGPU *)F->data)->anybmc] = reason;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a set-up with new values: was multicolour, which auto has chosen, the wrong choice? Then it is the natural order from now on, unless the
-   KSP fails in that as well, which takes longer. */
+/* Before a set-up with new values: did the KSP fail in multicolour, which auto has chosen? Then it is the natural order from now on, unless the KSP fails in
+   that as well, which takes longer. */
 static PetscErrorCode Reconsider(PC pc, PC_SpTRSVGPU *p)
 {
-  const double    seconds[2] = {p->seen[0].iteration * (double)p->seen[0].iterations, p->seen[1].iteration * (double)p->seen[1].iterations};
-  const PetscBool fails[2]   = {(PetscBool)(p->seen[0].reason < 0), (PetscBool)(p->seen[1].reason < 0)};
-  Mat             F;
+  const PetscBool fails[2] = {(PetscBool)(p->seen[0] < 0), (PetscBool)(p->seen[1] < 0)};
+  Mat             F        = Factor(pc, p);
   SpTRSVGPU      *s;
   char           *against;
   PetscBool       was;
 
   PetscFunctionBegin;
-  PetscCall(GetFactor(pc, &F));
   if (!F || ((SpTRSVGPU *)F->data)->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   s       = (SpTRSVGPU *)F->data;
   against = s->settings.against;
   was     = (PetscBool)!!against[0];
   if (was) {
     if (fails[0] && fails[1]) against[0] = 0;
-  } else if (s->anybmc && fails[1] && !fails[0]) PetscCall(PetscSNPrintf(against, sizeof(s->settings.against), "in multicolour the KSP ended with %s", KSPConvergedReasons[p->seen[1].reason]));
-  else if (s->anybmc && p->seen[0].reason > 0 && p->seen[1].reason > 0 && seconds[0] < seconds[1]) PetscCall(PetscSNPrintf(against, sizeof(s->settings.against), "%" PetscInt_FMT " iterations; in multicolour there were %" PetscInt_FMT, p->seen[0].iterations, p->seen[1].iterations));
+  } else if (s->anybmc && fails[1] && !fails[0]) PetscCall(PetscSNPrintf(against, sizeof(s->settings.against), "in multicolour the KSP ended with %s", KSPConvergedReasons[p->seen[1]]));
   if (was != (PetscBool)!!against[0]) pc->flag = DIFFERENT_NONZERO_PATTERN; /* the symbolic phase again */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatAXPY(), MatTranspose(), MatConvert() and others put another matrix in the place of ours, whose pattern PETSc then takes for the same where its state
+   happens to be. */
+static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
+{
+  const SpTRSVGPU *s;
+  PetscObjectId    id;
+  PetscObjectState pattern;
+
+  PetscFunctionBegin;
+  if (!Factor(pc, p) || pc->flag != SAME_NONZERO_PATTERN) PetscFunctionReturn(PETSC_SUCCESS);
+  s = (SpTRSVGPU *)p->factor->data;
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
+  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
+  if (id != s->id || pattern != s->pattern) pc->flag = DIFFERENT_NONZERO_PATTERN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -259,14 +256,15 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
+  PetscCall(CheckPattern(pc, p));
   if (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN) PetscCall(Reconsider(pc, p));
-  else PetscCall(Forget(pc, p));
-  if (pc->setupcalled && pc->flag != SAME_NONZERO_PATTERN) PetscCall(Save(pc, p)); /* PETSc's part makes another */
+  else Forget(p);
+  if (pc->setupcalled && pc->flag != SAME_NONZERO_PATTERN) Save(p); /* PETSc's part makes another */
   /* the natural ordering would be made as two lists of all rows, which takes 12 ms for 2e6 */
   PetscCall(PetscStrcmp(p->given, MATORDERINGNATURAL, &p->natural));
   p->natural = (PetscBool)((p->natural || !p->given[0]) && !p->reordered);
   /* PETSc's part does not factor where the factor tells of an error, and so would never get over one */
-  PetscCall(GetFactor(pc, &F));
+  F = Factor(pc, p);
   if (F) PetscCall(MatFactorClearError(F));
   PetscCall((*p->setup)(pc));
   p->natural = PETSC_FALSE;
@@ -306,7 +304,7 @@ static PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  PetscCall(GetFactor(pc, &F));
+  F = Factor(pc, p);
   if (ascii) {
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
     if (F) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s factorization%s\n", F->factortype == MAT_FACTOR_ICC ? "incomplete Cholesky" : "incomplete LU", p->asked == MAT_FACTOR_NONE ? F->factortype == MAT_FACTOR_ICC ? ", the matrix having been known to be SPD" : ", the matrix not having been known to be SPD" : ""));
@@ -358,7 +356,7 @@ static PetscErrorCode PCSpTRSVGPUGetOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering 
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
-  PetscCall(GetFactor(pc, &F));
+  F = Factor(pc, p);
   *ordering = !F ? p->ordering : ((SpTRSVGPU *)F->data)->anybmc ? SPTRSVGPU_ORDERING_BMC : SPTRSVGPU_ORDERING_NATURAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -381,6 +379,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   destroy = p->destroy;
+  PetscCall(MatDestroy(&p->factor));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetFactorType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetFactorType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetOrdering_C", NULL));

@@ -79,9 +79,8 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    solution sooner: what is left of the set-up once there are patterns, and a hundred iterations, 1.2 times as many in multicolour (1.05 times on grids of 5
    and 7 points). Never where the factorization without fill in the natural order is complete, nor where the values are far from symmetric: there a
    flow, or an elimination order, is often written into the natural order, and iterations rise several times. After a `KSP` that did not converge in
-   multicolour, set-ups with new values in the same pattern take the natural order, and keep to it unless one does not converge in that either; and so
-   they do if solves in both have been seen, and iterations times their predicted seconds speak for it. Where memory is too short for a factor in each
-   order, it is the natural one. The view of the factor says what was chosen, and why; "matrix ordering" in that of PETSc's
+   multicolour, set-ups with new values in the same pattern take the natural order, and keep to it unless one does not converge in that either. Where memory
+   is too short for a factor in each order, it is the natural one. The view of the factor says what was chosen, and why; "matrix ordering" in that of PETSc's
    part is what `PCFactorSetMatOrderingType()` has set.
 
 .seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGBMC`

@@ -248,9 +248,12 @@ static PetscErrorCode MatForwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
 static PetscErrorCode MatBackwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+  PetscBool  same;
 
   PetscFunctionBegin;
   PetscCall(GetRoot(F, b));
+  PetscCall(PetscObjectTypeCompare((PetscObject)s->scaled, ((PetscObject)b)->type_name, &same));
+  if (!same) PetscCall(VecDestroy(&s->scaled)); /* vectors of the host and of the device may take turns */
   if (!s->scaled) PetscCall(VecDuplicate(b, &s->scaled));
   PetscCall(VecPointwiseMult(s->scaled, b, s->root));
   PetscCall(Solve(F, PETSC_FALSE, SECOND, s->scaled, x));
