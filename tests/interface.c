@@ -318,6 +318,15 @@ static PetscErrorCode CheckAnew(const char what[], PC pc, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What PETSc does for matrices of other types is not asked of those of a GPU. */
+static PetscErrorCode OnHost(Problem problem, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_SELF, problem, 100, A));
+  PetscCall(MatConvert(*A, MATSEQAIJ, MAT_INPLACE_MATRIX, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Another matrix in the place of the one that there was, which PETSc may take for the same pattern; and PCs that go after what they cannot factor. */
 static PetscErrorCode Replaced(void)
 {
@@ -326,7 +335,7 @@ static PetscErrorCode Replaced(void)
 
   PetscFunctionBeginUser;
   for (int type = 0; type < 3; type++) { /* PETSc's own solver type; other types of matrices */
-    PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_CONVECTION, 100, &A));
+    PetscCall(OnHost(PROBLEM_CONVECTION, &A));
     PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
     PetscCall(PCSetType(pc, PCSPTRSVGPU));
     if (!type) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
@@ -345,8 +354,8 @@ static PetscErrorCode Replaced(void)
     PetscCall(MatDestroy(&A));
   }
 
-  PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_RANDOM, 100, &A));
-  PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_CONVECTION, 100, &B));
+  PetscCall(OnHost(PROBLEM_RANDOM, &A));
+  PetscCall(OnHost(PROBLEM_CONVECTION, &B));
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
   PetscCall(PCSetType(pc, PCSPTRSVGPU));
   PetscCall(PCSetOperators(pc, A, A));
