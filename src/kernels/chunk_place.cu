@@ -16,44 +16,7 @@
    Same result: the times of other chunks do not depend on when they are seen, and lanes get what room there is by number.
 */
 #include <stddef.h>
-#include "chunk_graph.cuh"
-
-enum {
-  SLOTS    = 8, /* batches that are fetched ahead */
-  FETCHERS = 7, /* warps that fetch them */
-  LAST     = 0x7fffffff / (2 * CHUNK_ITEMS) - 1000, /* time: keys and numbers share a word */
-  NEVER    = 0x7fffffff, /* a key beyond them */
-#ifdef TRSV_SIMT
-  WINDOW = 64, TIMES = 24 /* so small that tests see what happens beyond */
-#else
-  WINDOW = 4096, /* times whose steps can still get records */
-  TIMES  = 40000 /* positions whose time is kept in shared memory */
-#endif
-};
-
-static const unsigned EMPTY = 0xffffffffu;
-
-struct PlaceShared {
-  unsigned long long empty[SLOTS];              /* barriers */
-  unsigned           ready[SLOTS];              /* 64 times the batch, and how many rounds of it can be placed */
-  unsigned           chunk, lost;
-  int                step[WINDOW];              /* by time modulo WINDOW: ~ its records, while it has room; then a later time, before which none has */
-  int                position[SLOTS][32], begin[SLOTS][32], count[SLOTS][32], round[SLOTS][32], first[SLOTS][32], records[SLOTS][32];
-  int                item[SLOTS][CHUNK_ITEMS][32]; /* twice the time at which it is ready, or -1 - its place in the chunk */
-  int                sum[CHUNK_ITEMS][32];
-  int                time[1];                   /* and more of them */
-};
-
-struct PlaceView {
-  ChunkGraph     G;
-  TrsvSync       sync;
-  int            K, W, far, near, cluster, times; /* times: of positions, that fit */
-  const int     *cuts, *list, *height, *first;
-  unsigned      *finish;
-  int           *time, *taken;
-  unsigned char *sorted;
-  unsigned      *words;
-};
+#include "chunk_place.cuh"
 
 static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int from, int near_from, int count, int me, unsigned lane)
 {
@@ -119,214 +82,33 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
   }
 }
 
-/* The first time from t on, of those lanes that ask, whose step has room, and takes it; times before start are over. Where there is not room for all
-   who want a step, lanes get it by number. */
-static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, unsigned lane)
-{
-  if (t < start) t = start;
-  for (;;) {
-    while (asks && t < start + WINDOW) {
-      const int n = s.step[(unsigned)t % WINDOW];
-
-      if (n < 0) break;
-      if (n < start + WINDOW) {
-        const int further = s.step[(unsigned)n % WINDOW];
-        if (further >= 0) s.step[(unsigned)t % WINDOW] = further;
-      }
-      t = n;
-    }
-    const bool inside = asks && t < start + WINDOW;
-    int *const step   = s.step + (unsigned)t % WINDOW;
-
-    trsv_warp_sync();
-    const int before = inside ? ~atomicAdd(step, -1) : 0;
-    if (trsv_warp_any(before >= W)) { /* asking for the lanes that want the same takes longer than all of the above */
-      if (inside) atomicAdd(step, 1);
-      trsv_warp_sync();
-      const unsigned same = trsv_warp_match(inside ? (unsigned)t : EMPTY);
-      const int      rank = __popc(same & ((1u << lane) - 1)), records = inside ? ~*step : W, all = min(records + __popc(same), W);
-
-      trsv_warp_sync();
-      if (inside && rank == 0) *step = all == W ? t + 1 : ~all;
-      if (records + rank < W) asks = false;
-    } else if (inside) {
-      if (before == W - 1) *step = t + 1;
-      asks = false;
-    }
-    trsv_warp_sync();
-    if (!trsv_warp_any(asks)) return t;
-    if (trsv_warp_any(asks && t >= start + WINDOW)) {
-      const int from = start + WINDOW;
-
-      start = (int)trsv_warp_max(asks ? (unsigned)t : 0) - WINDOW / 2;
-      for (int x = max(from, start) + (int)lane; x < start + WINDOW; x += 32) s.step[(unsigned)x % WINDOW] = ~0;
-      if (asks && t < start) t = start;
-      trsv_warp_sync();
-    }
-  }
-}
-
-/* A key: twice the time at which a dependency can be used, and one more where it is of this chunk: used a step after its own, it is late.
-   SHARED: all times of the chunk are in shared memory, where looking one up costs less than asking whether there is one. */
-template <bool SHARED> static __device__ __forceinline__ int place_key(const PlaceView &v, PlaceShared &s, int from, int item)
-{
-  const int i = item < 0 ? -1 - item : 0, time = SHARED || i < v.times ? s.time[i] : (int)trsv_load(v.finish + from + i);
-
-  return item < 0 ? 2 * time + 3 : item;
-}
-
-/* The greatest of keys, and how often it is among them. */
-struct PlaceMost {
-  int key = 0, count = 0;
-
-  __device__ __forceinline__ void add(int k)
-  {
-    count = k > key ? 1 : count + (k == key);
-    key   = k > key ? k : key;
-  }
-  /* when whoever needs them can be placed: one step later, if too many were late */
-  __device__ __forceinline__ int time() const { return key / 2 + (key % 2 && count > CHUNK_LATE); }
-};
-
-/* Keys of one lane that rise, 32 words apart; the first two in registers, so that taking one waits for no memory. */
-struct PlaceQueue {
-  int taken = 0, size = 0, first = NEVER, second = NEVER;
-
-  __device__ __forceinline__ int  left() const { return size - taken; }
-  __device__ __forceinline__ void fill(const int *keys, int n)
-  {
-    size   = n;
-    first  = keys[0];
-    second = keys[32]; /* who has partial sums has two dependencies */
-  }
-  __device__ __forceinline__ void add(int *keys, int key)
-  {
-    keys[32 * size] = key;
-    if (left() == 0) first = key;
-    if (left() == 1) second = key;
-    size++;
-  }
-};
-
-/* Takes the least of two queues; of equals that of the first. */
-static __device__ __forceinline__ int place_least(PlaceQueue &a, const int *in_a, PlaceQueue &b, const int *in_b)
-{
-  const bool from_b = b.first < a.first;
-  const int  least = from_b ? b.first : a.first, next = (from_b ? b.taken : a.taken) + 2;
-  const int  third = next < (from_b ? b.size : a.size) ? (from_b ? in_b : in_a)[32 * next] : (int)NEVER;
-
-  if (from_b) b.taken++, b.first = b.second, b.second = third;
-  else a.taken++, a.first = a.second, a.second = third;
-  return least;
-}
-
-/* Sorts a lane's N keys with numbers, in registers: Batcher's odd-even merge sort, whose steps are unrolled one by one. */
-template <int N, int P = 1, int K = 1> static __device__ __forceinline__ void place_network(unsigned (&key)[N])
-{
-#pragma unroll
-  for (int i = 0; i < N - K; i++)
-    if (i >= K % P && (i - K % P) % (2 * K) < K && i / (2 * P) == (i + K) / (2 * P)) {
-      const unsigned a = key[i], b = key[i + K];
-      key[i]     = min(a, b);
-      key[i + K] = max(a, b);
-    }
-  if constexpr (K > 1) place_network<N, P, K / 2>(key);
-  else if constexpr (2 * P < N) place_network<N, 2 * P, 2 * P>(key);
-}
-
-/* A lane's dependencies, at most N, by readiness, in place of the items; notes their order. */
-template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane)
-{
-  unsigned key[N];
-
-#pragma unroll
-  for (int j = 0; j < N; j++) key[j] = (unsigned)place_key<SHARED>(v, s, from, j < n ? s.item[slot][j][lane] : 0) * CHUNK_ITEMS + (unsigned)j;
-#pragma unroll
-  for (int j = 0; j < N; j++) key[j] = j < n ? key[j] : 0xffffffffu;
-  place_network<N>(key);
-#pragma unroll
-  for (int j = 0; j < N; j++)
-    if (j < n) {
-      s.item[slot][j][lane] = (int)(key[j] / CHUNK_ITEMS);
-      v.sorted[s.begin[slot][lane] + j] = (unsigned char)(key[j] % CHUNK_ITEMS);
-    }
-}
-
 template <bool SHARED> static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s, unsigned base, int from, int count, unsigned lane)
 {
-  enum { QUICK = 4 }; /* dependencies that are looked up at once */
-  int start = 0, most = -1;
+  PlaceWarp w = {from, lane, 0, -1};
 
   for (int x = (int)lane; x < WINDOW; x += 32) s.step[x] = ~0;
+  s.nowhere[lane] = 0;
   trsv_warp_sync();
   for (int batch = 0; batch * 32 < count; batch++) {
-    const int slot = batch % SLOTS;
+    const int slot   = batch % SLOTS;
+    unsigned  ready = 0; /* what its fetching warp was last heard to say */
 
     const auto wait = [&](int round) {
-      while (trsv_shared_acquire(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot) < 64 * (unsigned)batch + (unsigned)round + 1) trsv_pause();
+      for (const unsigned enough = 64 * (unsigned)batch + (unsigned)round + 1; ready < enough; trsv_pause()) ready = trsv_shared_acquire(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot);
       trsv_warp_sync();
     };
 
     wait(0);
-    const int p = s.position[slot][lane], n = s.count[slot][lane], mine = s.round[slot][lane], first = s.first[slot][lane], own = s.records[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
+    const int     mine = s.round[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
+    PlacePosition p    = {s.position[slot][lane], s.count[slot][lane], s.first[slot][lane], 0};
     for (int round = 0; round < rounds; round++) {
       if (round) wait(round);
-      const bool now = p >= 0 && round == mine;
-      const int  records = now ? own : 0;
-      PlaceMost  needs;
-      int        longest = 1;
-
-      if (v.first) {
-        const unsigned widest = trsv_warp_max(now ? (unsigned)(64 * n + records) : 0); /* who has most dependencies has most records */
-
-        longest = (int)(widest % 64);
-        if (records > 1) {
-          if (widest < 64 * 5) place_sort<SHARED, 4>(v, s, from, slot, n, lane);
-          else if (widest < 64 * 9) place_sort<SHARED, 8>(v, s, from, slot, n, lane);
-          else if (widest < 64 * 17) place_sort<SHARED, 16>(v, s, from, slot, n, lane);
-          else place_sort<SHARED, CHUNK_ITEMS>(v, s, from, slot, n, lane);
-        }
-      }
-      if (records == 1) {
-        for (int x = 0; x < n; x += QUICK) {
-          int item[QUICK];
-
-#pragma unroll
-          for (int u = 0; u < QUICK; u++) item[u] = x + u < n ? s.item[slot][x + u][lane] : 0;
-#pragma unroll
-          for (int u = 0; u < QUICK; u++) item[u] = place_key<SHARED>(v, s, from, item[u]);
-#pragma unroll
-          for (int u = 0; u < QUICK; u++) needs.add(item[u]);
-        }
-      }
-      PlaceQueue dependencies, partial;
-
-      if (records > 1) dependencies.fill(&s.item[slot][0][lane], n);
-      for (int r = 0; r < longest; r++) {
-        const bool last = r == records - 1;
-
-        if (records > 1 && r < records) {
-          v.taken[first + r] = dependencies.taken;
-          needs              = PlaceMost();
-          for (int x = last ? dependencies.left() + partial.left() : v.K; x > 0; x--) needs.add(place_least(dependencies, &s.item[slot][0][lane], partial, &s.sum[0][lane]));
-        }
-        const int t = place_room(s, r < records, needs.time(), v.W, start, lane);
-        if (r < records) {
-          v.time[first + r] = t;
-          if (t > most) most = t;
-          if (!last) partial.add(&s.sum[0][lane], 2 * t + 3);
-          else {
-            const int i = p - from;
-            if (i < v.times) s.time[i] = t;
-            trsv_store(v.finish + p, (unsigned)t);
-          }
-        }
-      }
-      trsv_warp_sync();
+      p.records = p.position >= 0 && round == mine ? s.records[slot][lane] : 0;
+      place_round<SHARED>(v, s, w, slot, p);
     }
     trsv_barrier_arrive_if(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, lane == 0);
   }
-  most = (int)trsv_warp_max((unsigned)(most + 1));
+  const int most = (int)trsv_warp_max((unsigned)(w.most + 1));
   if (lane == 0) atomicMax(v.words + CHUNK_LAST, (unsigned)most);
 }
 

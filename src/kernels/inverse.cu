@@ -86,6 +86,13 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
         more &= ~(1u << s);
       }
       if (rows & reach) *out++ = entry;
+    },
+    [&](int s, int begin, int end) {
+      inverse_each(reach >> s & 1, out, [&](int r, T *to_r) {
+        const T x = X[r * stride + s];
+
+        entries_each<32>(begin, end, [&](int k) { to_r[k - begin] = fma(x, value(k), (T)0); }); /* as above: a zero's sign, too */
+      });
     });
 }
 

@@ -62,14 +62,26 @@ template <class Inside> static __device__ __forceinline__ InverseRow inverse_row
 }
 
 /* Goes through the columns that the rows of a warp have outside of their blocks, as they rise, and calls give(column, lanes whose rows have it)
-   for each; load(entry) for each entry of the lane's own row, before its column is given. All lanes alike. */
-template <class Load, class Give> static __device__ __forceinline__ void inverse_columns(const InverseView &A, InverseRow row, Load load, Give give)
+   for each; load(entry) for each entry of the lane's own row, before its column is given. Once there is one row left, which may be long, rest(lane, begin, end)
+   takes the entries that it has left. All lanes alike. */
+template <class Load, class Give, class Rest> static __device__ __forceinline__ void inverse_columns(const InverseView &A, InverseRow row, Load load, Give give, Rest rest)
 {
+  enum { OFTEN = 32 }; /* columns after which rows are counted */
   const auto column = [&](int k) { return k < row.end ? ~(unsigned)A.columns[k] : 0; }; /* so the least is the largest, and none less than all */
   unsigned   now = column(row.begin), then = column(row.begin + 1);
 
   if (now) load(row.begin);
-  for (unsigned least; (least = trsv_warp_max(now));) {
+  for (unsigned least, given = 1; (least = trsv_warp_max(now)); given++) {
+    if (given % OFTEN == 0) {
+      const unsigned left = __ballot_sync(~0u, now != 0);
+
+      if (!(left & (left - 1))) {
+        const int s = __ffs((int)left) - 1;
+
+        rest(s, __shfl_sync(~0u, row.begin, s), __shfl_sync(~0u, row.end, s));
+        return;
+      }
+    }
     const bool mine = now == least;
 
     give((int)~least, __ballot_sync(~0u, mine));
@@ -78,6 +90,16 @@ template <class Load, class Give> static __device__ __forceinline__ void inverse
       if (now) load(++row.begin);
       then = now ? column(row.begin + 1) : 0;
     }
+  }
+}
+
+/* All lanes call each(lane, its pointer) for each lane that asks, one after the other. */
+template <class T, class Each> static __device__ __forceinline__ void inverse_each(bool asks, T *pointer, Each each)
+{
+  for (unsigned left = __ballot_sync(~0u, asks); left; left &= left - 1) {
+    const int lane = __ffs((int)left) - 1;
+
+    each(lane, (T *)__shfl_sync(~0u, (unsigned long long)pointer, lane));
   }
 }
 

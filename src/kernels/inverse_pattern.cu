@@ -44,6 +44,23 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
       late += top - A.turn(column) <= before;
       distance += (Sum)abs(column - i);
       farthest = max(farthest, abs(column - i));
+    },
+    [&](int s, int begin, int end) { /* who reaches it is in its block */
+      const int row_top = __shfl_sync(~0u, top, s), n = end - begin;
+      int       waits   = 0;
+      Sum       columns = 0;
+
+      entries_each<32>(begin, end, [&](int k) {
+        columns += (Sum)A.columns[k];
+        waits += row_top - A.turn(A.columns[k]) <= before;
+      });
+      columns = warp_sum(columns);
+      waits   = warp_sum(waits);
+      if (!(reach >> s & 1)) return;
+      count += n;
+      late += waits;
+      distance += A.lower ? (Sum)n * (Sum)i - columns : columns - (Sum)n * (Sum)i;
+      farthest = max(farthest, max(abs(A.columns[begin] - i), abs(A.columns[end - 1] - i)));
     });
   if (p < A.rows) rows[(size_t)size * (size_t)A.rows + (size_t)i] = count;
 
@@ -80,6 +97,9 @@ static __global__ void inverse_product(const InverseView A, unsigned *reaches, i
     A, row, [](int) { },
     [&](int column, unsigned have) {
       if (have & reach) *to++ = column;
+    },
+    [&](int s, int begin, int end) {
+      inverse_each(reach >> s & 1, to, [&](int, int *out) { entries_each<32>(begin, end, [&](int k) { out[k - begin] = A.columns[k]; }); });
     });
 }
 

@@ -1,6 +1,7 @@
 /*
    The pattern of the algorithm `inverse`: level sets for blocks, and the product with the inverses of the blocks, against serial references.
 */
+#include <algorithm>
 #include <vector>
 #include "check.h"
 #include "inverse.cuh"
@@ -232,6 +233,59 @@ static void TestProducts(Shape shape)
   End();
 }
 
+/* A chain, and rows that depend on all before them: one of a group, on which others of it depend; two side by side; one of few columns, which ends first. */
+static Triangle Rails(TrsvTriangle triangle, TrsvDiagonal diagonal)
+{
+  const int rows = 230;
+  Ints      offsets(1, 0), columns;
+
+  for (int i = 0; i < rows; i++) {
+    const int p = triangle == TRSV_LOWER ? i : rows - 1 - i, rail = p == 105 || p == 170 || p == 171 || p == 223;
+    Ints      row;
+
+    for (int q = rail ? 0 : p - 1; q < p; q++)
+      if (q >= 0) row.push_back(triangle == TRSV_LOWER ? q : rows - 1 - q);
+    if (p == 215)
+      for (int q = 0; q < 50; q++) row.insert(row.end() - 1, triangle == TRSV_LOWER ? q : rows - 1 - q);
+    if (triangle == TRSV_UPPER) std::reverse(row.begin(), row.end());
+    columns.insert(columns.end(), row.begin(), row.end());
+    offsets.push_back((int)columns.size());
+  }
+  return MakeFrom(rows, offsets.data(), columns.data(), triangle, diagonal, TRSV_DOUBLE);
+}
+
+static void TestRails(void)
+{
+  Begin("inverse: products, long rows among short ones");
+  for (int variant = 0; variant < 4; variant++) {
+    Triangle   A = Rails((TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1));
+    TrsvMatrix D = ToDevice(&A.view);
+
+    for (int size = 0; size < 3; size++) {
+      SimtSchedule(3 * (unsigned)variant + (unsigned)size);
+      ExpectProduct(&A.view, &D, size, NULL);
+    }
+    FromDevice(&D);
+
+    void     *values = MakeValues(&A.view, 3), *b = MakeVector(TRSV_DOUBLE, A.view.rows, 4), *reference = Reference(&A.view, NULL, A.offsets[A.view.rows], values, b);
+    TrsvPlan *plan = MakePlan(&A.view, NULL, A.offsets[A.view.rows], TrsvAlgorithmFind("inverse"));
+    char      line[128] = "";
+
+    if (plan && ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) {
+      TrsvPlanDescribe(plan, line, sizeof(line));
+      Expect(strncmp(line, "blocks of 1,", 12), "no blocks");
+      ExpectSolves(plan, b, reference, (unsigned)variant, 2, "long rows among short ones");
+    }
+    TrsvPlanDestroy(&plan);
+    free(values);
+    free(b);
+    free(reference);
+    FreeTriangle(&A);
+  }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+}
+
 /* Where blocks of 1 are chosen, nothing is left of the others: the plan holds what chunk's holds. */
 static void TestNothingStays(void)
 {
@@ -276,5 +330,6 @@ void TestInversePattern(void)
   for (int shape = 0; shape < SHAPES; shape++) TestLevels((Shape)shape);
   TestGivesUp();
   for (int shape = 0; shape < SHAPES; shape++) TestProducts((Shape)shape);
+  TestRails();
   TestNothingStays();
 }
