@@ -95,21 +95,20 @@ static __global__ void cut_rank(const Pattern A, const Cutting c, const int *lev
   });
 }
 
-/* The entries to be sorted: level, row in the order of solution, and the row of numbers 0, 1, ... */
-static __global__ void cut_entries(const Pattern A, const int *sorted, const int *level, unsigned *key, int *row, int *number)
+/* The n entries to be sorted, a thread each, as few rows may have most of them: level, row in the order of solution, and the row of numbers 0, 1, ... */
+static __global__ void cut_entries(const Pattern A, int n, const int *sorted, const int *level, unsigned *key, int *row, int *number)
 {
-  TRSV_SHARED(int, start, BLOCK + 1);
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first);
+  TRSV_SHARED(int, end, 2); /* the rows of the block's first entry and of its last */
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, entries = min((int)BLOCK, n - first), e = first + t;
 
-  for (int n = t; n <= rows; n += BLOCK) start[n] = sorted[first + n];
+  if (t < 2) end[t] = segment(sorted, A.rows, t ? first + entries - 1 : first);
   __syncthreads();
-  entries_each<BLOCK>(start[0], start[rows], [&](int e) {
-    const int n = segment(start, rows, e);
+  if (t >= entries) return;
+  const int r = end[0] + segment(sorted + end[0], end[1] - end[0] + 1, e);
 
-    key[e]    = (unsigned)level[A.columns[A.entry(A.turn(first + n), e - start[n])]];
-    row[e]    = first + n;
-    number[e] = e;
-  });
+  key[e]    = (unsigned)level[A.columns[A.entry(A.turn(r), e - sorted[r])]];
+  row[e]    = r;
+  number[e] = e;
 }
 
 static __global__ void cut_keys(int n, const int *number, const int *row, unsigned *key)
@@ -211,7 +210,7 @@ static TrsvError Sort(const TrsvMatrix *A, const TrsvAnalysis *a, const Cutting 
   int *const      row = room, *const number = row + n, *const sorted_number = number + n;
   unsigned *const key = (unsigned *)sorted_number + n, *const sorted_key = key + n;
 
-  TRSV_LAUNCH(cut_entries, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->sorted, level, key, row, number);
+  TRSV_LAUNCH(cut_entries, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), n, c->sorted, level, key, row, number);
   TrsvCall(TrsvDeviceLaunched("cut_entries"));
   TrsvCall(TrsvDeviceSort(n, TrsvBits(a->statistics.levels), key, sorted_key, number, sorted_number));
   TRSV_LAUNCH(cut_keys, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, sorted_number, row, key);

@@ -56,7 +56,6 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(c
      int dependency(k)             the one that stands at k, never DATAFLOW_NONE
      int row(dependency)           whose word it asks for: of a row before r
      bool sorted                   do its dependencies mostly come in the order in which they are listed?
-     bool branches                 does meet() branch? It is then not called before all words of a turn have been asked for, at a cost in registers
      Known known(r)                what row r knows before it has met any
      unsigned word(known, r, words)  its word, not 0, once it has met all
 
@@ -96,24 +95,28 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
     for (unsigned asking = __ballot_sync(all, left > DATAFLOW_LONG); asking;) {
       const unsigned behind = asking & ~0u << begin;
       const int      l = __ffs((int)(behind ? behind : asking)) - 1, from = __shfl_sync(all, next, l), n = min(__shfl_sync(all, left, l) - DATAFLOW_TAIL, 32 * DATAFLOW_SHARE);
-      int            taken[DATAFLOW_SHARE];
-      unsigned       found[DATAFLOW_SHARE];
       bool           ready = true;
       auto           part  = known.empty(l);
 
       asking &= ~(1u << l);
 #pragma unroll
-      for (int s = 0; s < DATAFLOW_SHARE; s++) {
-        const int e = 32 * s + (int)lane;
+      for (int s = 0; s < DATAFLOW_SHARE; s += DATAFLOW_QUAD) {
+        int      taken[DATAFLOW_QUAD];
+        unsigned found[DATAFLOW_QUAD];
 
-        taken[s] = e < n ? pass.dependency(from + pass.step * e) : DATAFLOW_NONE;
-        found[s] = taken[s] == DATAFLOW_NONE ? 1 : dataflow_find(pass, w, pass.row(taken[s]));
-        if (!Pass::branches && taken[s] != DATAFLOW_NONE && found[s]) part.meet(taken[s], found[s]);
-      }
 #pragma unroll
-      for (int s = 0; s < DATAFLOW_SHARE; s++) {
-        ready = ready && found[s];
-        if (Pass::branches && taken[s] != DATAFLOW_NONE && ready) part.meet(taken[s], found[s]);
+        for (int u = 0; u < DATAFLOW_QUAD; u++) {
+          const int e = 32 * (s + u) + (int)lane;
+
+          taken[u] = e < n ? pass.dependency(from + pass.step * e) : DATAFLOW_NONE;
+        }
+#pragma unroll
+        for (int u = 0; u < DATAFLOW_QUAD; u++) found[u] = taken[u] == DATAFLOW_NONE ? 1 : dataflow_find(pass, w, pass.row(taken[u]));
+#pragma unroll
+        for (int u = 0; u < DATAFLOW_QUAD; u++) {
+          ready = ready && found[u];
+          if (taken[u] != DATAFLOW_NONE && found[u]) part.meet(taken[u], found[u]);
+        }
       }
       begin = ((unsigned)l + 1) % 32;
       if (!__all_sync(all, ready)) break;

@@ -18,10 +18,11 @@
 #include "factor_rows.cuh"
 
 enum {
-  TOGETHER = 2 /* polls */
+  HELD     = 6, /* blocks of a multiprocessor */
+  TOGETHER = 2  /* polls */
 };
 
-template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK) factor_rows(const FactorView<T> F)
+template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK, HELD) factor_rows(const FactorView<T> F)
 {
   TRSV_SHARED(unsigned, start, 2);
 

@@ -13,6 +13,7 @@ enum {
   AHEAD = 4, /* dependencies that a short row waits for at once */
   FEW   = 4, /* entries of a row of U that a lane of a long row applies by itself */
   ALONE = 32, /* entries of a row that a lane sums up by itself */
+  MANY = 512, STAR = 16, /* dependencies of a very long row; entries of a row of U that it looks through for none but the diagonal's */
   CHUNKS = 2, /* of 32 entries of a longer one that are looked up before they are waited for */
   ROUNDS = 8 /* in which the lanes of a short row go through a row of U; in a longer one they look for their entries */
 };
@@ -274,12 +275,16 @@ template <class T, int S, bool ICC> struct ShortRow {
   }
 };
 
-/* Where among the entries of a long row a column stands, -1 where it does not. */
+/* Where among the entries of a long row a column stands, -1 where it does not. Mostly it is the row's own, or beyond all others. */
 template <class T> static __device__ __forceinline__ int factor_find(const FactorView<T> &F, const FactorRow &r, int column)
 {
-  if (column < r.row) return factor_search(F.l_columns + r.l, 0, r.diagonal, column);
-  const int n = factor_search(F.u_columns + r.u, 0, r.length - r.diagonal, column);
-  return n < 0 ? n : r.diagonal + n;
+  const bool lower = column < r.row;
+  const int *columns = lower ? F.l_columns + r.l : F.u_columns + r.u, entries = lower ? r.diagonal : r.length - r.diagonal;
+
+  if (column == r.row) return r.diagonal;
+  if (!entries || column > columns[entries - 1]) return -1;
+  const int n = factor_search(columns, 0, entries, column);
+  return n < 0 || lower ? n : r.diagonal + n;
 }
 
 /* Waits for a word that has been looked at. */
@@ -334,20 +339,57 @@ template <class T, bool ICC> static __device__ __forceinline__ T long_take(const
   return multiplier;
 }
 
+/* 32 dependencies, d the lane's, whose rows of U have no entry for this row but the diagonal's: they do not depend on each other, and are taken off side by
+   side, the diagonal from what each lane has of it. False, and nothing has been done, where there are others. */
+template <class T, bool ICC> static __device__ __forceinline__ bool long_stars(const FactorView<T> &F, const FactorRow &r, T *work, int d, T *diagonal, TrsvPatience &patience)
+{
+  const int owner = F.l_columns[r.l + d], to = F.u_offsets[owner + 1], from = ICC ? F.l_source[r.l + d] : F.u_offsets[owner] + 1;
+  int       at = -1;
+  bool      others = to - from > STAR;
+
+  for (int k = from; k < to && !others; k++) {
+    const int entry = factor_find(F, r, F.u_columns[k]);
+
+    if (entry == r.diagonal) at = k;
+    else others = entry >= 0;
+  }
+  if (__any_sync(0xffffffffu, others)) return false;
+  const T factor = ICC ? factor_wait(F, F.u + from, patience) : work[d], multiplier = factor * factor_wait(F, F.inverse + owner, patience);
+
+  if (!ICC && factor == 0) return true;
+  if (at >= 0) *diagonal = fma(-multiplier, factor_wait(F, F.u + at, patience), *diagonal);
+  (ICC ? F.l + r.l : work)[d] = multiplier;
+  return true;
+}
+
 /* A row of any length by a warp. The row under work is in device memory, for this warp alone; __syncwarp orders its lanes. 32
    dependencies at a time are looked up, a lane each, and taken off in turn, each once it is there: by that lane where there is little to do,
-   else by all, who look up the next such dependency before they wait for one. */
+   else by all, who look up the next such dependency before they wait for one. Of very long rows, of which there may be one in a factor that has no other chain,
+   many that touch nothing but the diagonal are taken off side by side. */
 template <class T, bool ICC> static __device__ void long_row(const FactorView<T> &F, int row, T *work)
 {
   const FactorRow r        = factor_row<T, ICC>(F, row);
   const bool      relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
   const int       lane     = (int)(threadIdx.x % 32);
   TrsvPatience    patience;
-  T               sum = 0;
+  T               sum = 0, diagonal = 0;
+  int             hope = r.dependencies < MANY ? r.dependencies : 0; /* from where on such are looked for */
 
-  for (int n = lane; n < r.length; n += 32) work[n] = factor_value<T, ICC>(F, r, n);
+  for (int n = lane; n < r.length; n += 32 * AHEAD) { /* rows of U may be the longest, and have nothing else to do */
+    T v[AHEAD];
+
+#pragma unroll
+    for (int m = 0; m < AHEAD; m++) v[m] = n + 32 * m < r.length ? factor_value<T, ICC>(F, r, n + 32 * m) : 0;
+#pragma unroll
+    for (int m = 0; m < AHEAD; m++)
+      if (n + 32 * m < r.length) work[n + 32 * m] = v[m];
+  }
   __syncwarp();
   for (int base = 0; base < r.dependencies; base += 32) {
+    if (base >= hope && r.dependencies - base >= 32) {
+      if (long_stars<T, ICC>(F, r, work, base + lane, &diagonal, patience)) continue;
+      hope = base + MANY;
+    }
     const int   d = base + lane, count = min(32, r.dependencies - base);
     const bool  mine  = d < r.dependencies;
     const int   owner = mine ? F.l_columns[r.l + d] : 0, to = mine ? F.u_offsets[owner + 1] : 0;
@@ -398,13 +440,24 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
       __syncwarp();
     }
   }
+  __syncwarp();
+  for (int other = 16; other; other /= 2) diagonal += __shfl_xor_sync(0xffffffffu, diagonal, other);
+  if (lane == r.diagonal % 32) work[r.diagonal] += diagonal;
+  __syncwarp();
   if (!relative && lane == 0) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, work[r.diagonal], sum);
-  for (int n = lane; n < r.length; n += 32) {
-    const T v = work[n];
+  for (int first = lane; first < r.length; first += 32 * AHEAD) {
+    T v[AHEAD];
 
-    if (n < r.diagonal) F.l[r.l + n] = v;
-    if (n > r.diagonal) trsv_publish(F.u + r.u + n - r.diagonal, v);
-    if (n != r.diagonal) sum += fabs(v);
+#pragma unroll
+    for (int m = 0; m < AHEAD; m++) v[m] = first + 32 * m < r.length ? work[first + 32 * m] : 0;
+#pragma unroll
+    for (int m = 0; m < AHEAD; m++) {
+      const int n = first + 32 * m;
+
+      if (n < r.diagonal) F.l[r.l + n] = v[m];
+      if (n > r.diagonal && n < r.length) trsv_publish(F.u + r.u + n - r.diagonal, v[m]);
+      if (n != r.diagonal) sum += fabs(v[m]);
+    }
   }
   if (!relative) return;
 #pragma unroll

@@ -22,8 +22,7 @@ struct LevelKnown {
 
 /* Of rows in turn so many are a block, whose entries within it do not count. */
 struct LevelPass {
-  static constexpr bool sorted   = true;
-  static constexpr bool branches = false;
+  static constexpr bool sorted = true;
 
   Pattern A;
   int     rows, size, step;

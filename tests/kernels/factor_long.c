@@ -111,6 +111,49 @@ static void Shared(void)
   free(columns);
 }
 
+/* Hubs behind all others, on every one of which, or every third, they depend: each takes its dependencies side by side, but where these depend on each other, a
+   chain in the middle, or, where hubs know each other, wherever two of them have the same. Some depend on a row of many entries. */
+static int Neighbours(int i, int j, int known)
+{
+  enum { HUB = 1400, THIRD, WIDE };
+
+  if (i > j) return Neighbours(j, i, known);
+  if (i == j || (i == 900 && j % 50 == 7)) return 1;
+  if (j >= HUB && i >= HUB) return known;
+  if (j == HUB || (j == THIRD && i % 3 == 0) || (j == WIDE && i < 700)) return 1;
+  return j < HUB && i >= 600 && i < 640 && j == i + 1;
+}
+
+static void Stars(void)
+{
+  enum { ROWS = 1403 };
+  int *offsets = malloc(sizeof(int) * (ROWS + 1)), *columns = malloc(sizeof(int) * 16 * ROWS);
+
+  for (int known = 0; known < 2; known++)
+    for (int kind = 0; kind < 2; kind++) {
+      TrsvFactor *f;
+      Square      A;
+      int         n = 0;
+
+      Begin("factor %s: hubs that %s each other", kind ? "icc" : "ilu", known ? "know" : "do not know");
+      for (int i = 0; i < ROWS; i++) {
+        offsets[i] = n;
+        for (int j = 0; j < ROWS; j++)
+          if (Neighbours(i, j, known)) columns[n++] = j;
+      }
+      offsets[ROWS] = n;
+      A = MakeSquareFrom(ROWS, offsets, columns);
+      FillSquare(&A, 1, 1, 11);
+      f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 4);
+      if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "hubs");
+      TrsvFactorDestroy(&f);
+      FreeSquare(&A);
+      End();
+    }
+  free(offsets);
+  free(columns);
+}
+
 /* PETSc's symbolic phase takes the square of a long row's length where rows are in another order, and the device does not. The long ones are the last, in
    L, or the first, in U. */
 static void Walks(int first)
@@ -291,6 +334,7 @@ void LongRows(void)
   Long();
   Shared();
   Star();
+  Stars();
   Walks(0);
   Walks(1);
   Hubs();
