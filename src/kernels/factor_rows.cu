@@ -13,7 +13,8 @@
    Why it ends: a row waits for rows of earlier slots only. Those of other blocks have smaller tickets, so their blocks have started; groups
    of one warp take turns: in each turn of the loop every group polls once, and writes if it can, before the vote brings them together. A row that has
    its warp to itself waits where it stands: nobody else is in the warp. By induction on the slot every wait ends; patience bounds it.
-   Same bits: dependencies are taken off in the order of their columns, whatever order they arrive in.
+   Same bits: dependencies are taken off in the order of their columns, whatever order they arrive in; what very many take off the diagonal of a long row alone is
+   summed up lane by lane, then over the lanes.
 */
 #include "factor_rows.cuh"
 
