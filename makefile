@@ -1,6 +1,6 @@
 # sptrsvgpu: see README.md
 #
-#   make        set up what is missing and build build/lib/libsptrsvgpu.so
+#   make        set up what is missing and build build/lib/libsptrsvgpu.so; V=1 prints all commands
 #   make run    solve a problem; ARGS="..." are the options of examples/ex1, or of examples/ex2 where they name a file (-f)
 #   make test   run every test
 #   make info   print LIB, PETSC_DIR, PETSC_ARCH and CUDA as shell assignments; builds nothing
@@ -55,21 +55,24 @@ OBJ  := $(C:%.c=$(BUILD)/obj/%.o) $(CU:%.cu=$(BUILD)/obj/%.cu.o)
 .PHONY: lib run test info check-kernels
 .DELETE_ON_ERROR:
 
+# A short line for each file, as PETSc's makefiles print it
+say = $(if $(V),,@$(if $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),,echo '  $1 $(@:$(CURDIR)/%=%)';))
+
 lib: $(LIB)
 
 $(LIB): $(OBJ)
 	@mkdir -p $(@D)
 	$(if $(WITH_CUDA),,@echo "sptrsvgpu: this PETSc has no CUDA: building the host path only")
-	$(CLINKER) -shared -Wl,-soname,$(@F) -o $@.new $^ $(PETSC_LIB)
+	$(call say,LINK)$(CLINKER) -shared -Wl,-soname,$(@F) -o $@.new $^ $(PETSC_LIB)
 	@mv $@.new $@ # at once: a program may be loading it
 
 COMPILE.dep = -MMD -MP -MF $(@:.o=.d)
 $(BUILD)/obj/%.o: %.c $(CONFIG)
 	@mkdir -p $(@D)
-	$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
+	$(call say,CC)$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
 $(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
 	@mkdir -p $(@D)
-	$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) -DTRSV_CUDA $(COMPILE.dep) $< -o $@
+	$(call say,CUDAC)$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) -DTRSV_CUDA $(COMPILE.dep) $< -o $@
 -include $(OBJ:.o=.d)
 
 info:
