@@ -181,7 +181,7 @@ struct WaveKnown : TrsvWaveNode {
 /* Rows are nodes, dependencies edges: those that other rows have, then the row's own, each with the latest last. */
 struct WavePass {
   static constexpr bool sorted = false;
-  static constexpr int  step     = 1;
+  static constexpr int  step   = 1;
 
   int        rows;
   const int *start, *edge;

@@ -4,8 +4,7 @@
    The positions are cut into chunks of equally many records. Each chunk then takes its positions in falling height: each at the
    earliest time that its dependencies allow and whose step has room; a dependency in another chunk counts with its crossing. A position
    with more than K dependencies gets partial sums: as long as there are more than K, the K readiest become one, ready a step after the
-   time it gets. Of all trees of sums this one is ready first. The dependencies and the sums each form a queue, so the readiest is at one
-   of two heads.
+   time it gets (chunk_place.cuh). Of all trees of sums this one is ready first.
 
    Mapping: a block for each chunk, in order of tickets. One warp places, 32 positions at a time, lane by lane; of these, those
    of one height do not depend on each other and are placed together, height after height. The other warps fetch the positions of the

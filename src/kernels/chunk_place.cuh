@@ -2,7 +2,8 @@
    chunk_place.cuh: the times of the positions of one chunk that do not depend on each other, for the warp that places them (chunk_place.cu).
 
    A position with one record needs the last of its dependencies. The records of another take the K least of its keys, dependencies and partial sums;
-   the keys of few are in registers, those of many in two queues. Then each record takes a place in a step.
+   the keys of few are in registers; those of many in two queues, of dependencies and of sums, so that the least is at one of two heads. Then each record takes a
+   place in a step.
 */
 #ifndef TRSV_CHUNK_PLACE_CUH
 #define TRSV_CHUNK_PLACE_CUH
@@ -82,7 +83,7 @@ static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int 
     (void)atomicAdd(step, -1);
     trsv_warp_sync();
     const int found = ~*step, all = inside ? found : asks ? INT_MAX : 0; /* with those of the other lanes */
-    if (!trsv_warp_any(all > W)) {
+    if (!trsv_warp_any(all > W)) { /* each has its word by now, or could not vote */
       if (all == W) *step = t + 1;
       trsv_warp_sync();
       return t;

@@ -13,7 +13,8 @@ enum {
   AHEAD = 4, /* dependencies that a short row waits for at once */
   FEW   = 4, /* entries of a row of U that a lane of a long row applies by itself */
   ALONE = 32, /* entries of a row that a lane sums up by itself */
-  MANY = 512, STAR = 16, /* dependencies of a very long row; entries of a row of U that it looks through for none but the diagonal's */
+  MANY = 512, /* dependencies of a very long row */
+  STAR = 16, /* entries of a row of U that it looks through for others than the diagonal's */
   CHUNKS = 2, /* of 32 entries of a longer one that are looked up before they are waited for */
   ROUNDS = 8 /* in which the lanes of a short row go through a row of U; in a longer one they look for their entries */
 };

@@ -93,6 +93,7 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
 
         entries_each<32>(begin, end, [&](int k) { to_r[k - begin] = fma(x, value(k), (T)0); }); /* as above: a zero's sign, too */
       });
+      if (reach >> s & 1) out += end - begin;
     });
 }
 

@@ -62,29 +62,42 @@ template <class Inside> static __device__ __forceinline__ InverseRow inverse_row
 }
 
 /* Goes through the columns that the rows of a warp have outside of their blocks, as they rise, and calls give(column, lanes whose rows have it)
-   for each; load(entry) for each entry of the lane's own row, before its column is given. Once there is one row left, which may be long, rest(lane, begin, end)
-   takes the entries that it has left. All lanes alike. */
-template <class Load, class Give, class Rest> static __device__ __forceinline__ void inverse_columns(const InverseView &A, InverseRow row, Load load, Give give, Rest rest)
+   for each; load(entry) for each entry of the lane's own row, before its column is given. Where one row has many columns before the next of any other, as a long one
+   among short ones does, run(lane, begin, end) takes these entries of it at once. All lanes alike; a block is a warp. */
+template <class Load, class Give, class Run> static __device__ __forceinline__ void inverse_columns(const InverseView &A, InverseRow row, Load load, Give give, Run run)
 {
-  enum { OFTEN = 32 }; /* columns after which rows are counted */
+  enum { OFTEN = 32 }; /* columns after which such a run is looked for, and of a run at least */
   const auto column = [&](int k) { return k < row.end ? ~(unsigned)A.columns[k] : 0; }; /* so the least is the largest, and none less than all */
   unsigned   now = column(row.begin), then = column(row.begin + 1);
 
   if (now) load(row.begin);
   for (unsigned least, given = 1; (least = trsv_warp_max(now)); given++) {
-    if (given % OFTEN == 0) {
-      const unsigned left = __ballot_sync(~0u, now != 0);
+    const bool     mine  = now == least;
+    const unsigned lanes = __ballot_sync(~0u, mine);
 
-      if (!(left & (left - 1))) {
-        const int s = __ffs((int)left) - 1;
+    if (given % OFTEN == 0 && !(lanes & (lanes - 1))) {
+      const unsigned next = trsv_warp_max(mine ? 0 : now); /* another row's */
+      const int      s = __ffs((int)lanes) - 1, begin = __shfl_sync(~0u, row.begin, s), end = __shfl_sync(~0u, row.end, s);
+      int            low = begin, high = end;
 
-        rest(s, __shfl_sync(~0u, row.begin, s), __shfl_sync(~0u, row.end, s));
-        return;
+      while (low < high) {
+        const int middle = low + (high - low) / 2;
+
+        if (~(unsigned)A.columns[middle] > next) low = middle + 1;
+        else high = middle;
+      }
+      if (low - begin >= OFTEN) {
+        run(s, begin, low);
+        if (mine) {
+          row.begin = low;
+          now       = column(low);
+          then      = column(low + 1);
+          if (now) load(low);
+        }
+        continue;
       }
     }
-    const bool mine = now == least;
-
-    give((int)~least, __ballot_sync(~0u, mine));
+    give((int)~least, lanes);
     if (mine) {
       now = then;
       if (now) load(++row.begin);

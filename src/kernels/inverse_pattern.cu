@@ -100,6 +100,7 @@ static __global__ void inverse_product(const InverseView A, unsigned *reaches, i
     },
     [&](int s, int begin, int end) {
       inverse_each(reach >> s & 1, to, [&](int, int *out) { entries_each<32>(begin, end, [&](int k) { out[k - begin] = A.columns[k]; }); });
+      if (reach >> s & 1) to += end - begin;
     });
 }
 

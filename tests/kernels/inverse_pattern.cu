@@ -233,8 +233,8 @@ static void TestProducts(Shape shape)
   End();
 }
 
-/* A chain, and rows that depend on all before them: one of a group, on which others of it depend; two side by side; one of few columns, which ends first. */
-static Triangle Rails(TrsvTriangle triangle, TrsvDiagonal diagonal)
+/* A chain, and rows that depend on all before them: one of a group, on which others of it depend; two side by side; one of few columns. */
+static Triangle Rails(TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision)
 {
   const int rows = 230;
   Ints      offsets(1, 0), columns;
@@ -251,15 +251,17 @@ static Triangle Rails(TrsvTriangle triangle, TrsvDiagonal diagonal)
     columns.insert(columns.end(), row.begin(), row.end());
     offsets.push_back((int)columns.size());
   }
-  return MakeFrom(rows, offsets.data(), columns.data(), triangle, diagonal, TRSV_DOUBLE);
+  return MakeFrom(rows, offsets.data(), columns.data(), triangle, diagonal, precision);
 }
 
 static void TestRails(void)
 {
   Begin("inverse: products, long rows among short ones");
-  for (int variant = 0; variant < 4; variant++) {
-    Triangle   A = Rails((TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1));
-    TrsvMatrix D = ToDevice(&A.view);
+  for (int variant = 0; variant < 8; variant++) {
+    const TrsvPrecision precision = (TrsvPrecision)(variant >> 2);
+    Triangle            A = Rails((TrsvTriangle)(variant & 1), (TrsvDiagonal)(variant >> 1 & 1), precision);
+    TrsvMatrix          D = ToDevice(&A.view);
+    const int           n = A.offsets[A.view.rows];
 
     for (int size = 0; size < 3; size++) {
       SimtSchedule(3 * (unsigned)variant + (unsigned)size);
@@ -267,17 +269,22 @@ static void TestRails(void)
     }
     FromDevice(&D);
 
-    void     *values = MakeValues(&A.view, 3), *b = MakeVector(TRSV_DOUBLE, A.view.rows, 4), *reference = Reference(&A.view, NULL, A.offsets[A.view.rows], values, b);
-    TrsvPlan *plan = MakePlan(&A.view, NULL, A.offsets[A.view.rows], TrsvAlgorithmFind("inverse"));
+    /* values in another order than entries */
+    Ints  source((size_t)n);
+    void *values = MakeValues(&A.view, 3), *turned = MakeArray(precision, n), *b = MakeVector(precision, A.view.rows, 4), *reference = Reference(&A.view, NULL, n, values, b);
+
+    for (int k = 0; k < n; k++) Set(turned, precision, source[(size_t)k] = n - 1 - k, Get(values, precision, k));
+    TrsvPlan *plan = MakePlan(&A.view, source.data(), n, TrsvAlgorithmFind("inverse"));
     char      line[128] = "";
 
-    if (plan && ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) {
+    if (plan && ExpectError(TrsvPlanSetValues(plan, turned, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) {
       TrsvPlanDescribe(plan, line, sizeof(line));
       Expect(strncmp(line, "blocks of 1,", 12), "no blocks");
       ExpectSolves(plan, b, reference, (unsigned)variant, 2, "long rows among short ones");
     }
     TrsvPlanDestroy(&plan);
     free(values);
+    free(turned);
     free(b);
     free(reference);
     FreeTriangle(&A);
