@@ -206,7 +206,7 @@ fi
 
 if begin setup "set-ups, ms"; then
   rm -f "$results/setup.jsonl"
-  for m in "-dim 2 -n 1000" "-dim 3 -n 128" G3_circuit wave Dubcova1 ct2010 cage10 web-NotreDame boyd2_kkt Pd; do
+  for m in "-dim 2 -n 1000" "-dim 3 -n 128" G3_circuit wave Dubcova1 ct2010 cage10 web-NotreDame Pd; do
     case $m in
     -*) ;;
     *)
