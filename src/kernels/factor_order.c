@@ -127,6 +127,16 @@ static void Tell(TrsvOrderChoice *choice, int natural, int ordered)
   (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms and %.3g to set up; %s %d, %.3g and %.3g", choice->bmc ? ordered : natural, 1e3 * first->solves, 1e3 * first->setup, choice->bmc ? "in the natural order" : "multicolour", choice->bmc ? natural : ordered, 1e3 * second->solves, 1e3 * second->setup);
 }
 
+TrsvError TrsvOrderAgainst(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, char why[], size_t size)
+{
+  double asymmetry;
+
+  TrsvCall(TrsvDeviceAsymmetry(rows, offsets, columns, precision, values, &asymmetry));
+  why[0] = 0;
+  if (asymmetry > unsymmetric) (void)snprintf(why, size, "the values are unsymmetric: %.2g of what they can be", asymmetry); /* not where some are no numbers: nothing is told of the others */
+  return TRSV_SUCCESS;
+}
+
 static TrsvError Decide(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *const asked[2] = {lower, upper};
@@ -134,7 +144,7 @@ static TrsvError Decide(int rows, const int *offsets, const int *columns, const 
   TrsvOrdering              *bmc;
   TrsvOrderCost              guess;
   TrsvError                  error;
-  double                     asymmetry, seconds, times;
+  double                     seconds, times;
   int                        none;
 
   *factor = NULL;
@@ -158,11 +168,8 @@ static TrsvError Decide(int rows, const int *offsets, const int *columns, const 
     (void)snprintf(choice->why, sizeof(choice->why), "there is no fill to leave out");
     return TRSV_SUCCESS;
   }
-  error = TrsvDeviceAsymmetry(rows, offsets, columns, precision, values, &asymmetry);
-  if (!error && !(asymmetry <= unsymmetric)) {
-    (void)snprintf(choice->why, sizeof(choice->why), "the values are unsymmetric: %.2g of what they can be", asymmetry);
-    return TRSV_SUCCESS;
-  }
+  error = TrsvOrderAgainst(rows, offsets, columns, precision, values, choice->why, sizeof(choice->why));
+  if (!error && choice->why[0]) return TRSV_SUCCESS;
   if (!error) error = Order(natural, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, size, &bmc);
   if (!error) {
     error = TrsvFactorCreate(rows, offsets, columns, bmc->order, TRSV_DEVICE, kind, precision, &ordered, &none);

@@ -36,6 +36,18 @@ static PetscErrorCode GetPattern(Mat local, const PetscInt **i, const PetscInt *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The values, for the default stream; MatSeqAIJCUSPARSERestoreArrayRead() takes them back. */
+static PetscErrorCode GetValues(Mat local, const PetscScalar **a)
+{
+  PetscDeviceContext context;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, a));
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextSynchronize(context)); /* they may still be on their way */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* cuSPARSE is asked for by name alone, and does less. */
 static PetscErrorCode CheckCusparse(const SpTRSVGPU *s, const MatFactorInfo *info)
 {
@@ -55,7 +67,6 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
   const PetscScalar   *a;
   TrsvOrdering        *bmc   = NULL;
   TrsvOrderChoice      choice;
-  PetscDeviceContext   context;
   PetscInt             size;
   int                  row;
 
@@ -65,9 +76,7 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpTRSVGPUOrderingSize(F, &size));
-  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, &a));
-  PetscCall(PetscDeviceContextGetCurrentContext(&context));
-  PetscCall(PetscDeviceContextSynchronize(context)); /* they may still be on their way */
+  PetscCall(GetValues(local, &a));
   if (s->settings.ordering == SPTRSVGPU_ORDERING_BMC) {
     *error = TrsvOrderBMC(n, i, j, a, TRSV_DEVICE, size, &bmc);
     if (!*error) *error = TrsvFactorCreate(n, i, j, bmc->order, TRSV_DEVICE, kind, TRSV_DOUBLE, &s->factor, &row);
@@ -77,7 +86,10 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
 
     *error = TrsvFactorCreateOrdered(n, i, j, a, kind, TRSV_DOUBLE, size, lower ? lower : thread, upper ? upper : thread, &s->factor, &row, &choice);
     if (!*error) {
-      s->bmc = (PetscBool)choice.bmc;
+      s->bmc          = (PetscBool)choice.bmc;
+      s->iteration[0] = choice.natural.solves + choice.rest;
+      s->iteration[1] = choice.bmc ? choice.ordered.solves + choice.rest : s->iteration[0];
+      s->patterns     = choice.natural.setup + choice.ordered.setup;
       PetscCall(PetscStrncpy(s->order, choice.why, sizeof(s->order)));
     }
   }
@@ -87,6 +99,39 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
+
+/* Are new values none for multicolour, which auto has taken? Collective: why says so on every rank, or on none. */
+PetscErrorCode SpTRSVGPUDeviceAgainst(Mat F, Mat A, char why[], size_t size)
+{
+  PetscBool against = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  why[0] = 0;
+#if PetscDefined(HAVE_CUDA)
+  {
+    const SpTRSVGPU   *s = (SpTRSVGPU *)F->data;
+    Mat                local;
+    const PetscInt    *i, *j;
+    const PetscScalar *a;
+    TrsvError          error;
+
+    PetscCall(SpTRSVGPUGetLocal(A, &local));
+    if (s->bmc && !local->boundtocpu) {
+      PetscCall(MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, &i, &j));
+      PetscCall(GetValues(local, &a));
+      error = TrsvOrderAgainst(local->rmap->n, i, j, TRSV_DOUBLE, a, why, size);
+      PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
+      PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &i, &j));
+      if (error == TRSV_ERR_MEMORY) why[0] = 0; /* the factor may do without any more */
+      else PetscCallTrsv(error);
+      against = (PetscBool)!!why[0];
+    }
+  }
+#endif
+  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &against, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
+  if (against && !why[0]) PetscCall(PetscStrncpy(why, "the values of another rank are unsymmetric", size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* A comparison with cuSPARSE that ran on the host would be none. */
 static PetscErrorCode CheckHome(const SpTRSVGPU *s)

@@ -9,7 +9,7 @@
 PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU, SpTRSVGPU_SolveLU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
 
 /* The part of a matrix that this rank factors. */
-static PetscErrorCode GetLocal(Mat A, Mat *local)
+PetscErrorCode SpTRSVGPUGetLocal(Mat A, Mat *local)
 {
   PetscMPIInt size;
 
@@ -41,6 +41,7 @@ static PetscErrorCode Reset(Mat F)
   PetscCall(MatDestroy(&s->host));
   TrsvFactorDestroy(&s->factor);
   s->why[0] = s->order[0] = 0;
+  s->iteration[0] = s->iteration[1] = s->patterns = 0;
   s->bmc = s->anybmc = s->empty = s->named = s->filled = PETSC_FALSE;
   s->peak = 0;
   PetscCall(PetscFree2(s->row, s->column));
@@ -163,6 +164,23 @@ static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the PC makes of the order it does on all ranks alike. */
+static PetscErrorCode ShareOrder(Mat F)
+{
+  SpTRSVGPU      *s      = (SpTRSVGPU *)F->data;
+  const PetscReal own[4] = {(PetscReal)s->bmc, s->iteration[0], s->iteration[1], s->patterns};
+  PetscReal       most[4];
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPIU_Allreduce(own, most, 4, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)F)));
+  s->anybmc       = (PetscBool)(most[0] > 0);
+  s->iteration[0] = most[1];
+  s->iteration[1] = most[2];
+  s->patterns     = most[3];
+  if (s->anybmc) PetscCall(SpTRSVGPUCiteOrdering());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
 {
   SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
@@ -175,7 +193,7 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Symbolic, F, A, 0, 0));
   PetscCall(SpTRSVGPUSetFromOptions(F));
   PetscCall(Reset(F));
-  PetscCall(GetLocal(A, &local));
+  PetscCall(SpTRSVGPUGetLocal(A, &local));
   PetscCheck(local->rmap->n == local->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, local->rmap->n, local->cmap->n);
   PetscCall(FindHome(local, info, &s->home));
   PetscCall(CheckSettings(F));
@@ -197,8 +215,7 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCall(ISDestroy(&c));
   PetscCall(ierr); /* of a matrix that cannot be factored, most likely */
   PetscCall(SpTRSVGPUPermutationExplain(s));
-  PetscCallMPI(MPIU_Allreduce(&s->bmc, &s->anybmc, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
-  if (s->anybmc) PetscCall(SpTRSVGPUCiteOrdering());
+  PetscCall(ShareOrder(F));
   F->factortype                 = s->kind;
   F->ops->lufactornumeric       = MatFactorNumeric_SpTRSVGPU;
   F->ops->choleskyfactornumeric = MatFactorNumeric_SpTRSVGPU;
@@ -265,7 +282,7 @@ static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
   PetscMPIInt   error;
 
   PetscFunctionBegin;
-  PetscCall(GetLocal(A, &local));
+  PetscCall(SpTRSVGPUGetLocal(A, &local));
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
   PetscCheck(matrix.nz_used == s->nonzeros, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has %.0f nonzeros, but had %.0f in the symbolic phase: another pattern needs another symbolic phase", matrix.nz_used, s->nonzeros);
   if (s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;

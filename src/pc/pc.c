@@ -32,7 +32,7 @@ typedef struct {
   char              given[64];   /* the MatOrderingType that the user has named, "" for none */
   SpTRSVGPUOrdering ordering;    /* what is asked of us */
   PetscBool         orderingset; /* by the user? */
-  KSPConvergedReason seen[2];    /* of the last KSP in the natural order, and in multicolour, where auto chose; KSP_CONVERGED_ITERATING: none */
+  SpTRSVGPUSeen     seen;
 } PC_SpTRSVGPU;
 
 static PetscErrorCode GetData(PC pc, PC_SpTRSVGPU **data)
@@ -59,7 +59,7 @@ static PetscErrorCode SetFactor(PC_SpTRSVGPU *p, Mat F)
 /* What the KSP did says nothing of the matrix, or the factorisation, that comes. */
 static void Forget(PC_SpTRSVGPU *p)
 {
-  p->seen[0] = p->seen[1] = KSP_CONVERGED_ITERATING;
+  (void)memset(&p->seen, 0, sizeof(p->seen));
   if (p->factor) ((SpTRSVGPU *)p->factor->data)->settings.against[0] = 0;
 }
 
@@ -190,44 +190,13 @@ static PetscErrorCode PCFactorSetUseInPlace_SpTRSVGPU(PC pc, PetscBool flg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Notes how the KSP went in the order that auto has chosen. One that applies us once, or a fixed number of times, tells nothing. */
 static PetscErrorCode PCPostSolve_SpTRSVGPU(PC pc, KSP ksp, Vec b, Vec x)
 {
-  PC_SpTRSVGPU      *p;
-  Mat                F;
-  KSPConvergedReason reason;
-  PetscBool          preonly;
+  PC_SpTRSVGPU *p;
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
-  F = Factor(pc, p);
-  if (!F || ((SpTRSVGPU *)F->data)->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
-  if (preonly || reason == KSP_CONVERGED_ITS || reason == KSP_CONVERGED_ITERATING) PetscFunctionReturn(PETSC_SUCCESS);
-  p->seen[((SpTRSVGPU *)F->data)->anybmc] = reason;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Before a set-up with new values: did the KSP fail in multicolour, which auto has chosen? Then it is the natural order from now on, unless the KSP fails in
-   that as well, which takes longer. */
-static PetscErrorCode Reconsider(PC pc, PC_SpTRSVGPU *p)
-{
-  const PetscBool fails[2] = {(PetscBool)(p->seen[0] < 0), (PetscBool)(p->seen[1] < 0)};
-  Mat             F        = Factor(pc, p);
-  SpTRSVGPU      *s;
-  char           *against;
-  PetscBool       was;
-
-  PetscFunctionBegin;
-  if (!F || ((SpTRSVGPU *)F->data)->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
-  s       = (SpTRSVGPU *)F->data;
-  against = s->settings.against;
-  was     = (PetscBool)!!against[0];
-  if (was) {
-    if (fails[0] && fails[1]) against[0] = 0;
-  } else if (s->anybmc && fails[1] && !fails[0]) PetscCall(PetscSNPrintf(against, sizeof(s->settings.against), "in multicolour the KSP ended with %s", KSPConvergedReasons[p->seen[1]]));
-  if (was != (PetscBool)!!against[0]) pc->flag = DIFFERENT_NONZERO_PATTERN; /* the symbolic phase again */
+  if (Factor(pc, p)) PetscCall(SpTRSVGPUSeenNote(&p->seen, p->factor, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,8 +226,12 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   PetscCall(CheckPattern(pc, p));
-  if (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN) PetscCall(Reconsider(pc, p));
-  else Forget(p);
+  if (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN) {
+    PetscBool another = PETSC_FALSE;
+
+    if (Factor(pc, p)) PetscCall(SpTRSVGPUSeenReconsider(&p->seen, p->factor, pc->pmat, &another));
+    if (another) pc->flag = DIFFERENT_NONZERO_PATTERN;
+  } else Forget(p);
   if (pc->setupcalled && pc->flag != SAME_NONZERO_PATTERN) Save(p); /* PETSc's part makes another */
   /* the natural ordering would be made as two lists of all rows, which takes 12 ms for 2e6 */
   PetscCall(PetscStrcmp(p->given, MATORDERINGNATURAL, &p->natural));
@@ -271,6 +244,10 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   PetscUseTypeMethod(pc, getfactoredmatrix, &F);
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   if (ours) F->canuseordering = PETSC_TRUE;
+  if (ours && F->factorerrortype && SpTRSVGPUSeenFailed(&p->seen, F)) { /* in the natural order: what auto has left may do */
+    pc->flag = SAME_NONZERO_PATTERN;
+    PetscCall(PCSetUp_SpTRSVGPU(pc));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -311,6 +288,7 @@ static PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
     if (size > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  block Jacobi: one block for each of %d ranks\n", size));
     if (F && p->thread) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", ((SpTRSVGPU *)F->data)->home == TRSV_DEVICE ? "thread-level kernels preferred" : "the matrix is not on a GPU: the same as " PCSPTRSVGPU));
   }
+  if (ascii && F) PetscCall(SpTRSVGPUSeenView(&p->seen, F, viewer));
   PetscCall((*p->view)(pc, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -78,10 +78,15 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes multicolour where that is predicted to come to a
    solution sooner: what is left of the set-up once there are patterns, and a hundred iterations, 1.2 times as many in multicolour (1.05 times on grids of 5
    and 7 points). Never where the factorization without fill in the natural order is complete, nor where the values are far from symmetric: there a
-   flow, or an elimination order, is often written into the natural order, and iterations rise several times. After a `KSP` that did not converge in
-   multicolour, set-ups with new values in the same pattern take the natural order, and keep to it unless one does not converge in that either. Where memory
-   is too short for a factor in each order, it is the natural one. The view of the factor says what was chosen, and why; "matrix ordering" in that of PETSc's
-   part is what `PCFactorSetMatOrderingType()` has set.
+   flow, or an elimination order, is often written into the natural order, and iterations rise several times. Where memory is too short for a factor in each
+   order, it is the natural one.
+
+   Set-ups with new values in the same pattern leave multicolour where these are far from symmetric, or the last `KSP` did not converge; and, to try it, where
+   iterations have risen so far above the fewest seen that what this has cost, if the natural order takes so few, pays for a pattern in either order (four times
+   that after each trial in vain; no trial where a `KSP` that does not converge is an error). After a trial the order with the shorter solve is kept, by the
+   iterations of either. Where the natural order fails they return to multicolour. The view tells the last iterations in either order, and for how many the
+   natural one would be the quicker; that of the factor says what was chosen, and why. "matrix ordering" in that of PETSc's part is what
+   `PCFactorSetMatOrderingType()` has set.
 
 .seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGBMC`
 @*/
