@@ -171,8 +171,10 @@ template <bool SHARED, int N> static __device__ __forceinline__ void place_keys(
 /* Keys of one lane, at most N, that rise. The lowest bit tells a sum, so that of equals a dependency is before it. */
 template <int N> struct PlaceFew {
   unsigned key[N];
-  int      left = 0, taken = 0; /* taken: dependencies */
+  int      rest = 0, gone = 0; /* gone: dependencies */
 
+  __device__ __forceinline__ int left() const { return rest; }
+  __device__ __forceinline__ int taken() const { return gone; }
   template <bool SHARED> __device__ __forceinline__ void fill(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane)
   {
     unsigned char *const sorted = v.sorted + s.begin[slot][lane];
@@ -183,7 +185,7 @@ template <int N> struct PlaceFew {
       if (j < n) sorted[j] = (unsigned char)(key[j] % CHUNK_ITEMS);
       key[j] = j < n ? key[j] / CHUNK_ITEMS * 2 : EMPTY;
     }
-    left = n;
+    rest = n;
   }
   __device__ __forceinline__ int take()
   {
@@ -192,8 +194,8 @@ template <int N> struct PlaceFew {
 #pragma unroll
     for (int j = 0; j < N - 1; j++) key[j] = key[j + 1];
     key[N - 1] = EMPTY;
-    taken += !(least % 2);
-    left--;
+    gone += !(least % 2);
+    rest--;
     return (int)(least / 2);
   }
   __device__ __forceinline__ void add(bool any, int k)
@@ -203,7 +205,7 @@ template <int N> struct PlaceFew {
 #pragma unroll
     for (int j = N - 1; j > 0; j--) key[j] = max(key[j - 1], min(key[j], sum));
     key[0] = min(key[0], sum);
-    left += any;
+    rest += any;
   }
 };
 
@@ -279,21 +281,15 @@ template <bool SHARED> static __device__ __forceinline__ void place_count(const 
 struct PlaceMany {
   PlaceQueue dependencies, sums;
   int       *items, *in_sums;
-  int        left = 0, taken = 0;
 
   __device__ __forceinline__ PlaceMany(int *in_dependencies, int *in_sums) : items(in_dependencies), in_sums(in_sums) { }
-  __device__ __forceinline__ void fill(int n) { dependencies.fill(items, n), left = n; }
-  __device__ __forceinline__ int  take()
-  {
-    const int least = place_least(dependencies, items, sums, in_sums);
-
-    taken = dependencies.taken;
-    left--;
-    return least;
-  }
+  __device__ __forceinline__ int  left() const { return dependencies.left() + sums.left(); }
+  __device__ __forceinline__ int  taken() const { return dependencies.taken; }
+  __device__ __forceinline__ void fill(int n) { dependencies.fill(items, n); }
+  __device__ __forceinline__ int  take() { return place_least(dependencies, items, sums, in_sums); }
   __device__ __forceinline__ void add(bool any, int k)
   {
-    if (any) sums.add(in_sums, k), left++;
+    if (any) sums.add(in_sums, k);
   }
 };
 
@@ -308,9 +304,9 @@ template <class Keys> static __device__ __forceinline__ void place_records(const
     const bool any = r < p.records, last = r == p.records - 1;
 
     if (p.records > 1 && any) {
-      v.taken[p.first + r] = keys.taken;
+      v.taken[p.first + r] = keys.taken();
       needs                = PlaceMost();
-      for (int x = last ? keys.left : v.K; x > 0; x--) needs.rise(keys.take());
+      for (int x = last ? keys.left() : v.K; x > 0; x--) needs.rise(keys.take());
     }
     const int t = place_room(s, any, needs.time(), v.W, w.start, w.lane);
     if (any) v.time[p.first + r] = t;
