@@ -89,7 +89,6 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
       s->bmc          = (PetscBool)choice.bmc;
       s->iteration[0] = choice.natural.solves + choice.rest;
       s->iteration[1] = choice.bmc ? choice.ordered.solves + choice.rest : s->iteration[0];
-      s->patterns     = choice.natural.setup + choice.ordered.setup;
       PetscCall(PetscStrncpy(s->order, choice.why, sizeof(s->order)));
     }
   }
@@ -111,12 +110,14 @@ PetscErrorCode SpTRSVGPUDeviceAgainst(Mat F, Mat A, char why[], size_t size)
   {
     const SpTRSVGPU   *s = (SpTRSVGPU *)F->data;
     Mat                local;
+    PetscBool          known, symmetric;
     const PetscInt    *i, *j;
     const PetscScalar *a;
     TrsvError          error;
 
     PetscCall(SpTRSVGPUGetLocal(A, &local));
-    if (s->bmc && !local->boundtocpu) {
+    PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
+    if (s->bmc && s->kind == MAT_FACTOR_ILU && !(known && symmetric) && !local->boundtocpu) { /* ICC looks at one triangle alone */
       PetscCall(MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, &i, &j));
       PetscCall(GetValues(local, &a));
       error = TrsvOrderAgainst(local->rmap->n, i, j, TRSV_DOUBLE, a, why, size);

@@ -43,7 +43,6 @@ typedef struct {
   PetscBool         anybmc;   /* on any rank? */
   char              order[160]; /* why it is what it is, where that was for us to say */
   PetscReal         iteration[2]; /* seconds predicted of one in the natural order, and in the one that auto has taken; of the slowest rank */
-  PetscReal         patterns; /* and of what a new pattern costs in either, together */
   PetscInt         *row, *column; /* where not natural, and the host factors: the rows and columns of the matrix in the order of the factor */
   TrsvPair         *pair[2][2];   /* [memory][transposed], each made when it is first needed */
   PetscBool         empty;    /* that of home is made, but has no values yet */
@@ -57,12 +56,7 @@ typedef struct {
 typedef struct {
   KSPConvergedReason reason[2];     /* of the last one; KSP_CONVERGED_ITERATING: there was none */
   PetscInt           iterations[2]; /* of the last one that converged; 0: there was none */
-  PetscReal          seconds[2];    /* predicted of an iteration */
-  PetscInt           fewest;        /* iterations in multicolour, of those that count */
-  PetscReal          patterns;      /* seconds that a pattern in either order takes, together */
-  PetscReal          regret;        /* seconds that iterations in multicolour have taken longer than so few in the natural order would */
-  PetscInt           trials;        /* of the natural order that multicolour has won */
-  PetscBool          trial;         /* under way */
+  PetscInt           quicker;       /* with fewer than so many the natural order would be the quicker, by predicted times */
 } SpTRSVGPUSeen;
 
 /* The triangles of the factor: ILU gives L with a unit diagonal and U, ICC = U^T D U gives L = U^T and D U. */
@@ -116,9 +110,8 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUOrderingOnHost(Mat, Mat, TrsvOrdering **);
 PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);
 PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);
 
-PETSC_INTERN PetscErrorCode SpTRSVGPUSeenNote(SpTRSVGPUSeen *, Mat, KSP);
+PETSC_INTERN PetscErrorCode SpTRSVGPUSeenNote(SpTRSVGPUSeen *, Mat, KSP, Vec);
 PETSC_INTERN PetscErrorCode SpTRSVGPUSeenReconsider(SpTRSVGPUSeen *, Mat, Mat, PetscBool *);
-PETSC_INTERN PetscBool      SpTRSVGPUSeenFailed(SpTRSVGPUSeen *, Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUSeenView(const SpTRSVGPUSeen *, Mat, PetscViewer);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetLocal(Mat, Mat *);

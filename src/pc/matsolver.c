@@ -41,7 +41,7 @@ static PetscErrorCode Reset(Mat F)
   PetscCall(MatDestroy(&s->host));
   TrsvFactorDestroy(&s->factor);
   s->why[0] = s->order[0] = 0;
-  s->iteration[0] = s->iteration[1] = s->patterns = 0;
+  s->iteration[0] = s->iteration[1] = 0;
   s->bmc = s->anybmc = s->empty = s->named = s->filled = PETSC_FALSE;
   s->peak = 0;
   PetscCall(PetscFree2(s->row, s->column));
@@ -168,15 +168,14 @@ static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, 
 static PetscErrorCode ShareOrder(Mat F)
 {
   SpTRSVGPU      *s      = (SpTRSVGPU *)F->data;
-  const PetscReal own[4] = {(PetscReal)s->bmc, s->iteration[0], s->iteration[1], s->patterns};
-  PetscReal       most[4];
+  const PetscReal own[3] = {(PetscReal)s->bmc, s->iteration[0], s->iteration[1]};
+  PetscReal       most[3];
 
   PetscFunctionBegin;
-  PetscCallMPI(MPIU_Allreduce(own, most, 4, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)F)));
+  PetscCallMPI(MPIU_Allreduce(own, most, 3, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)F)));
   s->anybmc       = (PetscBool)(most[0] > 0);
   s->iteration[0] = most[1];
   s->iteration[1] = most[2];
-  s->patterns     = most[3];
   if (s->anybmc) PetscCall(SpTRSVGPUCiteOrdering());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

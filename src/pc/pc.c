@@ -196,7 +196,7 @@ static PetscErrorCode PCPostSolve_SpTRSVGPU(PC pc, KSP ksp, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
-  if (Factor(pc, p)) PetscCall(SpTRSVGPUSeenNote(&p->seen, p->factor, ksp));
+  if (Factor(pc, p)) PetscCall(SpTRSVGPUSeenNote(&p->seen, p->factor, ksp, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -244,10 +244,6 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   PetscUseTypeMethod(pc, getfactoredmatrix, &F);
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   if (ours) F->canuseordering = PETSC_TRUE;
-  if (ours && F->factorerrortype && SpTRSVGPUSeenFailed(&p->seen, F)) { /* in the natural order: what auto has left may do */
-    pc->flag = SAME_NONZERO_PATTERN;
-    PetscCall(PCSetUp_SpTRSVGPU(pc));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

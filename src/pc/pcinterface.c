@@ -81,12 +81,10 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    flow, or an elimination order, is often written into the natural order, and iterations rise several times. Where memory is too short for a factor in each
    order, it is the natural one.
 
-   Set-ups with new values in the same pattern leave multicolour where these are far from symmetric, or the last `KSP` did not converge; and, to try it, where
-   iterations have risen so far above the fewest seen that what this has cost, if the natural order takes so few, pays for a pattern in either order (four times
-   that after each trial in vain; no trial where a `KSP` that does not converge is an error). After a trial the order with the shorter solve is kept, by the
-   iterations of either. Where the natural order fails they return to multicolour. The view tells the last iterations in either order, and for how many the
-   natural one would be the quicker; that of the factor says what was chosen, and why. "matrix ordering" in that of PETSc's part is what
-   `PCFactorSetMatOrderingType()` has set.
+   Set-ups with new values in the same pattern go from multicolour to the natural order where the values have become far from symmetric, for good, and where
+   the last `KSP` did not converge, unless one does not converge in the natural order either; one that was allowed less than a hundred iterations does not count.
+   Once a `KSP` has converged in multicolour the view tells its iterations, and for how many the natural order would be the quicker by predicted times; that of the
+   factor says what was chosen, and why. "matrix ordering" in that of PETSc's part is what `PCFactorSetMatOrderingType()` has set.
 
 .seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGBMC`
 @*/
