@@ -38,7 +38,7 @@ static PetscErrorCode Anew(KSP ksp, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What says nothing of the order: a KSP that is cut short, b without a norm, b = 0 after a failure */
+/* What says nothing of the order: a KSP that is cut short; NaN in b, or in A; b = 0 after a failure */
 static PetscErrorCode Nothing(KSP ksp, SpTRSVGPUOrdering chosen)
 {
   Mat A;
@@ -51,7 +51,8 @@ static PetscErrorCode Nothing(KSP ksp, SpTRSVGPUOrdering chosen)
   PetscCall(Solve("after it", ksp, PROBLEM_POISSON, 0, 10000, PETSC_TRUE, chosen));
   PetscCall(VecSet(b, NAN));
   PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(Solve("after NaN", ksp, PROBLEM_POISSON, 0, 100, PETSC_FALSE, chosen));
+  PetscCall(Solve("A of NaN", ksp, PROBLEM_POISSON, NAN, 10000, PETSC_FALSE, chosen));
+  PetscCall(Solve("after b and A of NaN", ksp, PROBLEM_POISSON, 0, 100, PETSC_FALSE, chosen));
   PetscCall(VecSet(b, 0));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(Solve("after a failure, and 0", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_NATURAL));
@@ -65,7 +66,7 @@ static PetscErrorCode Unsymmetric(KSP ksp, SpTRSVGPUOrdering chosen)
 {
   PC                pc;
   Mat               F;
-  MatFactorType     type;
+  MatFactorType     type, now;
   SpTRSVGPUOrdering then;
 
   PetscFunctionBeginUser;
@@ -76,6 +77,10 @@ static PetscErrorCode Unsymmetric(KSP ksp, SpTRSVGPUOrdering chosen)
   then = type == MAT_FACTOR_ICC ? chosen : SPTRSVGPU_ORDERING_NATURAL;
   PetscCall(Solve("unsymmetric", ksp, PROBLEM_CONVECTION, 0, 10000, PETSC_TRUE, then));
   PetscCall(Solve("unsymmetric, fails", ksp, PROBLEM_CONVECTION, 0, 100, PETSC_FALSE, then));
+  PetscCall(Solve("after that", ksp, PROBLEM_CONVECTION, 1, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_NATURAL));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatGetFactorType(F, &now));
+  if (now != type) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "another order, and %s in place of %s\n", MatFactorTypes[now], MatFactorTypes[type])); /* by now nobody knows of an SPD matrix */
   PetscCall(Solve("symmetric again", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_NATURAL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,9 +5,9 @@
    hierarchical successor, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing, 2020), which took that from SELL-C (Kreutzer,
    Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). What is ours: no barrier between colours, but the value as its own flag, and
    only for rows that another slice waits for; blocks and colours are not told but found (sell_slices.cu), several blocks to a slice, which
-   pass their values on inside a warp, so that only colours are hops through L2. Where slices of the matrix's own order have no fewer
-   level sets than its rows, rows are taken in the order of these, as `thread` does. Rows of more than WIDE entries are cut (ordered.h). The
-   layout is made in sell_plan.cu.
+   pass their values on inside a warp, so that only colours are hops through L2. Where slices of the matrix's own order have more level sets
+   than its rows, or there are many, rows are taken in the order of these, as `thread` does (sell_plan.cu). Rows of more than WIDE entries are
+   cut (ordered.h).
 
    Mapping: the block of ticket t solves slices t * WARPS onwards, a warp each, a lane for each row. Slices whose longest rows have 2, 3, 4 or more
    entries have code of their own each, which asks about no entry that may not be there: 155 instructions in place of 260 for three entries.

@@ -1,8 +1,9 @@
 /*
    The plan of sell: its rows in slices, and their entries lane by lane.
 
-   Slices are those of the matrix's own order (sell_slices.cu) where they have fewer level sets than its rows, else of the order of these. Columns take 16 bits
-   where all fit: the n-th entries of a slice beside the least of them, its base. They do in grids in the order of colours.
+   Slices are those of the matrix's own order (sell_slices.cu) where they have no more level sets than its rows, and these not many, else of the order
+   of these. Columns take 16 bits where all fit: the n-th entries of a slice beside the least of them, its base. They do in grids in the order of
+   colours.
 
    Mapping: a thread for each slice, row or entry; a warp for each slice where its entries are looked at.
    Memory order: a bit for each row that another slice waits for is set by atomics; all else goes from one launch to the next.
@@ -189,7 +190,7 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, con
   return error;
 }
 
-/* In the matrix's own order where its slices have fewer level sets than its rows, else in that of the rows' level sets. */
+/* In the matrix's own order where its slices have no more level sets than its rows, and these not many, else in that of the rows' level sets. */
 static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *c, const int *source)
 {
   Sell *const s      = (Sell *)plan->data;

@@ -99,7 +99,7 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
 }
 #endif
 
-/* Are new values none for multicolour, which auto has taken? Collective: why says so on every rank, or on none. */
+/* Are new values unsuitable for multicolour, which auto has taken? Collective: why says so on every rank, or on none. */
 PetscErrorCode SpTRSVGPUDeviceAgainst(Mat F, Mat A, char why[], size_t size)
 {
   PetscBool against = PETSC_FALSE;
@@ -123,7 +123,7 @@ PetscErrorCode SpTRSVGPUDeviceAgainst(Mat F, Mat A, char why[], size_t size)
       error = TrsvOrderAgainst(local->rmap->n, i, j, TRSV_DOUBLE, a, why, size);
       PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
       PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &i, &j));
-      if (error == TRSV_ERR_MEMORY) why[0] = 0; /* the factor may do without any more */
+      if (error == TRSV_ERR_MEMORY) why[0] = 0; /* none for this look; the factorisation may need none */
       else PetscCallTrsv(error);
       against = (PetscBool)!!why[0];
     }

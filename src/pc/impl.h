@@ -56,7 +56,8 @@ typedef struct {
 typedef struct {
   KSPConvergedReason reason[2];     /* of the last one; KSP_CONVERGED_ITERATING: there was none */
   PetscInt           iterations[2]; /* of the last one that converged; 0: there was none */
-  PetscInt           quicker;       /* with fewer than so many the natural order would be the quicker, by predicted times */
+  PetscInt           shorter;       /* with fewer than so many a solve in the natural order would be the shorter, by predicted times */
+  PetscBool          unsymmetric;   /* have values been too far from symmetric for multicolour? */
 } SpTRSVGPUSeen;
 
 /* The triangles of the factor: ILU gives L with a unit diagonal and U, ICC = U^T D U gives L = U^T and D U. */

@@ -56,7 +56,7 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
 
    A regular grid in lexicographic order gets 6 or 7 colours (5-point) or 10 (7-point), more where the entries along one side are far larger; other
    matrices 32, or as many as their densest rows need. Rows that follow each other with the same columns keep together, and in large grids 4 points
-   along the first side. Colours are balanced, but not those of grids.
+   along the first side. Colours are balanced, except on grids.
 
    Nothing is left to chance, so there is no seed: the same matrix is always ordered in the same way. Matrices of one rank (`MATSEQAIJ` and `MATSEQAIJCUSPARSE`), and the blocks of `PCBJACOBI`
    and `PCASM`.

@@ -17,6 +17,7 @@ typedef struct {
   MatFactorShiftType shift;
   PetscBool          reordered; /* has the user asked for nonzeros along the diagonal? */
   PetscBool          natural;   /* the set-up under way needs no index sets */
+  PetscBool          reordering; /* it has another factor of the same pattern made, in another order: ILU or ICC as it was */
   Mat                factor;    /* PETSc's part's, a reference; NULL where there is none, or it is another solver type's */
   PetscBool          saved;     /* settings are those of a factor that another is to replace */
   SpTRSVGPUSettings  settings;
@@ -129,7 +130,7 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   PetscCall(SetFactor(p, ours ? F : NULL));
   /* views and PCFactorGetMatrix() come here too: a factor in use stays what it is, whatever the matrix is known to be by now */
   if (ours && (((SpTRSVGPU *)F->data)->host || ((SpTRSVGPU *)F->data)->factor)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ChooseKind(pc, p));
+  if (!p->reordering) PetscCall(ChooseKind(pc, p));
   if (!ours) {
     PetscCheck(p->kind != MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ICC by -pc_type %s needs its own solver type; for another one use -pc_type icc", ((PetscObject)pc)->type_name);
     PetscCheck(!p->orderingset || p->ordering == SPTRSVGPU_ORDERING_NATURAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_sptrsvgpu_ordering %s needs the solver type %s; for another one use -pc_factor_mat_ordering_type " MATORDERINGBMC, SpTRSVGPUOrderings[p->ordering], MATSOLVERSPTRSVGPU);
@@ -226,11 +227,10 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   PetscCall(CheckPattern(pc, p));
+  p->reordering = PETSC_FALSE;
   if (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN) {
-    PetscBool another = PETSC_FALSE;
-
-    if (Factor(pc, p)) PetscCall(SpTRSVGPUSeenReconsider(&p->seen, p->factor, pc->pmat, &another));
-    if (another) pc->flag = DIFFERENT_NONZERO_PATTERN;
+    if (Factor(pc, p)) PetscCall(SpTRSVGPUSeenReconsider(&p->seen, p->factor, pc->pmat, &p->reordering));
+    if (p->reordering) pc->flag = DIFFERENT_NONZERO_PATTERN;
   } else Forget(p);
   if (pc->setupcalled && pc->flag != SAME_NONZERO_PATTERN) Save(p); /* PETSc's part makes another */
   /* the natural ordering would be made as two lists of all rows, which takes 12 ms for 2e6 */
@@ -240,7 +240,7 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   F = Factor(pc, p);
   if (F) PetscCall(MatFactorClearError(F));
   PetscCall((*p->setup)(pc));
-  p->natural = PETSC_FALSE;
+  p->natural = p->reordering = PETSC_FALSE;
   PetscUseTypeMethod(pc, getfactoredmatrix, &F);
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   if (ours) F->canuseordering = PETSC_TRUE;

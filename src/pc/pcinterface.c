@@ -81,10 +81,13 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    flow, or an elimination order, is often written into the natural order, and iterations rise several times. Where memory is too short for a factor in each
    order, it is the natural one.
 
-   Set-ups with new values in the same pattern go from multicolour to the natural order where the values have become far from symmetric, for good, and where
-   the last `KSP` did not converge, unless one does not converge in the natural order either; one that was allowed less than a hundred iterations does not count.
-   Once a `KSP` has converged in multicolour the view tells its iterations, and for how many the natural order would be the quicker by predicted times; that of the
-   factor says what was chosen, and why. "matrix ordering" in that of PETSc's part is what `PCFactorSetMatOrderingType()` has set.
+   Set-ups with new values in the same pattern go from multicolour to the natural order where, for ILU, the values have become far from symmetric, for good; and
+   where the last `KSP` of this `PC` did not converge, unless one does not converge in the natural order either. That does not count where it was cut off before a
+   hundred iterations, or where the matrix is found indefinite, or it or the right-hand side not finite.
+
+   Once a `KSP` has converged in multicolour, the view of the `PC` tells its iterations, and with how many a solve in the natural order would be the shorter, by
+   predicted times, without set-ups. The view of the factor says what was chosen, and why. "matrix ordering" in the view of PETSc's part is what
+   `PCFactorSetMatOrderingType()` has set.
 
 .seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGBMC`
 @*/

@@ -1,10 +1,10 @@
 /*
    What -pc_sptrsvgpu_ordering auto knows besides the pattern: how KSPs went in the order that it has chosen, and new values.
 
-   Multicolour is taken because some more iterations are paid for. Where it keeps the KSP from converging, or new values are far from symmetric, set-ups go
-   back to the natural order. How many iterations that would take nobody knows; so the view tells how many there are in multicolour, and for how many the
-   natural order would be the quicker, and leaves the rest to the user: the next solve has another right-hand side, another tolerance and another initial
-   guess, by which a trial would judge wrongly more often than it could gain.
+   Multicolour is taken because its shorter iterations pay for some more of them. Where it keeps the KSP from converging, or new values are far from symmetric,
+   set-ups go back to the natural order. How many iterations that would take nobody knows; so the view tells how many there are in multicolour, and with how
+   many the natural order's solve would be the shorter. It is not tried: the next solve has another right-hand side, another tolerance and another initial guess,
+   by which a trial would judge wrongly more often than it could gain.
 */
 #include "impl.h"
 
@@ -14,18 +14,21 @@ enum {
   CUT = 100 /* iterations for which orders are compared: a KSP that is allowed fewer, as a smoother's estimate of eigenvalues is, does not fail for that */
 };
 
-/* Does this outcome tell of the order? Not where a KSP ends after a number of iterations that it was given, nor where b has no norm. */
+/* Does this outcome tell of the order? Not where a KSP ends after a number of iterations that it was given, nor where A or b, not the factor, makes it fail. */
 static PetscErrorCode Tells(KSP ksp, Vec b, KSPConvergedReason reason, PetscInt iterations, PetscBool *tells)
 {
   PetscBool preonly;
-  PetscReal norm;
+  PetscReal norms[2];
+  Mat       A;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
-  *tells = (PetscBool)!(preonly || reason == KSP_CONVERGED_ITS || reason == KSP_CONVERGED_ITERATING || (reason > 0 && !iterations) || (reason == KSP_DIVERGED_ITS && iterations < CUT));
+  *tells = (PetscBool)!(preonly || reason == KSP_CONVERGED_ITS || reason == KSP_CONVERGED_ITERATING || (reason > 0 && !iterations) || (reason == KSP_DIVERGED_ITS && iterations < CUT) || reason == KSP_DIVERGED_INDEFINITE_MAT);
   if (reason == KSP_DIVERGED_NANORINF) {
-    PetscCall(VecNorm(b, NORM_2, &norm));
-    *tells = (PetscBool)!PetscIsInfOrNanReal(norm);
+    PetscCall(KSPGetOperators(ksp, NULL, &A));
+    PetscCall(VecNorm(b, NORM_2, &norms[0]));
+    PetscCall(MatNorm(A, NORM_FROBENIUS, &norms[1]));
+    *tells = (PetscBool)!(PetscIsInfOrNanReal(norms[0]) || PetscIsInfOrNanReal(norms[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -48,7 +51,7 @@ PetscErrorCode SpTRSVGPUSeenNote(SpTRSVGPUSeen *seen, Mat F, KSP ksp, Vec b)
   seen->iterations[s->anybmc] = iterations;
   if (!s->anybmc) PetscFunctionReturn(PETSC_SUCCESS);
   seen->reason[NATURAL] = KSP_CONVERGED_ITERATING; /* should multicolour fail again, for other values, so may the natural order do again */
-  seen->quicker         = (PetscInt)PetscCeilReal(iterations * s->iteration[BMC] / s->iteration[NATURAL]);
+  seen->shorter         = (PetscInt)PetscCeilReal(iterations * s->iteration[BMC] / s->iteration[NATURAL]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,17 +61,17 @@ PetscErrorCode SpTRSVGPUSeenReconsider(SpTRSVGPUSeen *seen, Mat F, Mat A, PetscB
 {
   SpTRSVGPU      *s       = (SpTRSVGPU *)F->data;
   char           *against = s->settings.against;
-  const size_t    size    = sizeof(s->settings.against);
   const PetscBool was     = (PetscBool)!!against[0];
 
   PetscFunctionBegin;
   *another = PETSC_FALSE;
   if (s->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   if (was) {
-    if (seen->reason[NATURAL] < 0 && seen->reason[BMC] < 0) against[0] = 0;
+    if (!seen->unsymmetric && seen->reason[NATURAL] < 0) against[0] = 0;
   } else if (s->anybmc) {
-    if (seen->reason[BMC] >= 0) PetscCall(SpTRSVGPUDeviceAgainst(F, A, against, size));
-    else if (seen->reason[NATURAL] >= 0) PetscCall(PetscSNPrintf(against, size, "in multicolour the KSP ended with %s", KSPConvergedReasons[seen->reason[BMC]]));
+    PetscCall(SpTRSVGPUDeviceAgainst(F, A, against, sizeof(s->settings.against)));
+    if (against[0]) seen->unsymmetric = PETSC_TRUE;
+    else if (seen->reason[BMC] < 0 && seen->reason[NATURAL] >= 0) PetscCall(PetscSNPrintf(against, sizeof(s->settings.against), "in multicolour the KSP ended with %s", KSPConvergedReasons[seen->reason[BMC]]));
   }
   *another = (PetscBool)(was != (PetscBool)!!against[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -80,7 +83,7 @@ PetscErrorCode SpTRSVGPUSeenView(const SpTRSVGPUSeen *seen, Mat F, PetscViewer v
 
   PetscFunctionBegin;
   if (s->settings.ordering != SPTRSVGPU_ORDERING_AUTO || !seen->iterations[BMC]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations of the last KSP in multicolour: %" PetscInt_FMT "; the natural order is predicted to be the quicker where it takes fewer than %" PetscInt_FMT "\n", seen->iterations[BMC], seen->quicker));
-  if (seen->iterations[NATURAL]) PetscCall(PetscViewerASCIIPrintf(viewer, "  of the last one in the natural order: %" PetscInt_FMT "\n", seen->iterations[NATURAL]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations of the last KSP that converged in multicolour: %" PetscInt_FMT "; the natural order's solve is predicted to be the shorter with fewer than %" PetscInt_FMT "\n", seen->iterations[BMC], seen->shorter));
+  if (seen->iterations[NATURAL]) PetscCall(PetscViewerASCIIPrintf(viewer, "  of the last one that converged in the natural order: %" PetscInt_FMT "\n", seen->iterations[NATURAL]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
