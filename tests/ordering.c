@@ -29,6 +29,33 @@ static PetscErrorCode Solve(const char what[], KSP ksp, Problem problem, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Does the PC's view tell iterations in multicolour, and those of a converged KSP in the natural order? */
+static PetscErrorCode CheckView(const char what[], PC pc, PetscBool bmc, PetscBool natural)
+{
+  FILE       *file = tmpfile();
+  char        line[512];
+  PetscBool   told[2] = {PETSC_FALSE, PETSC_FALSE};
+  PetscViewer viewer;
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "tmpfile()");
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer));
+  PetscCall(PCView(pc, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(file);
+  while (fgets(line, sizeof(line), file)) {
+    int iterations, fewer;
+
+    if (sscanf(line, " iterations of the last KSP that converged in multicolour: %d; the natural order's solve is predicted to be the shorter with fewer than %d", &iterations, &fewer) == 2 && iterations > 0 && fewer > 0 && fewer <= iterations) told[0] = PETSC_TRUE;
+    if (sscanf(line, " of the last one that converged in the natural order: %d", &iterations) == 1 && iterations > 0) told[1] = PETSC_TRUE;
+  }
+  fclose(file);
+  if (!rank && (told[0] != bmc || told[1] != natural)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the view tells iterations of multicolour %d, of the natural order %d\n", what, told[0], told[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* All that has been seen is forgotten. */
 static PetscErrorCode Anew(KSP ksp, Mat A)
 {
@@ -110,11 +137,13 @@ int main(int argc, char **args)
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(Solve("first", ksp, problem, 0.5, 10000, PETSC_TRUE, chosen));
   PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(CheckView("first", pc, device, PETSC_FALSE));
   PetscCall(Solve("confirmed", ksp, problem, 1, 10000, PETSC_TRUE, chosen));
   PetscCall(PCFactorGetMatrix(pc, &G));
   if (F != G) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "confirmed, but another factor\n"));
   PetscCall(Solve("fails", ksp, problem, 0, 100, PETSC_FALSE, chosen));
   PetscCall(Solve("after the failure", ksp, problem, 2, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_NATURAL));
+  PetscCall(CheckView("after the failure", pc, device, device));
   PetscCall(Solve("and from then on", ksp, problem, 2.5, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_NATURAL));
   PetscCall(Solve("fails in the natural order, too", ksp, problem, 0, 100, PETSC_FALSE, SPTRSVGPU_ORDERING_NATURAL));
   PetscCall(Solve("after both failures", ksp, problem, 0, 100, PETSC_FALSE, chosen));

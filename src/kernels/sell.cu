@@ -25,12 +25,7 @@
 #include "sell.h"
 
 enum {
-  BLOCK  = 256,
-  LANES  = TRSV_LANES,
-  WARPS  = BLOCK / LANES,
-  NARROW = SELL_NARROW,
-  WIDE   = SELL_WIDE,
-  TURNS  = 3 /* in which chains are solved without a branch between them: those of runs of a grid */
+  TURNS = 3 /* in which chains are solved without a branch between them: those of runs of a grid */
 };
 
 /* Blocks on a multiprocessor: no more than have registers enough. */
@@ -141,7 +136,7 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
   trsv_keep(words);
   /* the matrix is read once and leaves its place in L2 to solutions (__ldcs) */
 #pragma unroll
-  for (int n = 0; n < WIDTH; n++) from[n] = n < LEAST || n < width ? (int)__ldcs(columns + n * LANES) : SELL_NONE;
+  for (int n = 0; n < WIDTH; n++) from[n] = n < LEAST || n < width ? (int)__ldcs(columns + n * LANES) : NONE;
 #pragma unroll
   for (int n = 0; n < WIDTH; n++) base[n] = sizeof(C) < sizeof(int) && (n < LEAST || n < width) ? __ldg(S.base + slice.start + n) : 0;
   if (S.from && mine) source = __ldcs(A.from + p);

@@ -15,12 +15,7 @@
 #include "sell.h"
 
 enum {
-  BLOCK  = 256,
-  LANES  = TRSV_LANES,
-  WARPS  = BLOCK / LANES,
-  NARROW = SELL_NARROW,
-  WIDE   = SELL_WIDE,
-  FEW    = 512 /* level sets up to which slices are looked for */
+  FEW = 512 /* level sets up to which slices are looked for */
 };
 
 /* One thread for each slice: its rows and its longest. */
@@ -48,7 +43,7 @@ static __global__ void sell_none(int n, int *columns, int *source)
   const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
   if (k >= n) return;
-  columns[k] = SELL_NONE;
+  columns[k] = NONE;
   source[k]  = -1;
 }
 

@@ -17,9 +17,6 @@
 #include "sell.h"
 
 enum {
-  BLOCK   = 256,
-  LANES   = TRSV_LANES,
-  WARPS   = BLOCK / LANES,
   STRETCH = 1024
 };
 

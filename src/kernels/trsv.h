@@ -342,7 +342,8 @@ typedef struct {
    factor_order.c. lower and upper as TrsvPairCreate has them. values of A, on the device. */
 TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind, TrsvPrecision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
 
-/* Why values of A, on the device, are unsuitable for the order of TrsvOrderBMC; "" where they are not, or some are no numbers. Works in the default stream, and waits for it. */
+/* Why values of A, on the device, are unsuitable for the order of TrsvOrderBMC; "" where they are not, or some are no numbers. Works in the default
+   stream, and waits for it. */
 TrsvError TrsvOrderAgainst(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values, char why[], size_t size);
 
 /* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small read, and so for the

@@ -102,22 +102,22 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
 /* Are new values unsuitable for multicolour, which auto has taken? Collective: why says so on every rank, or on none. */
 PetscErrorCode SpTRSVGPUDeviceAgainst(Mat F, Mat A, char why[], size_t size)
 {
-  PetscBool against = PETSC_FALSE;
+  PetscBool against = PETSC_FALSE, known, symmetric;
 
   PetscFunctionBegin;
   why[0] = 0;
+  PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
+  if ((known && symmetric) || ((SpTRSVGPU *)F->data)->kind == MAT_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS); /* ICC looks at one triangle alone */
 #if PetscDefined(HAVE_CUDA)
   {
     const SpTRSVGPU   *s = (SpTRSVGPU *)F->data;
     Mat                local;
-    PetscBool          known, symmetric;
     const PetscInt    *i, *j;
     const PetscScalar *a;
     TrsvError          error;
 
     PetscCall(SpTRSVGPUGetLocal(A, &local));
-    PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
-    if (s->bmc && s->kind == MAT_FACTOR_ILU && !(known && symmetric) && !local->boundtocpu) { /* ICC looks at one triangle alone */
+    if (s->bmc && !local->boundtocpu) {
       PetscCall(MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, &i, &j));
       PetscCall(GetValues(local, &a));
       error = TrsvOrderAgainst(local->rmap->n, i, j, TRSV_DOUBLE, a, why, size);

@@ -58,8 +58,8 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
    matrices 32, or as many as their densest rows need. Rows that follow each other with the same columns keep together, and in large grids 4 points
    along the first side. Colours are balanced, except on grids.
 
-   Nothing is left to chance, so there is no seed: the same matrix is always ordered in the same way. Matrices of one rank (`MATSEQAIJ` and `MATSEQAIJCUSPARSE`), and the blocks of `PCBJACOBI`
-   and `PCASM`.
+   Nothing is left to chance, so there is no seed: the same matrix is always ordered in the same way. Matrices of one rank (`MATSEQAIJ` and
+   `MATSEQAIJCUSPARSE`), and the blocks of `PCBJACOBI` and `PCASM`.
 
    References:
 .  * - T. Iwashita, H. Nakashima, Y. Takahashi, Algebraic block multi-color ordering method for parallel multi-threaded sparse triangular
