@@ -1,5 +1,5 @@
 /*
-   Pivots by a plan for L (src/kernels/factor_pivots.cu): where that does, nothing else is made for them; where it does not, the launch that does without
+   Pivots by a plan for L (src/kernels/factor/factor_pivots.cu): where that does, nothing else is made for them; where it does not, the launch that does without
    has the same outcome.
 */
 #include "chunk.h"

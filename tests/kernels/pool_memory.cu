@@ -1,5 +1,5 @@
 /*
-   Device memory (src/kernels/memory.cu) over a driver that stands for CUDA's: a device that is full, waits that fail, what goes back to the driver.
+   Device memory (src/kernels/device/memory.cu) over a driver that stands for CUDA's: a device that is full, waits that fail, what goes back to the driver.
 */
 #include <stddef.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ TrsvError Check(cudaError_t e, const char *what) { return e ? TrsvFail(TRSV_ERR_
 #define TrsvDevicePeak       tested_peak
 #define TrsvDeviceMark       tested_mark
 static TrsvError tested_alloc_words(int, unsigned **);
-#include "../../src/kernels/memory.cu"
+#include "../../src/kernels/device/memory.cu"
 
 static const size_t MB = (size_t)1 << 20;
 
