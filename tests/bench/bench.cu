@@ -12,7 +12,7 @@
    the bound or bits differ.
 */
 #include <cusparse.h>
-#include "impl.h"
+#include "trsv.h"
 #include "measure.cuh"
 
 /* What is measured: an algorithm, with settings or "". */

@@ -16,8 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "bmc.h"
-#include "factor.h"
+#include "papers/dense/dense.h"
+#include "ordering/bmc.h"
+#include "factor/factor.h"
 #include "matrices.h"
 #include "repeat.h"
 
@@ -184,7 +185,7 @@ static TrsvFactor *FactorMake(const Square *A, const int *order, TrsvFactorKind 
   TrsvFactorSetLanes(lanes);
   Need(TrsvFactorCreate(A->rows, A->device_offsets, A->device_columns, order, TRSV_DEVICE, kind, precision, &f, &row));
   TrsvFactorSetLanes(0);
-  Need(TrsvFactorRoom(f, NULL)); /* where values go stays as it is from now on */
+  Need(TrsvFactorRoom(f, NULL, NULL)); /* where values go stays as it is from now on */
   return f;
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "executor.h"
-#include "impl.h"
+#include "trsv.h"
 
 #ifdef __cplusplus
 extern "C" {

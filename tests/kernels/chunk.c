@@ -3,7 +3,7 @@
    hands, records of every length, steps of every width.
 */
 #include "check.h"
-#include "chunk.h"
+#include "solve/chunk/chunk.h"
 
 static TrsvChunkSettings Settings(int chunks, int length, int cluster)
 {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 #include "square.h"
-#include "chunk_graph.cuh"
+#include "solve/schedule/chunk_graph.cuh"
 
 /* Rows that depend on one of some first ones, on which all others do by turns, and on a few more before them. */
 static Triangle Hubs(int rows, int hubs, TrsvTriangle triangle, TrsvDiagonal diagonal)

@@ -3,7 +3,7 @@
    cut into.
 */
 #include "check.h"
-#include "ordered.h"
+#include "solve/rows/ordered.h"
 
 static int Same(const int *device, const int *host, size_t n, const char *what)
 {

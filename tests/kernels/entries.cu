@@ -3,7 +3,7 @@
    many bits.
 */
 #include "check.h"
-#include "pattern.cuh"
+#include "analysis/pattern.cuh"
 
 enum {
   THREADS = 64

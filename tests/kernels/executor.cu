@@ -3,7 +3,7 @@
 */
 #include <vector>
 #include "check.h"
-#include "vocabulary.cuh"
+#include "device/vocabulary.cuh"
 
 /* Runs a launch, expects the report to hold these words; NULL: no report. */
 static bool Reports(const char *words)

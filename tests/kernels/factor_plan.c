@@ -2,7 +2,7 @@
    Pivots by a plan for L (src/kernels/factor/factor_pivots.cu): where that does, nothing else is made for them; where it does not, the launch that does without
    has the same outcome.
 */
-#include "chunk.h"
+#include "solve/chunk/chunk.h"
 #include "square.h"
 
 static const TrsvChunkSettings forced[] = {
@@ -67,7 +67,7 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
     plan  = MakeLower(f, NULL);
     other = MakeLower(f, NULL);
     TrsvChunkSettingsOverride(NULL);
-    Expect(TrsvChunkHasReciprocals(plan), "the plan finds no pivots");
+    Expect(TrsvPlanFindsPivots(plan), "the plan finds no pivots");
     TrsvFactorTrim(f, plan);
     Expect(!f->analysis, "the analysis is still there");
     CheckNumericBy(f, plan, &A, kind, &Plain, 3, "by a plan");

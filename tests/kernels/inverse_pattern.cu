@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 #include "check.h"
-#include "inverse.cuh"
+#include "solve/inverse/inverse.cuh"
 
 typedef std::vector<int>      Ints;
 typedef std::vector<unsigned> Words;

@@ -2,7 +2,7 @@
    Bad numbers: NaN, Inf, zero diagonals and words with the bits of NOT_READY pass through as they do in serial, and nothing hangs.
 */
 #include "check.h"
-#include "ordered.h"
+#include "solve/rows/ordered.h"
 
 static void SetBits(void *a, TrsvPrecision p, int i, uint64_t wide, uint32_t narrow)
 {

@@ -3,7 +3,7 @@
    only looks like planes.
 */
 #include "check.h"
-#include "chunk.h"
+#include "solve/chunk/chunk.h"
 
 enum {
   H200 = 132 /* multiprocessors */

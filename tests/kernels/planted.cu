@@ -4,7 +4,7 @@
 */
 #include <vector>
 #include "check.h"
-#include "vocabulary.cuh"
+#include "device/vocabulary.cuh"
 
 enum Bug {
   NONE_WARP, /* a warp for a row */

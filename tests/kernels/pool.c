@@ -3,7 +3,7 @@
    has been done, slabs are whole again when all is given back.
 */
 #include "check.h"
-#include "pool.h"
+#include "device/pool.h"
 
 enum {
   UNIT    = 256,

@@ -2,7 +2,7 @@
    recompute beside thread: the same layout but for marks, which are where the level sets say and halve the hops; the same bits.
 */
 #include "check.h"
-#include "ordered.h"
+#include "solve/rows/ordered.h"
 
 enum {
   WIDTH = 4 /* dependencies of a padded row */

@@ -2,8 +2,8 @@
    Waits that would never end: x holds NaN where something is missing, the next call says so once, and then all is well again.
 */
 #include "check.h"
-#include "chunk.h"
-#include "ordered.h"
+#include "solve/chunk/chunk.h"
+#include "solve/rows/ordered.h"
 
 enum {
   ROWS = 200
@@ -142,7 +142,7 @@ static void Patience(const TrsvAlgorithm *a)
     double         took;
 
     SimtSettings.bounded = 1;
-    SimtSettings.lose    = a->choices || a == &TrsvSell || a == &TrsvRecompute ? 1 : 32; /* of a chain: a value that another block, or another warp, waits for */
+    SimtSettings.lose    = a->choices || a == TrsvAlgorithmFind("sell") || a == TrsvAlgorithmFind("recompute") ? 1 : 32; /* of a chain: a value that another block, or another warp, waits for */
     TrsvSetPatience(seconds[i]);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve that loses a value");
     took = 1e-9 * (double)(SimtNanoseconds() - start);

@@ -10,8 +10,8 @@
 #include <vector>
 #include "cuda_runtime.h"
 #include "engine.h"
-#include "factor.h"
-#include "impl.h"
+#include "factor/factor.h"
+#include "trsv.h"
 
 static std::map<char *, size_t> live; /* what is allocated: where, and how many bytes */
 static long                     until;
@@ -139,8 +139,6 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
   }
   return TRSV_SUCCESS;
 }
-
-void TrsvFactorCusparseDestroy(TrsvFactor *) { } /* there is no cuSPARSE here */
 
 TrsvError TrsvDeviceAllocWord(unsigned **word) { return take(sizeof(**word), 0, (void **)word); }
 void      TrsvDeviceFreeWord(unsigned *word) { TrsvDeviceFree(word); }

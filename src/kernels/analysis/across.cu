@@ -9,7 +9,7 @@
    Mapping: a block's threads walk through the entries of its rows side by side (rows_each); then a thread for each row.
    Memory order: launches follow each other; within one only marks are written, which none of its threads reads.
 */
-#include "pattern.cuh"
+#include "analysis/pattern.cuh"
 
 /* level [rows]: that of each row, or, turned, of each from the last to the first */
 static __global__ void across_levels(int rows, int levels, const int *start, const int *order, bool turned, int *level)

@@ -7,7 +7,8 @@
 */
 #include <limits.h>
 #include <stdlib.h>
-#include "pattern.cuh"
+#include "analysis/pattern.cuh"
+#include "analysis/sample.h"
 
 enum {
   BLOCK   = 256,

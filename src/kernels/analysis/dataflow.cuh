@@ -20,7 +20,7 @@
 #define TRSV_DATAFLOW_CUH
 
 #include <limits.h>
-#include "vocabulary.cuh"
+#include "device/vocabulary.cuh"
 
 enum {
   DATAFLOW_BLOCK  = 256,

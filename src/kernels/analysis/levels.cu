@@ -6,8 +6,8 @@
    each search has tickets and words of its own, so that why one ends is why all do.
    Same bits: the largest of some numbers, whatever order they arrive in.
 */
-#include "dataflow.cuh"
-#include "pattern.cuh"
+#include "analysis/dataflow.cuh"
+#include "analysis/pattern.cuh"
 
 /* What a row's level is found from: words are 1 + the level of their rows. */
 struct LevelKnown {

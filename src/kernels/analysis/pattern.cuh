@@ -7,7 +7,8 @@
 #define TRSV_PATTERN_CUH
 
 #include <limits.h>
-#include "vocabulary.cuh"
+#include "analysis/analysis.h"
+#include "device/vocabulary.cuh"
 
 /* Over the lanes of a warp, for each of them. */
 template <class T> static __device__ __forceinline__ T warp_sum(T v)

@@ -1,10 +1,9 @@
 /*
-   The last failure of each thread, in words; and host memory, whose absence is one.
+   The last failure of each thread, in words.
 */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include "impl.h"
+#include "base/base.h"
 
 static _Thread_local char message[512];
 
@@ -19,11 +18,3 @@ TrsvError TrsvFail(TrsvError error, const char *format, ...)
 }
 
 const char *TrsvErrorMessage(void) { return message; }
-
-TrsvError TrsvAlloc(size_t bytes, void *pointer)
-{
-  void **p = pointer;
-
-  *p = malloc(bytes ? bytes : 1);
-  return *p ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the host", bytes);
-}

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <atomic>
-#include "runtime.cuh"
+#include "device/runtime.cuh"
 
 extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "pool.h"
-#include "runtime.cuh"
+#include "device/pool.h"
+#include "device/runtime.cuh"
 
 enum {
   WORDS = 1024

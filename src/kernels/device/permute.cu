@@ -1,7 +1,7 @@
 /*
    Vectors of the device in another order; one thread for each value.
 */
-#include "vocabulary.cuh"
+#include "device/vocabulary.cuh"
 
 template <class T> static __global__ void permute(int n, const int *index, int scatter, const T *from, T *to)
 {

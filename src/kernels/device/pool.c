@@ -2,7 +2,7 @@
    Slabs of device memory, cut into pieces: pool.h. Pieces are few, some hundred in a set-up, and gone through one by one.
 */
 #include <stdlib.h>
-#include "pool.h"
+#include "device/pool.h"
 
 /* Is the piece a slab of which nothing is in use? */
 static int Spare(const TrsvPiece *p) { return p->first && !p->used && (!p->after || p->after->first); }

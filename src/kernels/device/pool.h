@@ -8,7 +8,7 @@
 #ifndef TRSV_POOL_H
 #define TRSV_POOL_H
 
-#include "trsv.h"
+#include "base/base.h"
 
 #ifdef __cplusplus
 extern "C" {

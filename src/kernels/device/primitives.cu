@@ -4,7 +4,7 @@
 #include <cub/cub.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
-#include "runtime.cuh"
+#include "device/runtime.cuh"
 
 /* Calls a function of CUB twice: for how much room it needs, and with that room, which comes from the pool of the stream and goes back to it. */
 template <class F> static TrsvError Run(const char *what, F call)

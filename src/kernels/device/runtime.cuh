@@ -5,7 +5,7 @@
 #define TRSV_RUNTIME_CUH
 
 #include <cuda_runtime.h>
-#include "impl.h"
+#include "device/device.h"
 
 static inline TrsvError Check(cudaError_t e, const char *what)
 {

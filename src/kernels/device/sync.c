@@ -1,7 +1,7 @@
 /*
    The words that the blocks of a launch share: made, watched and freed.
 */
-#include "impl.h"
+#include "device/device.h"
 
 static unsigned long long patience = 10000000000ull;
 

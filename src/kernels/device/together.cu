@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include "runtime.cuh"
+#include "device/runtime.cuh"
 
 enum {
   STACK = 8 << 20, /* bytes, as much as a thread has: the driver runs on it too, and may compile; only what is used takes memory */

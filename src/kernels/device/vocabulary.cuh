@@ -8,7 +8,7 @@
 #ifndef TRSV_VOCABULARY_CUH
 #define TRSV_VOCABULARY_CUH
 
-#include "impl.h"
+#include "device/device.h"
 
 /* The first launch of a kernel loads all that its file has, in half a us for each 1,000 bytes and 15 for each kernel (on an H200, and a host that is slow
    at it): so files of many and large ones have those of one precision, and X_float.cu has them once more. */

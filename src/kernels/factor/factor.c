@@ -5,8 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "chunk.h"
-#include "factor.h"
+#include "factor/factor.h"
 
 int TrsvFactorForcedLanes;
 
@@ -86,18 +85,18 @@ static void Drop(TrsvFactor *f, size_t bytes, void **array)
   f->bytes -= bytes;
 }
 
-/* Can the pair's plan for L find the pivots? */
-static TrsvPlan *Lower(const TrsvFactor *f, const TrsvPair *pair) { return f->pivots && pair && TrsvChunkHasReciprocals(pair->first.plan) ? pair->first.plan : NULL; }
+/* The plan for L, where it can find the pivots */
+static TrsvPlan *Lower(const TrsvFactor *f, TrsvPlan *lower) { return f->pivots && TrsvPlanFindsPivots(lower) ? lower : NULL; }
 
 /* Only with the first values: plans, which need more memory while they are made than when they are there, are best made before. */
-TrsvError TrsvFactorRoom(TrsvFactor *f, const TrsvPair *pair)
+TrsvError TrsvFactorRoom(TrsvFactor *f, TrsvPlan *lower, void *vector)
 {
-  const int lean = f->lean && Lower(f, pair), both = f->rows + f->lower;
+  const int lean = f->lean && Lower(f, lower), both = f->rows + f->lower;
 
   if (f->order) TrsvCall(Room(f, f->entries, &f->a));
   if (!lean) TrsvCall(Room(f, f->lower, &f->l));
   TrsvCall(Room(f, f->lean && both > f->upper ? both : f->upper, &f->u));
-  f->inverse = pair ? pair->between : NULL;
+  f->inverse = vector;
   if (f->inverse) return TRSV_SUCCESS;
   TrsvCall(Room(f, f->rows, &f->reciprocals));
   f->inverse = f->reciprocals;
@@ -145,7 +144,7 @@ static TrsvError Attempt(TrsvFactor *f, TrsvPlan *lower, const void *values, con
     *row = status.row;
     if (!by_plan || *row == UINT_MAX) return TrsvSyncStart(&f->sync, stream); /* has a wait been given up? */
     lower->filled = 0; /* what came of such pivots is no L */
-    TrsvCall(TrsvChunkReciprocalsOver(lower, stream)); /* likewise */
+    TrsvCall(TrsvPlanReciprocalsOver(lower, stream)); /* likewise */
   }
 }
 
@@ -240,16 +239,16 @@ static TrsvError CheckPivots(const TrsvPivots *p)
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvFactorNumeric(TrsvFactor *f, TrsvPair *pair, const void *values, const TrsvPivots *p, TrsvOutcome *outcome, TrsvStream stream)
+TrsvError TrsvFactorMake(TrsvFactor *f, TrsvPlan *plan, void *vector, const void *values, const TrsvPivots *p, TrsvOutcome *outcome, TrsvStream stream)
 {
-  TrsvPlan *lower = Lower(f, pair);
+  TrsvPlan *lower = Lower(f, plan);
   Bisection b = {0, 0, 0, 1, 0};
   unsigned  row;
   int       again;
 
   *outcome = (TrsvOutcome){-1, 0, 0, 0};
   TrsvCall(CheckPivots(p));
-  TrsvCall(TrsvFactorRoom(f, pair));
+  TrsvCall(TrsvFactorRoom(f, plan, vector));
   if (f->order) {
     TrsvCall(TrsvFactorGather(f, values, stream));
     values = f->a;
@@ -271,9 +270,9 @@ TrsvError TrsvFactorRestore(TrsvFactor *f, const TrsvPlan *lower, TrsvStream str
 
   TrsvCall(TrsvFactorMirror(f));
   if (f->l || !f->u || !lower) return TRSV_SUCCESS;
-  if (!TrsvChunkHasReciprocals(lower) || !lower->filled) return TrsvFail(TRSV_ERR_ARGUMENT, "L's values are gone, with the plan that had them");
+  if (!TrsvPlanFindsPivots(lower) || !lower->filled) return TrsvFail(TRSV_ERR_ARGUMENT, "L's values are gone, with the plan that had them");
   TrsvCall(Room(f, f->lower, &f->l));
-  error = TrsvChunkGetValues(lower, f->l, stream);
+  error = TrsvPlanGetValues(lower, f->l, stream);
   if (!error) return TRSV_SUCCESS;
   Drop(f, TrsvValueSize(f->precision) * (size_t)f->lower, &f->l);
   return error;
@@ -355,13 +354,13 @@ size_t TrsvFactorBytes(const TrsvFactor *f) { return f->bytes; }
 
 void TrsvFactorTrim(TrsvFactor *f, const TrsvPlan *lower)
 {
-  if (!f->lean && f->pivots && !f->l && TrsvChunkHasReciprocals(lower)) {
+  if (!f->lean && f->pivots && !f->l && TrsvPlanFindsPivots(lower)) {
     f->lean = 1;
     if (f->kind == TRSV_ICC || f->across) Drop(f, sizeof(int) * (size_t)f->upper, (void **)&f->u_columns);
   }
   if (f->analysis) f->analysis->across = NULL;
   TrsvAnalysisDestroy(&f->above);
-  if (!f->pivots || f->slot || f->cusparse || TrsvChunkHasReciprocals(lower)) TrsvAnalysisDestroy(&f->analysis);
+  if (!f->pivots || f->slot || f->cusparse || TrsvPlanFindsPivots(lower)) TrsvAnalysisDestroy(&f->analysis);
 }
 
 void TrsvFactorDestroy(TrsvFactor **factor)
@@ -371,7 +370,7 @@ void TrsvFactorDestroy(TrsvFactor **factor)
   if (!f) return;
   TrsvAnalysisDestroy(&f->analysis);
   TrsvAnalysisDestroy(&f->above);
-  TrsvFactorCusparseDestroy(f);
+  if (f->cusparse) f->release_cusparse(f);
   TrsvDeviceFree(f->order);
   TrsvDeviceFree(f->source);
   TrsvDeviceFree(f->a);

@@ -7,11 +7,70 @@
 #define TRSV_FACTOR_H
 
 #include <limits.h>
-#include "impl.h"
+#include "solve/plan/plan.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ILU(0) or IC(0) of a matrix A on the device, in its natural order or another: the patterns once, the values as often as they change. */
+typedef enum {
+  TRSV_ILU, /* A = L U on the pattern of A */
+  TRSV_ICC  /* of the upper triangle alone, as the order has it: A = U^T D U, given as L = U^T and D U */
+} TrsvFactorKind;
+
+/* What happens to a pivot that counts as zero; PETSc's MatFactorShiftType in all that follows from it. */
+typedef enum {
+  TRSV_SHIFT_NONE,              /* it is told */
+  TRSV_SHIFT_NONZERO,           /* A + s I is factored, s doubled until no pivot is zero against its row */
+  TRSV_SHIFT_POSITIVE_DEFINITE, /* the same until all pivots are positive, s by bisection */
+  TRSV_SHIFT_INBLOCKS           /* it gets the amount added to it */
+} TrsvShift;
+
+typedef struct {
+  TrsvShift shift;
+  double    amount, zero; /* of the shift; a pivot up to this is zero (times its row's sum, for the two shifts of A); both finite and none below 0 */
+} TrsvPivots;
+
+typedef struct {
+  int    row;      /* of A, of the first zero pivot, or -1 */
+  double pivot;    /* its magnitude */
+  int    attempts; /* how often A was factored */
+  double shift;    /* what was added to its diagonal in the end */
+} TrsvOutcome;
+
+typedef struct TrsvFactor TrsvFactor;
+
+/* Splits a square pattern, compressed sparse rows on the device, into those of L and U, and sorts the rows by level set. A row without a
+   diagonal, with columns that do not rise or lie outside, is TRSV_ERR_STRUCTURE; the message names it, and *row is that row, else -1.
+   order [rows], in memory of the given kind, says which row of A, and which column, stands in each place of what is factored; NULL: A as it is.
+   Works in the default stream. Nothing of the caller's is kept. */
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
+
+/* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small read, and so for the
+   stream. What a zero pivot leaves in L and U is of no use. lower, a plan for L, and vector [rows] may be made use of to find them, or are NULL; that plan has to be given
+   values after that before it solves: where TrsvFactorTriangles then shows none of L, it has them. */
+TrsvError TrsvFactorMake(TrsvFactor *, TrsvPlan *lower, void *vector, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
+
+/* Has in the factor, too, now and whenever there are new values, what a pair alone has once it has been trimmed: the columns of U, and, lower not being NULL,
+   the values of L, of which that is a plan. Waits for the default stream. */
+TrsvError TrsvFactorRestore(TrsvFactor *, const TrsvPlan *lower, TrsvStream);
+
+/* L with a unit diagonal and U with a stored one; they and their values, NULL until values have been made, belong to the factor. Once it has been trimmed, the
+   columns of U, and the values of L, may be NULL: TrsvFactorRestore. */
+void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
+
+/* The same on the host, and TrsvFactorOrder; values NULL where those of L are missing. All is in *memory, which the caller gives to TrsvFree(TRSV_HOST). */
+TrsvError TrsvFactorDownload(TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream);
+
+const int            *TrsvFactorOrder(const TrsvFactor *);      /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */
+void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
+int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row; 1 where only the pivots depend on each other */
+size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
+double                TrsvFactorPredict(const TrsvFactor *, const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
+double                TrsvFactorPredictHost(const TrsvFactor *); /* and all of PETSc's factorisation on the host, with the ways to it and back */
+void                  TrsvFactorTrim(TrsvFactor *, const TrsvPlan *lower); /* gives up the analyses, which TrsvFactorTriangles shows, once a pair has been made, that of L unless values, with its plan for L, will still need it; and what else values do not need with that plan */
+void                  TrsvFactorDestroy(TrsvFactor **);
 
 enum {
   FACTOR_BLOCK = 128,     /* threads of a block */
@@ -60,6 +119,7 @@ struct TrsvFactor {
   TrsvAnalysis  *analysis;   /* of L, until TrsvFactorTrim() */
   TrsvAnalysis  *above;      /* of U, where it has been looked at, likewise; else NULL */
   struct FactorCusparse *cusparse; /* where TrsvFactorCusparse() was asked for, else NULL */
+  void (*release_cusparse)(TrsvFactor *);
   int            longest;    /* entries of the longest row that takes a warp */
   FactorWork     on_host;
   size_t         bytes;
@@ -69,7 +129,7 @@ struct TrsvFactor {
 TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision, TrsvFactor **, int *row);
 TrsvError TrsvFactorAnalyseUpper(TrsvFactor *);
 
-TrsvError TrsvFactorRoom(TrsvFactor *, const TrsvPair *); /* for values, once; pair as TrsvFactorNumeric has it */
+TrsvError TrsvFactorRoom(TrsvFactor *, TrsvPlan *lower, void *vector); /* for values, once; as TrsvFactorMake has them */
 
 /* factor_split.cu, in the default stream; device_none.c in builds without CUDA */
 TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int *row); /* patterns of L and U */
@@ -87,7 +147,7 @@ typedef struct {
   double    amount, zero, diagonal;
 } FactorShift;
 
-/* factor_pivots.cu: f->pivots and f->across; and values, by a plan for L that TrsvChunkHasReciprocals, or, lower being NULL, in the order of f->slot. By a plan any
+/* factor_pivots.cu: f->pivots and f->across; and values, by a plan for L that TrsvPlanFindsPivots, or, lower being NULL, in the order of f->slot. By a plan any
    row in f->status means that it takes that, and else the plan has L's values. */
 TrsvError TrsvFactorPivotsCheck(TrsvFactor *);
 TrsvError TrsvFactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
@@ -96,8 +156,6 @@ TrsvError TrsvFactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, co
 TrsvError TrsvFactorFill(TrsvFactor *, TrsvStream);
 TrsvError TrsvFactorRows(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
 TrsvError TrsvFactorSums(TrsvFactor *, const void *values, TrsvStream); /* status->largest */
-
-void TrsvFactorCusparseDestroy(TrsvFactor *); /* factor_cusparse.cu */
 
 /* For tests and measurements: how many lanes a row gets, 4, 8, 16 or 32; 0: as its length says. For factors made from now on. */
 void TrsvFactorSetLanes(int lanes);

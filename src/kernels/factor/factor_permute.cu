@@ -6,8 +6,8 @@
    shuffle. With a row too long for that in the matrix, entries are sorted by column and then, stably, by row. A thread for each value.
    Memory order: nothing crosses threads but by shuffles, and one counter, by atomics. No thread waits for another.
 */
-#include "vocabulary.cuh"
-#include "factor.h"
+#include "device/vocabulary.cuh"
+#include "factor/factor.h"
 
 enum {
   BLOCK   = 256,

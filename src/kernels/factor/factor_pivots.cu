@@ -18,9 +18,8 @@
 */
 #include <float.h>
 #include <limits.h>
-#include "chunk.h"
-#include "factor_rows.cuh"
-#include "pattern.cuh"
+#include "factor/factor_rows.cuh"
+#include "analysis/pattern.cuh"
 
 enum {
   WIDTH   = FACTOR_TERMS,
@@ -299,7 +298,7 @@ template <class T, bool ICC> static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan
   TrsvCall(TrsvDeviceLaunched("pivots_terms"));
   TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
   lower->filled = 0; /* with what the pivots are made of, not with L */
-  TrsvCall(TrsvChunkReciprocals(lower, f->u, f->inverse, stream));
+  TrsvCall(TrsvPlanReciprocals(lower, f->u, f->inverse, stream));
   TRSV_LAUNCH((pivots_check<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, f->rows);
   TrsvCall(TrsvDeviceLaunched("pivots_check"));
   if (f->l) return Fill<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER | FILL_PIVOTS, stream);

@@ -16,7 +16,7 @@
    Same bits: dependencies are taken off in the order of their columns, whatever order they arrive in; what very many take off the diagonal of a long row alone is
    summed up lane by lane, then over the lanes.
 */
-#include "factor_rows.cuh"
+#include "factor/factor_rows.cuh"
 
 enum {
   HELD     = 6, /* blocks of a multiprocessor */

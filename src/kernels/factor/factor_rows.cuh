@@ -5,8 +5,8 @@
 #define TRSV_FACTOR_ROWS_CUH
 
 #include <math.h>
-#include "vocabulary.cuh"
-#include "factor.h"
+#include "device/vocabulary.cuh"
+#include "factor/factor.h"
 
 enum {
   OWN   = FACTOR_OWN,

@@ -2,4 +2,4 @@
    factor_rows.cu in single precision.
 */
 #define TRSV_REAL float
-#include "factor_rows.cu"
+#include "factor/factor_rows.cu"

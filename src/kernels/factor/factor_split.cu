@@ -4,8 +4,8 @@
    Mapping: a block has ROWS_BLOCK rows, and its threads walk through all their entries side by side, whatever row they are of (pattern.cuh); what
    entries do not matter for has a thread for each row, position or slot. None waits for another. Works in the default stream.
 */
-#include "pattern.cuh"
-#include "factor.h"
+#include "analysis/pattern.cuh"
+#include "factor/factor.h"
 
 static __device__ __forceinline__ int Index() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
 

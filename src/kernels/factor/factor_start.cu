@@ -4,7 +4,7 @@
 
    Mapping: a thread for each word, or row, whose long ones all of a warp sum up. None waits for another.
 */
-#include "factor_rows.cuh"
+#include "factor/factor_rows.cuh"
 
 template <class T> static __global__ void factor_fill(long upper, int rows, T *u, T *inverse, FactorStatus *status)
 {

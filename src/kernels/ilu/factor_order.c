@@ -8,8 +8,8 @@
 */
 #include <math.h>
 #include <stdio.h>
-#include "bmc.h"
-#include "factor.h"
+#include "ilu/ilu.h"
+#include "ordering/bmc.h"
 
 /* Over the symmetric matrices of results/orderings.jsonl iterations grow by 1.07 in the geometric mean, 1.35 at most; over 15 grids of 5 and 7 points by 1.01 and
    1.09, but over 9 of 9 and 27 points by 1.13 and 1.22. Those of values further from symmetric than this are the ones that lose convergence, or take several
@@ -193,11 +193,13 @@ static TrsvError Decide(int rows, const int *offsets, const int *columns, const 
 
 TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
 {
-  char      why[128];
-  TrsvError error = Decide(rows, offsets, columns, values, kind, precision, size, lower, upper, factor, row, choice);
+  const TrsvAlgorithm *chosen = lower;
+  char                 why[128];
+  TrsvError            error = Decide(rows, offsets, columns, values, kind, precision, size, lower, upper, factor, row, choice);
 
-  /* `chunk` gains by what both analyses together tell; for other algorithms U's is better made beside L's plan */
-  if (!error && !choice->bmc && (lower ? lower : TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why))) == TrsvAlgorithmFind("chunk")) error = TrsvFactorAnalyseUpper(*factor);
+  if (!error && !choice->bmc && !chosen) chosen = TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why));
+  /* for others than these U's analysis is better made beside L's plan */
+  if (!error && !choice->bmc && chosen && chosen->traits & TRSV_BOTH_ANALYSES) error = TrsvFactorAnalyseUpper(*factor);
   if (error) TrsvFactorDestroy(factor);
   return error;
 }

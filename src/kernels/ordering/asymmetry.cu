@@ -7,7 +7,8 @@
    Memory order: within a block sums cross threads at its barriers, between blocks with the end of a launch.
 */
 #include <math.h>
-#include "pattern.cuh"
+#include "analysis/pattern.cuh"
+#include "ordering/ordering.h"
 
 enum {
   BLOCK = 256

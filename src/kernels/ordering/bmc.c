@@ -12,7 +12,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "bmc.h"
+#include "ordering/bmc.h"
 
 TrsvError TrsvOrderingCreate(int rows, int colours, TrsvMemory memory, TrsvOrdering **ordering)
 {

@@ -5,7 +5,7 @@
 
    Mapping: a thread for each row. A stable sort by colour makes the order.
 */
-#include "bmc_device.cuh"
+#include "ordering/bmc_device.cuh"
 
 static __global__ void bmc_sample(int rows, const int *offsets, const int *columns, const double *values, TrsvGridSamples *samples)
 {

@@ -11,7 +11,7 @@
 #define TRSV_BMC_H
 
 #include <math.h>
-#include "impl.h"
+#include "ordering/ordering.h"
 
 #ifdef __cplusplus
 extern "C" {

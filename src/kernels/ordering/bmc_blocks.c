@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "bmc_graph.h"
+#include "ordering/bmc_graph.h"
 
 enum {
   ROUNDS = 8

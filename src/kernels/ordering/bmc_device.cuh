@@ -6,8 +6,8 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include "bmc.h"
-#include "pattern.cuh"
+#include "ordering/bmc.h"
+#include "analysis/pattern.cuh"
 
 enum {
   BLOCK = 256

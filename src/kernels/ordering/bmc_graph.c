@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "bmc_graph.h"
+#include "ordering/bmc_graph.h"
 
 enum {
   STRONG = 1 << 16 /* what an entry as large as its diagonals counts; one of no size counts 1 */

@@ -4,7 +4,7 @@
 #ifndef TRSV_BMC_GRAPH_H
 #define TRSV_BMC_GRAPH_H
 
-#include "bmc.h"
+#include "ordering/bmc.h"
 
 /* An undirected graph: the neighbours of v are columns[offsets[v] .. offsets[v + 1]), never v itself, in no order. */
 typedef struct {

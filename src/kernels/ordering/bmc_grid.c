@@ -23,7 +23,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "bmc.h"
+#include "ordering/bmc.h"
 
 enum {
   TOP      = 4,

@@ -16,7 +16,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "bmc.h"
+#include "ordering/bmc.h"
 
 int TrsvFindNodes(int rows, const int *offsets, const int *columns, int *node)
 {

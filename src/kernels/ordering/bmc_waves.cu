@@ -9,8 +9,8 @@
    dataflow.cuh, as are its memory order and why it ends. Nothing else crosses threads, but for largest values.
    Same bits: sets and largest values, whatever order they arrive in.
 */
-#include "bmc_device.cuh"
-#include "dataflow.cuh"
+#include "ordering/bmc_device.cuh"
+#include "analysis/dataflow.cuh"
 
 typedef unsigned long long Bits;
 

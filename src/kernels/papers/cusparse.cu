@@ -6,8 +6,8 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "cusparse.cuh"
-#include "vocabulary.cuh"
+#include "papers/cusparse.cuh"
+#include "device/vocabulary.cuh"
 
 typedef struct {
   int                  rows, nnz;
@@ -125,7 +125,7 @@ static TrsvError CusparseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
   return Check(cusparseSpSV_solve(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve), "cusparseSpSV_solve");
 }
 
-const TrsvAlgorithm TrsvCusparse = {
+TRSV_ALGORITHM(TrsvCusparse) = {
   .name       = "cusparse",
   .source     = "NVIDIA cuSPARSE, SpSV",
   .memory     = TRSV_DEVICE,

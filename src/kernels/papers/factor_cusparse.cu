@@ -6,9 +6,9 @@
 */
 #define DISABLE_CUSPARSE_DEPRECATED
 #include <stdlib.h>
-#include "cusparse.cuh"
-#include "vocabulary.cuh"
-#include "factor.h"
+#include "papers/cusparse.cuh"
+#include "device/vocabulary.cuh"
+#include "papers/factor_cusparse.h"
 
 struct FactorCusparse {
   cusparseHandle_t   handle;
@@ -47,37 +47,7 @@ static TrsvError Analyse(TrsvFactor *f, FactorCusparse *c, const int *offsets, c
   return TrsvDeviceFinish();
 }
 
-extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const int *columns, const void *values, TrsvOutcome *outcome, TrsvStream stream)
-{
-  const int        nnz = f->lower + f->upper;
-  cusparseStatus_t zero;
-  int              row;
-
-  if (f->kind != TRSV_ILU || f->precision != TRSV_DOUBLE) return TrsvFail(TRSV_ERR_UNSUPPORTED, "cuSPARSE's factorisation is for ILU in double precision here");
-  if (!f->cusparse) {
-    f->cusparse = (FactorCusparse *)calloc(1, sizeof(*f->cusparse));
-    if (!f->cusparse) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factor");
-    const TrsvError error = Analyse(f, f->cusparse, offsets, columns);
-    if (error) {
-      TrsvFactorCusparseDestroy(f);
-      return error;
-    }
-  }
-  const FactorCusparse *c = f->cusparse;
-  TrsvCall(TrsvFactorRoom(f, NULL));
-  TrsvCall(TrsvDeviceCopy(c->values, values, sizeof(double) * (size_t)nnz, stream));
-  TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
-  TrsvCall(Check(cusparseDcsrilu02(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, policy, c->buffer), "cusparseDcsrilu02"));
-  TRSV_LAUNCH(cusparse_split, TrsvBlocks(f->rows, 256), 256, 0, stream, f->rows, (const int *)f->l_offsets, (const int *)f->u_offsets, (const double *)c->values, (double *)f->l, (double *)f->u);
-  TrsvCall(TrsvDeviceLaunched("cusparse_split"));
-  zero     = cusparseXcsrilu02_zeroPivot(c->handle, c->info, &row); /* waits */
-  *outcome = TrsvOutcome{-1, 0, 1, 0};
-  if (zero == CUSPARSE_STATUS_ZERO_PIVOT) outcome->row = row;
-  else TrsvCall(Check(zero, "cusparseXcsrilu02_zeroPivot"));
-  return TRSV_SUCCESS;
-}
-
-extern "C" void TrsvFactorCusparseDestroy(TrsvFactor *f)
+static void Release(TrsvFactor *f)
 {
   FactorCusparse *c = f->cusparse;
 
@@ -89,4 +59,35 @@ extern "C" void TrsvFactorCusparseDestroy(TrsvFactor *f)
   TrsvDeviceFree(c->buffer);
   free(c);
   f->cusparse = NULL;
+}
+
+extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const int *columns, const void *values, TrsvOutcome *outcome, TrsvStream stream)
+{
+  const int        nnz = f->lower + f->upper;
+  cusparseStatus_t zero;
+  int              row;
+
+  if (f->kind != TRSV_ILU || f->precision != TRSV_DOUBLE) return TrsvFail(TRSV_ERR_UNSUPPORTED, "cuSPARSE's factorisation is for ILU in double precision here");
+  if (!f->cusparse) {
+    f->release_cusparse = Release;
+    f->cusparse         = (FactorCusparse *)calloc(1, sizeof(*f->cusparse));
+    if (!f->cusparse) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factor");
+    const TrsvError error = Analyse(f, f->cusparse, offsets, columns);
+    if (error) {
+      Release(f);
+      return error;
+    }
+  }
+  const FactorCusparse *c = f->cusparse;
+  TrsvCall(TrsvFactorRoom(f, NULL, NULL));
+  TrsvCall(TrsvDeviceCopy(c->values, values, sizeof(double) * (size_t)nnz, stream));
+  TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
+  TrsvCall(Check(cusparseDcsrilu02(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, policy, c->buffer), "cusparseDcsrilu02"));
+  TRSV_LAUNCH(cusparse_split, TrsvBlocks(f->rows, 256), 256, 0, stream, f->rows, (const int *)f->l_offsets, (const int *)f->u_offsets, (const double *)c->values, (double *)f->l, (double *)f->u);
+  TrsvCall(TrsvDeviceLaunched("cusparse_split"));
+  zero     = cusparseXcsrilu02_zeroPivot(c->handle, c->info, &row); /* waits */
+  *outcome = TrsvOutcome{-1, 0, 1, 0};
+  if (zero == CUSPARSE_STATUS_ZERO_PIVOT) outcome->row = row;
+  else TrsvCall(Check(zero, "cusparseXcsrilu02_zeroPivot"));
+  return TRSV_SUCCESS;
 }

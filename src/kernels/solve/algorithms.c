@@ -1,21 +1,47 @@
 /*
    The table of algorithms, and the choice among them.
 
-   An algorithm is one file that defines its row, declared in impl.h. This is the only other place that knows it.
+   An algorithm is a file that defines its row, and a line here. No other file names it.
 */
 #include <stdio.h>
 #include <string.h>
-#include "chunk.h"
+#include "solve/solve.h"
 
-static const TrsvAlgorithm *const table[] = {
-  &TrsvSerial,
+#define ON_A_HOST(row) row(TrsvSerial)
+
+/* There may be a device, or the executor that stands for one. */
 #if defined(TRSV_CUDA) || defined(TRSV_SIMT)
-  &TrsvThread, &TrsvRecompute, &TrsvWarp, &TrsvSell, &TrsvChunk, &TrsvInverse, &TrsvLevel, &TrsvCsc, &TrsvTwoPhase, &TrsvFusion, &TrsvAg, &TrsvRecblock, &TrsvDenseRows,
+  #define ON_A_DEVICE(row) \
+    row(TrsvThread) \
+    row(TrsvRecompute) \
+    row(TrsvWarp) \
+    row(TrsvSell) \
+    row(TrsvChunk) \
+    row(TrsvInverse) \
+    row(TrsvLevel) \
+    row(TrsvCsc) \
+    row(TrsvTwoPhase) \
+    row(TrsvFusion) \
+    row(TrsvAg) \
+    row(TrsvRecblock) \
+    row(TrsvDenseRows)
+#else
+  #define ON_A_DEVICE(row)
 #endif
+
+/* The executor has no libraries of CUDA. */
 #if defined(TRSV_CUDA)
-  &TrsvCusparse,
+  #define WITH_LIBRARIES(row) row(TrsvCusparse)
+#else
+  #define WITH_LIBRARIES(row)
 #endif
-};
+
+#define ROWS(row) ON_A_HOST(row) ON_A_DEVICE(row) WITH_LIBRARIES(row)
+
+#define DECLARATION(name) extern const TrsvAlgorithm name;
+#define POINTER(name)     &name,
+ROWS(DECLARATION)
+static const TrsvAlgorithm *const table[] = {ROWS(POINTER)};
 
 const TrsvAlgorithm *TrsvAlgorithmGet(int i) { return i >= 0 && i < (int)(sizeof(table) / sizeof(table[0])) ? table[i] : NULL; }
 
@@ -28,12 +54,26 @@ const TrsvAlgorithm *TrsvAlgorithmFind(const char *name)
   return NULL;
 }
 
-const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
-const char *TrsvAlgorithmSource(const TrsvAlgorithm *a) { return a->source; }
-TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
-int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & TRSV_BITS_VARY) != 0; }
+/* The first that lives in such a memory and has such traits, NULL where there is none. */
+static const TrsvAlgorithm *First(TrsvMemory memory, unsigned traits)
+{
+  const TrsvAlgorithm *a;
 
-int TrsvAlgorithmRuns(const TrsvAlgorithm *a) { return !(a->traits & TRSV_NEEDS_CLUSTERS) || TrsvDeviceHolds(CHUNK_SHARED); }
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
+    if (a->memory == memory && (a->traits & traits) == traits) return a;
+  return NULL;
+}
+
+TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPlaces *places, const TrsvAlgorithm *algorithm, int alone, TrsvError *instead, TrsvPlan **plan)
+{
+  const TrsvAlgorithm *thread = First(TRSV_DEVICE, TRSV_THREAD_LEVEL);
+  const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, NULL, plan);
+
+  *instead = TRSV_SUCCESS;
+  if (algorithm->memory == TRSV_HOST || algorithm == thread || (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone))) return error;
+  *instead = error;
+  return TrsvPlanCreatePlaced(A, analysis, source, values, places, thread, NULL, plan);
+}
 
 double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision)
 {
@@ -52,7 +92,7 @@ static const TrsvAlgorithm *ByGranularity(const TrsvStatistics *s, char *why, si
   const int thread = s->granularity > threshold;
 
   (void)snprintf(why, size, "parallel granularity %.2f %s %.1f", s->granularity, thread ? ">" : "<=", threshold);
-  return TrsvAlgorithmFind(thread ? "thread" : "warp");
+  return First(TRSV_DEVICE, thread ? TRSV_THREAD_LEVEL : TRSV_WARP_LEVEL);
 }
 
 /* The shortest predicted time of those that run here: a choice that cannot is none. */
@@ -85,7 +125,7 @@ const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *s, TrsvMemory memory, Trsv
 {
   if (memory == TRSV_HOST) {
     (void)snprintf(why, size, "the matrix is on the host");
-    return TrsvAlgorithmFind("serial");
+    return First(TRSV_HOST, 0);
   }
   return selection == TRSV_SELECT_GRANULARITY ? ByGranularity(s, why, size) : ByModel(s, precision, why, size);
 }

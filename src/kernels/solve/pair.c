@@ -3,7 +3,7 @@
 */
 #include <stdio.h>
 #include <stdlib.h>
-#include "impl.h"
+#include "solve/solve.h"
 
 static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAsked *asked, TrsvPairMember *m)
 {
@@ -24,7 +24,7 @@ static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvA
   error = TrsvPlanCreateChosen(T, analysis, source, entries, places, m->algorithm, alone, &instead, &m->plan);
   if (!instead) return error;
   (void)snprintf(m->why, sizeof(m->why), instead == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", m->algorithm->name);
-  m->algorithm = TrsvAlgorithmFind("thread");
+  if (m->plan) m->algorithm = m->plan->algorithm;
   m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
   return error;
 }
@@ -68,7 +68,7 @@ static TrsvError MakeVector(const TrsvPair *pair, void **vector)
 {
   const size_t bytes = TrsvValueSize(pair->precision) * (size_t)pair->rows;
 
-  return pair->memory == TRSV_HOST ? TrsvAlloc(bytes, vector) : TrsvDeviceAlloc(bytes, vector);
+  return TrsvAllocIn(pair->memory, bytes, vector);
 }
 
 /* Are the members made at the same time? Where level sets are few there is nothing to gain; of large factors the one would wait for the other's
@@ -81,14 +81,19 @@ static int Together(const TrsvPair *p, const TrsvMatrix *L)
   return p->memory == TRSV_DEVICE && p->rows < large && L->analysis && L->analysis->statistics.levels > TRSV_FEW_LEVELS && L->analysis->statistics.nnz < many;
 }
 
-/* Of two plans whose launches have nothing but the wait for each other in common, only these of `thread`, whose level sets are wide, gain by being one. */
+void TrsvPairPart(TrsvPair *p)
+{
+  if (p->together) p->together->launch->destroy(&p->together);
+}
+
+/* Of two plans whose launches have nothing but the wait for each other in common, only those of `thread`, whose level sets are wide, gain by being one. */
 TrsvError TrsvPairJoin(TrsvPair *p)
 {
-  const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");
+  const TrsvAlgorithm *const first = p->first.plan->algorithm;
 
-  TrsvThreadPairDestroy(&p->together);
-  if (p->memory == TRSV_HOST || !p->rows || p->first.plan->algorithm != thread || p->second.plan->algorithm != thread) return TRSV_SUCCESS;
-  return TrsvThreadPairCreate(p->first.plan, p->second.plan, p->between, &p->together);
+  TrsvPairPart(p);
+  if (!p->rows || !first->pair || p->second.plan->algorithm != first) return TRSV_SUCCESS;
+  return first->pair->create(p->first.plan, p->second.plan, p->between, &p->together);
 }
 
 static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper)
@@ -138,12 +143,12 @@ TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMe
   if (!L && pair->rows && (pair->transposed || !pair->first.plan->filled)) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L");
   if (L) TrsvCall(TrsvPlanSetValues(pair->first.plan, pair->transposed ? U : L, memory, stream));
   TrsvCall(TrsvPlanSetValues(pair->second.plan, pair->transposed ? L : U, memory, stream));
-  return pair->together ? TrsvThreadPairReady(pair->together, stream) : TRSV_SUCCESS; /* the vector may have been TrsvFactorNumeric's */
+  return pair->together ? pair->together->launch->ready(pair->together, stream) : TRSV_SUCCESS; /* the vector may have been TrsvFactorNumeric's */
 }
 
 TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream stream)
 {
-  if (pair->together) return TrsvThreadPairSolve(pair->together, b, x, stream);
+  if (pair->together) return pair->together->launch->solve(pair->together, b, x, stream);
   TrsvCall(TrsvPairFirst(pair, b, pair->between, stream));
   return TrsvPairSecond(pair, pair->between, x, stream);
 }
@@ -173,7 +178,7 @@ void TrsvPairDestroy(TrsvPair **pair)
   TrsvPair *p = *pair;
 
   if (!p) return;
-  TrsvThreadPairDestroy(&p->together);
+  TrsvPairPart(p);
   TrsvPlanDestroy(&p->first.plan);
   TrsvPlanDestroy(&p->second.plan);
   TrsvFree(p->memory, p->between);

@@ -6,7 +6,8 @@
 */
 #include <math.h>
 #include <stdlib.h>
-#include "vocabulary.cuh"
+#include "device/vocabulary.cuh"
+#include "solve/solve.h"
 
 enum {
   BLOCK = 256

@@ -6,7 +6,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "impl.h"
+#include "solve/plan/plan.h"
 
 typedef struct {
   TrsvTriangle triangle;
@@ -107,7 +107,7 @@ static TrsvError SerialSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
   return TRSV_SUCCESS;
 }
 
-const TrsvAlgorithm TrsvSerial = {
+TRSV_ALGORITHM(TrsvSerial) = {
   .name       = "serial",
   .source     = "substitution by rows (CapelliniSpTRSV, ICPP 2020, Algorithm 1)",
   .memory     = TRSV_HOST,

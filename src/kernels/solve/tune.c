@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "impl.h"
+#include "solve/solve.h"
 
 enum {
   SOLVES = 31, /* measured, at most, of a candidate */
@@ -33,13 +33,6 @@ typedef struct {
   TrsvStream  stream;
   double      bound, end; /* of the backward error of a solve that is right; when the time is over */
 } Trial;
-
-int TrsvAscending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
 
 /* The median of solves; a few are enough where it is far behind the best. */
 static TrsvError Time(TrsvPlan *plan, const Trial *t, double best, double *seconds)
@@ -254,7 +247,7 @@ TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, co
   const int    t     = p->transposed;
 
   if (p->memory == TRSV_HOST || !p->rows) return TRSV_SUCCESS;
-  TrsvThreadPairDestroy(&p->together); /* its plans may go */
+  TrsvPairPart(p); /* its plans may go */
   TrsvCall(Tune(p, &p->first, t ? U : L, (TrsvPlaces){t ? column : row, NULL}, t ? u : l, memory, t ? upper : lower, seconds / 2, stream));
   TrsvCall(Tune(p, &p->second, t ? L : U, (TrsvPlaces){NULL, t ? row : column}, t ? l : u, memory, t ? lower : upper, start + seconds - TrsvSeconds(), stream));
   return TrsvPairJoin(p);

@@ -20,9 +20,9 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "vocabulary.cuh"
-#include "ag.h"
-#include "ag_model.h"
+#include "device/vocabulary.cuh"
+#include "papers/ag/ag.h"
+#include "papers/ag/ag_model.h"
 
 enum {
   WIDTH = 4 /* entries of a row that a lane polls at once */
@@ -360,7 +360,7 @@ static void AgDescribe(const TrsvPlan *plan, char *line, size_t size)
 
 static const TrsvSetting settings[] = {{"scheme", TrsvAgWords, TrsvAgParse}, {NULL, NULL, NULL}};
 
-const TrsvAlgorithm TrsvAg = {
+TRSV_ALGORITHM(TrsvAg) = {
   .name       = "ag",
   .source     = "AG-SpTRSV (ACM TACO 21(4), 2024): any scheme of its space",
   .memory     = TRSV_DEVICE,

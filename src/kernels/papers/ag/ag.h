@@ -7,7 +7,7 @@
 #ifndef TRSV_AG_H
 #define TRSV_AG_H
 
-#include "impl.h"
+#include "solve/plan/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

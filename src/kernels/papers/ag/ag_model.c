@@ -9,8 +9,8 @@
 */
 #include <math.h>
 #include <string.h>
-#include "ag_model.h"
-#include "ag_weights.h"
+#include "papers/ag/ag_model.h"
+#include "papers/ag/ag_weights.h"
 
 void TrsvAgFeatures(const TrsvMatrix *A, const TrsvAnalysis *analysis, double f[AG_FEATURES])
 {

@@ -4,7 +4,7 @@
 #ifndef TRSV_AG_MODEL_H
 #define TRSV_AG_MODEL_H
 
-#include "ag.h"
+#include "papers/ag/ag.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,7 +9,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "ag.h"
+#include "papers/ag/ag.h"
 
 /* What a plan needs while it is made. */
 typedef struct {

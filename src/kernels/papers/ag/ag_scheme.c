@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ag.h"
+#include "papers/ag/ag.h"
 
 const char TrsvAgWords[] = "words joined by commas: nw:2..32, ng:1..32, sw_rnnz:0..32 or inf, reorder or natural, merge_fixed:1..32, merge_avg:1..32 or merge_thresh:1..32, rg_sequential or rg_balance, ws_hardware, ws_rr, ws_balance or ws_locality, alpha:0, 2, 4, 8 or inf";
 

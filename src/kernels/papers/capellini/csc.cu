@@ -17,8 +17,8 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "vocabulary.cuh"
-#include "natural.h"
+#include "device/vocabulary.cuh"
+#include "papers/capellini/natural.h"
 
 enum {
   WARPS = 4,
@@ -170,7 +170,7 @@ static void CscDestroy(TrsvPlan *plan)
   free(c);
 }
 
-const TrsvAlgorithm TrsvCsc = {
+TRSV_ALGORITHM(TrsvCsc) = {
   .name       = "csc",
   .source     = "SyncFree (Liu et al., Euro-Par 2016), columns with atomics",
   .memory     = TRSV_DEVICE,

@@ -18,8 +18,8 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "vocabulary.cuh"
-#include "natural.h"
+#include "device/vocabulary.cuh"
+#include "papers/capellini/natural.h"
 
 enum {
   WARPS  = 4,
@@ -162,7 +162,7 @@ static void FusionDestroy(TrsvPlan *plan)
   free(f);
 }
 
-const TrsvAlgorithm TrsvFusion = {
+TRSV_ALGORITHM(TrsvFusion) = {
   .name       = "fusion",
   .source     = "CapelliniSpTRSV (ICPP 2020), Section 4.4, and YuenyeungSpTRSV (TPDS 2021), rows to threads or warps",
   .memory     = TRSV_DEVICE,

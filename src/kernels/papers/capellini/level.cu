@@ -16,8 +16,8 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "vocabulary.cuh"
-#include "natural.h"
+#include "device/vocabulary.cuh"
+#include "papers/capellini/natural.h"
 
 enum {
   BLOCK = 128,
@@ -128,7 +128,7 @@ static void LevelDestroy(TrsvPlan *plan)
   free(l);
 }
 
-const TrsvAlgorithm TrsvLevel = {
+TRSV_ALGORITHM(TrsvLevel) = {
   .name       = "level",
   .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 2, level sets",
   .memory     = TRSV_DEVICE,

@@ -3,8 +3,8 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "vocabulary.cuh"
-#include "natural.h"
+#include "device/vocabulary.cuh"
+#include "papers/capellini/natural.h"
 
 /* One thread for each value, and one for each diagonal. No thread waits for another. */
 template <class T> static __global__ void natural_gather(long entries, int rows, int lower, const int *offsets, const int *source, const T *from, T *values, T *inverse)

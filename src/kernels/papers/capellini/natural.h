@@ -5,7 +5,7 @@
 #ifndef TRSV_NATURAL_H
 #define TRSV_NATURAL_H
 
-#include "impl.h"
+#include "solve/plan/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

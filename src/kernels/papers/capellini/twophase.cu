@@ -15,8 +15,8 @@
    Same bits: each row is one thread's sum in the order of its entries.
 */
 #include <string.h>
-#include "vocabulary.cuh"
-#include "natural.h"
+#include "device/vocabulary.cuh"
+#include "papers/capellini/natural.h"
 
 enum {
   BLOCK = 128
@@ -87,7 +87,7 @@ static TrsvError TwoPhaseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
   return plan->precision == TRSV_FLOAT ? Launch<float>(n, b, x, stream) : Launch<double>(n, b, x, stream);
 }
 
-const TrsvAlgorithm TrsvTwoPhase = {
+TRSV_ALGORITHM(TrsvTwoPhase) = {
   .name       = "twophase",
   .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 4, two-phase",
   .memory     = TRSV_DEVICE,

@@ -13,8 +13,8 @@
    for each other only after their polls. By induction on the position every wait ends; patience bounds it if memory fails.
    Same bits: each lane sums in the order of its entries, and the lanes' sums are added in a fixed tree.
 */
-#include "vocabulary.cuh"
-#include "ordered.h"
+#include "device/vocabulary.cuh"
+#include "solve/rows/ordered.h"
 
 enum {
   WARPS   = 4,
@@ -81,7 +81,7 @@ static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream st
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, b, x, stream) : Launch<double>(o, b, x, stream);
 }
 
-const TrsvAlgorithm TrsvWarp = {
+TRSV_ALGORITHM(TrsvWarp) = {
   .name       = "warp",
   .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 3, warp-level in CSR",
   .memory     = TRSV_DEVICE,
@@ -90,5 +90,5 @@ const TrsvAlgorithm TrsvWarp = {
   .set_values = TrsvOrderedSetValues,
   .solve      = WarpSolve,
   .destroy    = TrsvOrderedDestroy,
-  .traits     = TRSV_TAKES_PLACES,
+  .traits     = TRSV_TAKES_PLACES | TRSV_WARP_LEVEL,
 };

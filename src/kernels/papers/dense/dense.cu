@@ -27,7 +27,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "dense.cuh"
+#include "papers/dense/dense.cuh"
 
 enum {
   ROWS       = 128,  /* of a block of threads, where a thread has a row */

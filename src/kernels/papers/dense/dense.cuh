@@ -8,7 +8,8 @@
 #ifndef TRSV_DENSE_CUH
 #define TRSV_DENSE_CUH
 
-#include "vocabulary.cuh"
+#include "device/vocabulary.cuh"
+#include "papers/dense/dense.h"
 
 enum {
   DENSE_TILE  = 32,

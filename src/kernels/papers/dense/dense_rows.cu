@@ -16,7 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "dense.cuh"
+#include "papers/dense/dense.cuh"
+#include "solve/solve.h"
 
 enum {
   TRAILING = 64,    /* rows of a trailing block, at least */
@@ -423,7 +424,7 @@ static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
   if (n > 0 && (size_t)n < size && dense->settings.launches) (void)snprintf(line + n, size - (size_t)n, " steps=launches");
 }
 
-const TrsvAlgorithm TrsvDenseRows = {
+TRSV_ALGORITHM(TrsvDenseRows) = {
   .name       = "dense",
   .source     = "Dense Lower Triangular Solver (a course report): dense blocks of a sparse triangle",
   .memory     = TRSV_DEVICE,

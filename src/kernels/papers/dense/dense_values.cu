@@ -15,7 +15,7 @@
 */
 #include <math.h>
 #include <stdlib.h>
-#include "dense.cuh"
+#include "papers/dense/dense.cuh"
 
 enum {
   TILE = DENSE_TILE * DENSE_TILE,

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "recblock.h"
-#include "recblock_kernels.cuh"
+#include "papers/recblock/recblock.h"
+#include "papers/recblock/recblock_kernels.cuh"
 
 typedef struct {
   TrsvRecblocks      blocks; /* its large arrays are on the device alone */
@@ -291,7 +291,7 @@ static void RecblockDestroy(TrsvPlan *plan)
 
 static void RecblockDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvRecblockSettingsPrint(&((const Recblock *)plan->data)->blocks, line, size); }
 
-const TrsvAlgorithm TrsvRecblock = {
+TRSV_ALGORITHM(TrsvRecblock) = {
   .name       = "recblock",
   .source     = "recursive blocks (Lu, Niu and Liu, ICPP 2020)",
   .memory     = TRSV_DEVICE,

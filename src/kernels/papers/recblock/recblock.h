@@ -12,7 +12,7 @@
 #ifndef TRSV_RECBLOCK_H
 #define TRSV_RECBLOCK_H
 
-#include "impl.h"
+#include "solve/plan/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

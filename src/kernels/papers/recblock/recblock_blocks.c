@@ -10,7 +10,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "recblock.h"
+#include "papers/recblock/recblock.h"
 
 enum {
   SHORT         = 64,     /* entries that are sorted by insertion */

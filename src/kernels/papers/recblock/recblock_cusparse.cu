@@ -4,9 +4,9 @@
    Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection for SpTRSV", the fourth kernel, for a structure that is nearly serial; there csrsv2.
 */
 #include <stdlib.h>
-#include "cusparse.cuh"
-#include "vocabulary.cuh"
-#include "recblock.h"
+#include "papers/cusparse.cuh"
+#include "device/vocabulary.cuh"
+#include "papers/recblock/recblock.h"
 
 struct TrsvRecblockSpsv {
   cusparseHandle_t     handle;

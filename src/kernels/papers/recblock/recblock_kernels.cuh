@@ -14,7 +14,8 @@
 #ifndef TRSV_RECBLOCK_KERNELS_CUH
 #define TRSV_RECBLOCK_KERNELS_CUH
 
-#include "vocabulary.cuh"
+#include "device/vocabulary.cuh"
+#include "solve/plan/plan.h"
 
 enum {
   RECBLOCK_BLOCK = 128

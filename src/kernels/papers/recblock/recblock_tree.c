@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "recblock.h"
+#include "papers/recblock/recblock.h"
 
 static const char *const types[]      = {"column", "row", "recursive", NULL};
 static const char *const thresholds[] = {"paper", "fitted", NULL};

@@ -3,7 +3,7 @@
    chunk_solve.cu; the layout: chunk.h.
 */
 #include <math.h>
-#include "chunk.cuh"
+#include "solve/chunk/chunk.cuh"
 
 static const void *Kernel(TrsvPrecision precision, const TrsvChunkSettings *s, bool reciprocals) { return (precision == TRSV_FLOAT ? ChunkKernelOf<float> : ChunkKernelOf<double>)(s, reciprocals); }
 
@@ -32,9 +32,9 @@ static TrsvError ChunkSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
 
 static const void *Reciprocals(const TrsvPlan *plan) { return Kernel(plan->precision, &((const Chunk *)plan->data)->schedule.settings, true); }
 
-extern "C" int TrsvChunkHasReciprocals(const TrsvPlan *plan) { return plan && plan->algorithm == &TrsvChunk && plan->rows && Reciprocals(plan); }
+static int HasReciprocals(const TrsvPlan *plan) { return !!Reciprocals(plan); }
 
-extern "C" TrsvError TrsvChunkReciprocals(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+static TrsvError ChunkReciprocals(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
   Chunk *c = (Chunk *)plan->data;
 
@@ -43,7 +43,9 @@ extern "C" TrsvError TrsvChunkReciprocals(TrsvPlan *plan, const void *b, void *x
   return (plan->precision == TRSV_FLOAT ? ChunkSolveBy<float> : ChunkSolveBy<double>)(c, true, c->rows, c->rows, false, b, x, stream);
 }
 
-extern "C" TrsvError TrsvChunkReciprocalsOver(TrsvPlan *plan, TrsvStream stream) { return TrsvSyncStart(&((Chunk *)plan->data)->sync, stream); }
+static TrsvError ChunkOver(TrsvPlan *plan, TrsvStream stream) { return TrsvSyncStart(&((Chunk *)plan->data)->sync, stream); }
+
+static const TrsvPivotSolve by_reciprocals = {HasReciprocals, ChunkReciprocals, ChunkOver, TrsvChunkGetValues};
 
 static void ChunkDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvChunkSettingsPrint(&TrsvChunkPlanSchedule(plan)->settings, line, size); }
 
@@ -86,7 +88,7 @@ static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrec
   return start + chain + Crowded(c, s, chain) + TrsvChunkApart(c, s) + TrsvChunkBeside(c, s, precision);
 }
 
-const TrsvAlgorithm TrsvChunk = {
+TRSV_ALGORITHM(TrsvChunk) = {
   .name       = "chunk",
   .source     = "this project: scheduled chunks, solved in shared memory",
   .memory     = TRSV_DEVICE,
@@ -98,5 +100,7 @@ const TrsvAlgorithm TrsvChunk = {
   .predict    = ChunkPredict,
   .choices    = CHUNK_CHOICES,
   .describe   = ChunkDescribe,
-  .traits     = TRSV_TAKES_PLACES | TRSV_SCHEDULED | TRSV_NEEDS_CLUSTERS,
+  .shared_bytes = CHUNK_SHARED,
+  .pivots     = &by_reciprocals,
+  .traits     = TRSV_TAKES_PLACES | TRSV_SCHEDULED | TRSV_BOTH_ANALYSES,
 };

@@ -4,8 +4,8 @@
 #ifndef TRSV_CHUNK_CUH
 #define TRSV_CHUNK_CUH
 
-#include "vocabulary.cuh"
-#include "chunk.h"
+#include "device/vocabulary.cuh"
+#include "solve/chunk/chunk.h"
 
 /* Where the values of records come from, stage by stage, in each by place, without gaps. In an entry, 0 is nothing, 1 a one, 2 + where all else. The
    entries of a row are near its diagonal in the values, where these stand in the order of its columns: a byte each is enough then. */
@@ -81,6 +81,7 @@ TrsvError TrsvChunkReady(TrsvPrecision, TrsvChunkSettings *);
 /* Set-up: chunk_plan.cu. */
 TrsvError TrsvChunkAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
 TrsvError TrsvChunkSetValues(TrsvPlan *, const void *values, TrsvStream);
+TrsvError TrsvChunkGetValues(const TrsvPlan *, void *values, TrsvStream);
 void      TrsvChunkDestroy(TrsvPlan *);
 
 /* The front of shared memory, before the zero cell. */

@@ -7,7 +7,7 @@
    Mapping: a thread for each use, record, import or chunk. Nothing crosses threads within a launch but flags that all who set them set alike,
    and maxima.
 */
-#include "chunk_graph.cuh"
+#include "solve/chunk/chunk_emission.cuh"
 
 static __global__ void cells_uses(const ChunkEmission e, unsigned *used, int *numbers)
 {

@@ -11,7 +11,7 @@
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
 
-#include "chunk.cuh"
+#include "solve/chunk/chunk.cuh"
 
 /* What it needs to know of plan and chunk. */
 struct ChunkWork {

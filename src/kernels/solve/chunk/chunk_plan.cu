@@ -3,8 +3,8 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "chunk.cuh"
-#include "chunk_graph.cuh"
+#include "solve/chunk/chunk.cuh"
+#include "solve/chunk/chunk_emission.cuh"
 
 /* A thread for each place; rows and places are 1 + what they say, 0 stays. */
 static __global__ void chunk_places(size_t places, const int *rows, const int *map, int *to)
@@ -196,7 +196,7 @@ TrsvError TrsvChunkSetValues(TrsvPlan *plan, const void *values, TrsvStream stre
   return (plan->precision == TRSV_FLOAT ? ChunkGather<float> : ChunkGather<double>)(c, values, stream);
 }
 
-extern "C" TrsvError TrsvChunkGetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
+TrsvError TrsvChunkGetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
 {
   const Chunk *c = (const Chunk *)plan->data;
 

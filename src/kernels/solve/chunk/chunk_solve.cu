@@ -17,8 +17,8 @@
    waits for imports, NaN takes the place of what did not come, and all other waits follow.
    Same bits: each sum has one order, fixed by the schedule.
 */
-#include "chunk.cuh"
-#include "chunk_compute.cuh"
+#include "solve/chunk/chunk.cuh"
+#include "solve/chunk/chunk_compute.cuh"
 
 /* --- the warps that help --- */
 

@@ -2,4 +2,4 @@
    chunk_solve.cu in single precision.
 */
 #define TRSV_REAL float
-#include "chunk_solve.cu"
+#include "solve/chunk/chunk_solve.cu"

@@ -3,7 +3,7 @@
 
    Mapping: a block for each stage, a thread for each place of a record. None waits for another, but for the sums that say where its values start.
 */
-#include "chunk.cuh"
+#include "solve/chunk/chunk.cuh"
 
 /* A thread's record, with a thread for each place of a stage: where its values come from. */
 struct ChunkOwn {

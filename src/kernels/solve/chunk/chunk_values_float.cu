@@ -2,4 +2,4 @@
    chunk_values.cu in single precision.
 */
 #define TRSV_REAL float
-#include "chunk_values.cu"
+#include "solve/chunk/chunk_values.cu"

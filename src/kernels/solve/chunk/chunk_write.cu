@@ -8,8 +8,8 @@
    what crosses threads does so at its barriers, or by shuffles.
 */
 #include <limits.h>
-#include "chunk.cuh"
-#include "chunk_graph.cuh"
+#include "solve/chunk/chunk.cuh"
+#include "solve/chunk/chunk_emission.cuh"
 
 /* --- cells that change hands --- */
 

@@ -11,8 +11,8 @@
 */
 #include <limits.h>
 #include <string.h>
-#include "ordered.h"
-#include "pattern.cuh"
+#include "solve/rows/ordered.h"
+#include "analysis/pattern.cuh"
 
 enum {
   BLOCK   = 256,

@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "pattern.cuh"
-#include "ordered.h"
+#include "analysis/pattern.cuh"
+#include "solve/rows/ordered.h"
 
 /* One thread for each value. No thread waits for another. */
 template <class T> static __global__ void ordered_gather(long off, int rows, const int *source, const T *from, T *values, T *inverse)

@@ -10,7 +10,7 @@
 #ifndef TRSV_ORDERED_H
 #define TRSV_ORDERED_H
 
-#include "impl.h"
+#include "solve/plan/plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,14 +42,15 @@ void      TrsvOrderedDestroy(TrsvPlan *);
 TrsvError TrsvOrderedLimit(TrsvOrdered *, const void *kernel, int block, double level_sets_ahead);
 
 /* A pair of plans of `thread` in one launch: thread.cu. */
-struct TrsvThreadPair {
+typedef struct {
+  TrsvFused          fused;
   TrsvPrecision      precision;
   int                rows;
   const TrsvOrdered *first, *second;
   size_t             shared_bytes; /* of a launch */
   void              *between;      /* [rows] the first solution by row, each its own flag; none is ready between launches */
   TrsvSync           sync;
-};
+} TrsvThreadPair;
 
 /* Words [n] with no solution ready. */
 TrsvError TrsvOrderedReady(TrsvPrecision, long n, void *words, TrsvStream);

@@ -15,8 +15,8 @@
    Same bits: those of `thread`, each sum in the order of its row's entries.
 */
 #include <math.h>
-#include "vocabulary.cuh"
-#include "ordered.h"
+#include "device/vocabulary.cuh"
+#include "solve/rows/ordered.h"
 
 enum {
   BLOCK = 128,
@@ -168,7 +168,7 @@ static double RecomputePredict(const TrsvCosts *c, const TrsvStatistics *s, Trsv
   return launch + (1 + s->levels / 2) * (hop + crowd * log10(s->level_mean + 1) + dependency * fmin(s->row_mean - 1, 24) + scattered * TrsvScattered(s) * s->rows) + entry * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvRecompute = {
+TRSV_ALGORITHM(TrsvRecompute) = {
   .name       = "recompute",
   .source     = "this project: thread-level, every second level set computed again in place of waited for",
   .memory     = TRSV_DEVICE,

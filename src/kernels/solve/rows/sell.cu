@@ -21,8 +21,8 @@
 */
 #include <math.h>
 #include <stdio.h>
-#include "pattern.cuh"
-#include "sell.h"
+#include "analysis/pattern.cuh"
+#include "solve/rows/sell.h"
 
 enum {
   TURNS = 3 /* in which chains are solved without a branch between them: those of runs of a grid */
@@ -252,7 +252,7 @@ static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPreci
   return launch + levels * hop + fmax(entry * (double)s->nnz, same * s->shared * (double)(s->nnz - s->rows));
 }
 
-const TrsvAlgorithm TrsvSell = {
+TRSV_ALGORITHM(TrsvSell) = {
   .name       = "sell",
   .source     = "block multicolour solves, slices of 32 rows (SELL): Iwashita et al. (IPDPS 2012, CCF THPC 2020)",
   .memory     = TRSV_DEVICE,

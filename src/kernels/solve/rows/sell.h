@@ -9,7 +9,7 @@
 #define TRSV_SELL_H
 
 #include <limits.h>
-#include "ordered.h"
+#include "solve/rows/ordered.h"
 
 enum {
   BLOCK            = 256,

@@ -11,8 +11,8 @@
 */
 #include <limits.h>
 #include <string.h>
-#include "pattern.cuh"
-#include "sell.h"
+#include "analysis/pattern.cuh"
+#include "solve/rows/sell.h"
 
 enum {
   FEW = 512 /* level sets up to which slices are looked for */

@@ -13,8 +13,8 @@
    have the ticket. Patience bounds a wait if memory fails, and the search ends as soon as one level set is beyond the limit.
    Same bits: whole numbers.
 */
-#include "pattern.cuh"
-#include "sell.h"
+#include "analysis/pattern.cuh"
+#include "solve/rows/sell.h"
 
 enum {
   STRETCH = 1024

@@ -20,8 +20,8 @@
 */
 #include <math.h>
 #include <stdlib.h>
-#include "vocabulary.cuh"
-#include "ordered.h"
+#include "device/vocabulary.cuh"
+#include "solve/rows/ordered.h"
 
 enum {
   BLOCK = 128,
@@ -149,19 +149,34 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, plan->early, b, x, stream) : Launch<double>(o, plan->early, b, x, stream);
 }
 
-extern "C" TrsvError TrsvThreadPairReady(TrsvThreadPair *p, TrsvStream stream) { return TrsvOrderedReady(p->precision, p->rows, p->between, stream); }
+static TrsvError PairReady(TrsvFused *pair, TrsvStream stream)
+{
+  TrsvThreadPair *p = (TrsvThreadPair *)pair;
+
+  return TrsvOrderedReady(p->precision, p->rows, p->between, stream);
+}
 
 template <class T> static TrsvError MakePair(TrsvThreadPair *p)
 {
   auto kernel = thread_pair<T>;
 
   TrsvCall(TrsvSyncCreate(&p->sync));
-  TrsvCall(TrsvThreadPairReady(p, NULL));
+  TrsvCall(PairReady(&p->fused, NULL));
   TrsvCall(TrsvDeviceAllow((const void *)kernel));
   return TrsvDeviceFinish();
 }
 
-extern "C" TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvThreadPair **pair)
+static void PairDestroy(TrsvFused **pair)
+{
+  TrsvThreadPair *p = (TrsvThreadPair *)*pair;
+
+  if (!p) return;
+  TrsvSyncDestroy(&p->sync);
+  free(p);
+  *pair = NULL;
+}
+
+static TrsvError PairCreate(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvFused **pair)
 {
   TrsvThreadPair *p;
   TrsvError       error;
@@ -169,6 +184,8 @@ extern "C" TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan 
   *pair = NULL;
   p     = (TrsvThreadPair *)calloc(1, sizeof(*p));
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a pair of plans");
+  *pair           = &p->fused;
+  p->fused.launch = first->algorithm->pair;
   p->precision    = first->precision;
   p->rows         = first->rows;
   p->between      = between;
@@ -176,8 +193,7 @@ extern "C" TrsvError TrsvThreadPairCreate(const TrsvPlan *first, const TrsvPlan 
   p->second       = (const TrsvOrdered *)second->data;
   p->shared_bytes = min(p->first->shared_bytes, p->second->shared_bytes);
   error           = p->precision == TRSV_FLOAT ? MakePair<float>(p) : MakePair<double>(p);
-  if (error) TrsvThreadPairDestroy(&p);
-  *pair = p;
+  if (error) PairDestroy(pair);
   return error;
 }
 
@@ -189,26 +205,19 @@ template <class T> static TrsvError LaunchPair(const TrsvThreadPair *p, const vo
   return TrsvDeviceLaunched("thread_pair");
 }
 
-extern "C" TrsvError TrsvThreadPairSolve(TrsvThreadPair *p, const void *b, void *x, TrsvStream stream)
+static TrsvError PairSolve(TrsvFused *pair, const void *b, void *x, TrsvStream stream)
 {
+  TrsvThreadPair *p     = (TrsvThreadPair *)pair;
   const TrsvError error = TrsvSyncStart(&p->sync, stream);
 
   if (error) { /* who gave up has not read what came */
-    (void)TrsvThreadPairReady(p, stream);
+    (void)PairReady(pair, stream);
     return error;
   }
   return p->precision == TRSV_FLOAT ? LaunchPair<float>(p, b, x, stream) : LaunchPair<double>(p, b, x, stream);
 }
 
-extern "C" void TrsvThreadPairDestroy(TrsvThreadPair **pair)
-{
-  TrsvThreadPair *p = *pair;
-
-  if (!p) return;
-  TrsvSyncDestroy(&p->sync);
-  free(p);
-  *pair = NULL;
-}
+static const TrsvPairLaunch in_one_launch = {PairCreate, PairReady, PairSolve, PairDestroy};
 
 /* A launch; a hop through L2 for each level set, dearer where many rows poll, and where their values are all over a memory that no cache holds; what crosses
    the memory, and what long rows keep a warp waiting for that holds a chain of them. Launch, hop, crowd and entry fit the solves of 93 matrices, both
@@ -221,7 +230,7 @@ static double ThreadPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPre
   return launch + s->levels * (hop + crowd * log10(s->level_mean + 1) + scattered * TrsvScattered(s) * s->rows) + (entry + long_entry * chains) * (double)s->nnz;
 }
 
-const TrsvAlgorithm TrsvThread = {
+TRSV_ALGORITHM(TrsvThread) = {
   .name       = "thread",
   .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first",
   .memory     = TRSV_DEVICE,
@@ -231,5 +240,6 @@ const TrsvAlgorithm TrsvThread = {
   .solve      = ThreadSolve,
   .destroy    = TrsvOrderedDestroy,
   .predict    = ThreadPredict,
-  .traits     = TRSV_TAKES_PLACES,
+  .pair       = &in_one_launch,
+  .traits     = TRSV_TAKES_PLACES | TRSV_THREAD_LEVEL,
 };

@@ -9,7 +9,7 @@
 
    Mapping: a thread for each position or partial sum. Nothing crosses threads within a launch but counters.
 */
-#include "chunk_graph.cuh"
+#include "solve/schedule/chunk_graph.cuh"
 
 enum { LEVELS = 8 }; /* of a tree: more than 2^31 dependencies have */
 

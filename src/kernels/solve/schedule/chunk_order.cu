@@ -13,7 +13,7 @@
    it (thread.cu).
    Same result: the order of a position's words depends on the run, their maximum does not.
 */
-#include "chunk_graph.cuh"
+#include "solve/schedule/chunk_graph.cuh"
 
 static const unsigned EMPTY = 0xffffffffu;
 

@@ -15,7 +15,7 @@
    Same result: the times of other chunks do not depend on when they are seen, and lanes get what room there is by number.
 */
 #include <stddef.h>
-#include "chunk_place.cuh"
+#include "solve/schedule/chunk_place.cuh"
 
 static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int from, int near_from, int count, int me, unsigned lane)
 {

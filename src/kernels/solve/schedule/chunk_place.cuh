@@ -8,7 +8,7 @@
 #ifndef TRSV_CHUNK_PLACE_CUH
 #define TRSV_CHUNK_PLACE_CUH
 
-#include "chunk_graph.cuh"
+#include "solve/schedule/chunk_graph.cuh"
 
 enum {
   SLOTS    = 8, /* batches that are fetched ahead */

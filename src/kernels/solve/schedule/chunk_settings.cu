@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "chunk_graph.cuh"
+#include "solve/schedule/chunk_graph.cuh"
 
 static TrsvChunkSettings chosen_for_all;
 static int               overridden;

@@ -4,7 +4,8 @@
 #ifndef TRSV_INVERSE_CUH
 #define TRSV_INVERSE_CUH
 
-#include "pattern.cuh"
+#include "analysis/pattern.cuh"
+#include "solve/plan/plan.h"
 
 enum {
   INVERSE_GROUP = 32,

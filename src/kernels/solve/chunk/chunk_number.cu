@@ -7,8 +7,8 @@
    Mapping: a thread for each record. Nothing crosses threads within a launch.
 */
 #include <limits.h>
-#include "chunk.cuh"
-#include "chunk_graph.cuh"
+#include "solve/chunk/chunk.cuh"
+#include "solve/chunk/chunk_emission.cuh"
 
 static __global__ void emit_keys(const ChunkEmission e, unsigned *keys, int *nodes)
 {

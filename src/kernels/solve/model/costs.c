@@ -9,7 +9,7 @@
 */
 #include <math.h>
 #include <pthread.h>
-#include "impl.h"
+#include "solve/model/costs.h"
 
 /* An H200 at 1.98 GHz, by calibrate.cu: about the medians of the runs in results/calibration.txt; of a byte the middle between copies that follow each
    other and those that other processes come between. */

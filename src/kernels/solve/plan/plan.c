@@ -3,20 +3,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "impl.h"
-
-TrsvError TrsvEntries(const TrsvMatrix *A, int *entries)
-{
-  if (A->memory == TRSV_DEVICE) return TrsvDeviceDownload(entries, A->offsets + A->rows, sizeof(int), NULL);
-  *entries = A->offsets[A->rows];
-  return TRSV_SUCCESS;
-}
-
-void TrsvFree(TrsvMemory memory, void *pointer)
-{
-  if (memory == TRSV_HOST) free(pointer);
-  else TrsvDeviceFree(pointer);
-}
+#include "solve/plan/plan.h"
 
 /* A copy of an array in the other memory. */
 static TrsvError Move(TrsvMemory to, size_t count, const int *from, int **copy)
@@ -73,14 +60,14 @@ static TrsvError Keep(TrsvPlan *plan, TrsvMemory there, const int *given, const 
   if (!given) return TRSV_SUCCESS;
   if (memory != there) error = Move(memory, (size_t)plan->rows, given, &copy);
   else {
-    error = memory == TRSV_HOST ? TrsvAlloc(index, &copy) : TrsvDeviceAlloc(index, &copy);
+    error = TrsvAllocIn(memory, index, &copy);
     if (!error && memory == TRSV_HOST) memcpy(copy, given, index);
     else if (!error) error = TrsvDeviceCopy(copy, given, index, NULL);
   }
   *kept = copy;
   TrsvCall(error);
   plan->bytes += index + vector;
-  return memory == TRSV_HOST ? TrsvAlloc(vector, permuted) : TrsvDeviceAlloc(vector, permuted);
+  return TrsvAllocIn(memory, vector, permuted);
 }
 
 static TrsvError KeepPlaces(TrsvPlan *plan, TrsvMemory there)
@@ -92,6 +79,13 @@ static TrsvError KeepPlaces(TrsvPlan *plan, TrsvMemory there)
   TrsvCall(Keep(plan, there, given.from, &plan->places.from, &plan->permuted[0]));
   return Keep(plan, there, given.to, &plan->places.to, &plan->permuted[1]);
 }
+
+const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
+const char *TrsvAlgorithmSource(const TrsvAlgorithm *a) { return a->source; }
+TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
+int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & TRSV_BITS_VARY) != 0; }
+
+int TrsvAlgorithmRuns(const TrsvAlgorithm *a) { return !a->shared_bytes || TrsvDeviceHolds(a->shared_bytes); }
 
 TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, const char *settings, TrsvPlan **plan)
 {
@@ -126,17 +120,6 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
   if (error) TrsvPlanDestroy(&p);
   *plan = p;
   return error;
-}
-
-TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPlaces *places, const TrsvAlgorithm *algorithm, int alone, TrsvError *instead, TrsvPlan **plan)
-{
-  const TrsvAlgorithm *thread = TrsvAlgorithmFind("thread");
-  const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, NULL, plan);
-
-  *instead = TRSV_SUCCESS;
-  if (algorithm->memory == TRSV_HOST || algorithm == thread || (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone))) return error;
-  *instead = error;
-  return TrsvPlanCreatePlaced(A, analysis, source, values, places, thread, NULL, plan);
 }
 
 static TrsvError Fill(TrsvPlan *plan, const void *values, TrsvMemory memory, TrsvStream stream)
@@ -194,6 +177,14 @@ static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, int early, TrsvSt
 TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream) { return Solve(plan, b, x, 0, stream); }
 
 TrsvError TrsvPlanSolveNext(TrsvPlan *plan, const void *b, void *x, TrsvStream stream) { return Solve(plan, b, x, !plan->fresh, stream); }
+
+int TrsvPlanFindsPivots(const TrsvPlan *plan) { return plan && plan->rows && plan->algorithm->pivots && plan->algorithm->pivots->can(plan); }
+
+TrsvError TrsvPlanReciprocals(TrsvPlan *plan, const void *b, void *x, TrsvStream stream) { return plan->algorithm->pivots->reciprocals(plan, b, x, stream); }
+
+TrsvError TrsvPlanReciprocalsOver(TrsvPlan *plan, TrsvStream stream) { return plan->algorithm->pivots->over(plan, stream); }
+
+TrsvError TrsvPlanGetValues(const TrsvPlan *plan, void *values, TrsvStream stream) { return plan->algorithm->pivots->get_values(plan, values, stream); }
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *plan) { return plan->algorithm; }
 

@@ -21,8 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "chunk.h"
-#include "inverse.cuh"
+#include "solve/chunk/chunk.h"
+#include "solve/inverse/inverse.cuh"
 
 enum {
   WARPS = 4, /* groups of a block of threads in the multiplication */
@@ -242,7 +242,7 @@ static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
   if (n > 0 && (size_t)n < size) TrsvChunk.describe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
 }
 
-const TrsvAlgorithm TrsvInverse = {
+TRSV_ALGORITHM(TrsvInverse) = {
   .name       = "inverse",
   .source     = "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)",
   .memory     = TRSV_DEVICE,
@@ -254,5 +254,6 @@ const TrsvAlgorithm TrsvInverse = {
   .predict    = InversePredict,
   .choices    = 1,
   .describe   = InverseDescribe,
-  .traits     = TRSV_TAKES_PLACES | TRSV_SCHEDULED | TRSV_NEEDS_CLUSTERS,
+  .shared_bytes = CHUNK_SHARED,
+  .traits     = TRSV_TAKES_PLACES | TRSV_SCHEDULED,
 };

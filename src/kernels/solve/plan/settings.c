@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "impl.h"
+#include "solve/plan/plan.h"
 
 enum {
   VALUE = 96 /* characters of a value */

@@ -6,8 +6,9 @@
    Nobody waits for anybody. Same result: sums and extremes of whole numbers.
 */
 #include <limits.h>
-#include "inverse.cuh"
-#include "chunk_graph.cuh"
+#include "solve/chunk/chunk.h"
+#include "solve/inverse/inverse.cuh"
+#include "solve/schedule/chunk_graph.cuh"
 
 typedef unsigned long long Sum;
 

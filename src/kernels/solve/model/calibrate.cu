@@ -12,7 +12,8 @@
    here 20 ms, ends it, and 0 is written: not measured.
 */
 #include <stdlib.h>
-#include "vocabulary.cuh"
+#include "solve/model/costs.h"
+#include "device/vocabulary.cuh"
 
 enum {
   ROUNDS = 32, /* that count: a first one brings both sides together */
