@@ -47,9 +47,8 @@ $(shell mkdir -p $(BUILD); echo '$(PETSC_DIR) $(PETSC_ARCH)' | cmp -s - $(BUILD)
 endif
 
 CUDA := $(if $(WITH_CUDA),1,0)
-C    := $(wildcard src/pc/*.c) $(filter-out $(if $(WITH_CUDA),%/device_none.c),$(wildcard src/kernels/*/*.c src/kernels/*/*/*.c))
+C    := $(wildcard src/pc/*.c) $(if $(WITH_CUDA),,src/kernels/without_cuda.c) $(wildcard src/kernels/*/*.c src/kernels/*/*/*.c)
 CU   := $(if $(WITH_CUDA),$(wildcard src/kernels/*/*.cu src/kernels/*/*/*.cu))
-ROOMS := -Isrc/kernels $(addprefix -I,$(sort $(dir $(wildcard src/kernels/*/*.c* src/kernels/*/*/*.c*))))
 OBJ  := $(C:%.c=$(BUILD)/obj/%.o) $(CU:%.cu=$(BUILD)/obj/%.cu.o)
 
 .DEFAULT_GOAL := lib
@@ -70,10 +69,10 @@ $(LIB): $(OBJ)
 COMPILE.dep = -MMD -MP -MF $(@:.o=.d)
 $(BUILD)/obj/%.o: %.c $(CONFIG)
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude $(ROOMS) $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
+	$(call say,CC)$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
 $(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
 	@mkdir -p $(@D)
-	$(call say,CUDAC)$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) $(ROOMS) -DTRSV_CUDA $(COMPILE.dep) $< -o $@
+	$(call say,CUDAC)$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) -Isrc/kernels -DTRSV_CUDA $(COMPILE.dep) $< -o $@
 -include $(OBJ:.o=.d)
 
 info:
