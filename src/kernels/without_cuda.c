@@ -16,21 +16,21 @@ NONE(TrsvDeviceUpload, void *device, const void *host, size_t bytes, TrsvStream 
 NONE(TrsvDeviceDownload, void *host, const void *device, size_t bytes, TrsvStream stream)
 NONE(TrsvDeviceCopy, void *to, const void *from, size_t bytes, TrsvStream stream)
 NONE(TrsvDeviceClear, void *device, size_t bytes, TrsvStream stream)
-NONE(TrsvDeviceStage, const void *host, size_t bytes, void *pointer, TrsvStream stream)
-NONE(TrsvDeviceFinish, void)
+NONE(TrsvScratchUpload, const void *host, size_t bytes, void *pointer, TrsvStream stream)
+NONE(TrsvDeviceSynchronize, void)
 NONE(TrsvDeviceCurrent, int *device)
 NONE(TrsvDeviceTimerCreate, TrsvTimer **timer)
 NONE(TrsvDeviceTimerStart, TrsvTimer *timer, TrsvStream stream)
 NONE(TrsvDeviceTimerStop, TrsvTimer *timer, TrsvStream stream)
 NONE(TrsvDeviceTimerRead, TrsvTimer *timer, double *seconds)
-NONE(TrsvDeviceTogether, TrsvError (*run)(void *), void *first, void *second)
+NONE(TrsvRunInterleaved, TrsvError (*run)(void *), void *first, void *second)
 NONE(TrsvDevicePermute, int n, const int *index, int scatter, TrsvPrecision precision, const void *from, void *to,
      TrsvStream stream)
 NONE(TrsvDeviceError, const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
      double *error, TrsvStream stream)
 NONE(TrsvCalibrate, size_t copied, TrsvMeasured *measured)
 NONE(TrsvDeviceAnalyse, const TrsvMatrix *A, TrsvAnalysis *analysis)
-NONE(TrsvDeviceAcross, const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
+NONE(TrsvDeviceHeightsFromTranspose, const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *source)
 NONE(TrsvDeviceOrder, int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
 NONE(TrsvDeviceAsymmetry, int rows, const int *offsets, const int *columns, TrsvPrecision precision,
@@ -50,10 +50,10 @@ NONE(TrsvFactorCusparse, TrsvFactor *f, const int *offsets, const int *columns, 
 
 void   TrsvDeviceFree(void *pointer) { }
 void   TrsvDeviceFreeWord(unsigned *word) { }
-void   TrsvDeviceRelease(void *device, TrsvStream stream) { }
+void   TrsvScratchFree(void *device, TrsvStream stream) { }
 void   TrsvDeviceTimerDestroy(TrsvTimer **timer) { }
-int    TrsvDeviceHolds(size_t shared_bytes) { return 0; }
+int    TrsvDeviceSupportsClusters(size_t shared_bytes) { return 0; }
 size_t TrsvDeviceHeld(void) { return 0; }
 size_t TrsvDevicePeak(void) { return 0; }
 void   TrsvDeviceMark(void) { }
-void   TrsvDeviceApart(void) { }
+void   TrsvDisablePool(void) { }

@@ -139,7 +139,7 @@ static TrsvError OrderOnce(void *data)
 
   TrsvCall(TrsvOrderBMC(o->rows, o->offsets, o->columns, o->values, TRSV_DEVICE, 0, &made));
   error = TrsvDeviceCopy(o->order, made->order, sizeof(int) * (size_t)made->rows, NULL);
-  if (!error) error = TrsvDeviceFinish();
+  if (!error) error = TrsvDeviceSynchronize();
   TrsvOrderingDestroy(&made);
   return error;
 }

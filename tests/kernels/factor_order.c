@@ -199,8 +199,8 @@ static void Upper(void)
     failed = k < 2 || SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f && (k > 1 || f), "place %ld: error %d, factor %p", k - 1, (int)error, (void *)f);
-    if (f && k < 2) Expect(!choice.bmc && (!f->above) == (k == 1) && (!f->analysis->across) == (k == 1), "%s: %s", TrsvAlgorithmName(asked), choice.why);
-    if (f && k > 1 && failed && !choice.bmc) kept += !f->analysis->across;
+    if (f && k < 2) Expect(!choice.bmc && (!f->upper_analysis) == (k == 1) && (!f->analysis->heights) == (k == 1), "%s: %s", TrsvAlgorithmName(asked), choice.why);
+    if (f && k > 1 && failed && !choice.bmc) kept += !f->analysis->heights;
     TrsvFactorDestroy(&f);
     Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k - 1, SimtLive(), live);
   }

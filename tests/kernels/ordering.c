@@ -301,8 +301,8 @@ static void Errors(void)
   for (int e = 0; e < 3; e++) {
     int *device, *d;
 
-    ExpectError(TrsvDeviceStage(e < 2 ? offsets : falling, sizeof(offsets), &device, NULL), TRSV_SUCCESS, "offsets");
-    ExpectError(TrsvDeviceStage((const int *[]){above, below, good}[e], sizeof(good), &d, NULL), TRSV_SUCCESS, "columns");
+    ExpectError(TrsvScratchUpload(e < 2 ? offsets : falling, sizeof(offsets), &device, NULL), TRSV_SUCCESS, "offsets");
+    ExpectError(TrsvScratchUpload((const int *[]){above, below, good}[e], sizeof(good), &d, NULL), TRSV_SUCCESS, "columns");
     ExpectError(TrsvOrderBMC(2, device, d, NULL, TRSV_DEVICE, 0, &o), TRSV_ERR_STRUCTURE, (const char *[]){"a column past the last, on the device", "below zero, there", "falling offsets, there"}[e]);
     TrsvDeviceFree(device);
     TrsvDeviceFree(d);
@@ -336,8 +336,8 @@ static void RandomFaults(void)
       if (RandomBelow(&rng, 2)) columns[RandomBelow(&rng, stored)] = value;
       else offsets[RandomBelow(&rng, rows)] = value;
     }
-    ExpectError(TrsvDeviceStage(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets");
-    ExpectError(TrsvDeviceStage(columns, sizeof(int) * (size_t)stored, &c, NULL), TRSV_SUCCESS, "columns");
+    ExpectError(TrsvScratchUpload(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets");
+    ExpectError(TrsvScratchUpload(columns, sizeof(int) * (size_t)stored, &c, NULL), TRSV_SUCCESS, "columns");
     error = TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, 0, &host);
     there = TrsvOrderBMC(rows, o, c, NULL, TRSV_DEVICE, 0, &device);
     *(error ? &refused : &made) += 1;
@@ -401,8 +401,8 @@ static void GivesUp(void)
   Begin("bmc: a word is lost");
   for (int i = 0; i <= 2 * HALF; i++) offsets[i] = i < HALF ? 0 : i - HALF;
   for (int i = 0; i < HALF; i++) columns[i] = i;
-  ExpectError(TrsvDeviceStage(offsets, sizeof(offsets), &o, NULL), TRSV_SUCCESS, "offsets");
-  ExpectError(TrsvDeviceStage(columns, sizeof(columns), &c, NULL), TRSV_SUCCESS, "columns");
+  ExpectError(TrsvScratchUpload(offsets, sizeof(offsets), &o, NULL), TRSV_SUCCESS, "offsets");
+  ExpectError(TrsvScratchUpload(columns, sizeof(columns), &c, NULL), TRSV_SUCCESS, "columns");
   SimtSettings.resident = 1; /* the first block ends before the second starts */
   SimtSettings.bounded  = 1;
   SimtSettings.loser    = "bmc_words";

@@ -27,9 +27,9 @@ static void CheckDevice(int rows, const int *offsets, const int *columns, const 
   double       *v = NULL;
   TrsvOrdering *device = NULL;
 
-  if (!ExpectError(TrsvDeviceStage(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets")) goto done;
-  if (!ExpectError(TrsvDeviceStage(columns, sizeof(int) * (size_t)offsets[rows], &c, NULL), TRSV_SUCCESS, "columns")) goto done;
-  if (values && !ExpectError(TrsvDeviceStage(values, sizeof(double) * (size_t)offsets[rows], &v, NULL), TRSV_SUCCESS, "values")) goto done;
+  if (!ExpectError(TrsvScratchUpload(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets")) goto done;
+  if (!ExpectError(TrsvScratchUpload(columns, sizeof(int) * (size_t)offsets[rows], &c, NULL), TRSV_SUCCESS, "columns")) goto done;
+  if (values && !ExpectError(TrsvScratchUpload(values, sizeof(double) * (size_t)offsets[rows], &v, NULL), TRSV_SUCCESS, "values")) goto done;
   if (!ExpectError(TrsvOrderBMC(rows, o, c, v, TRSV_DEVICE, size, &device), TRSV_SUCCESS, "TrsvOrderBMC on the device")) goto done;
   if (!Expect(device->rows == rows && device->colours == host->colours && device->memory == TRSV_DEVICE, "on the device %d colours, not %d", device->colours, host->colours)) goto done;
   ExpectError(TrsvDeviceDownload(order, device->order, sizeof(int) * (size_t)rows, NULL), TRSV_SUCCESS, "order");

@@ -70,7 +70,7 @@ static void Check(const Case *c, int variant, int multiprocessors)
 
   SimtSettings.multiprocessors = multiprocessors;
   plan = MakePlan(&T.view, NULL, T.offsets[rows], TrsvAlgorithmFind("chunk"));
-  s    = plan ? &TrsvChunkPlanSchedule(plan)->settings : NULL;
+  s    = plan ? &TrsvChunkPlanSummary(plan)->settings : NULL;
   SimtDefaults();
   if (s) {
     const int reach = Reach(&T.view, s->chunks);

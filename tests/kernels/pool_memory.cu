@@ -88,11 +88,11 @@ TrsvError Check(cudaError_t e, const char *what) { return e ? TrsvFail(TRSV_ERR_
 #define TrsvDeviceFreeWord   tested_free_word
 #define TrsvDeviceAlloc      tested_alloc
 #define TrsvDeviceFree       tested_free
-#define TrsvDeviceRoom       tested_room
-#define TrsvDeviceRelease    tested_release
-#define TrsvDeviceReleases   tested_releases
+#define TrsvScratchAlloc       tested_room
+#define TrsvScratchFree    tested_release
+#define TrsvScratchFrees   tested_releases
 #define TrsvDeviceSettle     tested_settle
-#define TrsvDeviceApart      tested_apart
+#define TrsvDisablePool      tested_apart
 #define TrsvDeviceHeld       tested_held
 #define TrsvDevicePeak       tested_peak
 #define TrsvDeviceMark       tested_mark
@@ -113,7 +113,7 @@ static void *Room(size_t bytes)
 {
   void *memory;
 
-  ExpectError(tested_room(bytes, &memory, NULL), TRSV_SUCCESS, "TrsvDeviceRoom");
+  ExpectError(tested_room(bytes, &memory, NULL), TRSV_SUCCESS, "TrsvScratchAlloc");
   return memory;
 }
 

@@ -62,7 +62,7 @@ void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigne
   s->row_mean      = (double)nnz / rows;
   s->row_variation = sqrt(fmax(0, (double)squares / rows - s->row_mean * s->row_mean)) / s->row_mean;
   s->level_mean    = (double)rows / s->levels;
-  s->distance      = off ? (double)distance / (double)off : 0;
+  s->mean_offset      = off ? (double)distance / (double)off : 0;
   s->row_bandwidth = (double)profile / rows;
   /* the first bias stands outside its logarithm: so read, Equation 1 gives the values of the paper's Table 6 */
   s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
@@ -117,8 +117,8 @@ static TrsvError Measure(const TrsvMatrix *A, int level[], TrsvStatistics *s)
     profile += (unsigned)farthest;
     squares += (unsigned long long)length * (unsigned long long)length;
   }
-  s->chained = rows ? (double)chained / rows : 0;
-  s->shared  = Shared(A);
+  s->chain_fraction = rows ? (double)chained / rows : 0;
+  s->hub_fraction  = Shared(A);
   TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance, profile);
   return TRSV_SUCCESS;
 }
@@ -139,7 +139,7 @@ static void SortByLevel(int rows, const int level[], int order[], int levels[], 
     if (size > s->level_max) s->level_max = size;
     span += (unsigned long long)size * (unsigned long long)(set[size - 1 - TRSV_SPAN_LEFT_OUT(size)] - set[TRSV_SPAN_LEFT_OUT(size)]);
   }
-  s->span = rows ? (double)span / rows : 0;
+  s->level_span = rows ? (double)span / rows : 0;
 }
 
 /* The level sets and the statistics of a triangle on the host, into an analysis that is zeroed; the caller frees what is in it after an error. */
@@ -175,10 +175,10 @@ TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
   return error;
 }
 
-TrsvError TrsvAnalysisAcross(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
+TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 {
   if (L->memory == TRSV_HOST || lower->statistics.levels <= TRSV_FEW_LEVELS || upper->statistics.levels <= TRSV_FEW_LEVELS) return TRSV_SUCCESS;
-  const TrsvError error = TrsvDeviceAcross(L, lower, U, upper);
+  const TrsvError error = TrsvDeviceHeightsFromTranspose(L, lower, U, upper);
   return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* it can be done without */
 }
 
@@ -197,7 +197,7 @@ static TrsvError Run(void *analysing)
 static TrsvError RunBoth(Analysing *first, Analysing *second)
 {
   if (first->A->memory == TRSV_DEVICE) {
-    const TrsvError error = TrsvDeviceTogether(Run, first, second);
+    const TrsvError error = TrsvRunInterleaved(Run, first, second);
 
     if (error != TRSV_ERR_MEMORY) return error;
     TrsvAnalysisDestroy(first->analysis); /* there may be enough for one at a time */
@@ -214,7 +214,7 @@ TrsvError TrsvAnalyseBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis
 
   *lower = *upper = NULL;
   error  = RunBoth(&first, &second);
-  if (!error) error = TrsvAnalysisAcross(L, *lower, U, *upper);
+  if (!error) error = TrsvHeightsFromTranspose(L, *lower, U, *upper);
   if (!error) return TRSV_SUCCESS;
   TrsvAnalysisDestroy(lower);
   TrsvAnalysisDestroy(upper);

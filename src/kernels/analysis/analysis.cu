@@ -7,7 +7,7 @@
 */
 #include <limits.h>
 #include <stdlib.h>
-#include "analysis/pattern.cuh"
+#include "analysis/triangle_view.cuh"
 #include "analysis/sample.h"
 
 enum {
@@ -29,7 +29,7 @@ typedef struct {
 } Found;
 
 /* For what comes next, where words are given: those of all rows and as many behind them are cleared, as many more number the rows. */
-static __global__ void analysis_check(const Pattern A, unsigned *word, Found *found)
+static __global__ void analysis_check(const TriangleView A, unsigned *word, Found *found)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(Sum, sums, 4);
@@ -106,14 +106,14 @@ static __global__ void analysis_check(const Pattern A, unsigned *word, Found *fo
 /* Where each level set starts, from the words of all rows in order. */
 static __global__ void analysis_bounds(int rows, int levels, const unsigned *sorted, int *start)
 {
-  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int p = trsv_index();
 
   if (p < rows && (!p || sorted[p] != sorted[p - 1])) start[sorted[p] - 1] = p;
   if (p == 0) start[levels] = rows;
 }
 
 /* The statistic `shared`, by one block. */
-static __device__ void analysis_sample(const Pattern &A, int entries, Sum *found)
+static __device__ void analysis_sample(const TriangleView &A, int entries, Sum *found)
 {
   TRSV_SHARED(unsigned, bin, TRSV_BINS);
   TRSV_SHARED(Sum, all, 1);
@@ -137,9 +137,9 @@ static __device__ void analysis_sample(const Pattern &A, int entries, Sum *found
 }
 
 /* A thread for each level set. sums: the span; and, by the first block, what shared is made of, of a matrix that is known to be sound. */
-static __global__ void analysis_span(const Pattern A, int entries, int levels, const int *start, const int *order, Sum *sums)
+static __global__ void analysis_span(const TriangleView A, int entries, int levels, const int *start, const int *order, Sum *sums)
 {
-  const int l = (int)(blockIdx.x * blockDim.x + threadIdx.x), first = l < levels ? start[l] : 0, size = l < levels ? start[l + 1] - first : 0, out = TRSV_SPAN_LEFT_OUT(size);
+  const int l = trsv_index(), first = l < levels ? start[l] : 0, size = l < levels ? start[l + 1] - first : 0, out = TRSV_SPAN_LEFT_OUT(size);
   const Sum mine = warp_sum(size ? (Sum)size * (Sum)(order[first + size - 1 - out] - order[first + out]) : 0);
 
   if (threadIdx.x % 32 == 0) (void)atomicAdd(sums, mine);
@@ -147,7 +147,7 @@ static __global__ void analysis_span(const Pattern A, int entries, int levels, c
 }
 
 /* The row of each entry, and its place among all. */
-static __global__ void analysis_entries(const Pattern A, int *row, int *place)
+static __global__ void analysis_entries(const TriangleView A, int *row, int *place)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first);
@@ -163,7 +163,7 @@ static __global__ void analysis_entries(const Pattern A, int *row, int *place)
 /* One thread for each entry of the transpose, and for each of its rows and one more: the first entry whose column is not smaller. */
 static __global__ void analysis_turn(int rows, int entries, const unsigned *sorted, const int *source, const int *row, int *offsets, int *columns)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int k = trsv_index();
 
   if (k < entries) columns[k] = row[source[k]];
   if (k > rows) return;
@@ -203,8 +203,8 @@ static TrsvError Check(const TrsvMatrix *A, unsigned *word, Found *room, Found *
     return TrsvCheckStart(A, found->start);
   }
   TrsvCall(TrsvDeviceClear(room, sizeof(*room), NULL));
-  TRSV_LAUNCH(analysis_check, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), word, room);
-  TrsvCall(TrsvDeviceLaunched("analysis_check"));
+  TRSV_LAUNCH(analysis_check, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), word, room);
+  TrsvCall(TrsvDeviceCheckLaunch("analysis_check"));
   if (word) TrsvCall(TrsvSearchLevels(A, &room->wrong, word, word + A->rows, &room->search));
   TrsvCall(TrsvDeviceDownload(found, room, sizeof(*found), NULL));
   TrsvCall(TrsvCheckStart(A, found->start));
@@ -224,12 +224,12 @@ static TrsvError LevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, un
   if (!rows) return TrsvDeviceClear(a->levels, sizeof(int), NULL);
   TrsvCall(TrsvSortLevels(rows, levels, word, sorted, (int *)sorted + rows, a->order));
   TRSV_LAUNCH(analysis_bounds, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, levels, levels > 1 ? sorted : word, a->levels);
-  TrsvCall(TrsvDeviceLaunched("analysis_bounds"));
-  TRSV_LAUNCH(analysis_span, TrsvBlocks(levels, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), entries, levels, (const int *)a->levels, (const int *)a->order, sum);
-  TrsvCall(TrsvDeviceLaunched("analysis_span"));
+  TrsvCall(TrsvDeviceCheckLaunch("analysis_bounds"));
+  TRSV_LAUNCH(analysis_span, TrsvBlocks(levels, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), entries, levels, (const int *)a->levels, (const int *)a->order, sum);
+  TrsvCall(TrsvDeviceCheckLaunch("analysis_span"));
   TrsvCall(TrsvDeviceDownload(found, sum, sizeof(found), NULL));
-  a->statistics.span   = (double)found[0] / rows;
-  a->statistics.shared = TrsvShared(found[1], entries, entries - (A->diagonal == TRSV_DIAGONAL_UNIT ? 0 : rows));
+  a->statistics.level_span   = (double)found[0] / rows;
+  a->statistics.hub_fraction = TrsvShared(found[1], entries, entries - (A->diagonal == TRSV_DIAGONAL_UNIT ? 0 : rows));
   return TRSV_SUCCESS;
 }
 
@@ -245,7 +245,7 @@ static TrsvError Analyse(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
   a->statistics.levels    = (int)found.search.levels;
   a->statistics.level_max = (int)found.search.widest;
   a->statistics.bandwidth = (int)found.bandwidth;
-  a->statistics.chained   = A->rows ? (double)found.chained / A->rows : 0;
+  a->statistics.chain_fraction   = A->rows ? (double)found.chained / A->rows : 0;
   TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
   return LevelSets(A, a, found.entries, word, room->sums);
 }
@@ -256,9 +256,9 @@ extern "C" TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
   TrsvError error;
 
   TrsvCall(TrsvCheckStart(A, 0));
-  TrsvCall(TrsvDeviceRoom(sizeof(*room) + 3 * sizeof(unsigned) * (size_t)A->rows, &room, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(*room) + 3 * sizeof(unsigned) * (size_t)A->rows, &room, NULL));
   error = Analyse(A, room, a);
-  TrsvDeviceRelease(room, NULL);
+  TrsvScratchFree(room, NULL);
   return error;
 }
 
@@ -268,24 +268,24 @@ extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int 
   int      *row;
   TrsvError error;
 
-  TrsvCall(TrsvDeviceRoom(sizeof(*room), &room, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(*room), &room, NULL));
   error = Check(A, NULL, room, &found);
-  TrsvDeviceRelease(room, NULL);
+  TrsvScratchFree(room, NULL);
   TrsvCall(error);
   const size_t entries = (size_t)found.entries;
-  TrsvCall(TrsvDeviceRoom(3 * sizeof(int) * entries, &row, NULL)); /* and each entry's place; and sorted columns */
+  TrsvCall(TrsvScratchAlloc(3 * sizeof(int) * entries, &row, NULL)); /* and each entry's place; and sorted columns */
   int *const      place  = row + entries;
   unsigned *const sorted = (unsigned *)place + entries;
 
   if (A->rows) {
-    TRSV_LAUNCH(analysis_entries, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), row, place);
-    error = TrsvDeviceLaunched("analysis_entries");
+    TRSV_LAUNCH(analysis_entries, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), row, place);
+    error = TrsvDeviceCheckLaunch("analysis_entries");
   }
   if (!error) error = TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, place, source);
   if (!error) {
     TRSV_LAUNCH(analysis_turn, TrsvBlocks(max(A->rows + 1, found.entries), BLOCK), BLOCK, 0, (TrsvStream)NULL, A->rows, found.entries, sorted, source, row, offsets, columns);
-    error = TrsvDeviceLaunched("analysis_turn");
+    error = TrsvDeviceCheckLaunch("analysis_turn");
   }
-  TrsvDeviceRelease(row, NULL);
+  TrsvScratchFree(row, NULL);
   return error;
 }

@@ -44,14 +44,14 @@ typedef struct {
   int    levels;      /* level sets: 1 + the longest chain of dependencies */
   int    level_max;   /* rows in the largest level set */
   double level_mean;  /* rows / levels */
-  double distance;    /* mean |row - column| over the entries off the diagonal */
+  double mean_offset;    /* mean |row - column| over the entries off the diagonal */
   int    bandwidth;   /* |row - column| at most */
   double row_bandwidth; /* |row - column| of a row's farthest dependency, 0 where it has none: mean over the rows, the profile over their number */
-  double span;        /* rows between the first and the last of a level set, a tenth of it at either end left out: mean over the rows */
-  double late;        /* of products of `inverse`: dependencies of a row that get ready right before it, mean; 0: not known */
-  double chained;     /* rows that depend on the one solved right before them, over all rows; 0: not known of products of `inverse` */
+  double level_span;        /* rows between the first and the last of a level set, a tenth of it at either end left out: mean over the rows */
+  double late_per_row;        /* of products of `inverse`: dependencies of a row that get ready right before it, mean; 0: not known */
+  double chain_fraction;     /* rows that depend on the one solved right before them, over all rows; 0: not known of products of `inverse` */
   double granularity; /* parallel granularity, CapelliniSpTRSV (ICPP 2020) Equation 1, bases 10, biases 0.01 */
-  double shared;      /* dependencies on rows that more than 120 others depend on, but for 120 of each: over all, from a sample of 4,096; of products that of T, or 0 */
+  double hub_fraction;      /* dependencies on rows that more than 120 others depend on, but for 120 of each: over all, from a sample of 4,096; of products that of T, or 0 */
 } TrsvStatistics;
 
 /* The result of TrsvAnalyse: statistics, and the rows in an order in which each follows all it depends on. */
@@ -62,7 +62,7 @@ struct TrsvAnalysis {
   int           *levels; /* [statistics.levels + 1] where each level set starts in order */
   double         seconds;
 
-  const TrsvAnalysis *across; /* where it is known: that of the matrix's other triangle, whose levels are the lengths of the chains of dependents here; else NULL */
+  const TrsvAnalysis *heights; /* where it is known: that of the matrix's other triangle, whose levels are the lengths of the chains of dependents here; else NULL */
 };
 
 /* Checks that a matrix is a triangle that can be solved, and finds its level sets, O(rows + nnz), where the matrix lives.
@@ -95,9 +95,9 @@ static inline int TrsvRegular(const TrsvStatistics *s) { return s->bandwidth > 0
 
 /* 1 where dependencies are anywhere, and the rows of a level set beside those of others, as by chance, so that values come from all over memory; 0 where
    dependencies are near by, or where level sets stand together, as colours do. */
-static inline double TrsvScattered(const TrsvStatistics *s)
+static inline double TrsvCacheMissFactor(const TrsvStatistics *s)
 {
-  const double far = s->rows ? 4 * s->distance / s->rows - 0.25 : 0, beside = s->rows ? (s->span * s->levels / s->rows - 2) / 4 : 0;
+  const double far = s->rows ? 4 * s->mean_offset / s->rows - 0.25 : 0, beside = s->rows ? (s->level_span * s->levels / s->rows - 2) / 4 : 0;
 
   return far > 0 && beside > 0 ? (far < 1 ? far : 1) * (beside < 1 ? beside : 1) : 0;
 }
@@ -108,10 +108,10 @@ TrsvError TrsvDeviceAnalyse(const TrsvMatrix *, TrsvAnalysis *);
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);
 
 /* Lets the analyses of L and U lead across to each other, where they are on the device, deep, and the levels of the one are heights of the other. */
-TrsvError TrsvAnalysisAcross(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
+TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
 
-/* across.cu: whether they are; and the level of each row, or turned, of each from the last to the first */
-TrsvError TrsvDeviceAcross(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
+/* heights.cu: whether they are; and the level of each row, or turned, of each from the last to the first */
+TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *, int turned, int *level);
 
 enum {

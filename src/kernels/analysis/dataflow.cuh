@@ -8,19 +8,19 @@
    Mapping: a block takes ticket after ticket; that of ticket t has rows t * DATAFLOW_BLOCK onwards, thread by thread. A thread waits for four
    dependencies of its row at a time, in the order in which the pass lists them: four after four where the last of them are mostly there last, else each
    for itself, so that one that is late holds up no others; while more than LONG are left, the whole warp takes on many at once.
-   There are no more blocks than the device holds, beside those of another launch where there is one (together.cu), which would else begin when all of
+   There are no more blocks than the device holds, beside those of another launch where there is one (interleave.cu), which would else begin when all of
    these are done.
    Memory order: a word is its own flag, 0 until it is there: in device memory, and once more in shared memory for the rows of the same block,
    so that a chain of neighbours goes from thread to thread there. Nothing else crosses threads.
    Why it ends: a row waits for rows before it only. Those of smaller tickets are done, or with blocks that have started. Warps of a
    block share no barrier between two tickets. The threads of a warp take turns together (thread.cu), each turn looks at what every
-   one of them waits for, and no turn waits. By induction on the row every wait ends; patience bounds it if memory fails.
+   one of them waits for, and no turn waits. By induction on the row every wait ends; spin bounds it if memory fails.
 */
 #ifndef TRSV_DATAFLOW_CUH
 #define TRSV_DATAFLOW_CUH
 
 #include <limits.h>
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 
 enum {
   DATAFLOW_BLOCK  = 256,
@@ -83,7 +83,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
   int                 wanted[DATAFLOW_QUAD];                                              /* those that the row waits for */
   unsigned            begin  = 0, rest = DATAFLOW_REST;
   auto                known  = pass.known(done ? 0 : r);
-  TrsvPatience        patience;
+  TrsvSpinLimit        spin;
 
   mine = 0;
 #pragma unroll
@@ -206,7 +206,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
       trsv_sleep(rest);
       rest  = min(2 * rest, (unsigned)DATAFLOW_REST_MOST);
       there = asks || (d >= 0 && dataflow_find(pass, w, d));
-      if (left > DATAFLOW_LONG || (d >= 0 && !there)) more = patience.more(sync);
+      if (left > DATAFLOW_LONG || (d >= 0 && !there)) more = spin.more(sync);
     } while (!__any_sync(all, there || !more) && __any_sync(all, d >= 0));
     if (!more) { /* it goes without */
       left = 0;
@@ -232,8 +232,8 @@ static inline TrsvError DataflowBlocks(int rows, int passes, int held, unsigned 
 /* What the blocks of a launch share, zeros at first, and what a caller puts behind it. */
 enum {
   DATAFLOW_TICKET,
-  DATAFLOW_GAVE_UP,
-  DATAFLOW_TOLD, /* nobody looks before the launch is over */
+  DATAFLOW_ABORT_DEVICE,
+  DATAFLOW_ABORT_HOST, /* nobody looks before the launch is over */
   DATAFLOW_STATES
 };
 
@@ -242,9 +242,9 @@ static inline TrsvSync DataflowSync(unsigned *state)
   TrsvSync sync;
 
   sync.ticket   = state + DATAFLOW_TICKET;
-  sync.gave_up  = state + DATAFLOW_GAVE_UP;
-  sync.told     = state + DATAFLOW_TOLD;
-  sync.patience = TrsvPatienceLimit();
+  sync.abort_device  = state + DATAFLOW_ABORT_DEVICE;
+  sync.abort_host     = state + DATAFLOW_ABORT_HOST;
+  sync.timeout = TrsvTimeoutLimit();
   return sync;
 }
 

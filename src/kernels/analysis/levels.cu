@@ -7,7 +7,7 @@
    Same bits: the largest of some numbers, whatever order they arrive in.
 */
 #include "analysis/dataflow.cuh"
-#include "analysis/pattern.cuh"
+#include "analysis/triangle_view.cuh"
 
 /* What a row's level is found from: words are 1 + the level of their rows. */
 struct LevelKnown {
@@ -24,15 +24,15 @@ struct LevelKnown {
 struct LevelPass {
   static constexpr bool sorted = true;
 
-  Pattern A;
+  TriangleView A;
   int     rows, size, step;
 
   LevelPass(const TrsvMatrix *T, int size) : A(T), rows(A.rows), size(size), step(A.lower ? 1 : -1) { }
 
-  __device__ __forceinline__ int        place(int r) const { return A.turn(r); }
-  __device__ __forceinline__ int        count(int r) const { return A.entries(A.turn(r)); }
-  __device__ __forceinline__ int        begin(int r) const { return A.entry(A.turn(r), 0); }
-  __device__ __forceinline__ int        dependency(int k) const { return A.turn(A.columns[k]); }
+  __device__ __forceinline__ int        place(int r) const { return A.row_of(r); }
+  __device__ __forceinline__ int        count(int r) const { return A.entries(A.row_of(r)); }
+  __device__ __forceinline__ int        begin(int r) const { return A.entry(A.row_of(r), 0); }
+  __device__ __forceinline__ int        dependency(int k) const { return A.row_of(A.columns[k]); }
   __device__ __forceinline__ int        row(int r) const { return r; }
   __device__ __forceinline__ LevelKnown known(int r) const { return {0, r - r % size}; }
   __device__ __forceinline__ unsigned   word(const LevelKnown &known, int, const DataflowWords &) const { return known.level + 1; }
@@ -89,14 +89,14 @@ static TrsvError Launch(const TrsvMatrix *A, int size, int searches, const unsig
 
   TrsvCall(DataflowBlocks(A->rows, searches, HELD, &blocks));
   TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, LevelPass(A, size), (unsigned)searches, wrong, word, count, search, DataflowSync(search->state));
-  return TrsvDeviceLaunched("levels_find");
+  return TrsvDeviceCheckLaunch("levels_find");
 }
 
 TrsvError TrsvSearchLevels(const TrsvMatrix *A, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search) { return Launch(A, 1, 1, wrong, word, count, search); }
 
 TrsvError TrsvSearchEnded(const TrsvSearch *found)
 {
-  return found->state[DATAFLOW_GAVE_UP] ? TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvPatienceLimit()) : TRSV_SUCCESS;
+  return found->state[DATAFLOW_ABORT_DEVICE] ? TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvTimeoutLimit()) : TRSV_SUCCESS;
 }
 
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, unsigned *word, int *levels)
@@ -107,12 +107,12 @@ TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, uns
 
   for (int n = 0; n < searches; n++) levels[n] = 0;
   if (!A->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvDeviceRoom(bytes, &room, NULL));
+  TrsvCall(TrsvScratchAlloc(bytes, &room, NULL));
   error = TrsvDeviceClear(room, bytes, NULL);
   if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * (size_t)A->rows, NULL);
   if (!error) error = Launch(A, size, searches, NULL, word, NULL, room);
   if (!error) error = TrsvDeviceDownload(found, room, bytes, NULL);
-  TrsvDeviceRelease(room, NULL);
+  TrsvScratchFree(room, NULL);
   TrsvCall(error);
   for (int n = 0; n < searches; n++) levels[n] = (int)found[n].levels;
   return TrsvSearchEnded(&found[0]);

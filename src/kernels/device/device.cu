@@ -49,17 +49,17 @@ extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t b
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }
 
-extern "C" TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
+extern "C" TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvStream stream)
 {
   TrsvError error;
 
-  TrsvCall(TrsvDeviceRoom(bytes, pointer, stream));
+  TrsvCall(TrsvScratchAlloc(bytes, pointer, stream));
   error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
-  if (error) TrsvDeviceRelease(*(void **)pointer, stream);
+  if (error) TrsvScratchFree(*(void **)pointer, stream);
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceFinish(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
+extern "C" TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
 
 extern "C" TrsvError TrsvDeviceCurrent(int *device) { return Check(cudaGetDevice(device), "cudaGetDevice"); }
 
@@ -130,7 +130,7 @@ extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_
   if (blocks >= 32) return TRSV_SUCCESS; /* what the hardware allows anyhow */
   int bytes = all / (blocks + 1) - reserved + 1024; /* too much for one block more */
   if (bytes > most - 1024) bytes = most - 1024;     /* the kernel's own static shared memory */
-  TrsvCall(TrsvDeviceAllow(kernel)); /* not these alone: the kernel has other launches */
+  TrsvCall(TrsvDeviceSetMaxShared(kernel)); /* not these alone: the kernel has other launches */
   *shared_bytes = (size_t)bytes;
   return TRSV_SUCCESS;
 }
@@ -167,7 +167,7 @@ extern "C" TrsvError TrsvDeviceHasClusters(int *has)
 }
 
 /* Asked once of each device: every choice of an algorithm hangs on it. */
-extern "C" int TrsvDeviceHolds(size_t shared_bytes)
+extern "C" int TrsvDeviceSupportsClusters(size_t shared_bytes)
 {
   enum { DEVICES = 64 };
   static std::atomic<int> known[DEVICES]; /* 1 + bytes of a block, 1 where there are no clusters; 0: not asked yet */
@@ -183,7 +183,7 @@ extern "C" int TrsvDeviceHolds(size_t shared_bytes)
   return held > 1 && (size_t)held > shared_bytes;
 }
 
-extern "C" TrsvError TrsvDeviceAllow(const void *kernel)
+extern "C" TrsvError TrsvDeviceSetMaxShared(const void *kernel)
 {
   cudaFuncAttributes now;
   int                device, most, clusters;
@@ -196,7 +196,7 @@ extern "C" TrsvError TrsvDeviceAllow(const void *kernel)
   return clusters ? Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "cudaFuncSetAttribute") : TRSV_SUCCESS;
 }
 
-struct TrsvRecording {
+struct TrsvDeviceGraph {
   TrsvError (*launch)(void *, TrsvStream);
   void           *data;
   cudaGraphExec_t exec;
@@ -225,13 +225,13 @@ static TrsvError Capture(TrsvError (*launch)(void *, TrsvStream), void *data, cu
   return error ? error : Check(end, "cudaStreamEndCapture");
 }
 
-extern "C" TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvRecording **graph)
+extern "C" TrsvError TrsvDeviceGraphCreate(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvDeviceGraph **graph)
 {
   cudaStream_t stream;
   cudaGraph_t  recorded = NULL;
   TrsvError    error;
 
-  *graph = (TrsvRecording *)calloc(1, sizeof(**graph));
+  *graph = (TrsvDeviceGraph *)calloc(1, sizeof(**graph));
   if (!*graph) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a graph");
   (*graph)->launch = launch;
   (*graph)->data   = data;
@@ -244,11 +244,11 @@ extern "C" TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *, TrsvStream), v
   }
   if (!error) error = Check(cudaGraphInstantiate(&(*graph)->exec, recorded, 0), "cudaGraphInstantiate");
   if (recorded) (void)cudaGraphDestroy(recorded);
-  if (error) TrsvDeviceForget(graph);
+  if (error) TrsvDeviceGraphDestroy(graph);
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceReplay(TrsvRecording *graph, TrsvStream stream)
+extern "C" TrsvError TrsvDeviceGraphLaunch(TrsvDeviceGraph *graph, TrsvStream stream)
 {
   cudaStreamCaptureStatus status;
 
@@ -257,7 +257,7 @@ extern "C" TrsvError TrsvDeviceReplay(TrsvRecording *graph, TrsvStream stream)
   return Check(cudaGraphLaunch(graph->exec, stream), "cudaGraphLaunch");
 }
 
-extern "C" void TrsvDeviceForget(TrsvRecording **graph)
+extern "C" void TrsvDeviceGraphDestroy(TrsvDeviceGraph **graph)
 {
   if (!*graph) return;
   if ((*graph)->exec) (void)cudaGraphExecDestroy((*graph)->exec);
@@ -265,4 +265,4 @@ extern "C" void TrsvDeviceForget(TrsvRecording **graph)
   *graph = NULL;
 }
 
-extern "C" TrsvError TrsvDeviceLaunched(const char *kernel) { return Check(cudaGetLastError(), kernel); }
+extern "C" TrsvError TrsvDeviceCheckLaunch(const char *kernel) { return Check(cudaGetLastError(), kernel); }

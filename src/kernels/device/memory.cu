@@ -203,9 +203,9 @@ extern "C" void TrsvDeviceFree(void *memory)
 }
 
 /* Only work in the default stream, behind what used it before there, may be given what has not been waited for. */
-extern "C" TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream stream) { return Take(bytes, !stream, (void **)pointer); }
+extern "C" TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream stream) { return Take(bytes, !stream, (void **)pointer); }
 
-extern "C" void TrsvDeviceRelease(void *memory, TrsvStream stream)
+extern "C" void TrsvScratchFree(void *memory, TrsvStream stream)
 {
   if (stream) return TrsvDeviceFree(memory);
   (void)pthread_mutex_lock(&pool_lock);
@@ -214,7 +214,7 @@ extern "C" void TrsvDeviceRelease(void *memory, TrsvStream stream)
   (void)pthread_mutex_unlock(&pool_lock);
 }
 
-extern "C" size_t TrsvDeviceReleases(void)
+extern "C" size_t TrsvScratchFrees(void)
 {
   (void)pthread_mutex_lock(&pool_lock);
   const size_t releases = pool.turns;
@@ -232,7 +232,7 @@ extern "C" void TrsvDeviceSettle(TrsvStream stream, size_t releases)
   (void)pthread_mutex_unlock(&pool_lock);
 }
 
-extern "C" void TrsvDeviceApart(void)
+extern "C" void TrsvDisablePool(void)
 {
   (void)pthread_mutex_lock(&pool_lock);
   least = most_spare = 0;

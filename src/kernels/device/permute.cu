@@ -1,11 +1,11 @@
 /*
    Vectors of the device in another order; one thread for each value.
 */
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 
 template <class T> static __global__ void permute(int n, const int *index, int scatter, const T *from, T *to)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i >= n) return;
   if (scatter) to[index[i]] = from[i];
@@ -19,5 +19,5 @@ extern "C" TrsvError TrsvDevicePermute(int n, const int *index, int scatter, Trs
   if (!n) return TRSV_SUCCESS;
   if (precision == TRSV_FLOAT) TRSV_LAUNCH((permute<float>), grid, 256, 0, stream, n, index, scatter, (const float *)from, (float *)to);
   else TRSV_LAUNCH((permute<double>), grid, 256, 0, stream, n, index, scatter, (const double *)from, (double *)to);
-  return TrsvDeviceLaunched("permute");
+  return TrsvDeviceCheckLaunch("permute");
 }

@@ -14,9 +14,9 @@ template <class F> static TrsvError Run(const char *what, F call)
   cudaError_t e;
 
   TrsvCall(Check(call(NULL, bytes), what));
-  TrsvCall(TrsvDeviceRoom(bytes, &room, NULL));
+  TrsvCall(TrsvScratchAlloc(bytes, &room, NULL));
   e = call(room, bytes);
-  TrsvDeviceRelease(room, NULL);
+  TrsvScratchFree(room, NULL);
   return Check(e, what);
 }
 

@@ -18,8 +18,8 @@ static inline TrsvError Check(cudaError_t e, const char *what)
 TrsvError TrsvDeviceAllocWords(int n, unsigned **words);
 void      TrsvDeviceFreeWords(int n, unsigned *words);
 
-/* What was released in a stream, which somebody has waited for, before: when TrsvDeviceReleases() told so many, may be asked for in any. */
-extern "C" size_t TrsvDeviceReleases(void);
+/* What was released in a stream, which somebody has waited for, before: when TrsvScratchFrees() told so many, may be asked for in any. */
+extern "C" size_t TrsvScratchFrees(void);
 extern "C" void   TrsvDeviceSettle(TrsvStream, size_t releases);
 
 /* Waits for all that the current device does; false if that failed. */

@@ -3,11 +3,11 @@
 */
 #include "device/device.h"
 
-static unsigned long long patience = 10000000000ull;
+static unsigned long long timeout = 10000000000ull;
 
-void TrsvSetPatience(double seconds) { patience = seconds > 0 ? (unsigned long long)(1e9 * seconds) : 0; }
+void TrsvSetTimeout(double seconds) { timeout = seconds > 0 ? (unsigned long long)(1e9 * seconds) : 0; }
 
-unsigned long long TrsvPatienceLimit(void) { return patience; }
+unsigned long long TrsvTimeoutLimit(void) { return timeout; }
 
 TrsvError TrsvSyncCreate(TrsvSync *sync)
 {
@@ -21,27 +21,27 @@ TrsvError TrsvSyncCreate(TrsvSync *sync)
 TrsvError TrsvSyncIn(unsigned *words, TrsvSync *sync)
 {
   sync->ticket  = words;
-  sync->gave_up = words + 1;
-  return TrsvDeviceAllocWord(&sync->told);
+  sync->abort_device = words + 1;
+  return TrsvDeviceAllocWord(&sync->abort_host);
 }
 
 TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
 {
   const unsigned zero = 0;
-  unsigned       gave_up;
+  unsigned       abort_device;
 
-  sync->patience = patience;
-  if (!*(volatile unsigned *)sync->told) return TRSV_SUCCESS;
+  sync->timeout = timeout;
+  if (!*(volatile unsigned *)sync->abort_host) return TRSV_SUCCESS;
   /* the launch must be over before its words are cleared, or a block that is late would tell twice; then every block has taken its
      ticket, and the counter needs no mending */
-  TrsvCall(TrsvDeviceDownload(&gave_up, sync->gave_up, sizeof(gave_up), stream));
-  TrsvCall(TrsvDeviceUpload(sync->gave_up, &zero, sizeof(zero), stream));
-  *sync->told = 0;
-  return TrsvFail(TRSV_ERR_TIMEOUT, "an earlier solve waited longer than %g s for one value and gave up; its solution holds NaN", 1e-9 * (double)patience);
+  TrsvCall(TrsvDeviceDownload(&abort_device, sync->abort_device, sizeof(abort_device), stream));
+  TrsvCall(TrsvDeviceUpload(sync->abort_device, &zero, sizeof(zero), stream));
+  *sync->abort_host = 0;
+  return TrsvFail(TRSV_ERR_TIMEOUT, "an earlier solve waited longer than %g s for one value and gave up; its solution holds NaN", 1e-9 * (double)timeout);
 }
 
 void TrsvSyncDestroy(TrsvSync *sync)
 {
   TrsvDeviceFree(sync->ticket);
-  TrsvDeviceFreeWord(sync->told);
+  TrsvDeviceFreeWord(sync->abort_host);
 }

@@ -19,13 +19,13 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, con
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
   TrsvCall(TrsvFactorSplit(f, offsets, columns, order, there, row));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(both ? TrsvAnalyseBoth(&L, &U, &f->analysis, &f->above) : TrsvAnalyse(&L, &f->analysis));
+  TrsvCall(both ? TrsvAnalyseBoth(&L, &U, &f->analysis, &f->upper_analysis) : TrsvAnalyse(&L, &f->analysis));
   f->statistics = f->analysis->statistics;
   TrsvCall(TrsvFactorPivotsCheck(f));
   if (!f->pivots) TrsvCall(TrsvFactorSlots(f, f->analysis->order));
   TrsvCall(TrsvSyncCreate(&f->sync));
   f->bytes += sizeof(int) * (2 * (rows + 1) + (size_t)f->lower + (size_t)f->upper) + (f->kind == TRSV_ICC ? sizeof(int) * (rows + (size_t)f->lower) : 0);
-  return TrsvDeviceFinish();
+  return TrsvDeviceSynchronize();
 }
 
 static TrsvError Create(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there, TrsvFactorKind kind, TrsvPrecision precision, int both, TrsvFactor **factor, int *row)
@@ -63,9 +63,9 @@ TrsvError TrsvFactorAnalyseUpper(TrsvFactor *f)
   TrsvMatrix L, U;
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  const TrsvError error = TrsvAnalyse(&U, &f->above);
+  const TrsvError error = TrsvAnalyse(&U, &f->upper_analysis);
   if (error) return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* who makes the plan looks again */
-  return TrsvAnalysisAcross(&L, f->analysis, &U, f->above);
+  return TrsvHeightsFromTranspose(&L, f->analysis, &U, f->upper_analysis);
 }
 
 static TrsvError Room(TrsvFactor *f, int count, void **values)
@@ -91,11 +91,11 @@ static TrsvPlan *Lower(const TrsvFactor *f, TrsvPlan *lower) { return f->pivots 
 /* Only with the first values: plans, which need more memory while they are made than when they are there, are best made before. */
 TrsvError TrsvFactorRoom(TrsvFactor *f, TrsvPlan *lower, void *vector)
 {
-  const int lean = f->lean && Lower(f, lower), both = f->rows + f->lower;
+  const int l_in_plan = f->l_in_plan && Lower(f, lower), both = f->rows + f->lower;
 
   if (f->order) TrsvCall(Room(f, f->entries, &f->a));
-  if (!lean) TrsvCall(Room(f, f->lower, &f->l));
-  TrsvCall(Room(f, f->lean && both > f->upper ? both : f->upper, &f->u));
+  if (!l_in_plan) TrsvCall(Room(f, f->lower, &f->l));
+  TrsvCall(Room(f, f->l_in_plan && both > f->upper ? both : f->upper, &f->u));
   f->inverse = vector;
   if (f->inverse) return TRSV_SUCCESS;
   TrsvCall(Room(f, f->rows, &f->reciprocals));
@@ -113,16 +113,16 @@ static TrsvError Slots(TrsvFactor *f)
   int                *slot;
   TrsvError           error;
 
-  if (f->slot) return TRSV_SUCCESS;
+  if (f->row_of_group) return TRSV_SUCCESS;
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvDeviceAlloc(bytes, &slot));
   error = analysis ? TRSV_SUCCESS : TrsvAnalyse(&L, &made);
   if (!error) error = TrsvDeviceCopy(slot, (analysis ? analysis : made)->order, bytes, NULL);
-  if (!error) error = TrsvDeviceFinish();
+  if (!error) error = TrsvDeviceSynchronize();
   TrsvAnalysisDestroy(&made);
   if (error) TrsvDeviceFree(slot);
   else {
-    f->slot = slot;
+    f->row_of_group = slot;
     f->bytes += bytes;
   }
   return error;
@@ -281,7 +281,7 @@ TrsvError TrsvFactorRestore(TrsvFactor *f, const TrsvPlan *lower, TrsvStream str
 void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues)
 {
   *L = (TrsvMatrix){f->rows, f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, f->precision, TRSV_DEVICE, f->analysis};
-  *U = (TrsvMatrix){f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE, f->above};
+  *U = (TrsvMatrix){f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE, f->upper_analysis};
   if (lvalues) *lvalues = f->l;
   if (uvalues) *uvalues = f->u;
 }
@@ -334,7 +334,7 @@ double TrsvFactorPredict(const TrsvFactor *f, const TrsvCosts *c)
 {
   const double launch = 20e-6, pivot = 0.6e-6, row = 2e-6, entry = 3e-11, step = 0.45e-6;
 
-  return launch + c->hop * (f->pivots ? pivot : row) * f->statistics.levels + c->byte * entry * ((double)f->lower + f->upper) + c->hop * step * f->longest;
+  return launch + c->hop * (f->pivots ? pivot : row) * f->statistics.levels + c->byte * entry * ((double)f->lower + f->upper) + c->hop * step * f->longest_warp_row;
 }
 
 /* By the entry, from 150 ms for 1.5e7; by the multiply-add, where long rows that many depend on make these more than all else, from 400 ms for 6.7e8 and 12 s
@@ -348,19 +348,19 @@ double TrsvFactorPredictHost(const TrsvFactor *f)
   return fmax(entry * ((double)f->lower + f->upper), operation * (double)w->operations) + (f->order && f->kind == TRSV_ILU ? walk * (double)w->squares : 0);
 }
 
-int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes; }
+int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes_per_row; }
 
 size_t TrsvFactorBytes(const TrsvFactor *f) { return f->bytes; }
 
 void TrsvFactorTrim(TrsvFactor *f, const TrsvPlan *lower)
 {
-  if (!f->lean && f->pivots && !f->l && TrsvPlanFindsPivots(lower)) {
-    f->lean = 1;
-    if (f->kind == TRSV_ICC || f->across) Drop(f, sizeof(int) * (size_t)f->upper, (void **)&f->u_columns);
+  if (!f->l_in_plan && f->pivots && !f->l && TrsvPlanFindsPivots(lower)) {
+    f->l_in_plan = 1;
+    if (f->kind == TRSV_ICC || f->mirror_offset) Drop(f, sizeof(int) * (size_t)f->upper, (void **)&f->u_columns);
   }
-  if (f->analysis) f->analysis->across = NULL;
-  TrsvAnalysisDestroy(&f->above);
-  if (!f->pivots || f->slot || f->cusparse || TrsvPlanFindsPivots(lower)) TrsvAnalysisDestroy(&f->analysis);
+  if (f->analysis) f->analysis->heights = NULL;
+  TrsvAnalysisDestroy(&f->upper_analysis);
+  if (!f->pivots || f->row_of_group || f->cusparse || TrsvPlanFindsPivots(lower)) TrsvAnalysisDestroy(&f->analysis);
 }
 
 void TrsvFactorDestroy(TrsvFactor **factor)
@@ -369,7 +369,7 @@ void TrsvFactorDestroy(TrsvFactor **factor)
 
   if (!f) return;
   TrsvAnalysisDestroy(&f->analysis);
-  TrsvAnalysisDestroy(&f->above);
+  TrsvAnalysisDestroy(&f->upper_analysis);
   if (f->cusparse) f->release_cusparse(f);
   TrsvDeviceFree(f->order);
   TrsvDeviceFree(f->source);
@@ -378,11 +378,11 @@ void TrsvFactorDestroy(TrsvFactor **factor)
   TrsvDeviceFree(f->l_columns);
   TrsvDeviceFree(f->u_offsets);
   TrsvDeviceFree(f->u_columns);
-  TrsvDeviceFree(f->across);
+  TrsvDeviceFree(f->mirror_offset);
   TrsvDeviceFree(f->l_source);
-  TrsvDeviceFree(f->start);
-  TrsvDeviceFree(f->slot);
-  TrsvDeviceFree(f->working);
+  TrsvDeviceFree(f->a_row_start);
+  TrsvDeviceFree(f->row_of_group);
+  TrsvDeviceFree(f->work_offset);
   TrsvDeviceFree(f->l);
   TrsvDeviceFree(f->u);
   TrsvDeviceFree(f->reciprocals);

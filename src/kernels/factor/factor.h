@@ -101,15 +101,15 @@ struct TrsvFactor {
   int            entries, *source;      /* of A; where in A each entry of P A P^T stands */
   void          *a;                     /* its values, and it is what is called A below and in the other files */
   int           *l_offsets, *l_columns; /* L off its unit diagonal */
-  int           *u_offsets, *u_columns; /* U, each row's diagonal first; where lean, columns may be NULL: across the diagonal from L's */
-  unsigned char *across;                /* ILU by pivots: which of its row in U each entry of L has across the diagonal; where not all have one, or too far, NULL */
+  int           *u_offsets, *u_columns; /* U, each row's diagonal first; where l_in_plan, columns may be NULL: across the diagonal from L's */
+  unsigned char *mirror_offset;                /* ILU by pivots: which of its row in U each entry of L has across the diagonal; where not all have one, or too far, NULL */
   int           *l_source;              /* ICC: where in U each entry of L stands, else NULL */
-  int           *start;                 /* ICC: where in A each row of U starts, else NULL: where L's and U's together do */
-  int            lanes, slots;          /* lanes for a row; groups of lanes */
+  int           *a_row_start;                 /* ICC: where in A each row of U starts, else NULL: where L's and U's together do */
+  int            lanes_per_row, groups;          /* lanes for a row; groups of lanes */
   int            pivots;                /* do only these depend on each other? factor_pivots.cu */
-  int           *slot;                  /* [slots] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY; by pivots NULL until they are found without a plan */
-  int           *working;               /* [slots] where in work a row that takes a warp stands; NULL where there is none */
-  int            lean;                   /* may L's values be in its plan alone? Then they are made in u, with room for them behind a right-hand side, before U's are */
+  int           *row_of_group;                  /* [groups] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY; by pivots NULL until they are found without a plan */
+  int           *work_offset;               /* [groups] where in work a row that takes a warp stands; NULL where there is none */
+  int            l_in_plan;                   /* may L's values be in its plan alone? Then they are made in u, with room for them behind a right-hand side, before U's are */
   void          *l, *u;                  /* values */
   void          *inverse, *reciprocals;  /* of the pivots, while values are made: in a vector of the pair, or in this one of its own */
   void          *work;                   /* long rows while they are made */
@@ -117,10 +117,10 @@ struct TrsvFactor {
   TrsvSync       sync;
   TrsvStatistics statistics; /* of L */
   TrsvAnalysis  *analysis;   /* of L, until TrsvFactorTrim() */
-  TrsvAnalysis  *above;      /* of U, where it has been looked at, likewise; else NULL */
+  TrsvAnalysis  *upper_analysis;      /* of U, where it has been looked at, likewise; else NULL */
   struct FactorCusparse *cusparse; /* where TrsvFactorCusparse() was asked for, else NULL */
   void (*release_cusparse)(TrsvFactor *);
-  int            longest;    /* entries of the longest row that takes a warp */
+  int            longest_warp_row;    /* entries of the longest row that takes a warp */
   FactorWork     on_host;
   size_t         bytes;
 };
@@ -136,7 +136,7 @@ TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, 
 TrsvError TrsvFactorMirror(TrsvFactor *);                                                                    /* U's columns from L's, where they are NULL */
 TrsvError TrsvFactorSlots(TrsvFactor *, const int *order);                                                   /* who makes which row */
 
-/* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to TrsvDeviceRelease(); f->order
+/* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to TrsvScratchFree(); f->order
    and f->source. Then, as often as there are values, those into f->a. */
 TrsvError TrsvFactorPermute(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int **pattern);
 TrsvError TrsvFactorGather(TrsvFactor *, const void *values, TrsvStream);
@@ -147,7 +147,7 @@ typedef struct {
   double    amount, zero, diagonal;
 } FactorShift;
 
-/* factor_pivots.cu: f->pivots and f->across; and values, by a plan for L that TrsvPlanFindsPivots, or, lower being NULL, in the order of f->slot. By a plan any
+/* factor_pivots.cu: f->pivots and f->mirror_offset; and values, by a plan for L that TrsvPlanFindsPivots, or, lower being NULL, in the order of f->row_of_group. By a plan any
    row in f->status means that it takes that, and else the plan has L's values. */
 TrsvError TrsvFactorPivotsCheck(TrsvFactor *);
 TrsvError TrsvFactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);

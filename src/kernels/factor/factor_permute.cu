@@ -6,7 +6,7 @@
    shuffle. With a row too long for that in the matrix, entries are sorted by column and then, stably, by row. A thread for each value.
    Memory order: nothing crosses threads but by shuffles, and one counter, by atomics. No thread waits for another.
 */
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 #include "factor/factor.h"
 
 enum {
@@ -14,18 +14,16 @@ enum {
   COUNTED = 256 /* entries of a row, at most, whose places are counted */
 };
 
-static __device__ __forceinline__ int Index() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
-
 static __global__ void permute_clear(int n, int *position)
 {
-  const int i = Index();
+  const int i = trsv_index();
 
   if (i < n) position[i] = -1;
 }
 
 static __global__ void permute_position(int n, const int *order, int *position)
 {
-  const int p = Index();
+  const int p = trsv_index();
 
   if (p < n && order[p] >= 0 && order[p] < n) position[order[p]] = p;
 }
@@ -33,7 +31,7 @@ static __global__ void permute_position(int n, const int *order, int *position)
 /* Lengths of the rows where they go, and of the longest; words: that, and whether the order is none. */
 static __global__ void permute_lengths(int n, const int *order, const int *position, const int *offsets, int *lengths, unsigned *words)
 {
-  const int  p = Index(), row = p < n ? order[p] : -1;
+  const int  p = trsv_index(), row = p < n ? order[p] : -1;
   const bool sound = row >= 0 && row < n && position[row] == p; /* false for who was overwritten: a row that comes twice */
   unsigned   length = 0;
 
@@ -72,7 +70,7 @@ template <int S> static __global__ void permute_rows(int n, const int *order, co
 /* Entries by column: keys, and the entries themselves. */
 static __global__ void permute_by_column(int entries, const int *position, const int *columns, unsigned *keys, int *entry)
 {
-  const int k = Index();
+  const int k = trsv_index();
 
   if (k >= entries) return;
   keys[k]  = (unsigned)position[columns[k]];
@@ -81,7 +79,7 @@ static __global__ void permute_by_column(int entries, const int *position, const
 
 static __global__ void permute_by_row(int entries, int n, const int *position, const int *offsets, const int *entry, unsigned *keys)
 {
-  const int k = Index();
+  const int k = trsv_index();
   int       low = 0, high = n - 1;
 
   if (k >= entries) return;
@@ -96,14 +94,14 @@ static __global__ void permute_by_row(int entries, int n, const int *position, c
 
 static __global__ void permute_columns(int entries, const int *position, const int *columns, const int *source, int *to_columns)
 {
-  const int k = Index();
+  const int k = trsv_index();
 
   if (k < entries) to_columns[k] = position[columns[source[k]]];
 }
 
 template <class T> static __global__ void permute_values(int entries, const int *source, const T *from, T *to)
 {
-  const int k = Index();
+  const int k = trsv_index();
 
   if (k < entries) to[k] = from[source[k]];
 }
@@ -116,17 +114,17 @@ static TrsvError Sorted(const TrsvFactor *f, const int *offsets, const int *colu
   int *const      entry = room + 2 * (size_t)entries, *const by_column = entry + entries;
 
   TRSV_LAUNCH(permute_by_column, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, position, columns, keys, entry);
-  TrsvCall(TrsvDeviceLaunched("permute_by_column"));
+  TrsvCall(TrsvDeviceCheckLaunch("permute_by_column"));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, entry, by_column));
   TRSV_LAUNCH(permute_by_row, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, n, position, offsets, (const int *)by_column, keys);
-  TrsvCall(TrsvDeviceLaunched("permute_by_row"));
+  TrsvCall(TrsvDeviceCheckLaunch("permute_by_row"));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, by_column, f->source));
   TRSV_LAUNCH(permute_columns, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, position, columns, (const int *)f->source, to_columns);
-  return TrsvDeviceLaunched("permute_columns");
+  return TrsvDeviceCheckLaunch("permute_columns");
 }
 
 /* room [2 * rows]: positions and lengths; words: see permute_lengths */
-static TrsvError Pattern(TrsvFactor *f, const int *offsets, const int *columns, int *room, unsigned *words, int *to_offsets, int *to_columns)
+static TrsvError TriangleView(TrsvFactor *f, const int *offsets, const int *columns, int *room, unsigned *words, int *to_offsets, int *to_columns)
 {
   const int  n = f->rows;
   const long lanes = 8;
@@ -138,19 +136,19 @@ static TrsvError Pattern(TrsvFactor *f, const int *offsets, const int *columns, 
   TRSV_LAUNCH(permute_clear, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, position);
   TRSV_LAUNCH(permute_position, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, position);
   TRSV_LAUNCH(permute_lengths, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, lengths, words);
-  TrsvCall(TrsvDeviceLaunched("permute_lengths"));
+  TrsvCall(TrsvDeviceCheckLaunch("permute_lengths"));
   TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
   if (found[1]) return TrsvFail(TRSV_ERR_ARGUMENT, "the order of the rows is not a permutation of them");
   TrsvCall(TrsvDeviceScan(n, lengths, to_offsets));
   if (found[0] <= (unsigned)lanes) TRSV_LAUNCH((permute_rows<8>), TrsvBlocks(lanes * n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, columns, (const int *)to_offsets, to_columns, f->source);
   else if (found[0] <= COUNTED) TRSV_LAUNCH((permute_rows<32>), TrsvBlocks(32 * (long)n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, columns, (const int *)to_offsets, to_columns, f->source);
   else {
-    TrsvCall(TrsvDeviceRoom(4 * sizeof(int) * (size_t)f->entries, &more, NULL));
+    TrsvCall(TrsvScratchAlloc(4 * sizeof(int) * (size_t)f->entries, &more, NULL));
     error = Sorted(f, offsets, columns, position, more, to_columns);
-    TrsvDeviceRelease(more, NULL);
+    TrsvScratchFree(more, NULL);
     return error;
   }
-  return TrsvDeviceLaunched("permute_rows");
+  return TrsvDeviceCheckLaunch("permute_rows");
 }
 
 extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int **pattern)
@@ -167,17 +165,17 @@ extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * entries, &f->source));
   f->bytes += sizeof(int) * (rows + entries);
   TrsvCall((there == TRSV_DEVICE ? TrsvDeviceCopy : TrsvDeviceUpload)(f->order, order, sizeof(int) * rows, NULL));
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * (rows + 1 + entries), pattern, NULL));
-  error = TrsvDeviceRoom(2 * sizeof(int) * rows, &room, NULL);
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * (rows + 1 + entries), pattern, NULL));
+  error = TrsvScratchAlloc(2 * sizeof(int) * rows, &room, NULL);
   if (!error) {
-    error = TrsvDeviceStage(none, sizeof(none), &words, NULL);
+    error = TrsvScratchUpload(none, sizeof(none), &words, NULL);
     if (!error) {
-      error = Pattern(f, offsets, columns, room, words, *pattern, *pattern + rows + 1);
-      TrsvDeviceRelease(words, NULL);
+      error = TriangleView(f, offsets, columns, room, words, *pattern, *pattern + rows + 1);
+      TrsvScratchFree(words, NULL);
     }
-    TrsvDeviceRelease(room, NULL);
+    TrsvScratchFree(room, NULL);
   }
-  if (error) TrsvDeviceRelease(*pattern, NULL);
+  if (error) TrsvScratchFree(*pattern, NULL);
   return error;
 }
 
@@ -185,5 +183,5 @@ extern "C" TrsvError TrsvFactorGather(TrsvFactor *f, const void *values, TrsvStr
 {
   if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((permute_values<float>), TrsvBlocks(f->entries, BLOCK), BLOCK, 0, stream, f->entries, (const int *)f->source, (const float *)values, (float *)f->a);
   else TRSV_LAUNCH((permute_values<double>), TrsvBlocks(f->entries, BLOCK), BLOCK, 0, stream, f->entries, (const int *)f->source, (const double *)values, (double *)f->a);
-  return TrsvDeviceLaunched("permute_values");
+  return TrsvDeviceCheckLaunch("permute_values");
 }

@@ -10,16 +10,16 @@
 
    Mapping: the block of ticket t finds the pivots of positions t * blockDim.x onwards of L's level order, thread by thread; then, in a launch
    of its own, L and U are filled in, a block for so many rows. By a plan, a thread for each row makes what it is given, and another checks what comes.
-   Memory order: the reciprocal of a pivot is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh), but for
+   Memory order: the reciprocal of a pivot is handed over in one word that is its own flag; nothing else crosses threads (sync.cuh), but for
    offsets and pairs of rows at a block's barriers, and sums of long rows by shuffles.
    Why it ends: as in thread.cu: a row waits for smaller positions only; those of other blocks have started, and the threads of a warp take
-   turns, each of which polls once and writes if it can. By induction on the position every wait ends; patience bounds it.
+   turns, each of which polls once and writes if it can. By induction on the position every wait ends; spin bounds it.
    Same bits: a row's terms are taken off in the order of their columns, or in that of the plan's records.
 */
 #include <float.h>
 #include <limits.h>
 #include "factor/factor_rows.cuh"
-#include "analysis/pattern.cuh"
+#include "analysis/triangle_view.cuh"
 
 enum {
   WIDTH   = FACTOR_TERMS,
@@ -37,7 +37,7 @@ struct Meeting {
   __device__ __forceinline__ int shorter() const { return min(count, end - begin); }
 };
 
-/* Is there any such pair of rows? Any entry of L without one across the diagonal? */
+/* Is there any such pair of rows? Any entry of L without one mirror_offset the diagonal? */
 struct Meetings {
   unsigned met, alone;
 };
@@ -57,8 +57,8 @@ static __device__ bool pivots_meet(const Meeting m, const int *l_columns, const 
 }
 
 /* Does any row meet one that it depends on? A thread for each row; where both rows are long, all of the block look for what they have in common. Where
-   across is not NULL: what each entry of L has across the diagonal, or that one has nothing there, or too far from it. */
-static __global__ void pivots_meetings(int n, bool icc, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, unsigned char *across, Meetings *found)
+   mirror_offset is not NULL: what each entry of L has mirror_offset the diagonal, or that one has nothing there, or too far from it. */
+static __global__ void pivots_meetings(int n, bool icc, const int *l_offsets, const int *l_columns, const int *u_offsets, const int *u_columns, unsigned char *mirror_offset, Meetings *found)
 {
   TRSV_SHARED(int, later, PAIRS); /* where both are long: the row; the one it depends on */
   TRSV_SHARED(int, earlier, PAIRS);
@@ -70,10 +70,10 @@ static __global__ void pivots_meetings(int n, bool icc, const int *l_offsets, co
   __syncthreads();
   for (int k = i < n ? l_offsets[i] : 0, end = i < n ? l_offsets[i + 1] : 0; k < end; k++) {
     const Meeting m(i, l_columns[k], icc, l_offsets, u_offsets);
-    const int     at = across ? factor_search(u_columns, m.begin, m.end, i) - (m.begin - 1) : 0;
+    const int     at = mirror_offset ? factor_search(u_columns, m.begin, m.end, i) - (m.begin - 1) : 0;
 
-    if (across && at > 0 && at <= UCHAR_MAX) across[k] = (unsigned char)at;
-    else if (across) alone = true;
+    if (mirror_offset && at > 0 && at <= UCHAR_MAX) mirror_offset[k] = (unsigned char)at;
+    else if (mirror_offset) alone = true;
     if (m.shorter() > MEETING) {
       const int pair = atomicAdd(&pairs[0], 1);
 
@@ -88,15 +88,15 @@ static __global__ void pivots_meetings(int n, bool icc, const int *l_offsets, co
 }
 
 /* Where in A the entry of row j, on which row i depends by entry k of L, in i's column stands; -1 where it has none. */
-template <class T, bool ICC> static __device__ __forceinline__ int pivots_theirs(const FactorView<T> &F, const unsigned char *across, int i, int j, int k)
+template <class T, bool ICC> static __device__ __forceinline__ int pivots_theirs(const FactorView<T> &F, const unsigned char *mirror_offset, int i, int j, int k)
 {
   if (ICC) return F.start[j] + F.l_source[k] - F.u_offsets[j];
-  if (across) return F.l_offsets[j + 1] + F.u_offsets[j] + across[k];
+  if (mirror_offset) return F.l_offsets[j + 1] + F.u_offsets[j] + mirror_offset[k];
   const int at = factor_search(F.u_columns, F.u_offsets[j] + 1, F.u_offsets[j + 1], i);
   return at < 0 ? -1 : at + F.l_offsets[j + 1];
 }
 
-template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK) pivots_find(const FactorView<T> F, const unsigned char *across, int rows)
+template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK) pivots_find(const FactorView<T> F, const unsigned char *mirror_offset, int rows)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -108,13 +108,13 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
   int          needs[WIDTH];
   unsigned     met = 0; /* which of the rows it depends on have an entry in its column */
   T            mine[WIDTH], theirs[WIDTH], inverse[WIDTH], pivot = F.a[diagonal] + F.diagonal, sum = 0;
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
 
 #pragma unroll
   for (int t = 0; t < WIDTH; t++) needs[t] = begin + t < end ? F.l_columns[begin + t] : -1;
 #pragma unroll
   for (int t = 0; t < WIDTH; t++) {
-    const int at = needs[t] < 0 ? -1 : pivots_theirs<T, ICC>(F, across, i, needs[t], begin + t);
+    const int at = needs[t] < 0 ? -1 : pivots_theirs<T, ICC>(F, mirror_offset, i, needs[t], begin + t);
 
     if (at >= 0) met |= 1u << t;
     theirs[t]  = at < 0 ? 0 : F.a[at];
@@ -130,7 +130,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
       done = true;
 #pragma unroll
       for (int t = 0; t < WIDTH; t++) done = done && trsv_is_ready(inverse[t]);
-      if (!done && !patience.more(F.sync)) {
+      if (!done && !spin.more(F.sync)) {
         pivot = trsv_nan<T>();
         done  = true;
 #pragma unroll
@@ -152,7 +152,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
 
 /* The reciprocals y of the pivots obey y_i = 1 / (a_ii - sum over k of (a_ik a_ki) y_k), a recurrence with L's pattern, and so a plan for L can find them
    (chunk.h). These are its values, to L, and its right-hand side, to the start of U: a thread for each row. A product that is not a normal number is told. */
-template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_terms(const FactorView<T> F, const unsigned char *across, int rows)
+template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK) pivots_terms(const FactorView<T> F, const unsigned char *mirror_offset, int rows)
 {
   const T     least = (T)(sizeof(T) == sizeof(float) ? FLT_MIN : DBL_MIN), most = (T)(sizeof(T) == sizeof(float) ? FLT_MAX : DBL_MAX);
   const int   i     = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
@@ -162,7 +162,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
   const int begin = F.l_offsets[i], end = F.l_offsets[i + 1], u = F.u_offsets[i];
   F.u[i] = F.a[ICC ? F.start[i] : u + end] + F.diagonal; /* F.l may be in U, behind these */
   for (int k = begin; k < end; k++) {
-    const int j = F.l_columns[k], at = pivots_theirs<T, ICC>(F, across, i, j, k);
+    const int j = F.l_columns[k], at = pivots_theirs<T, ICC>(F, mirror_offset, i, j, k);
     const T   theirs = at < 0 ? 0 : F.a[at], mine = ICC ? theirs : F.a[u + k];
     const T   term = mine == 0 || theirs == 0 ? 0 : mine * theirs;
 
@@ -240,20 +240,20 @@ extern "C" TrsvError TrsvFactorPivotsCheck(TrsvFactor *f)
 
   static_assert(sizeof(Meetings) <= sizeof(FactorStatus), "there is room for them");
   if (f->statistics.row_max > WIDTH + 1 || TrsvFactorForcedLanes) return TRSV_SUCCESS;
-  if (f->kind == TRSV_ILU && f->upper - f->rows == f->lower) TrsvCall(TrsvDeviceAlloc((size_t)f->lower, &f->across));
+  if (f->kind == TRSV_ILU && f->upper - f->rows == f->lower) TrsvCall(TrsvDeviceAlloc((size_t)f->lower, &f->mirror_offset));
   TrsvCall(TrsvDeviceClear(meetings, sizeof(found), NULL));
-  TRSV_LAUNCH(pivots_meetings, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, f->across, meetings);
-  TrsvCall(TrsvDeviceLaunched("pivots_meetings"));
+  TRSV_LAUNCH(pivots_meetings, grid, ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, (const int *)f->u_columns, f->mirror_offset, meetings);
+  TrsvCall(TrsvDeviceCheckLaunch("pivots_meetings"));
   TrsvCall(TrsvDeviceDownload(&found, meetings, sizeof(found), NULL));
   if (found.met || found.alone) {
-    TrsvDeviceFree(f->across);
-    f->across = NULL;
+    TrsvDeviceFree(f->mirror_offset);
+    f->mirror_offset = NULL;
   }
   if (found.met) return TRSV_SUCCESS;
-  if (f->across) f->bytes += (size_t)f->lower;
+  if (f->mirror_offset) f->bytes += (size_t)f->lower;
   f->pivots = 1;
-  f->lanes  = 1;
-  f->slots  = f->rows;
+  f->lanes_per_row  = 1;
+  f->groups  = f->rows;
   return TRSV_SUCCESS;
 }
 
@@ -272,7 +272,7 @@ static TrsvError Blocks(const TrsvFactor *f, int *limit)
 template <class T, bool ICC> static TrsvError Fill(const FactorView<T> &F, int rows, int what, TrsvStream stream)
 {
   TRSV_LAUNCH((pivots_fill<T, ICC>), TrsvBlocks(rows, ROWS_BLOCK), ROWS_BLOCK, 0, stream, F, rows, what);
-  return TrsvDeviceLaunched("pivots_fill");
+  return TrsvDeviceCheckLaunch("pivots_fill");
 }
 
 template <class T, bool ICC> static TrsvError Find(const TrsvFactor *f, const FactorView<T> &F, TrsvStream stream)
@@ -283,8 +283,8 @@ template <class T, bool ICC> static TrsvError Find(const TrsvFactor *f, const Fa
 
   TrsvCall(Blocks(f, &limit));
   TrsvCall(TrsvDeviceLimitBlocks((const void *)find, limit, &shared));
-  TRSV_LAUNCH(find, TrsvBlocks(f->rows, FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F, (const unsigned char *)f->across, f->rows);
-  TrsvCall(TrsvDeviceLaunched("pivots_find"));
+  TRSV_LAUNCH(find, TrsvBlocks(f->rows, FACTOR_BLOCK), FACTOR_BLOCK, shared, stream, F, (const unsigned char *)f->mirror_offset, f->rows);
+  TrsvCall(TrsvDeviceCheckLaunch("pivots_find"));
   return Fill<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER, stream);
 }
 
@@ -294,13 +294,13 @@ template <class T, bool ICC> static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan
   const unsigned grid = TrsvBlocks(f->rows, ROWS_BLOCK);
 
   if (!f->l) F.l = F.u + f->rows;
-  TRSV_LAUNCH((pivots_terms<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, (const unsigned char *)f->across, f->rows);
-  TrsvCall(TrsvDeviceLaunched("pivots_terms"));
+  TRSV_LAUNCH((pivots_terms<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, (const unsigned char *)f->mirror_offset, f->rows);
+  TrsvCall(TrsvDeviceCheckLaunch("pivots_terms"));
   TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));
   lower->filled = 0; /* with what the pivots are made of, not with L */
   TrsvCall(TrsvPlanReciprocals(lower, f->u, f->inverse, stream));
   TRSV_LAUNCH((pivots_check<T, ICC>), grid, ROWS_BLOCK, 0, stream, F, f->rows);
-  TrsvCall(TrsvDeviceLaunched("pivots_check"));
+  TrsvCall(TrsvDeviceCheckLaunch("pivots_check"));
   if (f->l) return Fill<T, ICC>(F, f->rows, FILL_LOWER | FILL_UPPER | FILL_PIVOTS, stream);
   TrsvCall(Fill<T, ICC>(F, f->rows, FILL_LOWER, stream));
   TrsvCall(TrsvPlanSetValues(lower, F.l, TRSV_DEVICE, stream));

@@ -1,13 +1,11 @@
 /*
-   The patterns of a factorisation, made on the device: A is split into L and U, and groups of lanes get their rows.
+   The patterns of a factorisation, made on the device: A is split into L and U.
 
-   Mapping: a block has ROWS_BLOCK rows, and its threads walk through all their entries side by side, whatever row they are of (pattern.cuh); what
-   entries do not matter for has a thread for each row, position or slot. None waits for another. Works in the default stream.
+   Mapping: a block has ROWS_BLOCK rows, and its threads walk through all their entries side by side, whatever row they are of (triangle_view.cuh); what
+   entries do not matter for has a thread for each row or entry. None waits for another. Works in the default stream.
 */
-#include "analysis/pattern.cuh"
+#include "analysis/triangle_view.cuh"
 #include "factor/factor.h"
-
-static __device__ __forceinline__ int Index() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
 
 /* How many entries each row has left of its diagonal. The first row that is none of a matrix that can be factored is noted. */
 static __global__ void __launch_bounds__(ROWS_BLOCK) split_count(int n, const int *offsets, const int *columns, int *left, unsigned *bad)
@@ -41,7 +39,7 @@ static __global__ void __launch_bounds__(ROWS_BLOCK) split_count(int n, const in
 /* U starts where L and the rows before leave off. */
 static __global__ void split_upper(int n, const int *offsets, const int *l_offsets, int *u_offsets)
 {
-  const int i = Index();
+  const int i = trsv_index();
 
   if (i <= n) u_offsets[i] = offsets[i] - l_offsets[i];
 }
@@ -49,7 +47,7 @@ static __global__ void split_upper(int n, const int *offsets, const int *l_offse
 /* ICC: lengths of U's rows and where in A they start. */
 static __global__ void split_lengths(int n, const int *offsets, const int *left, int *lengths, int *start)
 {
-  const int i = Index();
+  const int i = trsv_index();
 
   if (i >= n) return;
   start[i]   = offsets[i] + left[i];
@@ -110,62 +108,6 @@ static __global__ void __launch_bounds__(ROWS_BLOCK) split_mirror(int n, const i
   rows_each(start, rows, [&](int m, int k) { u_columns[k] = k == start[m] ? first + m : columns[k - (first + m) - 1]; });
 }
 
-/* What decides about a row's lanes: its own entries, or what it depends on where that is more. */
-static __device__ __forceinline__ int Size(bool icc, const int *l_offsets, const int *u_offsets, int i)
-{
-  const int l = l_offsets[i + 1] - l_offsets[i], u = u_offsets[i + 1] - u_offsets[i];
-
-  return icc ? max(l, u) : l + u;
-}
-
-/* counts[c]: rows of more than 8, 16, 32, 64 entries */
-static __global__ void slot_sizes(int n, bool icc, const int *l_offsets, const int *u_offsets, unsigned *counts, unsigned *longest)
-{
-  const int i = Index();
-
-  if (i >= n) return;
-  const int size = Size(icc, l_offsets, u_offsets, i);
-
-  for (int c = 0; c < FACTOR_SIZES && size > 4 * FACTOR_OWN << c; c++) atomicAdd(&counts[c], 1u);
-  if (size > 32 * FACTOR_OWN) atomicMax(longest, (unsigned)size);
-}
-
-/* A row that takes a warp gets enough slots to have an aligned warp among them. */
-static __global__ void slot_weights(int n, bool icc, int lanes, const int *order, const int *l_offsets, const int *u_offsets, int *weights, int *lengths)
-{
-  const int p = Index();
-
-  if (p >= n) return;
-  const int  i    = order[p], groups = 32 / lanes;
-  const bool whole = Size(icc, l_offsets, u_offsets, i) > lanes * FACTOR_OWN;
-
-  weights[p] = whole ? 2 * groups - 1 : 1;
-  lengths[p] = whole ? (icc ? 0 : l_offsets[i + 1] - l_offsets[i]) + u_offsets[i + 1] - u_offsets[i] : 0;
-}
-
-static __global__ void slot_clear(int slots, int *slot)
-{
-  const int s = Index();
-
-  if (s < slots) slot[s] = FACTOR_EMPTY;
-}
-
-static __global__ void slot_assign(int n, int lanes, const int *order, const int *first, const int *at, int *slot, int *working)
-{
-  const int p = Index();
-
-  if (p >= n) return;
-  const int groups = 32 / lanes, i = order[p];
-
-  if (!first) slot[p] = i;
-  else if (at[p + 1] == at[p]) slot[first[p]] = i;
-  else
-    for (int s = (first[p] + groups - 1) / groups * groups, end = s + groups; s < end; s++) {
-      slot[s]    = ~i;
-      working[s] = at[p];
-    }
-}
-
 /* Is there anything wrong with that row, and what? */
 static TrsvError Explain(int i, int n, const int *offsets, const int *columns)
 {
@@ -195,13 +137,13 @@ static TrsvError SplitLU(TrsvFactor *f, const int *offsets, const int *columns, 
 
   TrsvCall(TrsvDeviceScan(n, left, f->l_offsets));
   TRSV_LAUNCH(split_upper, TrsvBlocks((long)n + 1, 256), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)f->l_offsets, f->u_offsets);
-  TrsvCall(TrsvDeviceLaunched("split_upper"));
+  TrsvCall(TrsvDeviceCheckLaunch("split_upper"));
   TrsvCall(TrsvDeviceDownload(&f->lower, f->l_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
   TRSV_LAUNCH(split_copy, TrsvBlocks(n, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, offsets, (const int *)f->l_offsets, f->l_columns, f->u_columns);
-  return TrsvDeviceLaunched("split_copy");
+  return TrsvDeviceCheckLaunch("split_copy");
 }
 
 static TrsvError SplitTranspose(TrsvFactor *f)
@@ -217,7 +159,7 @@ static TrsvError SplitTranspose(TrsvFactor *f)
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_source));
   TrsvCall(TrsvTranspose(&U, &T, &made, &source));
   TRSV_LAUNCH(split_strip, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, T.offsets, T.columns, source, f->l_offsets, f->l_columns, f->l_source);
-  error = TrsvDeviceLaunched("split_strip");
+  error = TrsvDeviceCheckLaunch("split_strip");
   TrsvFree(TRSV_DEVICE, made);
   return error;
 }
@@ -227,14 +169,14 @@ static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns,
 {
   const int n = f->rows;
 
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->start));
-  TRSV_LAUNCH(split_lengths, TrsvBlocks(n, 256), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)left, left, f->start);
-  TrsvCall(TrsvDeviceLaunched("split_lengths"));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->a_row_start));
+  TRSV_LAUNCH(split_lengths, TrsvBlocks(n, 256), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)left, left, f->a_row_start);
+  TrsvCall(TrsvDeviceCheckLaunch("split_lengths"));
   TrsvCall(TrsvDeviceScan(n, left, f->u_offsets));
   TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  TRSV_LAUNCH(split_take, TrsvBlocks(n, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, (const int *)f->u_offsets, (const int *)f->start, f->u_columns);
-  TrsvCall(TrsvDeviceLaunched("split_take"));
+  TRSV_LAUNCH(split_take, TrsvBlocks(n, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, (const int *)f->u_offsets, (const int *)f->a_row_start, f->u_columns);
+  TrsvCall(TrsvDeviceCheckLaunch("split_take"));
   return SplitTranspose(f);
 }
 
@@ -246,7 +188,7 @@ static TrsvError Count(TrsvFactor *f, const int *offsets, const int *columns, in
 
   TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
   TRSV_LAUNCH(split_count, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, offsets, columns, left, &f->status->row);
-  TrsvCall(TrsvDeviceLaunched("split_count"));
+  TrsvCall(TrsvDeviceCheckLaunch("split_count"));
   TrsvCall(TrsvDeviceDownload(&bad, &f->status->row, sizeof(bad), NULL));
   if (bad == none) return TRSV_SUCCESS;
   *row = (int)bad;
@@ -271,7 +213,7 @@ static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *col
   TrsvCall(TrsvFactorPermute(f, offsets, columns, order, there, &pattern));
   error = Count(f, pattern, pattern + f->rows + 1, left, &row);
   if (!error) error = Split(f, pattern, pattern + f->rows + 1, left);
-  TrsvDeviceRelease(pattern, NULL);
+  TrsvScratchFree(pattern, NULL);
   return error;
 }
 
@@ -284,7 +226,7 @@ static __device__ __forceinline__ void AddUp(unsigned long long n, unsigned long
 /* A thread for each entry of L, how long the row of U is that it stands for, and for each row: its length in both, squared. */
 static __global__ void split_work(int rows, int entries, const int *l_offsets, const int *l_columns, const int *u_offsets, FactorWork *work)
 {
-  const int  k = Index();
+  const int  k = trsv_index();
   const auto upper = [&](int i) { return (unsigned long long)(u_offsets[i + 1] - u_offsets[i]); };
   const auto length = [&](int i) { return (unsigned long long)(l_offsets[i + 1] - l_offsets[i]) + upper(i); };
 
@@ -298,14 +240,14 @@ static TrsvError Work(TrsvFactor *f)
   FactorWork *work;
   TrsvError   error;
 
-  TrsvCall(TrsvDeviceRoom(sizeof(*work), &work, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(*work), &work, NULL));
   error = TrsvDeviceClear(work, sizeof(*work), NULL);
   if (!error) {
     TRSV_LAUNCH(split_work, TrsvBlocks(threads, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lower, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, work);
-    error = TrsvDeviceLaunched("split_work");
+    error = TrsvDeviceCheckLaunch("split_work");
   }
   if (!error) error = TrsvDeviceDownload(&f->on_host, work, sizeof(f->on_host), NULL);
-  TrsvDeviceRelease(work, NULL);
+  TrsvScratchFree(work, NULL);
   return error;
 }
 
@@ -314,56 +256,11 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
   int      *left;
   TrsvError error;
 
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * (size_t)f->rows, &left, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * (size_t)f->rows, &left, NULL));
   error = Count(f, offsets, columns, left, row);
   if (!error) error = order ? SplitPermuted(f, offsets, columns, order, there, left) : Split(f, offsets, columns, left);
-  TrsvDeviceRelease(left, NULL);
+  TrsvScratchFree(left, NULL);
   return error ? error : Work(f);
-}
-
-/* The fewest lanes that all but a few rows are short for: a long row costs its warp much time, lanes without an entry cost little. Where level sets
-   are so narrow that every row of one can have a warp that is alone with its scheduler, each has one: nobody then waits for the others of its
-   warp (Dubcova1 1.4 -> 0.84 ms, wave 2.9 -> 1.85; but 27 points on 80^3, 924 rows a level set, 2.7 -> 3.3). */
-static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
-{
-  static const double schedulers = 4; /* of a multiprocessor */
-  unsigned            counts[FACTOR_SIZES + 1] = {0}, *device;
-  TrsvError           error;
-  int                 c = 0, multiprocessors;
-
-  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const bool narrow = f->statistics.level_mean < schedulers * multiprocessors;
-  TrsvCall(TrsvDeviceStage(counts, sizeof(counts), &device, NULL));
-  TRSV_LAUNCH(slot_sizes, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->u_offsets, device, device + FACTOR_SIZES);
-  error = TrsvDeviceLaunched("slot_sizes");
-  if (!error) error = TrsvDeviceDownload(counts, device, sizeof(counts), NULL);
-  TrsvDeviceRelease(device, NULL);
-  if (error) return error;
-  while (c < FACTOR_SIZES - 1 && (TrsvFactorForcedLanes ? 4 << c < TrsvFactorForcedLanes : narrow || counts[c] > (unsigned)(f->rows / 500))) c++;
-  f->lanes   = 4 << c;
-  f->longest = (int)counts[FACTOR_SIZES];
-  *any_long  = counts[c] > 0;
-  return TRSV_SUCCESS;
-}
-
-/* Where long rows are: room[0]: weights and first slots, room[1]: lengths and where they stand in work. */
-static TrsvError Spread(TrsvFactor *f, const int *order, int *room, int *work)
-{
-  const size_t n = (size_t)f->rows;
-  int *const   weights = room, *const first = room + n, *const lengths = first + n + 1, *const at = lengths + n;
-
-  TRSV_LAUNCH(slot_weights, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, f->lanes, order, (const int *)f->l_offsets, (const int *)f->u_offsets, weights, lengths);
-  TrsvCall(TrsvDeviceLaunched("slot_weights"));
-  TrsvCall(TrsvDeviceScan(f->rows, weights, first));
-  TrsvCall(TrsvDeviceScan(f->rows, lengths, at));
-  TrsvCall(TrsvDeviceDownload(&f->slots, first + n, sizeof(int), NULL));
-  TrsvCall(TrsvDeviceDownload(work, at + n, sizeof(int), NULL));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->slots, &f->slot));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->slots, &f->working));
-  TrsvCall(TrsvDeviceAlloc(TrsvValueSize(f->precision) * (size_t)*work, &f->work));
-  TRSV_LAUNCH(slot_clear, TrsvBlocks(f->slots, 256), 256, 0, (TrsvStream)NULL, f->slots, f->slot);
-  TRSV_LAUNCH(slot_assign, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lanes, order, (const int *)first, (const int *)at, f->slot, f->working);
-  return TrsvDeviceLaunched("slot_assign");
 }
 
 static TrsvError Mirror(TrsvFactor *f, int *u_columns)
@@ -376,8 +273,8 @@ static TrsvError Mirror(TrsvFactor *f, int *u_columns)
 
   TrsvCall(TrsvTranspose(&L, &T, &made, &source));
   TRSV_LAUNCH(split_mirror, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, (const int *)f->u_offsets, T.columns, u_columns);
-  error = TrsvDeviceLaunched("split_mirror");
-  if (!error) error = TrsvDeviceFinish();
+  error = TrsvDeviceCheckLaunch("split_mirror");
+  if (!error) error = TrsvDeviceSynchronize();
   TrsvFree(TRSV_DEVICE, made);
   return error;
 }
@@ -396,27 +293,5 @@ extern "C" TrsvError TrsvFactorMirror(TrsvFactor *f)
   }
   f->u_columns = u_columns;
   f->bytes += sizeof(int) * (size_t)f->upper;
-  return TRSV_SUCCESS;
-}
-
-extern "C" TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order)
-{
-  const size_t n = (size_t)f->rows;
-  int          any_long, work = 0, *room;
-  TrsvError    error;
-
-  TrsvCall(ChooseLanes(f, &any_long));
-  if (any_long) {
-    TrsvCall(TrsvDeviceRoom(sizeof(int) * (4 * n + 2), &room, NULL));
-    error = Spread(f, order, room, &work);
-    TrsvDeviceRelease(room, NULL);
-    if (error) return error;
-  } else {
-    f->slots = f->rows;
-    TrsvCall(TrsvDeviceAlloc(sizeof(int) * n, &f->slot));
-    TRSV_LAUNCH(slot_assign, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lanes, order, (const int *)NULL, (const int *)NULL, f->slot, (int *)NULL);
-    TrsvCall(TrsvDeviceLaunched("slot_assign"));
-  }
-  f->bytes += sizeof(int) * (f->working ? 2 : 1) * (size_t)f->slots + TrsvValueSize(f->precision) * (size_t)work;
   return TRSV_SUCCESS;
 }

@@ -22,7 +22,7 @@ template <class T> static __global__ void factor_fill(long upper, int rows, T *u
    positive numbers compare as their bits do. */
 template <class T> static __global__ void factor_sums(int n, bool icc, const int *l_offsets, const int *u_offsets, const int *start, const T *a, FactorStatus *status)
 {
-  const int    i        = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int    i        = trsv_index();
   const bool   some     = i < n; /* the others help with long rows */
   const int    diagonal = !some ? 0 : icc ? start[i] : l_offsets[i + 1] + u_offsets[i], end = some ? diagonal + u_offsets[i + 1] - u_offsets[i] : 0;
   const int    begin    = !some ? 0 : !icc ? l_offsets[i] + u_offsets[i] : i ? start[i - 1] + u_offsets[i] - u_offsets[i - 1] : 0;
@@ -34,12 +34,12 @@ template <class T> static __global__ void factor_sums(int n, bool icc, const int
 extern "C" TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream)
 {
   const long     upper = f->pivots ? 0 : f->upper; /* nobody polls U there */
-  const int      rows  = f->pivots && !f->slot ? 0 : f->rows;
+  const int      rows  = f->pivots && !f->row_of_group ? 0 : f->rows;
   const unsigned grid  = (unsigned)((upper + rows + 255) / 256 + !rows);
 
   if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_fill<float>), grid, 256, 0, stream, upper, rows, (float *)f->u, (float *)f->inverse, f->status);
   else TRSV_LAUNCH((factor_fill<double>), grid, 256, 0, stream, upper, rows, (double *)f->u, (double *)f->inverse, f->status);
-  return TrsvDeviceLaunched("factor_fill");
+  return TrsvDeviceCheckLaunch("factor_fill");
 }
 
 extern "C" TrsvError TrsvFactorSums(TrsvFactor *f, const void *values, TrsvStream stream)
@@ -47,9 +47,9 @@ extern "C" TrsvError TrsvFactorSums(TrsvFactor *f, const void *values, TrsvStrea
   const unsigned grid = TrsvBlocks(f->rows, 256);
   const bool     icc  = f->kind == TRSV_ICC;
 
-  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_sums<float>), grid, 256, 0, stream, f->rows, icc, (const int *)f->l_offsets, (const int *)f->u_offsets, (const int *)f->start, (const float *)values, f->status);
-  else TRSV_LAUNCH((factor_sums<double>), grid, 256, 0, stream, f->rows, icc, (const int *)f->l_offsets, (const int *)f->u_offsets, (const int *)f->start, (const double *)values, f->status);
-  return TrsvDeviceLaunched("factor_sums");
+  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((factor_sums<float>), grid, 256, 0, stream, f->rows, icc, (const int *)f->l_offsets, (const int *)f->u_offsets, (const int *)f->a_row_start, (const float *)values, f->status);
+  else TRSV_LAUNCH((factor_sums<double>), grid, 256, 0, stream, f->rows, icc, (const int *)f->l_offsets, (const int *)f->u_offsets, (const int *)f->a_row_start, (const double *)values, f->status);
+  return TrsvDeviceCheckLaunch("factor_sums");
 }
 
 extern "C" TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)

@@ -108,8 +108,8 @@ static TrsvOrderCost Guess(const TrsvFactor *natural, const TrsvAlgorithm *const
   if (s->levels > levels) s->levels = levels;
   s->level_mean    = (double)s->rows / s->levels;
   s->level_max     = (int)ceil(s->level_mean); /* colours are balanced, and each stands together */
-  s->span          = 0.8 * s->level_mean;
-  s->chained       = 0; /* these are level sets of whole chains */
+  s->level_span          = 0.8 * s->level_mean;
+  s->chain_fraction       = 0; /* these are level sets of whole chains */
   s->row_bandwidth = 0; /* nor are they in a grid's own order */
   return Cost(&guess, asked);
 }

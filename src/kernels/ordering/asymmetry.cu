@@ -7,7 +7,7 @@
    Memory order: within a block sums cross threads at its barriers, between blocks with the end of a launch.
 */
 #include <math.h>
-#include "analysis/pattern.cuh"
+#include "analysis/triangle_view.cuh"
 #include "ordering/ordering.h"
 
 enum {
@@ -84,16 +84,16 @@ extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int
   double        *sums, both[2];
   TrsvError      error;
 
-  TrsvCall(TrsvDeviceRoom(2 * sizeof(double) * ((size_t)grid + 1), &sums, NULL));
+  TrsvCall(TrsvScratchAlloc(2 * sizeof(double) * ((size_t)grid + 1), &sums, NULL));
   if (precision == TRSV_FLOAT) TRSV_LAUNCH(asymmetry_rows<float>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns, (const float *)values, sums + 2);
   else TRSV_LAUNCH(asymmetry_rows<double>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns, (const double *)values, sums + 2);
-  error = TrsvDeviceLaunched("asymmetry_rows");
+  error = TrsvDeviceCheckLaunch("asymmetry_rows");
   if (!error) {
     TRSV_LAUNCH(asymmetry_sum, 1, BLOCK, 0, (TrsvStream)NULL, (int)grid, sums + 2, sums);
-    error = TrsvDeviceLaunched("asymmetry_sum");
+    error = TrsvDeviceCheckLaunch("asymmetry_sum");
   }
   if (!error) error = TrsvDeviceDownload(both, sums, sizeof(both), NULL);
-  TrsvDeviceRelease(sums, NULL);
+  TrsvScratchFree(sums, NULL);
   if (!error) *asymmetry = both[1] > 0 ? sqrt(both[0] / both[1]) : both[1]; /* NaN stays */
   return error;
 }

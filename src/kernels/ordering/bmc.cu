@@ -17,21 +17,21 @@ static __global__ void bmc_sample(int rows, const int *offsets, const int *colum
 
 static __global__ void bmc_holds(const TrsvGrid g, int rows, const int *offsets, const int *columns, unsigned *wrong)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i < rows && !TrsvGridHolds(&g, offsets, columns, i)) atomicMax(wrong, 1u);
 }
 
 static __global__ void bmc_grid_colours(const TrsvGrid g, int rows, unsigned *colour)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i < rows) colour[i] = (unsigned)TrsvGridColour(&g, i);
 }
 
 static __global__ void bmc_natural(int rows, int *order)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i < rows) order[i] = i;
 }
@@ -39,7 +39,7 @@ static __global__ void bmc_natural(int rows, int *order)
 /* Where each colour starts, from the colours of all rows in order; all start behind what is before them, those that have no rows, too. */
 static __global__ void bmc_starts(int rows, int colours, const unsigned *sorted, int *start)
 {
-  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int p = trsv_index();
 
   if (p > rows) return;
   const int last = p < rows ? (int)sorted[p] : colours;
@@ -52,11 +52,11 @@ static TrsvError Holds(const TrsvGrid *g, const int *offsets, const int *columns
   unsigned  wrong = 0, *word;
   TrsvError error;
 
-  TrsvCall(TrsvDeviceStage(&wrong, sizeof(wrong), &word, NULL));
+  TrsvCall(TrsvScratchUpload(&wrong, sizeof(wrong), &word, NULL));
   TRSV_LAUNCH(bmc_holds, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, *g, rows, offsets, columns, word);
-  error = TrsvDeviceLaunched("bmc_holds");
+  error = TrsvDeviceCheckLaunch("bmc_holds");
   if (!error) error = TrsvDeviceDownload(&wrong, word, sizeof(wrong), NULL);
-  TrsvDeviceRelease(word, NULL);
+  TrsvScratchFree(word, NULL);
   *yes = !wrong;
   return error;
 }
@@ -68,10 +68,10 @@ static TrsvError Sort(int rows, const unsigned *colour, int colours, unsigned *w
   TrsvError  error;
 
   TRSV_LAUNCH(bmc_natural, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, natural);
-  TrsvCall(TrsvDeviceLaunched("bmc_natural"));
+  TrsvCall(TrsvDeviceCheckLaunch("bmc_natural"));
   TrsvCall(TrsvDeviceSort(rows, TrsvBits(colours - 1), colour, work, natural, o->order));
   TRSV_LAUNCH(bmc_starts, TrsvBlocks(rows + 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, colours, work, o->colour);
-  TrsvCall(TrsvDeviceLaunched("bmc_starts"));
+  TrsvCall(TrsvDeviceCheckLaunch("bmc_starts"));
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)colours + 1), &starts));
   error = TrsvDeviceDownload(starts, o->colour, sizeof(int) * ((size_t)colours + 1), NULL);
   if (!error) {
@@ -87,11 +87,11 @@ static TrsvError Samples(int rows, const int *offsets, const int *columns, const
   TrsvGridSamples *room;
   TrsvError        error;
 
-  TrsvCall(TrsvDeviceRoom(sizeof(*room), &room, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(*room), &room, NULL));
   TRSV_LAUNCH(bmc_sample, 1, TRSV_GRID_SAMPLES, 0, (TrsvStream)NULL, rows, offsets, columns, values, room);
-  error = TrsvDeviceLaunched("bmc_sample");
+  error = TrsvDeviceCheckLaunch("bmc_sample");
   if (!error) error = TrsvDeviceDownload(samples, room, sizeof(*samples), NULL);
-  TrsvDeviceRelease(room, NULL);
+  TrsvScratchFree(room, NULL);
   if (!error && samples->entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", samples->entries);
   return error;
 }
@@ -108,7 +108,7 @@ static TrsvError Order(int rows, const int *offsets, const int *columns, const d
   if (grid) {
     colours = TrsvGridColours(&g);
     TRSV_LAUNCH(bmc_grid_colours, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, g, rows, colour);
-    TrsvCall(TrsvDeviceLaunched("bmc_grid_colours"));
+    TrsvCall(TrsvDeviceCheckLaunch("bmc_grid_colours"));
   } else TrsvCall(TrsvDeviceColourWaves(rows, samples.entries, offsets, columns, values, colour, &colours));
   TrsvCall(TrsvOrderingCreate(rows, colours, TRSV_DEVICE, ordering));
   if (grid)
@@ -126,8 +126,8 @@ extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *co
     TrsvCall(TrsvOrderingCreate(rows, 0, TRSV_DEVICE, ordering));
     return TrsvDeviceUpload((*ordering)->colour, &none, sizeof(none), NULL);
   }
-  TrsvCall(TrsvDeviceRoom(3 * sizeof(unsigned) * (size_t)rows, &colour, NULL));
+  TrsvCall(TrsvScratchAlloc(3 * sizeof(unsigned) * (size_t)rows, &colour, NULL));
   error = Order(rows, offsets, columns, values, colour, ordering);
-  TrsvDeviceRelease(colour, NULL);
+  TrsvScratchFree(colour, NULL);
   return error;
 }

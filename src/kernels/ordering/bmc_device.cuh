@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include "ordering/bmc.h"
-#include "analysis/pattern.cuh"
+#include "analysis/triangle_view.cuh"
 
 enum {
   BLOCK = 256

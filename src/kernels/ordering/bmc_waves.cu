@@ -78,7 +78,7 @@ static __global__ void bmc_differs(const Rows A, int *differs)
 /* start: of each run of equal rows */
 static __global__ void bmc_runs(int rows, const int *differs, const int *before, int *start)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i < rows && differs[i]) start[before[i]] = i;
 }
@@ -86,7 +86,7 @@ static __global__ void bmc_runs(int rows, const int *differs, const int *before,
 /* In place of differs: is row i the first of a node? */
 static __global__ void bmc_firsts(int rows, const int *before, const int *start, int *differs)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i < rows) differs[i] = (i - start[before[i + 1] - 1]) % TRSV_NODE == 0;
 }
@@ -94,7 +94,7 @@ static __global__ void bmc_firsts(int rows, const int *before, const int *start,
 /* before: the firsts before each row, or NULL */
 static __global__ void bmc_nodes(const Rows A, const int *before)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i < A.rows) A.node[i] = before ? before[i + 1] - 1 : i;
 }
@@ -153,7 +153,7 @@ static __global__ void bmc_edges(const Rows A, int nodes, unsigned *later, int *
 /* Where the edges of each node start: the first whose node is not smaller. */
 static __global__ void bmc_edge_starts(int nodes, int entries, const unsigned *later, int *start)
 {
-  const int n = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int n = trsv_index();
   int       low = 0, high = entries;
 
   if (n > nodes) return;
@@ -218,7 +218,7 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD) bmc_words(const W
 /* The colour of each row, and the largest of them. */
 static __global__ void bmc_wave_colours(const Rows A, const unsigned *word, unsigned *colour, unsigned *most)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
   unsigned  c = 0;
 
   if (i < A.rows) colour[i] = c = (unsigned)TrsvWaveColour(word[A.node[i]]);
@@ -233,18 +233,18 @@ static TrsvError FindNodes(const Rows &A, int *work, int *nodes)
   const unsigned blocks  = TrsvBlocks(A.rows, BLOCK);
 
   TRSV_LAUNCH(bmc_differs, blocks, BLOCK, 0, (TrsvStream)NULL, A, differs);
-  TrsvCall(TrsvDeviceLaunched("bmc_differs"));
+  TrsvCall(TrsvDeviceCheckLaunch("bmc_differs"));
   TrsvCall(TrsvDeviceScan(A.rows, differs, before));
   TRSV_LAUNCH(bmc_runs, blocks, BLOCK, 0, (TrsvStream)NULL, A.rows, differs, before, start);
-  TrsvCall(TrsvDeviceLaunched("bmc_runs"));
+  TrsvCall(TrsvDeviceCheckLaunch("bmc_runs"));
   TRSV_LAUNCH(bmc_firsts, blocks, BLOCK, 0, (TrsvStream)NULL, A.rows, before, start, differs);
-  TrsvCall(TrsvDeviceLaunched("bmc_firsts"));
+  TrsvCall(TrsvDeviceCheckLaunch("bmc_firsts"));
   TrsvCall(TrsvDeviceScan(A.rows, differs, before));
   TrsvCall(TrsvDeviceDownload(nodes, before + A.rows, sizeof(*nodes), NULL));
   const int few = TrsvFewNodes(*nodes, A.rows);
   if (!few) *nodes = A.rows;
   TRSV_LAUNCH(bmc_nodes, blocks, BLOCK, 0, (TrsvStream)NULL, A, few ? before : NULL);
-  return TrsvDeviceLaunched("bmc_nodes");
+  return TrsvDeviceCheckLaunch("bmc_nodes");
 }
 
 /* room [4 entries]: the edges of the nodes, and where they start */
@@ -257,15 +257,15 @@ static TrsvError FindEdges(const Rows &A, int nodes, int *room, int *start, cons
   *edge = edges;
   if (A.values) {
     TRSV_LAUNCH(bmc_scale, blocks, BLOCK, 0, (TrsvStream)NULL, A);
-    TrsvCall(TrsvDeviceLaunched("bmc_scale"));
+    TrsvCall(TrsvDeviceCheckLaunch("bmc_scale"));
     TRSV_LAUNCH(bmc_most, blocks, BLOCK, 0, (TrsvStream)NULL, A);
-    TrsvCall(TrsvDeviceLaunched("bmc_most"));
+    TrsvCall(TrsvDeviceCheckLaunch("bmc_most"));
   }
   TRSV_LAUNCH(bmc_edges, blocks, BLOCK, 0, (TrsvStream)NULL, A, nodes, later, unsorted);
-  TrsvCall(TrsvDeviceLaunched("bmc_edges"));
+  TrsvCall(TrsvDeviceCheckLaunch("bmc_edges"));
   TrsvCall(TrsvDeviceSort(A.entries, TrsvBits(nodes), later, sorted, unsorted, edges));
   TRSV_LAUNCH(bmc_edge_starts, TrsvBlocks(nodes + 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, nodes, A.entries, sorted, start);
-  return TrsvDeviceLaunched("bmc_edge_starts");
+  return TrsvDeviceCheckLaunch("bmc_edge_starts");
 }
 
 enum {
@@ -281,7 +281,7 @@ static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigne
   TrsvCall(DataflowBlocks(nodes, 1, HELD, &blocks));
   TrsvCall(TrsvDeviceClear(word, sizeof(*word) * (size_t)nodes, NULL));
   TRSV_LAUNCH(bmc_words, blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge}, word, DataflowSync(state));
-  return TrsvDeviceLaunched("bmc_words");
+  return TrsvDeviceCheckLaunch("bmc_words");
 }
 
 /* Says what is wrong with a row, as the host does. */
@@ -310,7 +310,7 @@ static TrsvError Colour(const Rows &A, int *room, unsigned *state, unsigned *col
   const int *edge;
 
   TRSV_LAUNCH(bmc_check, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, state + BAD);
-  TrsvCall(TrsvDeviceLaunched("bmc_check"));
+  TrsvCall(TrsvDeviceCheckLaunch("bmc_check"));
   TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
   if (told[BAD] < (unsigned)A.rows) return Describe(A, (int)told[BAD]);
   TrsvCall(FindNodes(A, work, &nodes));
@@ -318,9 +318,9 @@ static TrsvError Colour(const Rows &A, int *room, unsigned *state, unsigned *col
   unsigned *const word = (unsigned *)start + nodes_at_most + 1;
   TrsvCall(FindWords(nodes, start, edge, word, state));
   TRSV_LAUNCH(bmc_wave_colours, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, word, colour, state + MOST);
-  TrsvCall(TrsvDeviceLaunched("bmc_wave_colours"));
+  TrsvCall(TrsvDeviceCheckLaunch("bmc_wave_colours"));
   TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
-  if (told[DATAFLOW_GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for an ordering waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvPatienceLimit());
+  if (told[DATAFLOW_ABORT_DEVICE]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for an ordering waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvTimeoutLimit());
   *colours = (int)told[MOST] + 1;
   return TRSV_SUCCESS;
 }
@@ -334,15 +334,15 @@ TrsvError TrsvDeviceColourWaves(int rows, int entries, const int *offsets, const
   TrsvError    error;
 
   state[BAD] = (unsigned)rows;
-  error      = TrsvDeviceRoom(sizeof(int) * (4 * r + 1 + 4 * e), &room, NULL); /* nodes, room for work; edges */
+  error      = TrsvScratchAlloc(sizeof(int) * (4 * r + 1 + 4 * e), &room, NULL); /* nodes, room for work; edges */
   if (error) room = NULL;
-  if (!error && values) error = TrsvDeviceRoom(2 * sizeof(double) * r, &scale, NULL);
+  if (!error && values) error = TrsvScratchAlloc(2 * sizeof(double) * r, &scale, NULL);
   if (error) scale = NULL;
-  if (!error) error = TrsvDeviceStage(state, sizeof(state), &shared, NULL);
+  if (!error) error = TrsvScratchUpload(state, sizeof(state), &shared, NULL);
   if (error) shared = NULL;
   if (!error) error = Colour(Rows{rows, entries, offsets, columns, values, scale, scale ? scale + r : NULL, room}, room + 4 * r + 1, shared, colour, colours);
-  if (shared) TrsvDeviceRelease(shared, NULL);
-  if (scale) TrsvDeviceRelease(scale, NULL);
-  if (room) TrsvDeviceRelease(room, NULL);
+  if (shared) TrsvScratchFree(shared, NULL);
+  if (scale) TrsvScratchFree(scale, NULL);
+  if (room) TrsvScratchFree(room, NULL);
   return error;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "papers/cusparse.cuh"
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 
 typedef struct {
   int                  rows, nnz;
@@ -27,7 +27,7 @@ static const float  one_float = 1;
 /* One thread for each value. */
 template <class T> static __global__ void cusparse_gather(int nnz, const int *source, const T *from, T *values)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int k = trsv_index();
 
   if (k < nnz) values[k] = from[source[k]];
 }
@@ -98,11 +98,11 @@ static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStrea
 
   TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
   if (!c->source) {
-    if (c->nnz && cudaMemcpyAsync(c->values, values, (size_t)c->nnz * TrsvValueSize(plan->precision), cudaMemcpyDeviceToDevice, stream) != cudaSuccess) return TrsvDeviceLaunched("cusparse: copy of the values");
+    if (c->nnz && cudaMemcpyAsync(c->values, values, (size_t)c->nnz * TrsvValueSize(plan->precision), cudaMemcpyDeviceToDevice, stream) != cudaSuccess) return TrsvDeviceCheckLaunch("cusparse: copy of the values");
   } else if (grid) {
     if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((cusparse_gather<float>), grid, 256, 0, stream, c->nnz, c->source, (const float *)values, (float *)c->values);
     else TRSV_LAUNCH((cusparse_gather<double>), grid, 256, 0, stream, c->nnz, c->source, (const double *)values, (double *)c->values);
-    TrsvCall(TrsvDeviceLaunched("cusparse_gather"));
+    TrsvCall(TrsvDeviceCheckLaunch("cusparse_gather"));
   }
   if (c->analysed) return Check(cusparseSpSV_updateMatrix(c->handle, c->solve, c->values, CUSPARSE_SPSV_UPDATE_GENERAL), "cusparseSpSV_updateMatrix");
   TrsvCall(Check(cusparseSpSV_bufferSize(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve, &bytes), "cusparseSpSV_bufferSize"));

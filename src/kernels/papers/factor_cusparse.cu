@@ -7,7 +7,7 @@
 #define DISABLE_CUSPARSE_DEPRECATED
 #include <stdlib.h>
 #include "papers/cusparse.cuh"
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 #include "papers/factor_cusparse.h"
 
 struct FactorCusparse {
@@ -22,7 +22,7 @@ static const cusparseSolvePolicy_t policy = CUSPARSE_SOLVE_POLICY_USE_LEVEL;
 
 static __global__ void cusparse_split(int rows, const int *l_offsets, const int *u_offsets, const double *a, double *l, double *u)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i >= rows) return;
   const int u_first = u_offsets[i], l_end = l_offsets[i + 1];
@@ -44,7 +44,7 @@ static TrsvError Analyse(TrsvFactor *f, FactorCusparse *c, const int *offsets, c
   TrsvCall(TrsvDeviceAlloc((size_t)bytes, &c->buffer));
   TrsvCall(Check(cusparseDcsrilu02_analysis(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, policy, c->buffer), "cusparseDcsrilu02_analysis"));
   f->bytes += sizeof(double) * (size_t)nnz + (size_t)bytes;
-  return TrsvDeviceFinish();
+  return TrsvDeviceSynchronize();
 }
 
 static void Release(TrsvFactor *f)
@@ -84,7 +84,7 @@ extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const
   TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
   TrsvCall(Check(cusparseDcsrilu02(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, policy, c->buffer), "cusparseDcsrilu02"));
   TRSV_LAUNCH(cusparse_split, TrsvBlocks(f->rows, 256), 256, 0, stream, f->rows, (const int *)f->l_offsets, (const int *)f->u_offsets, (const double *)c->values, (double *)f->l, (double *)f->u);
-  TrsvCall(TrsvDeviceLaunched("cusparse_split"));
+  TrsvCall(TrsvDeviceCheckLaunch("cusparse_split"));
   zero     = cusparseXcsrilu02_zeroPivot(c->handle, c->info, &row); /* waits */
   *outcome = TrsvOutcome{-1, 0, 1, 0};
   if (zero == CUSPARSE_STATUS_ZERO_PIVOT) outcome->row = row;

@@ -64,7 +64,7 @@ static const TrsvAlgorithm *First(TrsvMemory memory, unsigned traits)
   return NULL;
 }
 
-TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPlaces *places, const TrsvAlgorithm *algorithm, int alone, TrsvError *instead, TrsvPlan **plan)
+TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int alone, TrsvError *instead, TrsvPlan **plan)
 {
   const TrsvAlgorithm *thread = First(TRSV_DEVICE, TRSV_THREAD_LEVEL);
   const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, NULL, plan);

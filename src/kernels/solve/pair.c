@@ -16,7 +16,7 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
 }
 
 /* The plan of the algorithm that is asked for or chosen. */
-static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const TrsvPlaces *places, TrsvSelection selection, const TrsvAsked *asked, int alone, TrsvPairMember *m)
+static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const TrsvPermutation *places, TrsvSelection selection, const TrsvAsked *asked, int alone, TrsvPairMember *m)
 {
   TrsvError error, instead;
 
@@ -33,7 +33,7 @@ static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvA
 typedef struct {
   const TrsvPair   *pair;
   const TrsvMatrix *A;
-  TrsvPlaces        places;
+  TrsvPermutation        places;
   TrsvSelection     selection;
   const TrsvAsked  *asked;
   int               alone; /* not beside the other member */
@@ -105,7 +105,7 @@ static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, con
 
   if (!alone) {
     (void)TrsvGetCosts(); /* measured once, with nothing beside it */
-    error = TrsvDeviceTogether(MakeMember, &first, &second);
+    error = TrsvRunInterleaved(MakeMember, &first, &second);
     alone = error == TRSV_ERR_MEMORY; /* there may be enough for one at a time; what is chosen must not depend on who is first */
   }
   if (alone) {

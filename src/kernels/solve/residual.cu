@@ -6,7 +6,7 @@
 */
 #include <math.h>
 #include <stdlib.h>
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 #include "solve/solve.h"
 
 enum {
@@ -15,7 +15,7 @@ enum {
 
 template <class T> static __global__ void residual_rows(int rows, const int *offsets, const int *columns, bool unit, const int *source, const T *values, const T *b, const T *x, double *errors)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i >= rows) return;
   double r = (double)b[i], scale = fabs(r);
@@ -50,7 +50,7 @@ extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, con
   }
   if (A->precision == TRSV_FLOAT) TRSV_LAUNCH((residual_rows<float>), grid, BLOCK, 0, stream, A->rows, A->offsets, A->columns, unit, source, (const float *)values, (const float *)b, (const float *)x, errors);
   else TRSV_LAUNCH((residual_rows<double>), grid, BLOCK, 0, stream, A->rows, A->offsets, A->columns, unit, source, (const double *)values, (const double *)b, (const double *)x, errors);
-  failed = TrsvDeviceLaunched("residual_rows");
+  failed = TrsvDeviceCheckLaunch("residual_rows");
   if (!failed) failed = TrsvDeviceDownload(host, errors, bytes, stream);
   for (int i = 0; i < A->rows && !failed; i++) {
     if (isnan(host[i])) *error = INFINITY;

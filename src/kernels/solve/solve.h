@@ -29,7 +29,7 @@ double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision)
 /* The same of an algorithm that was chosen, not asked for: where it cannot do this here, or where there is no memory for it and that counts (alone: no
    plan beside this one is under way, so that the choice hangs on no chance), of the thread-level one, which runs on every device, in little memory. *instead is then the
    error, else TRSV_SUCCESS. */
-TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPlaces *, const TrsvAlgorithm *, int alone, TrsvError *instead, TrsvPlan **plan);
+TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPermutation *, const TrsvAlgorithm *, int alone, TrsvError *instead, TrsvPlan **plan);
 
 /* What TrsvPairTune found of one candidate. */
 typedef struct {

@@ -26,7 +26,7 @@ static const double margin = 0.98, hopeless = 2;
 typedef struct {
   TrsvMatrix  T;
   const void *source, *values; /* source: NULL where values stand as columns do */
-  TrsvPlaces  places;          /* of b and x, where the triangle is; index: on the device */
+  TrsvPermutation  places;          /* of b and x, where the triangle is; index: on the device */
   const void *index[2];
   void       *own[6], *b, *x, *permuted[2]; /* own: copies of what lives on the host; permuted: b and x in the order of the rows, where that is another */
   TrsvTimer  *timer;
@@ -108,8 +108,8 @@ static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entr
   TrsvCall(Bring(T->columns, sizeof(int) * (size_t)entries, T->memory, &columns, &t->own[1]));
   TrsvCall(Bring(source, sizeof(int) * (size_t)entries, T->memory, &t->source, &t->own[2]));
   TrsvCall(Bring(values, size * (size_t)entries, memory, &t->values, &t->own[3]));
-  TrsvCall(Bring(t->places.from, sizeof(int) * rows, T->memory, &t->index[0], &t->own[4]));
-  TrsvCall(Bring(t->places.to, sizeof(int) * rows, T->memory, &t->index[1], &t->own[5]));
+  TrsvCall(Bring(t->places.b_index, sizeof(int) * rows, T->memory, &t->index[0], &t->own[4]));
+  TrsvCall(Bring(t->places.x_index, sizeof(int) * rows, T->memory, &t->index[1], &t->own[5]));
   for (int i = 0; i < 2; i++)
     if (t->index[i]) TrsvCall(TrsvDeviceAlloc(size * rows, &t->permuted[i]));
   t->T         = *T;
@@ -127,7 +127,7 @@ static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entr
   error = TrsvDeviceUpload(t->b, b, size * rows, NULL);
   free(b);
   if (!error && t->index[0]) error = TrsvDevicePermute(T->rows, (const int *)t->index[0], 0, T->precision, t->b, t->permuted[0], NULL);
-  return error ? error : TrsvDeviceFinish();
+  return error ? error : TrsvDeviceSynchronize();
 }
 
 /* What the model would choose, best first. */
@@ -213,7 +213,7 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
   return TRSV_SUCCESS;
 }
 
-static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPlaces places, const void *values, TrsvMemory memory, const TrsvAsked *asked, double seconds, TrsvStream stream)
+static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPermutation places, const void *values, TrsvMemory memory, const TrsvAsked *asked, double seconds, TrsvStream stream)
 {
   const double        start    = TrsvSeconds();
   Trial               t        = {.bound = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.), .end = start + seconds, .stream = stream, .places = places};
@@ -248,7 +248,7 @@ TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, co
 
   if (p->memory == TRSV_HOST || !p->rows) return TRSV_SUCCESS;
   TrsvPairPart(p); /* its plans may go */
-  TrsvCall(Tune(p, &p->first, t ? U : L, (TrsvPlaces){t ? column : row, NULL}, t ? u : l, memory, t ? upper : lower, seconds / 2, stream));
-  TrsvCall(Tune(p, &p->second, t ? L : U, (TrsvPlaces){NULL, t ? row : column}, t ? l : u, memory, t ? lower : upper, start + seconds - TrsvSeconds(), stream));
+  TrsvCall(Tune(p, &p->first, t ? U : L, (TrsvPermutation){t ? column : row, NULL}, t ? u : l, memory, t ? upper : lower, seconds / 2, stream));
+  TrsvCall(Tune(p, &p->second, t ? L : U, (TrsvPermutation){NULL, t ? row : column}, t ? l : u, memory, t ? lower : upper, start + seconds - TrsvSeconds(), stream));
   return TrsvPairJoin(p);
 }

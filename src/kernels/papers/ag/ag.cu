@@ -10,17 +10,17 @@
    Mapping: a warp is ng subwarps, each with a node: consecutive rows. Where a node's rows have more than sw_rnnz entries in the mean, the lanes of
    a subwarp share a row, row after row, entries l, l + size, ... to lane l; else each has rows of its own, l, l + size, ...
    A task that fits into the warp's shared memory, and has enough entries, is first read there by all lanes.
-   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses warps (vocabulary.cuh). What lanes read together
+   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses warps (sync.cuh). What lanes read together
    is ordered by a __syncwarp. A launch without waits reads what launches before it have written.
    Why it ends: rows depend on rows of smaller tasks, or on earlier ones of their own node. Tasks started by hardware: smaller ones have smaller
    tickets, or their warp is in the same block, and so have started. Tasks in lists: all blocks are there, and of the tasks not done the smallest
    is at the head of its list. In a warp all lanes take turns together (thread.cu says why), and the smallest row of those that are not
-   solved has all it waits for. By induction every wait ends; patience bounds it if memory fails.
+   solved has all it waits for. By induction every wait ends; spin bounds it if memory fails.
    Same bits: a row is always summed in the same way: by one lane in the order of its entries, or by lanes in theirs and a fixed tree.
 */
 #include <stdlib.h>
 #include <string.h>
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 #include "papers/ag/ag.h"
 #include "papers/ag/ag_model.h"
 
@@ -99,7 +99,7 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
   AgRow<T>       r = {together ? first : first + me, 0, 0, together ? size : 1, 0, 0};
   int            column[WIDTH], row = 0;
   T              value[WIDTH], solution[WIDTH], inverse = 1;
-  TrsvPatience   patience;
+  TrsvSpinLimit   spin;
   bool           done = r.row >= last;
 
   if (task[0] & AG_COLLECT) e = ag_collect(A, begin, end - begin, lane, columns, values);
@@ -135,7 +135,7 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
         if (n < r.held && (!WAIT || !trsv_is_ready(solution[n]))) solution[n] = WAIT ? trsv_load(now + column[n]) : now[column[n]];
 #pragma unroll
       for (int n = 0; n < WIDTH; n++) ready = ready && (!WAIT || n >= r.held || trsv_is_ready(solution[n]));
-      if (!ready && patience.more(A.sync)) break;
+      if (!ready && spin.more(A.sync)) break;
 #pragma unroll
       for (int n = 0; n < WIDTH; n++)
         if (n < r.held) r.sum = fma(-value[n], solution[n], r.sum);
@@ -161,7 +161,7 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
         sum = sum * inverse;
         x[row < 0 ? ~row : row] = row < 0 ? trsv_is_ready(sum) ? sum : trsv_nan<T>() : trsv_publish(now + r.row, sum);
       }
-      patience = TrsvPatience();
+      spin = TrsvSpinLimit();
       r.row += together ? 1 : size;
       done = r.row >= last;
       if (!done) start();
@@ -216,7 +216,7 @@ static TrsvError Reset(const TrsvPlan *plan, Ag *a, TrsvStream stream)
   TrsvCall(error);
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_fill<float>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows, (float *)a->words);
   else TRSV_LAUNCH((ag_fill<double>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows, (double *)a->words);
-  return TrsvDeviceLaunched("ag_fill");
+  return TrsvDeviceCheckLaunch("ag_fill");
 }
 
 /* The next part of a plan's memory; parts start at multiples of 256 bytes. With base NULL it only counts. */
@@ -293,8 +293,8 @@ static TrsvError AgAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvCall(TrsvAgPlan(A, analysis, source, &a->scheme, multiprocessors, &h));
   error = h.launches > MOST_LAUNCHES ? TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: %d launches a solve; %d is the limit", h.launches, MOST_LAUNCHES) : Upload(plan, a, &h, A->diagonal == TRSV_DIAGONAL_STORED);
   TrsvAgPlanFree(&h);
-  if (!error) error = TrsvDeviceAllow(plan->precision == TRSV_FLOAT ? (const void *)w32 : (const void *)w64);
-  return error ? error : TrsvDeviceAllow(plan->precision == TRSV_FLOAT ? (const void *)n32 : (const void *)n64);
+  if (!error) error = TrsvDeviceSetMaxShared(plan->precision == TRSV_FLOAT ? (const void *)w32 : (const void *)w64);
+  return error ? error : TrsvDeviceSetMaxShared(plan->precision == TRSV_FLOAT ? (const void *)n32 : (const void *)n64);
 }
 
 static TrsvError AgSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
@@ -305,7 +305,7 @@ static TrsvError AgSetValues(TrsvPlan *plan, const void *values, TrsvStream stre
   if (!grid) return TRSV_SUCCESS;
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_gather<float>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const float *)values, (float *)a->values, (float *)a->inverse);
   else TRSV_LAUNCH((ag_gather<double>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const double *)values, (double *)a->values, (double *)a->inverse);
-  return TrsvDeviceLaunched("ag_gather");
+  return TrsvDeviceCheckLaunch("ag_gather");
 }
 
 template <class T> static TrsvError Launch(const Ag *a, const void *b, void *x, TrsvStream stream)
@@ -321,7 +321,7 @@ template <class T> static TrsvError Launch(const Ag *a, const void *b, void *x, 
     if (!a->launch[l].wait) TRSV_LAUNCH(go, grid, block, shared, stream, view, (const T *)b, (T *)x);
     else if (view.begin) TRSV_LAUNCH_TOGETHER(wait, grid, block, shared, stream, view, (const T *)b, (T *)x);
     else TRSV_LAUNCH(wait, grid, block, shared, stream, view, (const T *)b, (T *)x);
-    TrsvCall(TrsvDeviceLaunched("ag_solve"));
+    TrsvCall(TrsvDeviceCheckLaunch("ag_solve"));
   }
   return TRSV_SUCCESS;
 }

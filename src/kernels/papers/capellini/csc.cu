@@ -17,8 +17,8 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "device/vocabulary.cuh"
-#include "papers/capellini/natural.h"
+#include "device/sync.cuh"
+#include "papers/capellini/csr_plan.h"
 
 enum {
   WARPS = 4,
@@ -26,7 +26,7 @@ enum {
 };
 
 typedef struct {
-  TrsvNatural columns; /* the transpose: its rows are the columns */
+  TrsvCSRPlan columns; /* the transpose: its rows are the columns */
   unsigned   *degree;  /* [rows] on how many others each component depends */
   unsigned   *counts;  /* [2 * rows] how many of them are still missing; two launches take turns */
   void       *sums;    /* [2 * rows] the products so far */
@@ -34,7 +34,7 @@ typedef struct {
 } Csc;
 
 template <class T> struct CscView {
-  NaturalView<T>  A;
+  CSRView<T>  A;
   const unsigned *degree;
   unsigned       *counts;
   T              *sums;
@@ -58,7 +58,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) csc_solve(con
   const int       stored = C.A.stored, begin = C.A.offsets[i] + (C.A.lower ? 0 : stored), end = C.A.offsets[i + 1] - (C.A.lower ? stored : 0);
   const T         inverse = C.A.inverse ? C.A.inverse[i] : 1;
   T               solution = 0;
-  TrsvPatience    patience;
+  TrsvSpinLimit    spin;
 
   if (lane == 0) {
     bool more = true;
@@ -66,7 +66,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) csc_solve(con
     C.counts[then + i] = C.degree[i];
     C.sums[then + i]   = 0;
     solution           = b[i];
-    while (trsv_load_acquire(C.counts + now + i) && more) more = patience.more(C.sync);
+    while (trsv_load_acquire(C.counts + now + i) && more) more = spin.more(C.sync);
     solution = more ? trsv_canonical((solution - trsv_load(C.sums + now + i)) * inverse) : trsv_nan<T>();
     x[i]     = solution;
   }
@@ -82,7 +82,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) csc_solve(con
 /* Both halves as a launch expects them: a thread for each row. */
 template <class T> static __global__ void csc_fill(int rows, const unsigned *degree, unsigned *counts, T *sums)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i >= rows) return;
   counts[i] = counts[rows + i] = degree[i];
@@ -95,7 +95,7 @@ template <class T> static TrsvError Launch(const Csc *c, const void *b, void *x,
   auto           kernel = csc_solve<T>;
 
   TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CscView<T>(c), (const T *)b, (T *)x);
-  return TrsvDeviceLaunched("csc_solve");
+  return TrsvDeviceCheckLaunch("csc_solve");
 }
 
 /* Where the transpose's entries, and those of T, stand in the caller's values. */
@@ -109,7 +109,7 @@ static TrsvError MakeColumns(TrsvPlan *plan, Csc *c, const TrsvMatrix *A, const 
   TrsvCall(TrsvTranspose(A, &T, &made, &from));
   error = source ? TrsvAlloc(sizeof(int) * (size_t)A->offsets[A->rows], &composed) : TRSV_SUCCESS;
   for (int k = 0; composed && k < A->offsets[A->rows]; k++) composed[k] = source[from[k]];
-  if (!error) error = TrsvNaturalMake(plan, &c->columns, &T, composed ? composed : from, 0);
+  if (!error) error = TrsvCSRPlanMake(plan, &c->columns, &T, composed ? composed : from, 0);
   free(composed);
   TrsvFree(TRSV_HOST, made);
   return error;
@@ -146,7 +146,7 @@ static TrsvError CscAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnaly
   if (!grid) return TRSV_SUCCESS;
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((csc_fill<float>), grid, 256, 0, (TrsvStream)NULL, A->rows, (const unsigned *)c->degree, c->counts, (float *)c->sums);
   else TRSV_LAUNCH((csc_fill<double>), grid, 256, 0, (TrsvStream)NULL, A->rows, (const unsigned *)c->degree, c->counts, (double *)c->sums);
-  return TrsvDeviceLaunched("csc_fill");
+  return TrsvDeviceCheckLaunch("csc_fill");
 }
 
 static TrsvError CscSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -166,7 +166,7 @@ static void CscDestroy(TrsvPlan *plan)
   TrsvDeviceFree(c->counts);
   TrsvDeviceFree(c->sums);
   TrsvSyncDestroy(&c->sync);
-  TrsvNaturalFree(&c->columns);
+  TrsvCSRPlanFree(&c->columns);
   free(c);
 }
 
@@ -176,7 +176,7 @@ TRSV_ALGORITHM(TrsvCsc) = {
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = CscAnalyse,
-  .set_values = TrsvNaturalSetValues,
+  .set_values = TrsvCSRPlanSetValues,
   .solve      = CscSolve,
   .destroy    = CscDestroy,
   .traits     = TRSV_BITS_VARY,

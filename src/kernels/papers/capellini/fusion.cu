@@ -10,16 +10,16 @@
    Mapping: the block of ticket t takes tasks t * WARPS onwards, warp by warp. A task is 32 rows (fewer at the end), lane by lane, or one
    row, whose entries l, l + 32, ... go to lane l. Tasks follow the order of solution: the caller's rows, from the last one where the triangle
    is upper.
-   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh).
+   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (sync.cuh).
    Why it ends: a row waits for earlier tasks, whose warps have started, as their tickets are smaller or their block is this one, whose warps
    share no barrier once they have the ticket; or for rows of its own warp, which takes turns as in thread.cu, so that those
-   that can be solved are. By induction on the row every wait ends; patience bounds it if memory fails.
+   that can be solved are. By induction on the row every wait ends; spin bounds it if memory fails.
    Same bits: a row is always summed in the same way: by one thread in the order of its entries, or by lanes in theirs and a fixed tree.
 */
 #include <stdlib.h>
 #include <string.h>
-#include "device/vocabulary.cuh"
-#include "papers/capellini/natural.h"
+#include "device/sync.cuh"
+#include "papers/capellini/csr_plan.h"
 
 enum {
   WARPS  = 4,
@@ -28,18 +28,18 @@ enum {
 };
 
 typedef struct {
-  TrsvNatural natural;
+  TrsvCSRPlan natural;
   int         tasks;
   int        *first; /* [tasks + 1] where each task starts in the order of solution */
 } Fusion;
 
 /* A row, by all lanes. */
-template <class T> static __device__ __forceinline__ void fusion_warp(const NaturalView<T> &A, int row, int lane, T *now, T *then, const T *b, T *x)
+template <class T> static __device__ __forceinline__ void fusion_warp(const CSRView<T> &A, int row, int lane, T *now, T *then, const T *b, T *x)
 {
   const T      inverse = A.inverse ? A.inverse[row] : 1, right = b[row];
-  NaturalRow   r(A, row);
+  CSRRow   r(A, row);
   T            sum = 0, solution;
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
 
   if (lane == 0) then[row] = trsv_not_ready<T>();
   for (r.next(lane); r.left > 0; r.next(32)) {
@@ -47,7 +47,7 @@ template <class T> static __device__ __forceinline__ void fusion_warp(const Natu
     const T        value = A.values[r.at];
 
     while (!trsv_is_ready(solution = trsv_load(word)))
-      if (!patience.more(A.sync)) {
+      if (!spin.more(A.sync)) {
         solution = trsv_nan<T>();
         break;
       }
@@ -59,18 +59,18 @@ template <class T> static __device__ __forceinline__ void fusion_warp(const Natu
 }
 
 /* A row for each lane that has one. */
-template <class T> static __device__ __forceinline__ void fusion_thread(const NaturalView<T> &A, int row, bool done, T *now, T *then, const T *b, T *x)
+template <class T> static __device__ __forceinline__ void fusion_thread(const CSRView<T> &A, int row, bool done, T *now, T *then, const T *b, T *x)
 {
   const T      inverse = A.inverse ? A.inverse[row] : 1;
-  NaturalRow   r(A, row);
+  CSRRow   r(A, row);
   T            sum = b[row], solution;
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
 
   if (!done) then[row] = trsv_not_ready<T>();
   do {
     if (!done) {
       for (; r.left && trsv_is_ready(solution = trsv_load(now + A.columns[r.at])); r.next()) sum = fma(-A.values[r.at], solution, sum);
-      if (r.left && !patience.more(A.sync)) {
+      if (r.left && !spin.more(A.sync)) {
         sum    = trsv_nan<T>();
         r.left = 0;
       }
@@ -82,7 +82,7 @@ template <class T> static __device__ __forceinline__ void fusion_thread(const Na
   } while (!__all_sync(0xffffffffu, done));
 }
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) fusion_solve(const NaturalView<T> A, int tasks, const int *first, const T *b, T *x)
+template <class T> static __global__ void __launch_bounds__(BLOCK) fusion_solve(const CSRView<T> A, int tasks, const int *first, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -103,8 +103,8 @@ template <class T> static TrsvError Launch(const Fusion *f, const void *b, void 
   const unsigned grid   = TrsvBlocks(f->tasks, WARPS);
   auto           kernel = fusion_solve<T>;
 
-  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, NaturalView<T>(&f->natural), f->tasks, (const int *)f->first, (const T *)b, (T *)x);
-  return TrsvDeviceLaunched("fusion_solve");
+  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(&f->natural), f->tasks, (const int *)f->first, (const T *)b, (T *)x);
+  return TrsvDeviceCheckLaunch("fusion_solve");
 }
 
 /* Fills first [rows + 1], on the host; returns how many tasks there are. */
@@ -134,7 +134,7 @@ static TrsvError FusionAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   (void)analysis;
   TrsvCall(TrsvAlloc(sizeof(*f), &plan->data));
   f = (Fusion *)memset(plan->data, 0, sizeof(*f));
-  TrsvCall(TrsvNaturalMake(plan, &f->natural, A, source, 1));
+  TrsvCall(TrsvCSRPlanMake(plan, &f->natural, A, source, 1));
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)A->rows + 1), &first));
   f->tasks = Tasks(A, first);
   error    = TrsvDeviceAlloc(sizeof(int) * ((size_t)f->tasks + 1), &f->first);
@@ -158,7 +158,7 @@ static void FusionDestroy(TrsvPlan *plan)
 
   if (!f) return;
   TrsvDeviceFree(f->first);
-  TrsvNaturalFree(&f->natural);
+  TrsvCSRPlanFree(&f->natural);
   free(f);
 }
 
@@ -168,7 +168,7 @@ TRSV_ALGORITHM(TrsvFusion) = {
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = FusionAnalyse,
-  .set_values = TrsvNaturalSetValues,
+  .set_values = TrsvCSRPlanSetValues,
   .solve      = FusionSolve,
   .destroy    = FusionDestroy,
 };

@@ -16,8 +16,8 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "device/vocabulary.cuh"
-#include "papers/capellini/natural.h"
+#include "device/sync.cuh"
+#include "papers/capellini/csr_plan.h"
 
 enum {
   BLOCK = 128,
@@ -25,23 +25,23 @@ enum {
 };
 
 typedef struct {
-  TrsvNatural    natural;
+  TrsvCSRPlan    natural;
   TrsvPrecision  precision;
   int            sets;
   int           *levels; /* [sets + 1] where each starts in order; on the host */
   int           *order;  /* [rows] rows by level set */
   void          *y;      /* [rows] b to begin with, x in the end */
-  TrsvRecording *launches;
+  TrsvDeviceGraph *launches;
 } Level;
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) level_solve(const NaturalView<T> A, int first, int last, const int *order, T *y)
+template <class T> static __global__ void __launch_bounds__(BLOCK) level_solve(const CSRView<T> A, int first, int last, const int *order, T *y)
 {
   const int k = first + (int)(blockIdx.x * BLOCK + threadIdx.x);
   if (k >= last) return;
 
   const int  row = order[k];
   T          sum = y[row];
-  NaturalRow r(A, row);
+  CSRRow r(A, row);
 
   for (; r.left; r.next()) sum = fma(-A.values[r.at], y[A.columns[r.at]], sum);
   y[row] = trsv_canonical(A.inverse ? sum * A.inverse[row] : sum);
@@ -50,7 +50,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) level_solve(c
 /* One thread for each value. */
 template <class T> static __global__ void level_copy(int n, const T *from, T *to)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int k = trsv_index();
 
   if (k < n) to[k] = from[k];
 }
@@ -63,8 +63,8 @@ template <class T> static TrsvError LaunchSets(const Level *l, TrsvStream stream
     const int      first = l->levels[s], last = l->levels[s + 1];
     const unsigned grid  = TrsvBlocks(last - first, BLOCK);
 
-    TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, NaturalView<T>(&l->natural), first, last, (const int *)l->order, (T *)l->y);
-    TrsvCall(TrsvDeviceLaunched("level_solve"));
+    TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(&l->natural), first, last, (const int *)l->order, (T *)l->y);
+    TrsvCall(TrsvDeviceCheckLaunch("level_solve"));
   }
   return TRSV_SUCCESS;
 }
@@ -82,7 +82,7 @@ static TrsvError Copy(const TrsvPlan *plan, const void *from, void *to, TrsvStre
 
   if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((level_copy<float>), grid, 256, 0, stream, plan->rows, (const float *)from, (float *)to);
   else TRSV_LAUNCH((level_copy<double>), grid, 256, 0, stream, plan->rows, (const double *)from, (double *)to);
-  return TrsvDeviceLaunched("level_copy");
+  return TrsvDeviceCheckLaunch("level_copy");
 }
 
 static TrsvError LevelAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
@@ -96,14 +96,14 @@ static TrsvError LevelAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   l            = (Level *)memset(plan->data, 0, sizeof(*l));
   l->precision = A->precision;
   l->sets      = sets;
-  TrsvCall(TrsvNaturalMake(plan, &l->natural, A, source, 0));
+  TrsvCall(TrsvCSRPlanMake(plan, &l->natural, A, source, 0));
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)sets + 1), &l->levels));
   TrsvCall(TrsvDeviceDownload(l->levels, analysis->levels, sizeof(int) * ((size_t)sets + 1), NULL));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &l->order));
   TrsvCall(TrsvDeviceCopy(l->order, analysis->order, sizeof(int) * rows, NULL));
   TrsvCall(TrsvDeviceAlloc(size * rows, &l->y));
   plan->bytes += (sizeof(int) + size) * rows;
-  return sets ? TrsvDeviceRecord(Sets, l, &l->launches) : TRSV_SUCCESS;
+  return sets ? TrsvDeviceGraphCreate(Sets, l, &l->launches) : TRSV_SUCCESS;
 }
 
 static TrsvError LevelSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -111,7 +111,7 @@ static TrsvError LevelSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
   Level *l = (Level *)plan->data;
 
   TrsvCall(Copy(plan, b, l->y, stream));
-  TrsvCall(TrsvDeviceReplay(l->launches, stream));
+  TrsvCall(TrsvDeviceGraphLaunch(l->launches, stream));
   return Copy(plan, l->y, x, stream);
 }
 
@@ -120,11 +120,11 @@ static void LevelDestroy(TrsvPlan *plan)
   Level *l = (Level *)plan->data;
 
   if (!l) return;
-  TrsvDeviceForget(&l->launches);
+  TrsvDeviceGraphDestroy(&l->launches);
   free(l->levels);
   TrsvDeviceFree(l->order);
   TrsvDeviceFree(l->y);
-  TrsvNaturalFree(&l->natural);
+  TrsvCSRPlanFree(&l->natural);
   free(l);
 }
 
@@ -134,7 +134,7 @@ TRSV_ALGORITHM(TrsvLevel) = {
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = LevelAnalyse,
-  .set_values = TrsvNaturalSetValues,
+  .set_values = TrsvCSRPlanSetValues,
   .solve      = LevelSolve,
   .destroy    = LevelDestroy,
   .traits     = TRSV_NEVER_WAITS,

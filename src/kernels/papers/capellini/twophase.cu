@@ -8,21 +8,21 @@
 
    Mapping: the block of ticket t solves rows t * blockDim.x onwards, thread by thread, counted from the last one where the triangle is
    upper.
-   Memory order: a solution is handed over in one word that is its own flag (vocabulary.cuh); within the warp __syncwarp orders turns.
+   Memory order: a solution is handed over in one word that is its own flag (sync.cuh); within the warp __syncwarp orders turns.
    Why it ends: the first phase waits for rows of earlier warps only: of this block, whose warps share no barrier once they have the
-   ticket, or of smaller tickets, whose blocks have started; patience bounds it. In each turn of the second phase at least the first unsolved row
+   ticket, or of smaller tickets, whose blocks have started; spin bounds it. In each turn of the second phase at least the first unsolved row
    of the warp finds all it needs, so 32 turns solve all; a row that is left over, as memory failed, becomes NaN and is told.
    Same bits: each row is one thread's sum in the order of its entries.
 */
 #include <string.h>
-#include "device/vocabulary.cuh"
-#include "papers/capellini/natural.h"
+#include "device/sync.cuh"
+#include "papers/capellini/csr_plan.h"
 
 enum {
   BLOCK = 128
 };
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) twophase_solve(const NaturalView<T> A, const T *b, T *x)
+template <class T> static __global__ void __launch_bounds__(BLOCK) twophase_solve(const CSRView<T> A, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -32,9 +32,9 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) twophase_solv
   bool         done = p >= A.rows;
   T *const     now = A.words + (start[1] ? A.rows : 0), *const then = A.words + (start[1] ? 0 : A.rows);
   const T      inverse = A.inverse ? A.inverse[row] : 1;
-  NaturalRow   r(A, row);
+  CSRRow   r(A, row);
   T            sum = b[row], solution;
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
 
   if (!done) then[row] = trsv_not_ready<T>();
   for (; !done && r.left; r.next()) {
@@ -42,7 +42,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) twophase_solv
 
     if (A.lower ? column >= warp_begin : column <= warp_begin) break;
     while (!trsv_is_ready(solution = trsv_load(now + column)))
-      if (!patience.more(A.sync)) {
+      if (!spin.more(A.sync)) {
         solution = trsv_nan<T>();
         break;
       }
@@ -63,25 +63,25 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) twophase_solv
   }
 }
 
-template <class T> static TrsvError Launch(const TrsvNatural *n, const void *b, void *x, TrsvStream stream)
+template <class T> static TrsvError Launch(const TrsvCSRPlan *n, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid   = TrsvBlocks(n->rows, BLOCK);
   auto           kernel = twophase_solve<T>;
 
-  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, NaturalView<T>(n), (const T *)b, (T *)x);
-  return TrsvDeviceLaunched("twophase_solve");
+  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(n), (const T *)b, (T *)x);
+  return TrsvDeviceCheckLaunch("twophase_solve");
 }
 
 static TrsvError TwoPhaseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   (void)analysis;
-  TrsvCall(TrsvAlloc(sizeof(TrsvNatural), &plan->data));
-  return TrsvNaturalMake(plan, (TrsvNatural *)memset(plan->data, 0, sizeof(TrsvNatural)), A, source, 1);
+  TrsvCall(TrsvAlloc(sizeof(TrsvCSRPlan), &plan->data));
+  return TrsvCSRPlanMake(plan, (TrsvCSRPlan *)memset(plan->data, 0, sizeof(TrsvCSRPlan)), A, source, 1);
 }
 
 static TrsvError TwoPhaseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
-  TrsvNatural *n = (TrsvNatural *)plan->data;
+  TrsvCSRPlan *n = (TrsvCSRPlan *)plan->data;
 
   TrsvCall(TrsvSyncStart(&n->sync, stream));
   return plan->precision == TRSV_FLOAT ? Launch<float>(n, b, x, stream) : Launch<double>(n, b, x, stream);
@@ -93,7 +93,7 @@ TRSV_ALGORITHM(TrsvTwoPhase) = {
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = TwoPhaseAnalyse,
-  .set_values = TrsvNaturalSetValues,
+  .set_values = TrsvCSRPlanSetValues,
   .solve      = TwoPhaseSolve,
-  .destroy    = TrsvNaturalDestroy,
+  .destroy    = TrsvCSRPlanDestroy,
 };

@@ -3,18 +3,18 @@
 
    Source: the synchronisation-free solve in CSR, CapelliniSpTRSV (ICPP 2020), Section 2.3, Algorithm 3. What changed since: the value
    is its own flag (no get_value, no fence, no reset); rows are taken in the order of their level sets; long rows are cut
-   into partial sums (ordered.h); shuffles in place of shared memory; the diagonal's reciprocal and the right-hand side are loaded before the wait.
+   into partial sums (level_csr.h); shuffles in place of shared memory; the diagonal's reciprocal and the right-hand side are loaded before the wait.
 
    Mapping: the block of ticket t solves positions t * WARPS onwards of the level order, warp by warp; lane l takes entries l,
    l + 32, ... of its row.
-   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses warps (vocabulary.cuh).
+   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses warps (sync.cuh).
    Why it ends: a row waits for smaller positions only, each the row of another warp. Those of other blocks have smaller tickets,
    so their blocks have started; the warps of a block share no barrier once they have the ticket. Lanes of one warp wait
-   for each other only after their polls. By induction on the position every wait ends; patience bounds it if memory fails.
+   for each other only after their polls. By induction on the position every wait ends; spin bounds it if memory fails.
    Same bits: each lane sums in the order of its entries, and the lanes' sums are added in a fixed tree.
 */
-#include "device/vocabulary.cuh"
-#include "solve/rows/ordered.h"
+#include "device/sync.cuh"
+#include "solve/rows/level_csr.h"
 
 enum {
   WARPS   = 4,
@@ -22,7 +22,7 @@ enum {
   LONGEST = 256 /* dependencies of a row before it is cut */
 };
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(const OrderedView<T> A, const T *b, T *x)
+template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(const LevelCSRView<T> A, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -36,7 +36,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(co
   const int    row = A.from[p], to = A.to[p], end = A.offsets[p + 1];
   const T      inverse = A.inverse ? A.inverse[p] : 1, right = row < 0 ? 0 : b[row];
   T            sum = 0;
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
 
   if (lane == 0) then[p] = trsv_not_ready<T>();
   for (int k = A.offsets[p] + lane; k < end; k += 32) {
@@ -45,7 +45,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(co
     T              solution;
 
     while (!trsv_is_ready(solution = trsv_load(word)))
-      if (!patience.more(A.sync)) {
+      if (!spin.more(A.sync)) {
         solution = trsv_nan<T>();
         break;
       }
@@ -59,23 +59,23 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(co
   }
 }
 
-template <class T> static TrsvError Launch(const TrsvOrdered *o, const void *b, void *x, TrsvStream stream)
+template <class T> static TrsvError Launch(const TrsvLevelCSR *o, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid = TrsvBlocks(o->rows, WARPS);
   auto           kernel = warp_solve<T>;
 
-  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, OrderedView<T>(o), (const T *)b, (T *)x);
-  return TrsvDeviceLaunched("warp_solve");
+  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, LevelCSRView<T>(o), (const T *)b, (T *)x);
+  return TrsvDeviceCheckLaunch("warp_solve");
 }
 
 static TrsvError WarpAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  return TrsvOrderedAnalyse(plan, A, analysis, source, LONGEST, 0, NULL);
+  return TrsvLevelCSRAnalyse(plan, A, analysis, source, LONGEST, 0, NULL);
 }
 
 static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
-  TrsvOrdered *o = (TrsvOrdered *)plan->data;
+  TrsvLevelCSR *o = (TrsvLevelCSR *)plan->data;
 
   TrsvCall(TrsvSyncStart(&o->sync, stream));
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, b, x, stream) : Launch<double>(o, b, x, stream);
@@ -87,8 +87,8 @@ TRSV_ALGORITHM(TrsvWarp) = {
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = WarpAnalyse,
-  .set_values = TrsvOrderedSetValues,
+  .set_values = TrsvLevelCSRSetValues,
   .solve      = WarpSolve,
-  .destroy    = TrsvOrderedDestroy,
-  .traits     = TRSV_TAKES_PLACES | TRSV_WARP_LEVEL,
+  .destroy    = TrsvLevelCSRDestroy,
+  .traits     = TRSV_PERMUTES_IN_KERNEL | TRSV_WARP_LEVEL,
 };

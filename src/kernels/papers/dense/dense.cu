@@ -19,10 +19,10 @@
 
    Mapping: the block of ticket t solves strip t of 32 positions, lane l row l; its warps take tiles of the strip in turn, in the order in which
    they get ready; a tile is in registers before its components are waited for.
-   Memory order: a component is handed over in one word that is its own flag (vocabulary.cuh); partial sums go through shared memory, between
+   Memory order: a component is handed over in one word that is its own flag (sync.cuh); partial sums go through shared memory, between
    barriers of the block. In doubling a component has as many words as there are steps that change it, one for each value.
    Why it ends: a strip waits for strips of smaller tickets only, whose blocks have started and which wait for no later one; by induction all
-   end, and patience bounds each wait.
+   end, and spin bounds each wait.
    Same bits: which warp takes which tile, and the order of all sums, are given by strip and tile.
 */
 #include <stdlib.h>
@@ -37,7 +37,7 @@ enum {
 };
 
 /* A component from another strip. All lanes together. */
-template <class T> static __device__ __forceinline__ T dense_wait(const T *word, bool far, TrsvPatience &patience, const TrsvSync &sync)
+template <class T> static __device__ __forceinline__ T dense_wait(const T *word, bool far, TrsvSpinLimit &spin, const TrsvSync &sync)
 {
   T    v     = trsv_load(word);
   bool ready = trsv_is_ready(v);
@@ -47,7 +47,7 @@ template <class T> static __device__ __forceinline__ T dense_wait(const T *word,
       if (far) trsv_sleep();
       v     = trsv_load(word);
       ready = trsv_is_ready(v);
-      if (!ready && !patience.more(sync)) {
+      if (!ready && !spin.more(sync)) {
         v     = trsv_nan<T>();
         ready = true;
       }
@@ -142,7 +142,7 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_s
   const size_t half = (size_t)D.slots * D.padded();
   T *const     now = D.words + (start[1] ? half : 0), *const then = D.words + (start[1] ? 0 : half);
   const int    known = D.known(s), within = known > s; /* within: no inverse of the strip's own block is there */
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
   DenseSum<T>  sum;
 
   for (int slot = warp; slot < D.slots; slot += DENSE_WARPS) then[(size_t)slot * D.padded() + p] = trsv_not_ready<T>();
@@ -151,12 +151,12 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_s
     __syncthreads();
   }
 
-  const auto given = [&](int q) { return q < D.rows ? b[D.turn(q)] : 0; };
+  const auto given = [&](int q) { return q < D.rows ? b[D.row_of(q)] : 0; };
 
   for (int t = known + warp; t <= s; t += DENSE_WARPS) sum.add(D.tile(s, t) + lane, t == s ? lane : DENSE_TILE, [&] { return given(t * DENSE_TILE + lane); });
   if (D.form != TRSV_DENSE_DOUBLING)
     for (int t = warp; t < known && t < s; t += DENSE_WARPS)
-      sum.add(D.tile(s, t) + lane, DENSE_TILE, [&] { return -dense_wait(now + t * DENSE_TILE + lane, s - t > NEAR, patience, D.sync); });
+      sum.add(D.tile(s, t) + lane, DENSE_TILE, [&] { return -dense_wait(now + t * DENSE_TILE + lane, s - t > NEAR, spin, D.sync); });
   T v;
   if (within) {
     const bool     pairs = D.form == TRSV_DENSE_PAIRS;
@@ -178,13 +178,13 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_s
           const int changed = t & ((1 << level) - 1); /* the last step that changed strip t was that of its highest bit */
           const T  *word    = now + (size_t)(32 - __clz(changed)) * D.padded() + t * DENSE_TILE + lane;
 
-          more.add(D.tile(s, t) + lane, DENSE_TILE, [&] { return -dense_wait(word, s - t > NEAR, patience, D.sync); });
+          more.add(D.tile(s, t) + lane, DENSE_TILE, [&] { return -dense_wait(word, s - t > NEAR, spin, D.sync); });
         }
         v += dense_gather(partial, turn, more.total());
         turn ^= 1;
         if (warp == 0) v = trsv_publish(now + (size_t)(level + 1) * D.padded() + p, v);
       }
-  if (warp == 0 && p < D.rows) x[D.turn(p)] = trsv_canonical(v);
+  if (warp == 0 && p < D.rows) x[D.row_of(p)] = trsv_canonical(v);
 }
 
 /* Steps of simple and pairs, a launch each, as published: a thread for each row from the first that changes. */
@@ -223,14 +223,14 @@ template <class T> static __global__ void dense_by_position(const DenseView<T> D
 {
   const int p = (int)(blockIdx.x * ROWS + threadIdx.x);
 
-  if (p < D.padded()) right[p] = p < D.rows ? b[D.turn(p)] : 0;
+  if (p < D.padded()) right[p] = p < D.rows ? b[D.row_of(p)] : 0;
 }
 
 template <class T> static __global__ void dense_by_row(const DenseView<T> D, const T *y, T *x)
 {
   const int p = (int)(blockIdx.x * ROWS + threadIdx.x);
 
-  if (p < D.rows) x[D.turn(p)] = y[p];
+  if (p < D.rows) x[D.row_of(p)] = y[p];
 }
 
 /* b to y, where a step of simple starts with b itself. */
@@ -251,7 +251,7 @@ template <class T> static TrsvError LaunchSteps(const TrsvDense *d, TrsvStream s
 
   if (d->settings.form == TRSV_DENSE_SIMPLE || d->settings.form == TRSV_DENSE_PAIRS) TRSV_LAUNCH((dense_first<T>), TrsvBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
   else TRSV_LAUNCH((dense_start<T, false>), TrsvBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
-  TrsvCall(TrsvDeviceLaunched("dense_start"));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_start"));
   switch (d->settings.form) {
   case TRSV_DENSE_SIMPLE:
     for (int c = 0; c < d->rows; c++) TRSV_LAUNCH(dense_column<T>, TrsvBlocks(d->rows - c, ROWS), ROWS, 0, stream, D, c, y);
@@ -266,7 +266,7 @@ template <class T> static TrsvError LaunchSteps(const TrsvDense *d, TrsvStream s
     for (int s = 0; s + d->block < d->strips; s += d->block) TRSV_LAUNCH(dense_column_block<T>, TrsvBlocks((d->strips - s - d->block) * DENSE_TILE, ROWS), ROWS, 0, stream, D, s, y);
     break;
   }
-  return TrsvDeviceLaunched("the steps of a dense triangle");
+  return TrsvDeviceCheckLaunch("the steps of a dense triangle");
 }
 
 static TrsvError Steps(void *data, TrsvStream stream)
@@ -302,9 +302,9 @@ static TrsvError Make(TrsvDense *d)
   TrsvCall(TrsvSyncCreate(&d->sync));
   if (d->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_fill<float>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words, (float *)d->words);
   else TRSV_LAUNCH((dense_fill<double>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words, (double *)d->words);
-  TrsvCall(TrsvDeviceLaunched("dense_fill"));
-  if (d->settings.launches) TrsvCall(TrsvDeviceRecord(Steps, d, &d->recording));
-  return TrsvDeviceFinish();
+  TrsvCall(TrsvDeviceCheckLaunch("dense_fill"));
+  if (d->settings.launches) TrsvCall(TrsvDeviceGraphCreate(Steps, d, &d->recording));
+  return TrsvDeviceSynchronize();
 }
 
 /* 32 times a power of two, in strips, no more than all of them. */
@@ -357,13 +357,13 @@ template <class T> static TrsvError Solve(TrsvDense *d, const void *b, void *x, 
   if (!d->settings.launches || d->solves != d->settings.form) {
     TrsvCall(TrsvSyncStart(&d->sync, stream));
     TRSV_LAUNCH(dense_solve<T>, (unsigned)d->strips, DENSE_BLOCK, 0, stream, DenseView<T>(d), (const T *)b, (T *)x);
-    return TrsvDeviceLaunched("dense_solve");
+    return TrsvDeviceCheckLaunch("dense_solve");
   }
   TRSV_LAUNCH(dense_by_position<T>, grid, ROWS, 0, stream, DenseView<T>(d), (const T *)b, (T *)d->right);
-  TrsvCall(TrsvDeviceLaunched("dense_by_position"));
-  TrsvCall(TrsvDeviceReplay(d->recording, stream));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_by_position"));
+  TrsvCall(TrsvDeviceGraphLaunch(d->recording, stream));
   TRSV_LAUNCH(dense_by_row<T>, grid, ROWS, 0, stream, DenseView<T>(d), (const T *)d->right + d->strips * DENSE_TILE, (T *)x);
-  return TrsvDeviceLaunched("dense_by_row");
+  return TrsvDeviceCheckLaunch("dense_by_row");
 }
 
 extern "C" TrsvError TrsvDenseSolve(TrsvDense *d, const void *b, void *x, TrsvStream stream)
@@ -383,7 +383,7 @@ extern "C" void TrsvDenseDestroy(TrsvDense **dense)
   TrsvDense *d = *dense;
 
   if (!d) return;
-  TrsvDeviceForget(&d->recording);
+  TrsvDeviceGraphDestroy(&d->recording);
   TrsvDeviceFree(d->tiles);
   TrsvDeviceFree(d->side);
   TrsvDeviceFree(d->right);

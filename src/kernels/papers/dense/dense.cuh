@@ -8,7 +8,7 @@
 #ifndef TRSV_DENSE_CUH
 #define TRSV_DENSE_CUH
 
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 #include "papers/dense/dense.h"
 
 enum {
@@ -30,7 +30,7 @@ struct TrsvDense {
   void             *right;  /* [2 * padded rows] by position: for growth, and for launches: b, x */
   void             *words;  /* [2 * slots * padded rows] components, each its own flag; two launches take turns; NULL for launches */
   unsigned         *beyond; /* rows whose growth is beyond the limit */
-  TrsvRecording    *recording;
+  TrsvDeviceGraph    *recording;
   TrsvSync          sync;
 };
 
@@ -42,7 +42,7 @@ template <class T> struct DenseView {
 
   DenseView(const TrsvDense *d) : rows(d->rows), strips(d->strips), lower(d->lower), unit(d->unit), form(d->solves), block(d->block), slots(d->slots), tiles((T *)d->tiles), side((T *)d->side), words((T *)d->words), sync(d->sync) { }
 
-  __device__ __forceinline__ int turn(int p) const { return lower ? p : rows - 1 - p; } /* from position to row, and back */
+  __device__ __forceinline__ int row_of(int p) const { return lower ? p : rows - 1 - p; } /* from position to row, and back */
   __device__ __forceinline__ T  *tile(int s, int t) const { return tiles + ((size_t)s * (s + 1) / 2 + t) * (DENSE_TILE * DENSE_TILE); }
   __device__ __forceinline__ int padded() const { return strips * DENSE_TILE; }
 
@@ -66,7 +66,7 @@ static inline int DenseOdds(int strips, int level)
 /* y = D^-1 b, or |D^-1| b, for the tiles that stand for inverses: a thread for each row, by position. */
 template <class T, bool ABSOLUTE> static __global__ void dense_start(const DenseView<T> D, const T *b, T *y)
 {
-  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x), s = p / DENSE_TILE, r = p % DENSE_TILE;
+  const int p = trsv_index(), s = p / DENSE_TILE, r = p % DENSE_TILE;
 
   if (s >= D.strips) return;
   T sum = 0;
@@ -82,7 +82,7 @@ template <class T, bool ABSOLUTE> static __global__ void dense_start(const Dense
 /* A step of the strips that a level changes, a thread for each row: y -= M y of the block before, or y += |M| y. */
 template <class T, bool ABSOLUTE> static __global__ void dense_level(const DenseView<T> D, int level, T *y)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x), s = dense_odd(k / DENSE_TILE, level), r = k % DENSE_TILE, p = s * DENSE_TILE + r;
+  const int k = trsv_index(), s = dense_odd(k / DENSE_TILE, level), r = k % DENSE_TILE, p = s * DENSE_TILE + r;
 
   if (s >= D.strips) return;
   const int from = D.before(s, level);

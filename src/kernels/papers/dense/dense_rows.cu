@@ -63,7 +63,7 @@ template <class T> static __global__ void __launch_bounds__(WARPS * 32) dense_pi
 
 template <class T> static __global__ void dense_take(int rows, const int *first, const T *sums, const T *b, T *right)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i >= rows) return;
   T sum = 0;
@@ -73,7 +73,7 @@ template <class T> static __global__ void dense_take(int rows, const int *first,
 
 template <class T> static __global__ void dense_take_values(int n, const int *source, const T *from, T *to)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int k = trsv_index();
 
   if (k < n) to[k] = from[source[k]];
 }
@@ -352,7 +352,7 @@ static TrsvError DenseRowsSetValues(TrsvPlan *plan, const void *values, TrsvStre
     if (!g->rest) continue;
     if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_take_values<float>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const float *)values, (float *)g->values);
     else TRSV_LAUNCH((dense_take_values<double>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const double *)values, (double *)g->values);
-    TrsvCall(TrsvDeviceLaunched("dense_take_values"));
+    TrsvCall(TrsvDeviceCheckLaunch("dense_take_values"));
   }
   return TRSV_SUCCESS;
 }
@@ -362,9 +362,9 @@ template <class T> static TrsvError Rest(const Segment *g, const T *b, const T *
   const int rows = g->end - g->begin;
 
   TRSV_LAUNCH(dense_pieces<T>, TrsvBlocks(g->pieces, WARPS), WARPS * 32, 0, stream, g->pieces, (const int *)g->piece, (const int *)g->columns, (const T *)g->values, x, (T *)g->sums);
-  TrsvCall(TrsvDeviceLaunched("dense_pieces"));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_pieces"));
   TRSV_LAUNCH(dense_take<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first, (const T *)g->sums, b + g->begin, right + g->begin);
-  return TrsvDeviceLaunched("dense_take");
+  return TrsvDeviceCheckLaunch("dense_take");
 }
 
 static TrsvError DenseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)

@@ -46,13 +46,13 @@ template <class T> static __global__ void dense_load(const DenseView<T> D, const
     const int  p = s * DENSE_TILE + e % DENSE_TILE, q = t * DENSE_TILE + e / DENSE_TILE;
     const bool one = p == q && (p >= D.rows || D.unit), none = q > p || p >= D.rows || !values;
 
-    D.tile(s, t)[e] = one ? 1 : none ? 0 : values[D.turn(p) + (size_t)leading * D.turn(q)];
+    D.tile(s, t)[e] = one ? 1 : none ? 0 : values[D.row_of(p) + (size_t)leading * D.row_of(q)];
   }
 }
 
 template <class T> static __global__ void dense_scatter(const DenseView<T> D, int entries, const int *place, const int *source, const T *values)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int k = trsv_index();
 
   if (k < entries) D.tiles[place[k]] = values[source[k]];
 }
@@ -209,10 +209,10 @@ template <class T> static TrsvError Load(const TrsvDense *d, const DenseValues *
   const DenseView<T> D(d);
 
   TRSV_LAUNCH(dense_load<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D, from->entries ? (const T *)NULL : (const T *)from->values, from->leading);
-  TrsvCall(TrsvDeviceLaunched("dense_load"));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_load"));
   if (!from->entries) return TRSV_SUCCESS;
   TRSV_LAUNCH(dense_scatter<T>, TrsvBlocks(from->entries, 256), 256, 0, stream, D, from->entries, from->place, from->source, (const T *)from->values);
-  return TrsvDeviceLaunched("dense_scatter");
+  return TrsvDeviceCheckLaunch("dense_scatter");
 }
 
 /* weight and growth by position, in the two halves of d->right; *rows are beyond the limit. */
@@ -222,7 +222,7 @@ template <class T> static TrsvError Count(const TrsvDense *d, const T *growth, u
 
   TrsvCall(TrsvDeviceUpload(d->beyond, &zero, sizeof(zero), stream));
   TRSV_LAUNCH(dense_count<T>, TrsvBlocks(d->rows, ROWS), ROWS, 0, stream, d->rows, growth, growth_limit, d->beyond);
-  TrsvCall(TrsvDeviceLaunched("dense_count"));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_count"));
   return TrsvDeviceDownload(rows, d->beyond, sizeof(*rows), stream);
 }
 
@@ -233,12 +233,12 @@ template <class T> static TrsvError Substitution(const TrsvDense *d, unsigned *b
   T *const           growth = (T *)d->right;
 
   TRSV_LAUNCH(dense_side<T>, grid, ROWS, 0, stream, D);
-  TrsvCall(TrsvDeviceLaunched("dense_side"));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_side"));
   if (d->solves == TRSV_DENSE_SIMPLE) return TRSV_SUCCESS;
   TRSV_LAUNCH(dense_pair_growth<T>, grid, ROWS, 0, stream, D, growth);
-  TrsvCall(TrsvDeviceLaunched("dense_pair_growth"));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_pair_growth"));
   TRSV_LAUNCH(dense_pairs<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D);
-  TrsvCall(TrsvDeviceLaunched("dense_pairs"));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_pairs"));
   return Count<T>(d, growth, beyond, stream);
 }
 
@@ -250,25 +250,25 @@ template <class T> static TrsvError Inverses(const TrsvDense *d, unsigned *beyon
   T *const           weight = (T *)d->right, *const growth = weight + strips * DENSE_TILE;
 
   TRSV_LAUNCH(dense_weights<T>, grid, ROWS, 0, stream, D, weight);
-  TrsvCall(TrsvDeviceLaunched("dense_weights"));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_weights"));
   TRSV_LAUNCH(dense_invert<T>, (unsigned)strips, 32, 0, stream, D);
-  TrsvCall(TrsvDeviceLaunched("dense_invert"));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_invert"));
   if (strips > 1) TRSV_LAUNCH(dense_scale<T>, (unsigned)(strips * (strips - 1) / 2), DENSE_BLOCK, 0, stream, D);
-  TrsvCall(TrsvDeviceLaunched("dense_scale"));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_scale"));
   for (int level = 0; 1 << level < limit && 1 << level < strips; level++) {
     const int odds = DenseOdds(strips, level), columns = dense_odd(odds - 1, level) >> (level + 1) << (level + 1);
 
     if (columns) TRSV_LAUNCH(dense_double<T>, (unsigned)(odds * columns), DENSE_BLOCK, 0, stream, D, level, columns);
-    TrsvCall(TrsvDeviceLaunched("dense_double"));
+    TrsvCall(TrsvDeviceCheckLaunch("dense_double"));
     if (doubling) continue;
     TRSV_LAUNCH(dense_explicit<T>, (unsigned)odds, DENSE_BLOCK, 0, stream, D, level);
-    TrsvCall(TrsvDeviceLaunched("dense_explicit"));
+    TrsvCall(TrsvDeviceCheckLaunch("dense_explicit"));
   }
   TRSV_LAUNCH((dense_start<T, true>), grid, ROWS, 0, stream, D, weight, growth);
-  TrsvCall(TrsvDeviceLaunched("dense_start"));
+  TrsvCall(TrsvDeviceCheckLaunch("dense_start"));
   for (int level = 0; doubling && 1 << level < strips; level++) {
     TRSV_LAUNCH((dense_level<T, true>), TrsvBlocks(DenseOdds(strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream, D, level, growth);
-    TrsvCall(TrsvDeviceLaunched("dense_level"));
+    TrsvCall(TrsvDeviceCheckLaunch("dense_level"));
   }
   return Count<T>(d, growth, beyond, stream);
 }

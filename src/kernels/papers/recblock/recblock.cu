@@ -27,7 +27,7 @@ typedef struct {
   unsigned          *tickets;          /* [blocks] */
   TrsvSync           sync;
   TrsvRecblockSpsv **spsv;             /* [blocks], NULL but where cuSPARSE solves */
-  TrsvRecording     *launches;
+  TrsvDeviceGraph     *launches;
 } Recblock;
 
 /* Of a block; of the whole where b is NULL. */
@@ -59,7 +59,7 @@ template <class T> static TrsvError SyncFree(const RecblockView<T> &A, int lanes
   const unsigned grid   = TrsvBlocks(A.count, RECBLOCK_BLOCK / lanes);
 
   TRSV_LAUNCH_EARLY(kernel, early, 1, grid, RECBLOCK_BLOCK, 0, stream, A);
-  return TrsvDeviceLaunched("recblock_syncfree");
+  return TrsvDeviceCheckLaunch("recblock_syncfree");
 }
 
 template <class T> static TrsvError LevelSets(const Recblock *r, const TrsvRecblockPart *b, const RecblockView<T> &A, bool early, TrsvStream stream)
@@ -69,7 +69,7 @@ template <class T> static TrsvError LevelSets(const Recblock *r, const TrsvRecbl
 
   for (int s = 0; s < b->levels; s++) {
     TRSV_LAUNCH_EARLY(kernel, early || s, 1, TrsvBlocks(start[s + 1] - start[s], RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A, start[s], start[s + 1]);
-    TrsvCall(TrsvDeviceLaunched("recblock_level"));
+    TrsvCall(TrsvDeviceCheckLaunch("recblock_level"));
   }
   return TRSV_SUCCESS;
 }
@@ -81,7 +81,7 @@ template <class T> static TrsvError Multiply(const TrsvRecblockPart *b, const Re
   const unsigned grid   = TrsvBlocks(b->count, scalar ? RECBLOCK_BLOCK : RECBLOCK_BLOCK / 32);
 
   TRSV_LAUNCH_EARLY(kernel, early, 1, grid, RECBLOCK_BLOCK, 0, stream, A);
-  return TrsvDeviceLaunched("recblock product");
+  return TrsvDeviceCheckLaunch("recblock product");
 }
 
 template <class T> static TrsvError Parallel(const RecblockView<T> &A, bool early, TrsvStream stream)
@@ -89,7 +89,7 @@ template <class T> static TrsvError Parallel(const RecblockView<T> &A, bool earl
   auto kernel = recblock_parallel<T>;
 
   TRSV_LAUNCH_EARLY(kernel, early, 1, TrsvBlocks(A.count, RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A);
-  return TrsvDeviceLaunched("recblock_parallel");
+  return TrsvDeviceCheckLaunch("recblock_parallel");
 }
 
 #if defined(TRSV_CUDA)
@@ -99,7 +99,7 @@ template <class T> static TrsvError ByCusparse(const Recblock *r, const TrsvRecb
 
   TrsvCall(TrsvRecblockSpsvSolve(r->spsv[b - r->blocks.block], stream));
   TRSV_LAUNCH(kernel, TrsvBlocks(A.count, RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A);
-  return TrsvDeviceLaunched("recblock_finish");
+  return TrsvDeviceCheckLaunch("recblock_finish");
 }
 #endif
 
@@ -130,8 +130,8 @@ static TrsvError LaunchAll(void *data, TrsvStream stream)
 
 static TrsvError Record(Recblock *r)
 {
-  TrsvDeviceForget(&r->launches);
-  return r->blocks.blocks ? TrsvDeviceRecord(LaunchAll, r, &r->launches) : TRSV_SUCCESS;
+  TrsvDeviceGraphDestroy(&r->launches);
+  return r->blocks.blocks ? TrsvDeviceGraphCreate(LaunchAll, r, &r->launches) : TRSV_SUCCESS;
 }
 
 /* A new array on the device, with what stands in one of the host, which is freed. */
@@ -230,7 +230,7 @@ template <class T> static TrsvError Gather(const Recblock *r, const void *values
 
   if (!all) return TRSV_SUCCESS;
   TRSV_LAUNCH((recblock_gather<T>), TrsvBlocks(all, 256), 256, 0, stream, (long)r->blocks.entries, r->blocks.rows, r->source, r->diagonal, (const T *)values, (T *)r->values, (T *)r->inverse);
-  return TrsvDeviceLaunched("recblock_gather");
+  return TrsvDeviceCheckLaunch("recblock_gather");
 }
 
 static TrsvError RecblockSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
@@ -249,8 +249,8 @@ template <class T> static TrsvError Start(const Recblock *r, const void *b, void
 {
   auto kernel = recblock_start<T>;
 
-  TRSV_LAUNCH(kernel, TrsvBlocks(r->blocks.rows, 256), 256, 0, stream, View<T>(r, NULL), (const T *)b, (T *)x, r->sync.patience);
-  return TrsvDeviceLaunched("recblock_start");
+  TRSV_LAUNCH(kernel, TrsvBlocks(r->blocks.rows, 256), 256, 0, stream, View<T>(r, NULL), (const T *)b, (T *)x, r->sync.timeout);
+  return TrsvDeviceCheckLaunch("recblock_start");
 }
 
 static TrsvError RecblockSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -259,7 +259,7 @@ static TrsvError RecblockSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
 
   TrsvCall(TrsvSyncStart(&r->sync, stream));
   TrsvCall(plan->precision == TRSV_FLOAT ? Start<float>(r, b, x, stream) : Start<double>(r, b, x, stream));
-  return TrsvDeviceReplay(r->launches, stream);
+  return TrsvDeviceGraphLaunch(r->launches, stream);
 }
 
 static void RecblockDestroy(TrsvPlan *plan)
@@ -267,7 +267,7 @@ static void RecblockDestroy(TrsvPlan *plan)
   Recblock *r = (Recblock *)plan->data;
 
   if (!r) return;
-  TrsvDeviceForget(&r->launches);
+  TrsvDeviceGraphDestroy(&r->launches);
 #if defined(TRSV_CUDA)
   for (int i = r->blocks.blocks - 1; r->spsv && i >= 0; i--) TrsvRecblockSpsvDestroy(r->spsv[i]);
 #endif

@@ -5,7 +5,7 @@
 */
 #include <stdlib.h>
 #include "papers/cusparse.cuh"
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 #include "papers/recblock/recblock.h"
 
 struct TrsvRecblockSpsv {

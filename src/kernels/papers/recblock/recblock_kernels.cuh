@@ -3,18 +3,18 @@
 
    Mapping: a thread for a place, but for the sync-free solve, where LANES lanes share a row, and the vector product, where a warp does.
    Memory order: y holds the solution of each place, or NOT_READY until it is known, right what is left of b. Launches follow each other: an early
-   launch (vocabulary.cuh) touches neither before the one in front of it is over. Within one launch nothing crosses threads, but in the sync-free
+   launch (sync.cuh) touches neither before the one in front of it is over. Within one launch nothing crosses threads, but in the sync-free
    solve, where a solution is handed over in one word that is its own flag.
    Why it ends: only the sync-free solve waits, for smaller places of its block. Those of other blocks of threads have smaller tickets, so these
    have started; those of the same warp are solved as its lanes take turns together: in each turn of the loop every lane looks at what it waits for,
-   and rows that have all are finished, before the vote brings the lanes together again. By induction on the place every wait ends; patience bounds
+   and rows that have all are finished, before the vote brings the lanes together again. By induction on the place every wait ends; a limit bounds
    it if memory fails. A product that meets NOT_READY, which then memory has lost, makes NaN of it and tells.
    Same bits: each row is summed by the same lanes in the order of its entries, and the lanes' sums in a fixed tree.
 */
 #ifndef TRSV_RECBLOCK_KERNELS_CUH
 #define TRSV_RECBLOCK_KERNELS_CUH
 
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 #include "solve/plan/plan.h"
 
 enum {
@@ -24,7 +24,7 @@ enum {
 /* What changes from solve to solve, in device memory, as the launches are recorded once. */
 struct RecblockCall {
   void              *x;
-  unsigned long long patience;
+  unsigned long long timeout;
 };
 
 /* What a kernel sees of a block, and of what all blocks share. */
@@ -44,7 +44,7 @@ template <class T> struct RecblockView {
   {
     TrsvSync s = sync;
 
-    s.patience = call->patience;
+    s.timeout = call->timeout;
     return s;
   }
 };
@@ -59,13 +59,13 @@ template <class T> static __global__ void recblock_gather(long entries, int rows
 }
 
 /* b in the order of places; nothing is solved. */
-template <class T> static __global__ void recblock_start(const RecblockView<T> A, const T *b, T *x, unsigned long long patience)
+template <class T> static __global__ void recblock_start(const RecblockView<T> A, const T *b, T *x, unsigned long long timeout)
 {
-  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int p = trsv_index();
 
   if (p == 0) {
     A.call->x        = x;
-    A.call->patience = patience;
+    A.call->timeout = timeout;
   }
   if (p >= A.count) return;
   A.right[p] = trsv_canonical(b[A.order[p]]);
@@ -120,7 +120,7 @@ template <class T, int LANES> static __global__ void __launch_bounds__(RECBLOCK_
   trsv_let_next_start();
   const T        right = done || lane ? 0 : A.right[p];
   const TrsvSync sync  = A.patient();
-  TrsvPatience   patience;
+  TrsvSpinLimit   spin;
 
   do {
     bool moved = false;
@@ -129,7 +129,7 @@ template <class T, int LANES> static __global__ void __launch_bounds__(RECBLOCK_
       T solution = trsv_load(A.y + column);
 
       if (!trsv_is_ready(solution)) {
-        if (moved || patience.more(sync)) break;
+        if (moved || spin.more(sync)) break;
         solution = trsv_nan<T>();
       }
       sum   = fma(value, solution, sum);

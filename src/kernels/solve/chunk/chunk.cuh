@@ -4,7 +4,7 @@
 #ifndef TRSV_CHUNK_CUH
 #define TRSV_CHUNK_CUH
 
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 #include "solve/chunk/chunk.h"
 
 /* Where the values of records come from, stage by stage, in each by place, without gaps. In an entry, 0 is nothing, 1 a one, 2 + where all else. The
@@ -25,8 +25,8 @@ enum {
 };
 
 /* What a plan keeps. */
-struct Chunk {
-  ChunkSchedule  schedule;
+struct ChunkPlan {
+  ChunkSummary  schedule;
   size_t         places;
   unsigned       blocks;
   size_t         shared_bytes;
@@ -68,11 +68,11 @@ template <class T, int K, int W> struct ChunkLayout {
 /* The kernel that solves with such records, or finds reciprocals: NULL where there is none. Its launch; from, to: where b and x stand, as a plan has
    them. chunk_solve.cu */
 template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *, bool reciprocals);
-template <class T> TrsvError   ChunkSolveBy(Chunk *, bool reciprocals, const int *from, const int *to, bool early, const void *b, void *x, TrsvStream);
+template <class T> TrsvError   ChunkSolveBy(ChunkPlan *, bool reciprocals, const int *from, const int *to, bool early, const void *b, void *x, TrsvStream);
 
 /* Values into records, each divided by its row's diagonal, and out of them where that is one: chunk_values.cu. */
-template <class T> TrsvError ChunkGather(Chunk *, const void *values, TrsvStream);
-template <class T> TrsvError ChunkGive(const Chunk *, void *values, TrsvStream);
+template <class T> TrsvError ChunkGather(ChunkPlan *, const void *values, TrsvStream);
+template <class T> TrsvError ChunkGive(const ChunkPlan *, void *values, TrsvStream);
 
 /* Allows the solve for such records all shared memory, TRSV_ERR_UNSUPPORTED where there is none, and makes clusters smaller if the device, or
    the part of it that there is, holds none so large: chunk.cu. */
@@ -89,20 +89,20 @@ enum {
   ARRIVED = 0,   /* barriers, one a stage in shared memory: the copy is in */
   READY   = 128, /* ... the right-hand side is in it: compute */
   EMPTY   = 256, /* ... it has been used: copy the next */
-  DONE    = 384, /* barriers, one a stage in the ring of results: computed */
+  COMPUTED    = 384, /* barriers, one a stage in the ring of results: computed */
   START   = 512, /* chunk, turn */
   WRITTEN = 520, /* by writer: its stages below this have left the ring of results */
-  MARKED  = 528, /* by importer: its batches below this have cells */
+  CELLS_READY  = 528, /* by importer: its batches below this have cells */
   SLOTS   = 16   /* barriers of a kind */
 };
 
 /* The warps of a block. Warps w, w + 4, ... share a scheduler: that of the warp that computes is given little else to do. */
 enum {
-  COMPUTER  = 0,
+  COMPUTE_WARP  = 0,
   COPIER    = 4,
   RESETTER  = 8,
   IMPORTERS = 4, /* 1 2 3 5 */
-  RIGHTERS  = 3, /* 6 7 10 */
+  RHS_WARPS  = 3, /* 6 7 10 */
   WRITERS   = 2, /* 9 11 */
   WARPS     = 12
 };

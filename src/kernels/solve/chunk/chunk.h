@@ -30,11 +30,11 @@ typedef struct {
 extern const TrsvAlgorithm TrsvChunk;
 
 /* The parts of chunk's prediction that inverse shares: chunk.cu. */
-double TrsvChunkBeside(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
-double TrsvChunkApart(const TrsvCosts *, const TrsvStatistics *);
+double TrsvChunkThroughputSeconds(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
+double TrsvChunkColorPenalty(const TrsvCosts *, const TrsvStatistics *);
 
 /* The schedule that a plan runs, without its arrays; NULL for plans of other algorithms. */
-const ChunkSchedule *TrsvChunkPlanSchedule(const TrsvPlan *);
+const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@
 
 static __global__ void cells_uses(const ChunkEmission e, unsigned *used, int *numbers)
 {
-  const int i = chunk_thread();
+  const int i = trsv_index();
 
   if (i < CHUNK_WORDS) e.words[i] = 0;
   if (i >= e.nodes) return;
@@ -52,7 +52,7 @@ static __device__ __forceinline__ bool cells_pushed(const ChunkEmission &e, int 
 /* Ones and zeros, to be summed up in place. */
 static __global__ void cells_groups(const ChunkEmission e)
 {
-  const int j = chunk_thread();
+  const int j = trsv_index();
 
   if (j >= e.uses) return;
   const int  u = e.sorted_use[j];
@@ -68,7 +68,7 @@ static __device__ __forceinline__ int cells_count(const ChunkEmission &e, const 
 
 static __global__ void cells_imports(const ChunkEmission e)
 {
-  const int j = chunk_thread();
+  const int j = trsv_index();
 
   if (j >= e.uses || !cells_head(e, j)) return;
   const int u = e.sorted_use[j], q = emit_chunk(e, e.user[u]), node = (int)e.used[j], g = e.group[j], number = cells_count(e, e.fresh, q, u), cell = CHUNK_CELL + e.ring + (e.life < 0 ? number : number % e.capacity);
@@ -85,7 +85,7 @@ static __global__ void cells_imports(const ChunkEmission e)
 
 static __global__ void cells_spread(const ChunkEmission e)
 {
-  const int j = chunk_thread();
+  const int j = trsv_index();
 
   if (j >= e.uses) return;
   const int u = e.sorted_use[j], g = e.group[j + 1] - 1;
@@ -96,7 +96,7 @@ static __global__ void cells_spread(const ChunkEmission e)
 
 static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead *heads, int *batches)
 {
-  const int q = chunk_thread();
+  const int q = trsv_index();
 
   if (q >= e.chunks && q < blocks) heads[q] = ChunkHead(); /* blocks without a chunk have no stages */
   if (q >= e.chunks) return;
@@ -121,7 +121,7 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
   }
 }
 
-TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSchedule *schedule, void *memory[2], void *early[2])
+TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSummary *schedule, void *memory[2], void *early[2])
 {
   const size_t uses = (size_t)e->uses, moved = e->life < 0 ? 0 : uses;
   unsigned    *unsorted, now[CHUNK_WORDS];

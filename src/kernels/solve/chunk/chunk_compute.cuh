@@ -212,7 +212,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
     exports = next_exports;
     trsv_keep(exports);
     trsv_barrier_arrive_if(base + EMPTY + used * 8, lane == 0);
-    trsv_barrier_arrive_if(base + DONE + done * 8, lane == 0);
+    trsv_barrier_arrive_if(base + COMPUTED + done * 8, lane == 0);
     if (++used == A.stages) used = 0;
     if (++done == (unsigned)slots) done = 0;
   };

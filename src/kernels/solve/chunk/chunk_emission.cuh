@@ -7,7 +7,7 @@
 #include "solve/chunk/chunk.h"
 #include "solve/schedule/chunk_graph.cuh"
 
-struct Chunk; /* a plan: chunk.cuh */
+struct ChunkPlan; /* a plan: chunk.cuh */
 
 /* What the emission of a schedule makes of the times, array by array. A use is a dependency that is read from a cell for imports. */
 struct ChunkEmission {
@@ -98,10 +98,10 @@ struct ChunkDraft {
 
 /* Numbers places, then cells, then writes it all into the plan; in between, where cells change hands, whether they do so in time. What writing needs
    no more is in early, and what records are written from in the draft: their memory is asked for when all else has been given back. */
-TrsvError TrsvChunkNumber(const ChunkOrder *, const ChunkTimes *, ChunkEmission *, void **memory);
-TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSchedule *, void *memory[2], void *early[2]);
-TrsvError TrsvChunkBatches(const ChunkEmission *, const ChunkSchedule *, ChunkHead *heads, int *batch_of, int *after, int *fits);
-TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSchedule *, size_t sources, Chunk *, ChunkDraft *);
-TrsvError TrsvChunkRecords(const ChunkSchedule *, TrsvPrecision, const ChunkDraft *, Chunk *);
+TrsvError TrsvChunkNumber(const ChunkHeights *, const ChunkSchedule *, ChunkEmission *, void **memory);
+TrsvError TrsvChunkCells(ChunkEmission *, int blocks, ChunkHead *heads, ChunkSummary *, void *memory[2], void *early[2]);
+TrsvError TrsvChunkBatches(const ChunkEmission *, const ChunkSummary *, ChunkHead *heads, int *batch_of, int *after, int *fits);
+TrsvError TrsvChunkWrite(const ChunkEmission *, const ChunkSummary *, size_t sources, ChunkPlan *, ChunkDraft *);
+TrsvError TrsvChunkRecords(const ChunkSummary *, TrsvPrecision, const ChunkDraft *, ChunkPlan *);
 
 #endif

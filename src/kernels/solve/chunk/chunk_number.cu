@@ -12,7 +12,7 @@
 
 static __global__ void emit_keys(const ChunkEmission e, unsigned *keys, int *nodes)
 {
-  const int p = chunk_thread();
+  const int p = trsv_index();
 
   if (p >= e.G.n) return;
   const unsigned chunk = (unsigned)chunk_of(p, e.G.n, e.first, e.chunks) << e.bits;
@@ -25,7 +25,7 @@ static __global__ void emit_keys(const ChunkEmission e, unsigned *keys, int *nod
 
 static __global__ void emit_steps(const ChunkEmission e, int *fresh)
 {
-  const int i = chunk_thread();
+  const int i = trsv_index();
 
   if (i == 0) e.totals[2] = 0;
   if (i >= e.nodes) return;
@@ -39,7 +39,7 @@ static __global__ void emit_steps(const ChunkEmission e, int *fresh)
 
 static __global__ void emit_places(const ChunkEmission e, int *stages)
 {
-  const int i = chunk_thread();
+  const int i = trsv_index();
 
   if (i < e.chunks && e.begin[i] == e.begin[i + 1]) stages[i] = 0;
   if (i >= e.nodes) return;
@@ -54,7 +54,7 @@ static __global__ void emit_places(const ChunkEmission e, int *stages)
 
 static __global__ void emit_count(const ChunkEmission e, int *uses, int *values)
 {
-  const int i = chunk_thread();
+  const int i = trsv_index();
   int       n = 0, all = 1, first = INT_MAX, last = 0;
 
   if (i >= e.nodes) return;
@@ -78,7 +78,7 @@ static __global__ void emit_totals(const ChunkEmission e)
   if (threadIdx.x == 1) e.totals[1] = e.use[e.nodes];
 }
 
-TrsvError TrsvChunkNumber(const ChunkOrder *o, const ChunkTimes *t, ChunkEmission *e, void **memory)
+TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEmission *e, void **memory)
 {
   const TrsvChunkSettings *s = &t->settings;
   const size_t             n = (size_t)t->nodes, chunks = (size_t)s->chunks;

@@ -15,7 +15,7 @@ static __global__ void chunk_places(size_t places, const int *rows, const int *m
 }
 
 /* What of a plan belongs to one attempt. */
-static void Clear(Chunk *c)
+static void Clear(ChunkPlan *c)
 {
   if (c->from != c->rows) TrsvDeviceFree(c->from);
   if (c->to != c->rows) TrsvDeviceFree(c->to);
@@ -49,7 +49,7 @@ template <class F> static TrsvError Pieces(TrsvPlan *plan, F layout, void **memo
 }
 
 /* Rows as places of b or of x. */
-static TrsvError Place(TrsvPlan *plan, const Chunk *c, const int *map, int **places)
+static TrsvError Place(TrsvPlan *plan, const ChunkPlan *c, const int *map, int **places)
 {
   int *made;
 
@@ -57,7 +57,7 @@ static TrsvError Place(TrsvPlan *plan, const Chunk *c, const int *map, int **pla
   TrsvCall(Keep(plan, sizeof(int) * c->places, &made));
   *places = made;
   TRSV_LAUNCH(chunk_places, TrsvBlocks((long)c->places, 256), 256, 0, (TrsvStream)NULL, c->places, (const int *)c->rows, map, made);
-  return TrsvDeviceLaunched("chunk_places");
+  return TrsvDeviceCheckLaunch("chunk_places");
 }
 
 static void Leave(void **memory)
@@ -76,10 +76,10 @@ enum {
 };
 
 /* Emits what was placed, with cells for imports that live so long. Once they fit, nothing is placed again. */
-static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int life, void *memory[], int *fits)
+static TrsvError Emit(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times, int life, void *memory[], int *fits)
 {
-  Chunk                   *c = (Chunk *)plan->data;
-  ChunkSchedule           *s = &c->schedule;
+  ChunkPlan                   *c = (ChunkPlan *)plan->data;
+  ChunkSummary           *s = &c->schedule;
   const TrsvChunkSettings *settings = &times->settings;
   const int                size = (int)TrsvValueSize(plan->precision), capacity = ChunkCapacity(settings, CHUNK_LEAST, size);
   /* each record has a diagonal; each entry is a dependency of one, and so is each partial sum */
@@ -87,7 +87,7 @@ static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int 
   ChunkEmission e = ChunkEmission();
 
   TrsvCall(ChunkCount(records + dependencies, "records and dependencies"));
-  *s          = ChunkSchedule();
+  *s          = ChunkSummary();
   s->settings = *settings;
   s->settings.life = life;
   s->chunks   = settings->chunks;
@@ -133,13 +133,13 @@ static TrsvError Emit(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times, int 
   Leave(&order->extended);
   TrsvCall(Pieces(plan, [&](ChunkArena &a) { a.take(stage * (size_t)s->stages, c->records), a.take(2 * (size_t)size * (size_t)s->exports, *(char **)&c->words); }, (void **)&c->records));
   TrsvCall(TrsvChunkRecords(s, plan->precision, &draft, c));
-  TrsvCall(Place(plan, c, plan->places.from, &c->from));
-  return Place(plan, c, plan->places.to, &c->to);
+  TrsvCall(Place(plan, c, plan->places.b_index, &c->from));
+  return Place(plan, c, plan->places.x_index, &c->to);
 }
 
 /* If imports do not fit: a cell for some stages only, and no neighbour pushes into cells that change hands. With a life of 0 cells
    a stage needs no more than its records have places, which always fits. */
-static TrsvError Schedule(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times)
+static TrsvError Schedule(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times)
 {
   static const int  lives[] = {-1, 16, 4, 1, 0};
   TrsvChunkSettings settings = times->settings;
@@ -161,51 +161,51 @@ static TrsvError Schedule(TrsvPlan *plan, ChunkOrder *order, ChunkTimes *times)
     for (void *m : memory) ChunkLeave(m);
     TrsvCall(error);
     if (fits) return TRSV_SUCCESS;
-    Clear((Chunk *)plan->data);
+    Clear((ChunkPlan *)plan->data);
   }
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no settings fit %d rows", plan->rows);
 }
 
 TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  ChunkOrder order;
-  ChunkTimes times = ChunkTimes();
+  ChunkHeights order;
+  ChunkSchedule times = ChunkSchedule();
   TrsvCosts  costs;
   TrsvError  error;
   int        multiprocessors;
 
-  TrsvCall(TrsvAlloc(sizeof(Chunk), &plan->data));
-  memset(plan->data, 0, sizeof(Chunk));
+  TrsvCall(TrsvAlloc(sizeof(ChunkPlan), &plan->data));
+  memset(plan->data, 0, sizeof(ChunkPlan));
   if (!A->rows) return TRSV_SUCCESS;
   if (!TrsvAlgorithmRuns(&TrsvChunk)) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more with %d KB of shared memory for a block", CHUNK_SHARED / 1024);
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  TrsvCall(TrsvSyncCreate(&((Chunk *)plan->data)->sync));
-  TrsvCall(TrsvChunkOrder(A, analysis, source, &order));
+  TrsvCall(TrsvSyncCreate(&((ChunkPlan *)plan->data)->sync));
+  TrsvCall(TrsvChunkFindHeights(A, analysis, source, &order));
   costs = TrsvGetCosts();
   error = TrsvChunkSettingsChoose(&order, &analysis->statistics, &costs, multiprocessors, plan->rank, &times);
   if (!error) error = Schedule(plan, &order, &times);
-  TrsvChunkTimesFree(&times);
-  TrsvChunkOrderFree(&order);
+  TrsvChunkScheduleFree(&times);
+  TrsvChunkHeightsFree(&order);
   return error;
 }
 
 TrsvError TrsvChunkSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
-  Chunk *c = (Chunk *)plan->data;
+  ChunkPlan *c = (ChunkPlan *)plan->data;
 
   return (plan->precision == TRSV_FLOAT ? ChunkGather<float> : ChunkGather<double>)(c, values, stream);
 }
 
 TrsvError TrsvChunkGetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
 {
-  const Chunk *c = (const Chunk *)plan->data;
+  const ChunkPlan *c = (const ChunkPlan *)plan->data;
 
   return (plan->precision == TRSV_FLOAT ? ChunkGive<float> : ChunkGive<double>)(c, values, stream);
 }
 
 void TrsvChunkDestroy(TrsvPlan *plan)
 {
-  Chunk *c = (Chunk *)plan->data;
+  ChunkPlan *c = (ChunkPlan *)plan->data;
 
   if (!c) return;
   Clear(c);
@@ -214,4 +214,4 @@ void TrsvChunkDestroy(TrsvPlan *plan)
 }
 
 /* For benchmarks: the settings that a plan runs with. */
-extern "C" const ChunkSchedule *TrsvChunkPlanSchedule(const TrsvPlan *plan) { return plan->algorithm == &TrsvChunk && plan->data ? &((const Chunk *)plan->data)->schedule : NULL; }
+extern "C" const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *plan) { return plan->algorithm == &TrsvChunk && plan->data ? &((const ChunkPlan *)plan->data)->schedule : NULL; }

@@ -7,13 +7,13 @@
    a partial sum; others copy records into shared memory many steps ahead, multiply the right-hand side in, fetch results of other
    chunks in order of need, write x, and ready the words of the launch after this one. A launch that finds reciprocals (chunk.h) differs from a solve
    in the computing warp alone, and either may be behind the other.
-   Memory order: between chunks, and from importers to the computing warp, a result is a word that is its own flag (vocabulary.cuh),
+   Memory order: between chunks, and from importers to the computing warp, a result is a word that is its own flag (sync.cuh),
    through L2 or into a cell of a neighbour's shared memory. From step to step of the warp it is ordered by trsv_warp_sync. Stages
    of records and of results change hands by barriers and counters that release and acquire. No result has the bits of NOT_READY:
    values and right-hand sides are made canonical before anything is computed with them.
    Why it ends: a chunk waits for smaller chunks only, and their clusters have smaller tickets or are its own, so they have started; by
    induction all of them end. Within a block, everybody waits for the computing warp, or it for them, stage by stage; a batch of
-   imports gets its cells two stages before its first use, which the schedule has checked. If memory fails, patience bounds the
+   imports gets its cells two stages before its first use, which the schedule has checked. If memory fails, spin bounds the
    waits for imports, NaN takes the place of what did not come, and all other waits follow.
    Same bits: each sum has one order, fixed by the schedule.
 */
@@ -37,8 +37,8 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
   }
 }
 
-/* Turns 1/d into b/d in every stage me, me + RIGHTERS, ... */
-template <class T, int K, int W> static __device__ __forceinline__ void chunk_right(const ChunkView<T> &A, const ChunkHead &h, const T *b, unsigned base, unsigned first_stage, int me, unsigned lane)
+/* Turns 1/d into b/d in every stage me, me + RHS_WARPS, ... */
+template <class T, int K, int W> static __device__ __forceinline__ void multiply_rhs(const ChunkView<T> &A, const ChunkHead &h, const T *b, unsigned base, unsigned first_stage, int me, unsigned lane)
 {
   typedef ChunkLayout<T, K, W> Layout;
   constexpr int                N = Layout::rows / 32;
@@ -66,8 +66,8 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_ri
 
   load_rows(me);
   load_right();
-  load_rows(me + RIGHTERS);
-  for (int stage = me; stage < h.stages; stage += RIGHTERS) {
+  load_rows(me + RHS_WARPS);
+  for (int stage = me; stage < h.stages; stage += RHS_WARPS) {
     const unsigned slot = (unsigned)stage % A.stages, parity = (unsigned)stage / A.stages & 1, at = first_stage + slot * Layout::stage;
 
     /* not for the copy alone: this warp may be a whole turn behind, and parity cannot tell two turns apart */
@@ -81,12 +81,12 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_ri
     if (A.bounded) { /* and its imports have cells */
       const unsigned batches = (unsigned)A.batch_of[h.stage + stage];
       for (unsigned i = 0; i < IMPORTERS; i++)
-        while (trsv_shared_acquire(base + MARKED + i * 4) * IMPORTERS + i < batches) trsv_pause();
+        while (trsv_shared_acquire(base + CELLS_READY + i * 4) * IMPORTERS + i < batches) trsv_pause();
     }
     trsv_warp_sync();
     trsv_barrier_arrive_if(base + READY + slot * 8, lane == 0);
     load_right();
-    load_rows(stage + 2 * RIGHTERS);
+    load_rows(stage + 2 * RHS_WARPS);
   }
 }
 
@@ -96,7 +96,7 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
 {
   constexpr int N = CHUNK_BATCH / 32;
   ChunkImport   wanted[N], next[N];
-  TrsvPatience  patience;
+  TrsvSpinLimit  spin;
   bool          lost = false;
 
   const auto load = [&](int batch) {
@@ -121,7 +121,7 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
       for (int j = 0; j < N; j++)
         if (wanted[j].word >= 0) trsv_shared_store(cells + (unsigned)wanted[j].cell * (unsigned)sizeof(T), trsv_not_ready<T>());
       trsv_warp_sync();
-      if (lane == 0) trsv_shared_release(base + MARKED + (unsigned)me * 4, (unsigned)batch / IMPORTERS + 1);
+      if (lane == 0) trsv_shared_release(base + CELLS_READY + (unsigned)me * 4, (unsigned)batch / IMPORTERS + 1);
     }
     for (int first = 0, all = 1; first < N;) {
       T   value[N];
@@ -142,7 +142,7 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
         if (!trsv_warp_any(wanted[j].word >= 0) && over == j) over = j + 1;
       }
       all = over != first;
-      if (!all) lost = trsv_warp_any(!patience.more(A.sync)) || lost;
+      if (!all) lost = trsv_warp_any(!spin.more(A.sync)) || lost;
       first = over;
     }
   }
@@ -152,15 +152,15 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
    takes the place of what has not come. */
 template <class T> static __device__ __forceinline__ void chunk_watch(const ChunkView<T> &A, const ChunkHead &h, unsigned base, unsigned cells, unsigned lane)
 {
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
 
   for (unsigned seen = 0;;) {
     const unsigned now = min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4));
 
     if (!trsv_warp_any(now < (unsigned)h.stages)) break;
-    if (now != seen) seen = now, patience = TrsvPatience();
+    if (now != seen) seen = now, spin = TrsvSpinLimit();
     trsv_sleep((unsigned)h.stages - now > 8 ? 1000 : 32); /* the block waits for this warp too */
-    if (!trsv_warp_any(!patience.more(A.sync))) continue;
+    if (!trsv_warp_any(!spin.more(A.sync))) continue;
     for (unsigned i = lane; i < A.cells; i += 32)
       if (!trsv_is_ready(trsv_shared_load<T>(cells + i * (unsigned)sizeof(T)))) trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_nan<T>());
   }
@@ -185,7 +185,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
       place[j]        = A.places[at];
     }
     /* the computing warp is never so far ahead that this slot is in its next phase but one */
-    trsv_barrier_wait_idle(base + DONE + (unsigned)stage % slots * 8, (unsigned)stage / slots & 1, 32);
+    trsv_barrier_wait_idle(base + COMPUTED + (unsigned)stage % slots * 8, (unsigned)stage / slots & 1, 32);
 #pragma unroll
     for (int j = 0; j < N; j++) value[j] = trsv_shared_load<T>(base + CHUNK_FRONT + (((unsigned)stage * ROWS + place[j]) & (A.ring - 1)) * (unsigned)sizeof(T));
 #pragma unroll
@@ -221,11 +221,11 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
       trsv_barrier_init(base + ARRIVED + i * 8, 1);
       trsv_barrier_init(base + READY + i * 8, 1);
       trsv_barrier_init(base + EMPTY + i * 8, 1);
-      trsv_barrier_init(base + DONE + i * 8, 1);
+      trsv_barrier_init(base + COMPUTED + i * 8, 1);
     }
     trsv_bulk_fence();
     for (unsigned i = 0; i < WRITERS; i++) trsv_shared_store(base + WRITTEN + i * 4, i);
-    for (unsigned i = 0; i < IMPORTERS; i++) trsv_shared_store(base + MARKED + i * 4, 0u);
+    for (unsigned i = 0; i < IMPORTERS; i++) trsv_shared_store(base + CELLS_READY + i * 4, 0u);
     trsv_shared_store(base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T), (T)0);
   }
   for (unsigned i = thread; i < A.cells; i += WARPS * 32) trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_not_ready<T>());
@@ -240,7 +240,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
   if (warp != COPIER) trsv_wait_for_previous(); /* what the copier reads, no launch changes */
   if (thread == 0) trsv_let_next_start();
   if (h.stages) switch (warp) {
-    case COMPUTER:
+    case COMPUTE_WARP:
       if constexpr (K <= 3) chunk_compute_apart<T, K, W, RECIPROCALS>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
       else chunk_compute<T, K, W, RECIPROCALS>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
       break;
@@ -257,7 +257,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
     case 5: chunk_import(A, h, now, base, cells, warp == 5 ? 3 : (int)warp - 1, lane); break;
     case 6:
     case 7:
-    case 10: chunk_right<T, K, W>(A, h, b, base, first_stage, warp == 10 ? 2 : (int)warp - 6, lane); break;
+    case 10: multiply_rhs<T, K, W>(A, h, b, base, first_stage, warp == 10 ? 2 : (int)warp - 6, lane); break;
     default: chunk_write<T, K, W>(A, h, x, base, warp == 11, lane);
     }
   trsv_warp_sync();
@@ -292,9 +292,9 @@ template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *s, bool re
   return !k ? NULL : reciprocals ? (const void *)k->reciprocals : (const void *)k->solve;
 }
 
-template <class T> TrsvError ChunkSolveBy(Chunk *c, bool reciprocals, const int *from, const int *to, bool early, const void *b, void *x, TrsvStream stream)
+template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const int *from, const int *to, bool early, const void *b, void *x, TrsvStream stream)
 {
-  const ChunkSchedule  *s      = &c->schedule;
+  const ChunkSummary  *s      = &c->schedule;
   const ChunkSolver<T> *k      = Solver<T>(&s->settings);
   const ChunkKernel<T>  kernel = reciprocals ? k->reciprocals : k->solve;
   ChunkView<T>          A;
@@ -318,8 +318,8 @@ template <class T> TrsvError ChunkSolveBy(Chunk *c, bool reciprocals, const int 
   A.words    = (T *)c->words;
   A.sync     = c->sync;
   TRSV_LAUNCH_EARLY(kernel, early, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
-  return TrsvDeviceLaunched("chunk_solve");
+  return TrsvDeviceCheckLaunch("chunk_solve");
 }
 
 template const void *ChunkKernelOf<TRSV_REAL>(const TrsvChunkSettings *, bool);
-template TrsvError   ChunkSolveBy<TRSV_REAL>(Chunk *, bool, const int *, const int *, bool, const void *, void *, TrsvStream);
+template TrsvError   ChunkSolveBy<TRSV_REAL>(ChunkPlan *, bool, const int *, const int *, bool, const void *, void *, TrsvStream);

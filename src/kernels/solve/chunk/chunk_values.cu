@@ -94,17 +94,17 @@ template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings
   return NULL;
 }
 
-template <class T> TrsvError ChunkGather(Chunk *c, const void *values, TrsvStream stream)
+template <class T> TrsvError ChunkGather(ChunkPlan *c, const void *values, TrsvStream stream)
 {
   TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, (const T *)values, c->records);
-  return TrsvDeviceLaunched("chunk_gather");
+  return TrsvDeviceCheckLaunch("chunk_gather");
 }
 
-template <class T> TrsvError ChunkGive(const Chunk *c, void *values, TrsvStream stream)
+template <class T> TrsvError ChunkGive(const ChunkPlan *c, void *values, TrsvStream stream)
 {
   TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->give), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, c->records, (T *)values);
-  return TrsvDeviceLaunched("chunk_give");
+  return TrsvDeviceCheckLaunch("chunk_give");
 }
 
-template TrsvError ChunkGather<TRSV_REAL>(Chunk *, const void *, TrsvStream);
-template TrsvError ChunkGive<TRSV_REAL>(const Chunk *, void *, TrsvStream);
+template TrsvError ChunkGather<TRSV_REAL>(ChunkPlan *, const void *, TrsvStream);
+template TrsvError ChunkGive<TRSV_REAL>(const ChunkPlan *, void *, TrsvStream);

@@ -16,7 +16,7 @@
 /* How many batches each stage needs; where each chunk's batches start. */
 static __global__ void write_batches(const ChunkEmission e, ChunkHead *heads, int *batch_of)
 {
-  const int s = chunk_thread();
+  const int s = trsv_index();
 
   if (s < e.chunks) heads[s].batch = e.batch[s];
   if (s >= e.stages) return;
@@ -27,7 +27,7 @@ static __global__ void write_batches(const ChunkEmission e, ChunkHead *heads, in
 /* after, 0 at first: how many stages must be over before a batch gets its cells. */
 static __global__ void write_after(const ChunkEmission e, const ChunkHead *heads, int *after, int count)
 {
-  const int m = chunk_thread();
+  const int m = trsv_index();
 
   if (m >= count) return;
   const ChunkHead &h = heads[emit_chunk(e, e.user[e.sorted_use[e.import_head[m]]])];
@@ -38,7 +38,7 @@ static __global__ void write_after(const ChunkEmission e, const ChunkHead *heads
 /* Is that soon enough? Two stages before the first that needs one of them, since a stage that can start lets the one before it end. */
 static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads, const int *after, int count, unsigned *late)
 {
-  const int m = chunk_thread();
+  const int m = trsv_index();
 
   if (m >= count) return;
   const int        i = e.user[e.sorted_use[e.import_head[m]]];
@@ -52,7 +52,7 @@ static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads
 /* What a stage's draft says of exports: the first, then a bit for each record. */
 static __device__ __forceinline__ unsigned *write_exports(const ChunkDraft &d, int stage, int rows) { return d.exports + (size_t)stage * (size_t)CHUNK_EXPORTS_OF(rows); }
 
-static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e, const Chunk w, const ChunkDraft d)
+static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(int, row, 256);
   const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage], m = e.stage_first[stage + 1] - first;
@@ -113,7 +113,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
 }
 
 /* From the draft into all places of a stage. */
-static __global__ void __launch_bounds__(256) write_records(int K, int W, int size, const Chunk w, const ChunkDraft d)
+static __global__ void __launch_bounds__(256) write_records(int K, int W, int size, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(unsigned, sums, 8);
   const int stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K), step_bytes = CHUNK_QUADS(K, size) * W * 16;
@@ -160,7 +160,7 @@ static __global__ void __launch_bounds__(256) write_records(int K, int W, int si
 /* Imports name the record in order of time; they are to name its export. */
 static __global__ void write_imports(const ChunkEmission e, int count, ChunkImport *imports)
 {
-  const int m = chunk_thread();
+  const int m = trsv_index();
 
   if (m < count) imports[m] = {e.export_[e.imports[m].word], e.imports[m].cell};
 }
@@ -174,12 +174,12 @@ template <class T> static __global__ void write_words(size_t n, T *words)
 
 static __global__ void write_zeros(int n, int *array)
 {
-  const int i = chunk_thread();
+  const int i = trsv_index();
 
   if (i < n) array[i] = 0;
 }
 
-TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSchedule *s, ChunkHead *heads, int *batch_of, int *after, int *fits)
+TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkHead *heads, int *batch_of, int *after, int *fits)
 {
   unsigned now[CHUNK_WORDS];
 
@@ -193,20 +193,20 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSchedule *s, Chunk
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSchedule *s, size_t sources, Chunk *c, ChunkDraft *d)
+TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t sources, ChunkPlan *c, ChunkDraft *d)
 {
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(sources, d->cells), a.take((size_t)s->stages * CHUNK_EXPORTS_OF(CHUNK_ROWS(e->K)), d->exports); }, &d->memory));
   TrsvCall(ChunkLaunch("write_imports", write_imports, (size_t)s->imports, *e, s->imports, c->imports));
   TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)CHUNK_ROWS(e->K), 0, (TrsvStream)NULL, *e, *c, *d);
-  return TrsvDeviceLaunched("write_stages");
+  return TrsvDeviceCheckLaunch("write_stages");
 }
 
-TrsvError TrsvChunkRecords(const ChunkSchedule *s, TrsvPrecision precision, const ChunkDraft *d, Chunk *c)
+TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const ChunkDraft *d, ChunkPlan *c)
 {
   const size_t words = 2 * (size_t)s->exports;
 
   if (precision == TRSV_FLOAT) TrsvCall(ChunkLaunch("write_words", write_words<float>, words, words, (float *)c->words));
   else TrsvCall(ChunkLaunch("write_words", write_words<double>, words, words, (double *)c->words));
   TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length), 0, (TrsvStream)NULL, s->settings.length, s->settings.width, (int)TrsvValueSize(precision), *c, *d);
-  return TrsvDeviceLaunched("write_records");
+  return TrsvDeviceCheckLaunch("write_records");
 }

@@ -40,7 +40,7 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
 {
   TRSV_SHARED(T, D, INVERSE_GROUP * (INVERSE_GROUP + 1));
   TRSV_SHARED(T, X, INVERSE_GROUP * (INVERSE_GROUP + 1));
-  const int      lane = (int)threadIdx.x, group = (int)blockIdx.x, p = group * INVERSE_GROUP + lane, i = A.turn(p), stride = INVERSE_GROUP + 1;
+  const int      lane = (int)threadIdx.x, group = (int)blockIdx.x, p = group * INVERSE_GROUP + lane, i = A.row_of(p), stride = INVERSE_GROUP + 1;
   const unsigned reach = p < A.rows ? A.reach[p] : 0;
 
   const auto value = [&](int k) { return from[A.source ? A.source[k] : k]; };
@@ -128,13 +128,13 @@ template <class T> static __global__ void __launch_bounds__(WARPS * 32) inverse_
       if (other[n] >= 0) sum = fma(entry[n], value, sum);
     }
   }
-  if (p < A.rows) right[A.turn(p)] = sum;
+  if (p < A.rows) right[A.row_of(p)] = sum;
 }
 
 /* chunk's plan of T itself. */
 static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
 {
-  const TrsvPlaces places = {v->from, v->to};
+  const TrsvPermutation places = {v->from, v->to};
   TrsvAnalysis    *analysis;
   TrsvError        error;
 
@@ -169,13 +169,13 @@ static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
 template <class T> static TrsvError Multiply(Inverse *v, bool early, const void *b, TrsvStream stream)
 {
   TRSV_LAUNCH_EARLY(inverse_multiply<T>, early, 1, TrsvBlocks(v->groups, WARPS), WARPS * 32, 0, stream, InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
-  return TrsvDeviceLaunched("inverse_multiply");
+  return TrsvDeviceCheckLaunch("inverse_multiply");
 }
 
 template <class T> static TrsvError Values(Inverse *v, const void *values, void *product, TrsvStream stream)
 {
   TRSV_LAUNCH(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values, growth_limit, (T *)v->inverse, (T *)product, v->beyond);
-  return TrsvDeviceLaunched("inverse_values");
+  return TrsvDeviceCheckLaunch("inverse_values");
 }
 
 static TrsvError InverseSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
@@ -187,12 +187,12 @@ static TrsvError InverseSetValues(TrsvPlan *plan, const void *values, TrsvStream
     void     *product; /* its values: chunk's plan gathers them at once */
     TrsvError error;
 
-    TrsvCall(TrsvDeviceRoom(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
+    TrsvCall(TrsvScratchAlloc(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
     error = TrsvDeviceClear(v->beyond, sizeof(*v->beyond), stream);
     if (!error) error = plan->precision == TRSV_FLOAT ? Values<float>(v, values, product, stream) : Values<double>(v, values, product, stream);
     if (!error) error = TrsvDeviceDownload(&beyond, v->beyond, sizeof(beyond), stream);
     if (!error && !beyond) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
-    TrsvDeviceRelease(product, stream);
+    TrsvScratchFree(product, stream);
     TrsvCall(error);
   }
   if (v->block == 1 || beyond) {
@@ -230,8 +230,8 @@ static double InversePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPr
   const double launch = 2e-6, start = 7.2e-6 /* chunk's */, step = 0.046e-6 * c->step, sum = 0.043e-6 * c->step;
 
   if (s->level_mean > inverse_narrow) return 1;
-  if (s->chained < 0.2) return launch + TrsvChunk.predict(c, s, precision); /* what rows wait for is not in their block */
-  return launch + start + (s->levels * (step + sum * fmin(fmax(s->row_mean - 2, 0), 5)) + TrsvChunkBeside(c, s, precision)) / (1 + 16.3 * pow(s->level_mean, -0.52)) + TrsvChunkApart(c, s);
+  if (s->chain_fraction < 0.2) return launch + TrsvChunk.predict(c, s, precision); /* what rows wait for is not in their block */
+  return launch + start + (s->levels * (step + sum * fmin(fmax(s->row_mean - 2, 0), 5)) + TrsvChunkThroughputSeconds(c, s, precision)) / (1 + 16.3 * pow(s->level_mean, -0.52)) + TrsvChunkColorPenalty(c, s);
 }
 
 static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
@@ -255,5 +255,5 @@ TRSV_ALGORITHM(TrsvInverse) = {
   .choices    = 1,
   .describe   = InverseDescribe,
   .shared_bytes = CHUNK_SHARED,
-  .traits     = TRSV_TAKES_PLACES | TRSV_SCHEDULED,
+  .traits     = TRSV_PERMUTES_IN_KERNEL | TRSV_SCHEDULED,
 };

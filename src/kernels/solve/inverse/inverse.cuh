@@ -4,7 +4,7 @@
 #ifndef TRSV_INVERSE_CUH
 #define TRSV_INVERSE_CUH
 
-#include "analysis/pattern.cuh"
+#include "analysis/triangle_view.cuh"
 #include "solve/plan/plan.h"
 
 enum {
@@ -28,15 +28,15 @@ typedef struct {
 } Inverse;
 
 /* What kernels see of it. A position is a row's place in the order of solution. */
-struct InverseView : Pattern {
+struct InverseView : TriangleView {
   int             block;
   const int      *source, *from, *begin, *start;
   const unsigned *reach;
 
-  InverseView(const Inverse *v) : Pattern(&v->T), block(v->block), source(v->source), from(v->from), begin(v->begin), start(v->start), reach(v->reach) { }
+  InverseView(const Inverse *v) : TriangleView(&v->T), block(v->block), source(v->source), from(v->from), begin(v->begin), start(v->start), reach(v->reach) { }
 
   /* Where the right-hand side of a position stands. */
-  __device__ __forceinline__ int place_of(int p) const { return from ? from[turn(p)] : turn(p); }
+  __device__ __forceinline__ int place_of(int p) const { return from ? from[row_of(p)] : row_of(p); }
 };
 
 /* The entries of a position's row outside of its diagonal block are [begin, end). */
@@ -48,11 +48,11 @@ struct InverseRow {
 template <class Inside> static __device__ __forceinline__ InverseRow inverse_row(const InverseView &A, int p, Inside inside)
 {
   if (p >= A.rows) return {0, 0};
-  const int  i = A.turn(p), top = p / A.block * A.block;
+  const int  i = A.row_of(p), top = p / A.block * A.block;
   InverseRow row = {A.offsets[i] + (A.stored && !A.lower), A.offsets[i + 1] - (A.stored && A.lower)};
 
   while (row.begin < row.end) {
-    const int k = A.lower ? row.end - 1 : row.begin, q = A.turn(A.columns[k]);
+    const int k = A.lower ? row.end - 1 : row.begin, q = A.row_of(A.columns[k]);
 
     if (q < top) break;
     inside(q, k);

@@ -29,7 +29,7 @@ static __device__ __forceinline__ unsigned inverse_reach(const InverseView &A, i
    the row's block. rows [sizes][rows], groups [sizes][groups]. */
 static __global__ void inverse_count(InverseView A, int groups, int before, InverseTotals *totals, int *rows, int *inverse)
 {
-  const int  size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups, p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.turn(p);
+  const int  size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups, p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.row_of(p);
   InverseRow row;
   int        count = 0, farthest = 0, late = 0;
   Sum        distance = 0;
@@ -42,7 +42,7 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
     [&](int column, unsigned have) {
       if (!(have & reach)) return;
       count++;
-      late += top - A.turn(column) <= before;
+      late += top - A.row_of(column) <= before;
       distance += (Sum)abs(column - i);
       farthest = max(farthest, abs(column - i));
     },
@@ -53,7 +53,7 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
 
       entries_each<32>(begin, end, [&](int k) {
         columns += (Sum)A.columns[k];
-        waits += row_top - A.turn(A.columns[k]) <= before;
+        waits += row_top - A.row_of(A.columns[k]) <= before;
       });
       columns = warp_sum(columns);
       waits   = warp_sum(waits);
@@ -88,7 +88,7 @@ static __global__ void inverse_product(const InverseView A, unsigned *reaches, i
   const int      p = (int)(blockIdx.x * INVERSE_GROUP + threadIdx.x);
   InverseRow     row;
   const unsigned reach = inverse_reach(A, p, &row);
-  int           *to    = p < A.rows ? columns + A.begin[A.turn(p)] : NULL;
+  int           *to    = p < A.rows ? columns + A.begin[A.row_of(p)] : NULL;
 
   if (p < A.rows) {
     reaches[p] = reach;
@@ -114,7 +114,7 @@ static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, Sum
   s.row_mean   = (double)nnz / s.rows;
   s.levels     = levels;
   s.level_mean = (double)s.rows / levels;
-  s.late       = (double)late / s.rows;
+  s.late_per_row       = (double)late / s.rows;
   s.nnz        = nnz;
   s.row_max    = s.row_max > 14 ? s.row_max : 14; /* rows get longer */
   TrsvCall(TrsvChunkEstimate(&s, seconds));
@@ -166,7 +166,7 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(INVERSE_SIZES, totals), a.take(n * (size_t)v->T.rows, s->rows), a.take(n * (size_t)v->groups, s->groups); }, &s->memory[1]));
   TrsvCall(TrsvDeviceClear(totals, sizeof(s->totals), NULL));
   TRSV_LAUNCH(inverse_count, (unsigned)(sizes * v->groups), 32, 0, (TrsvStream)NULL, InverseView(v), v->groups, INVERSE_GROUP + (int)span, totals, s->rows, s->groups);
-  TrsvCall(TrsvDeviceLaunched("inverse_count"));
+  TrsvCall(TrsvDeviceCheckLaunch("inverse_count"));
   return TrsvDeviceDownload(s->totals, totals, sizeof(s->totals), NULL);
 }
 
@@ -184,7 +184,7 @@ static TrsvError Copy(const int *from, size_t count, int *to) { return TrsvDevic
 static TrsvError Keep(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
 {
   const TrsvMatrix A = v->T;
-  const TrsvPlaces given = plan->places;
+  const TrsvPermutation given = plan->places;
   const size_t     rows = (size_t)A.rows, groups = (size_t)v->groups, n = (size_t)v->entries, size = TrsvValueSize(plan->precision);
   int             *offsets, *columns;
 
@@ -192,8 +192,8 @@ static TrsvError Keep(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, c
     a.take(rows + 1, offsets), a.take(n, columns), a.take(rows, v->reach), a.take(rows + 1, v->begin), a.take(groups + 1, v->start);
     a.take(size * (size_t)totals->inverse, v->inverse), a.take(size * rows, v->right), a.take(1, v->beyond);
     if (source) a.take(n, v->source);
-    if (given.from) a.take(rows, v->from);
-    if (given.to) a.take(rows, v->to);
+    if (given.b_index) a.take(rows, v->from);
+    if (given.x_index) a.take(rows, v->to);
     plan->bytes = a.used;
   }, &v->memory));
   v->T.offsets = offsets;
@@ -201,8 +201,8 @@ static TrsvError Keep(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, c
   TrsvCall(Copy(A.offsets, rows + 1, offsets));
   TrsvCall(Copy(A.columns, n, columns));
   if (source) TrsvCall(Copy(source, n, v->source));
-  if (given.from) TrsvCall(Copy(given.from, rows, v->from));
-  if (given.to) TrsvCall(Copy(given.to, rows, v->to));
+  if (given.b_index) TrsvCall(Copy(given.b_index, rows, v->from));
+  if (given.x_index) TrsvCall(Copy(given.x_index, rows, v->to));
   return TRSV_SUCCESS;
 }
 
@@ -222,7 +222,7 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   TrsvCall(TrsvDeviceScan(rows, s->rows + (size_t)size * (size_t)rows, v->begin));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural); }, &P->memory));
   TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), v->reach, columns, natural);
-  TrsvCall(TrsvDeviceLaunched("inverse_product"));
+  TrsvCall(TrsvDeviceCheckLaunch("inverse_product"));
   if (totals->row_max - 1 > CHUNK_ITEMS) P->analysis.order = NULL; /* chunk cuts long rows, and then asks for no order */
   else TrsvCall(TrsvSortLevels(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural, P->analysis.order));
   P->matrix          = v->T;
@@ -248,14 +248,14 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
   TrsvCall(TrsvChunkEstimate(plain, &least));
   error = TrsvInverseLevels(v, &s);
   if (!error) error = Hope(plain, least, &s, &sizes);
-  if (!error && sizes) error = TrsvInverseCount(v, plain->span, sizes, &s);
+  if (!error && sizes) error = TrsvInverseCount(v, plain->level_span, sizes, &s);
   if (!error && sizes) error = Choose(plain, least, &s, sizes, &best);
   if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
   TrsvInverseForget(&s);
   if (!error && best < INVERSE_SIZES) {
-    P.analysis.statistics.span = plain->span; /* the product's is near it */
-    P.analysis.statistics.late = (double)s.totals[best].late / plain->rows;
-    const TrsvPlaces places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
+    P.analysis.statistics.level_span = plain->level_span; /* the product's is near it */
+    P.analysis.statistics.late_per_row = (double)s.totals[best].late / plain->rows;
+    const TrsvPermutation places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
 
     error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunk, NULL, &v->product);
     if (!error) plan->bytes += TrsvPlanBytes(v->product);

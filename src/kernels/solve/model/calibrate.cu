@@ -8,12 +8,12 @@
 
    Mapping: hops: the blocks of tickets 2p and 2p + 1 are pair p; pushes: the two blocks of a cluster; steps: one warp.
    Memory order: a word that counts the rounds is its own flag; nothing else crosses blocks.
-   Why it ends: the rounds are numbered, and a wait ends once both blocks run; where they do not, because somebody else has the device, patience,
+   Why it ends: the rounds are numbered, and a wait ends once both blocks run; where they do not, because somebody else has the device, spin,
    here 20 ms, ends it, and 0 is written: not measured.
 */
 #include <stdlib.h>
 #include "solve/model/costs.h"
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 
 enum {
   ROUNDS = 32, /* that count: a first one brings both sides together */
@@ -27,7 +27,7 @@ enum {
 static __global__ void calibrate_hop(const TrsvSync sync, unsigned *words, unsigned *cycles)
 {
   unsigned     turn;
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
 
   if (threadIdx.x) return;
   const unsigned           t = trsv_ticket(sync, &turn), pair = t / 2, side = t % 2;
@@ -37,7 +37,7 @@ static __global__ void calibrate_hop(const TrsvSync sync, unsigned *words, unsig
 
   for (unsigned round = 0; round <= ROUNDS && well; round++) {
     if (!side) trsv_store(mine, round + 1);
-    while (trsv_load(other) != round + 1 && (well = patience.more(sync))) { }
+    while (trsv_load(other) != round + 1 && (well = spin.more(sync))) { }
     if (side) trsv_store(mine, round + 1);
     if (!round) since = trsv_cycles();
   }
@@ -47,7 +47,7 @@ static __global__ void calibrate_hop(const TrsvSync sync, unsigned *words, unsig
 static __global__ void calibrate_push(const TrsvSync sync, unsigned *cycles)
 {
   const unsigned side = trsv_cluster_rank(), word = trsv_shared_address();
-  TrsvPatience   patience;
+  TrsvSpinLimit   spin;
 
   if (!threadIdx.x) trsv_shared_store(word, 0u);
   trsv_cluster_sync();
@@ -58,7 +58,7 @@ static __global__ void calibrate_push(const TrsvSync sync, unsigned *cycles)
 
     for (unsigned round = 0; round <= ROUNDS && well; round++) {
       if (!side) trsv_push(peer, word, round + 1);
-      while (trsv_shared_load<unsigned>(word) != round + 1 && (well = patience.more(sync))) { }
+      while (trsv_shared_load<unsigned>(word) != round + 1 && (well = spin.more(sync))) { }
       if (side) trsv_push(peer, word, round + 1);
       if (!round) since = trsv_cycles();
     }
@@ -126,13 +126,13 @@ static double Seconds(const Calibration *c, int kind, int pairs, int each)
 static TrsvError Launch(const Calibration *c, int go)
 {
   TRSV_LAUNCH(calibrate_hop, 2 * (unsigned)c->pairs, 32, 0, (TrsvStream)NULL, c->sync, c->words + (size_t)go * Words(c), c->cycles + Place(c, go, HOP));
-  TrsvCall(TrsvDeviceLaunched("calibrate_hop"));
+  TrsvCall(TrsvDeviceCheckLaunch("calibrate_hop"));
   if (c->clusters) {
     TRSV_LAUNCH_EARLY(calibrate_push, false, 2, 2 * (unsigned)c->pairs, 32, 256, (TrsvStream)NULL, c->sync, c->cycles + Place(c, go, PUSH));
-    TrsvCall(TrsvDeviceLaunched("calibrate_push"));
+    TrsvCall(TrsvDeviceCheckLaunch("calibrate_push"));
   }
   TRSV_LAUNCH(calibrate_step, 1, 32, 256, (TrsvStream)NULL, c->cycles + Place(c, go, STEP));
-  return TrsvDeviceLaunched("calibrate_step");
+  return TrsvDeviceCheckLaunch("calibrate_step");
 }
 
 /* Without the memory for them, copies are not measured. */
@@ -174,7 +174,7 @@ static TrsvError All(Calibration *c, size_t copied, TrsvMeasured *m)
   c->pairs = multiprocessors / 2 > 0 ? multiprocessors / 2 : 1;
   const size_t words = sizeof(unsigned) * GOES * Words(c), cycles = sizeof(unsigned) * Place(c, GOES, 0);
   TrsvCall(TrsvSyncCreate(&c->sync));
-  c->sync.patience = 20000000;
+  c->sync.timeout = 20000000;
   TrsvCall(TrsvAlloc(cycles, &c->host));
   TrsvCall(TrsvDeviceAlloc(words, &c->words));
   TrsvCall(TrsvDeviceAlloc(cycles, &c->cycles));

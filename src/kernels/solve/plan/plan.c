@@ -22,7 +22,7 @@ static TrsvError Move(TrsvMemory to, size_t count, const int *from, int **copy)
 static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const TrsvMemory to       = plan->algorithm->pattern;
-  const TrsvPlaces given    = plan->places;
+  const TrsvPermutation given    = plan->places;
   int             *copy[7]  = {NULL, NULL, NULL, NULL, NULL, NULL, NULL}, entries = TrsvStored(A, analysis);
   TrsvMatrix       M        = *A;
   TrsvAnalysis     moved    = *analysis;
@@ -33,13 +33,13 @@ static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   if (!error) error = Move(to, (size_t)A->rows, analysis->order, &copy[2]);
   if (!error) error = Move(to, (size_t)analysis->statistics.levels + 1, analysis->levels, &copy[3]);
   if (!error && source) error = Move(to, (size_t)entries, source, &copy[4]);
-  if (!error && given.from) error = Move(to, (size_t)A->rows, given.from, &copy[5]);
-  if (!error && given.to) error = Move(to, (size_t)A->rows, given.to, &copy[6]);
-  plan->places = (TrsvPlaces){copy[5], copy[6]};
+  if (!error && given.b_index) error = Move(to, (size_t)A->rows, given.b_index, &copy[5]);
+  if (!error && given.x_index) error = Move(to, (size_t)A->rows, given.x_index, &copy[6]);
+  plan->places = (TrsvPermutation){copy[5], copy[6]};
   M.memory = moved.memory = to;
   M.offsets    = copy[0];
   M.columns    = copy[1];
-  moved.across = NULL;
+  moved.heights = NULL;
   moved.order  = copy[2];
   moved.levels = copy[3];
   if (!error) error = plan->algorithm->analyse(plan, &M, &moved, copy[4]);
@@ -72,12 +72,12 @@ static TrsvError Keep(TrsvPlan *plan, TrsvMemory there, const int *given, const 
 
 static TrsvError KeepPlaces(TrsvPlan *plan, TrsvMemory there)
 {
-  const TrsvPlaces given = plan->places;
+  const TrsvPermutation given = plan->places;
 
-  plan->places = (TrsvPlaces){NULL, NULL};
-  if (plan->algorithm->traits & TRSV_TAKES_PLACES) return TRSV_SUCCESS;
-  TrsvCall(Keep(plan, there, given.from, &plan->places.from, &plan->permuted[0]));
-  return Keep(plan, there, given.to, &plan->places.to, &plan->permuted[1]);
+  plan->places = (TrsvPermutation){NULL, NULL};
+  if (plan->algorithm->traits & TRSV_PERMUTES_IN_KERNEL) return TRSV_SUCCESS;
+  TrsvCall(Keep(plan, there, given.b_index, &plan->places.b_index, &plan->permuted[0]));
+  return Keep(plan, there, given.x_index, &plan->places.x_index, &plan->permuted[1]);
 }
 
 const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
@@ -85,14 +85,14 @@ const char *TrsvAlgorithmSource(const TrsvAlgorithm *a) { return a->source; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
 int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & TRSV_BITS_VARY) != 0; }
 
-int TrsvAlgorithmRuns(const TrsvAlgorithm *a) { return !a->shared_bytes || TrsvDeviceHolds(a->shared_bytes); }
+int TrsvAlgorithmRuns(const TrsvAlgorithm *a) { return !a->shared_bytes || TrsvDeviceSupportsClusters(a->shared_bytes); }
 
 TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, const char *settings, TrsvPlan **plan)
 {
   return TrsvPlanCreatePlaced(A, analysis, source, values, NULL, algorithm, settings, plan);
 }
 
-TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPlaces *places, const TrsvAlgorithm *algorithm, const char *settings, TrsvPlan **plan)
+TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPermutation *places, const TrsvAlgorithm *algorithm, const char *settings, TrsvPlan **plan)
 {
   TrsvPlan *p;
   TrsvError error;
@@ -114,9 +114,9 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
   error        = (A->memory == algorithm->pattern ? algorithm->analyse : AnalyseMoved)(p, A, analysis, source);
   p->settings = NULL;
   if (!error) error = KeepPlaces(p, A->memory);
-  else p->places = (TrsvPlaces){NULL, NULL};
+  else p->places = (TrsvPermutation){NULL, NULL};
   /* what analyse asked of the default stream must be done before another stream solves */
-  if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceFinish();
+  if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceSynchronize();
   if (error) TrsvPlanDestroy(&p);
   *plan = p;
   return error;
@@ -132,9 +132,9 @@ static TrsvError Fill(TrsvPlan *plan, const void *values, TrsvMemory memory, Trs
   plan->filled = 0; /* until all of them are there */
   if (memory == a->memory) error = a->set_values(plan, values, stream);
   else {
-    TrsvCall(TrsvDeviceStage(values, TrsvValueSize(plan->precision) * (size_t)plan->values, &staged, stream));
+    TrsvCall(TrsvScratchUpload(values, TrsvValueSize(plan->precision) * (size_t)plan->values, &staged, stream));
     error = a->set_values(plan, staged, stream);
-    TrsvDeviceRelease(staged, stream);
+    TrsvScratchFree(staged, stream);
   }
   plan->filled = !error;
   return error;
@@ -164,14 +164,14 @@ static TrsvError Permute(const TrsvPlan *plan, const int *index, int scatter, co
 
 static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, int early, TrsvStream stream)
 {
-  const TrsvPlaces places = plan->places;
+  const TrsvPermutation places = plan->places;
 
   if (!plan->rows) return TRSV_SUCCESS;
-  if (places.from) TrsvCall(Permute(plan, places.from, 0, b, plan->permuted[0], stream));
-  plan->early = early && !places.from;
-  TrsvCall(plan->algorithm->solve(plan, places.from ? plan->permuted[0] : b, places.to ? plan->permuted[1] : x, stream));
+  if (places.b_index) TrsvCall(Permute(plan, places.b_index, 0, b, plan->permuted[0], stream));
+  plan->early = early && !places.b_index;
+  TrsvCall(plan->algorithm->solve(plan, places.b_index ? plan->permuted[0] : b, places.x_index ? plan->permuted[1] : x, stream));
   plan->fresh = 0;
-  return places.to ? Permute(plan, places.to, 1, plan->permuted[1], x, stream) : TRSV_SUCCESS;
+  return places.x_index ? Permute(plan, places.x_index, 1, plan->permuted[1], x, stream) : TRSV_SUCCESS;
 }
 
 TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream) { return Solve(plan, b, x, 0, stream); }
@@ -200,8 +200,8 @@ void TrsvPlanDestroy(TrsvPlan **plan)
 {
   if (!*plan) return;
   (*plan)->algorithm->destroy(*plan);
-  TrsvFree((*plan)->algorithm->memory, (void *)(*plan)->places.from);
-  TrsvFree((*plan)->algorithm->memory, (void *)(*plan)->places.to);
+  TrsvFree((*plan)->algorithm->memory, (void *)(*plan)->places.b_index);
+  TrsvFree((*plan)->algorithm->memory, (void *)(*plan)->places.x_index);
   for (int i = 0; i < 2; i++) TrsvFree((*plan)->algorithm->memory, (*plan)->permuted[i]);
   free(*plan);
   *plan = NULL;

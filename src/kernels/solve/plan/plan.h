@@ -75,7 +75,7 @@ struct TrsvAlgorithm {
 enum {
   TRSV_BITS_VARY      = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
   TRSV_NEVER_WAITS    = 2, /* no thread waits for another, so no wait can be given up */
-  TRSV_TAKES_PLACES   = 4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
+  TRSV_PERMUTES_IN_KERNEL   = 4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
   TRSV_SCHEDULED      = 8, /* its analyse makes a schedule, which follows the chains of rows */
   TRSV_BOTH_ANALYSES  = 16, /* its analyse gains by what the analysis of the other triangle tells */
   TRSV_THREAD_LEVEL   = 32, /* a thread for each row; runs on every device, in little memory */
@@ -85,8 +85,8 @@ enum {
 /* Where the values of b and x stand, if not as the rows do: row i of a triangle takes b[from[i]], and its solution goes to x[to[i]]. Each is [rows],
    no place twice, or NULL for where b or x are in the order of the rows. */
 typedef struct {
-  const int *from, *to;
-} TrsvPlaces;
+  const int *b_index, *x_index;
+} TrsvPermutation;
 
 struct TrsvPlan {
   const TrsvAlgorithm *algorithm;
@@ -97,7 +97,7 @@ struct TrsvPlan {
   int                  early; /* may the solve now asked for be an early launch? */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
   const char          *settings;     /* while it is analysed: what was given, checked; or NULL */
-  TrsvPlaces           places;       /* where analyse takes the pattern; after it only where the algorithm does not take them: copies in its memory */
+  TrsvPermutation           places;       /* where analyse takes the pattern; after it only where the algorithm does not take them: copies in its memory */
   void                *permuted[2];  /* [rows] b and x in the order of the rows, where there are such copies */
   size_t               bytes;
   void                *data; /* the algorithm's own */
@@ -142,7 +142,7 @@ enum {
 };
 
 /* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none). */
-TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPlaces *, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
+TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPermutation *, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
 
 /* x_i = 1 / (b_i - sum of a_ik x_k) for the values a of a plan with a unit diagonal, in place of the solution: a recurrence that the pivots of an
    incomplete factorisation obey where no two rows of U that are taken off one row meet (factor_pivots.cu). b and x in the order of the rows; they may be the

@@ -7,16 +7,16 @@
    Communication in Sparse Matrix Computations, IPDPS 2008). Rows could be rewritten in terms of earlier ones instead, as in `inverse`, which changes
    values and may let them grow. Here a value that is computed again is made of the same numbers in the same order.
 
-   Layout: that of `thread` (ordered.h), rows of up to four dependencies and partial sums. A column -2 - q in place of q marks a dependency that
+   Layout: that of `thread` (level_csr.h), rows of up to four dependencies and partial sums. A column -2 - q in place of q marks a dependency that
    the row computes again. Marks are where the level sets say; a solve is right with any.
    Mapping: the block of ticket t solves positions t * blockDim.x onwards of the level order, thread by thread.
-   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (vocabulary.cuh).
+   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (sync.cuh).
    Why it ends: as in thread.cu. What a row computes again waits for smaller positions than its own, and so does the row.
    Same bits: those of `thread`, each sum in the order of its row's entries.
 */
 #include <math.h>
-#include "device/vocabulary.cuh"
-#include "solve/rows/ordered.h"
+#include "device/sync.cuh"
+#include "solve/rows/level_csr.h"
 
 enum {
   BLOCK = 128,
@@ -32,7 +32,7 @@ template <class T> struct Term {
   int       from;
 };
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) recompute_solve(const OrderedView<T> A, const T *b, T *x)
+template <class T> static __global__ void __launch_bounds__(BLOCK) recompute_solve(const LevelCSRView<T> A, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -64,7 +64,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) recompute_sol
   trsv_wait_for_previous(); /* all before this, no launch changes */
   trsv_let_next_start();
   T            sum = row < 0 ? 0 : b[row];
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
 
   if (!done) then[p] = trsv_not_ready<T>();
 #pragma unroll
@@ -98,7 +98,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) recompute_sol
           }
           sum = fma(-value.v[n], one, sum);
         }
-      } else if (!patience.more(A.sync)) {
+      } else if (!spin.more(A.sync)) {
         sum  = trsv_nan<T>();
         done = true;
       }
@@ -114,18 +114,18 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) recompute_sol
    again, and two loads in a row to lose. */
 static __global__ void recompute_mark(int rows, const unsigned *level, int *columns)
 {
-  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int p = trsv_index();
 
   if (p >= rows || level[p] % 2 == 0) return; /* levels count from 1 */
   for (int k = WIDTH * p; k < WIDTH * (p + 1); k++)
     if (columns[k] >= 0 && level[columns[k]] + 1 == level[p]) columns[k] = -2 - columns[k];
 }
 
-static TrsvError Mark(const TrsvOrdered *o, const unsigned *level)
+static TrsvError Mark(const TrsvLevelCSR *o, const unsigned *level)
 {
   if (!o->rows) return TRSV_SUCCESS;
   TRSV_LAUNCH(recompute_mark, TrsvBlocks(o->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, o->rows, level, o->columns);
-  return TrsvDeviceLaunched("recompute_mark");
+  return TrsvDeviceCheckLaunch("recompute_mark");
 }
 
 static TrsvError RecomputeAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
@@ -133,25 +133,25 @@ static TrsvError RecomputeAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const Trs
   auto      single = recompute_solve<float>;
   auto      twice = recompute_solve<double>;
   unsigned *level = NULL;
-  TrsvError error = TrsvOrderedAnalyse(plan, A, analysis, source, WIDTH, 1, &level);
+  TrsvError error = TrsvLevelCSRAnalyse(plan, A, analysis, source, WIDTH, 1, &level);
 
-  if (!error) error = Mark((const TrsvOrdered *)plan->data, level);
-  TrsvDeviceRelease(level, NULL);
+  if (!error) error = Mark((const TrsvLevelCSR *)plan->data, level);
+  TrsvScratchFree(level, NULL);
   TrsvCall(error);
-  return TrsvOrderedLimit((TrsvOrdered *)plan->data, plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, BLOCK, AHEAD);
+  return TrsvLevelCSRLimit((TrsvLevelCSR *)plan->data, plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, BLOCK, AHEAD);
 }
 
-template <class T> static TrsvError Launch(const TrsvOrdered *o, bool early, const void *b, void *x, TrsvStream stream)
+template <class T> static TrsvError Launch(const TrsvLevelCSR *o, bool early, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid = TrsvBlocks(o->rows, BLOCK);
 
-  TRSV_LAUNCH_EARLY(recompute_solve<T>, early, 1, grid, BLOCK, o->shared_bytes, stream, OrderedView<T>(o), (const T *)b, (T *)x);
-  return TrsvDeviceLaunched("recompute_solve");
+  TRSV_LAUNCH_EARLY(recompute_solve<T>, early, 1, grid, BLOCK, o->shared_bytes, stream, LevelCSRView<T>(o), (const T *)b, (T *)x);
+  return TrsvDeviceCheckLaunch("recompute_solve");
 }
 
 static TrsvError RecomputeSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
-  TrsvOrdered *o = (TrsvOrdered *)plan->data;
+  TrsvLevelCSR *o = (TrsvLevelCSR *)plan->data;
 
   TrsvCall(TrsvSyncStart(&o->sync, stream));
   return plan->precision == TRSV_FLOAT ? Launch<float>(o, plan->early, b, x, stream) : Launch<double>(o, plan->early, b, x, stream);
@@ -165,7 +165,7 @@ static double RecomputePredict(const TrsvCosts *c, const TrsvStatistics *s, Trsv
   const double launch = 3.7e-6, hop = 0.42e-6 * c->hop, crowd = 0.05e-6 * c->hop, dependency = 0.013e-6 * c->hop, scattered = 0.5e-12 * c->hop, entry = (precision == TRSV_FLOAT ? 1.2e-11 : 1.7e-11) * c->byte, wide = 12000;
 
   if (s->level_mean > wide) return 1;
-  return launch + (1 + s->levels / 2) * (hop + crowd * log10(s->level_mean + 1) + dependency * fmin(s->row_mean - 1, 24) + scattered * TrsvScattered(s) * s->rows) + entry * (double)s->nnz;
+  return launch + (1 + s->levels / 2) * (hop + crowd * log10(s->level_mean + 1) + dependency * fmin(s->row_mean - 1, 24) + scattered * TrsvCacheMissFactor(s) * s->rows) + entry * (double)s->nnz;
 }
 
 TRSV_ALGORITHM(TrsvRecompute) = {
@@ -174,9 +174,9 @@ TRSV_ALGORITHM(TrsvRecompute) = {
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = RecomputeAnalyse,
-  .set_values = TrsvOrderedSetValues,
+  .set_values = TrsvLevelCSRSetValues,
   .solve      = RecomputeSolve,
-  .destroy    = TrsvOrderedDestroy,
+  .destroy    = TrsvLevelCSRDestroy,
   .predict    = RecomputePredict,
-  .traits     = TRSV_TAKES_PLACES,
+  .traits     = TRSV_PERMUTES_IN_KERNEL,
 };

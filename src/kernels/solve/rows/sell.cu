@@ -7,7 +7,7 @@
    only for rows that another slice waits for; blocks and colours are not told but found (sell_slices.cu), several blocks to a slice, which
    pass their values on inside a warp, so that only colours are hops through L2. Where slices of the matrix's own order have more level sets
    than its rows, or there are many, rows are taken in the order of these, as `thread` does (sell_plan.cu). Rows of more than WIDE entries are
-   cut (ordered.h).
+   cut (level_csr.h).
 
    Mapping: the block of ticket t solves slices t * WARPS onwards, a warp each, a lane for each row. Slices whose longest rows have 2, 3, 4 or more
    entries have code of their own each, which asks about no entry that may not be there: 155 instructions in place of 260 for three entries.
@@ -15,13 +15,13 @@
    one before it at most, else through shared memory, a __syncwarp between store and load.
    Why it ends: a slice waits for smaller slices only. Those of other blocks have smaller tickets, so their blocks have started; warps share
    no barrier once they have the ticket. All that comes from other slices is there before the slice's own rows are solved, in as many turns
-   as its longest chain is long, 32 at most. By induction on the slice every wait ends; patience bounds it if memory fails.
+   as its longest chain is long, 32 at most. By induction on the slice every wait ends; spin bounds it if memory fails.
    Same bits: each row is one lane's sum, over other slices first, in the order of its entries; in a chain it is made again in every turn, the last time
    of what does not change any more.
 */
 #include <math.h>
 #include <stdio.h>
-#include "analysis/pattern.cuh"
+#include "analysis/triangle_view.cuh"
 #include "solve/rows/sell.h"
 
 enum {
@@ -37,7 +37,7 @@ template <class T, class C> struct SellView {
   const TrsvSlice *slice;
   const int       *base;
   const C         *columns;
-  OrderedView<T>   A;
+  LevelCSRView<T>   A;
   int              stored;   /* is there a diagonal? */
   int              from, to; /* are these places listed? If not, a row's place is start + step * position */
   int              start, step;
@@ -50,9 +50,9 @@ template <class T> static __device__ __forceinline__ bool is_missing(T solution)
 
 /* Waits for what is not ready yet. All lanes poll one and the same word, that of the last position, which is likely the last to be ready; so a
    warp that is early troubles nobody. NaN in place of what never comes. */
-template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const OrderedView<T> &A, const T *now, int *from, T *solution)
+template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const LevelCSRView<T> &A, const T *now, int *from, T *solution)
 {
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
   bool         more = true;
 
   for (;;) {
@@ -63,7 +63,7 @@ template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_al
       if (is_missing(solution[n])) last = max(last, from[n]);
     const unsigned found = trsv_warp_max((unsigned)(last + 1));
     if (!found) return;
-    while (more && is_missing(trsv_load(now + found - 1))) more = patience.more(A.sync);
+    while (more && is_missing(trsv_load(now + found - 1))) more = spin.more(A.sync);
 #pragma unroll
     for (int n = 0; n < WIDTH; n++) trsv_keep(from[n]); /* in place of addresses */
 #pragma unroll
@@ -123,7 +123,7 @@ template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(cons
 /* A slice whose longest row has LEAST to WIDTH entries; now: where among the words this launch's are. */
 template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinline__ void solve_slice(const SellView<T, C> &S, const TrsvSlice &slice, int lane, unsigned now, const T *b, T *x)
 {
-  const OrderedView<T> &A = S.A;
+  const LevelCSRView<T> &A = S.A;
   const unsigned        p = (unsigned)(slice.first + lane), at = (unsigned)(slice.start * LANES + lane);
   const int             width = (int)(slice.shape >> TRSV_SHAPE_WIDTH & 255);
   const C              *columns = S.columns + at;
@@ -212,7 +212,7 @@ static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream st
   TrsvCall(TrsvSyncStart(&s->rows.sync, stream));
   if (plan->precision == TRSV_FLOAT) (s->base ? Launch<float, short> : Launch<float, int>)(s, plan->early, b, x, stream);
   else (s->base ? Launch<double, short> : Launch<double, int>)(s, plan->early, b, x, stream);
-  return TrsvDeviceLaunched("sell_solve");
+  return TrsvDeviceCheckLaunch("sell_solve");
 }
 
 static void SellDestroy(TrsvPlan *plan)
@@ -221,7 +221,7 @@ static void SellDestroy(TrsvPlan *plan)
     TrsvDeviceFree(((Sell *)plan->data)->columns);
     TrsvDeviceFree(((Sell *)plan->data)->memory);
   }
-  TrsvOrderedDestroy(plan);
+  TrsvLevelCSRDestroy(plan);
 }
 
 static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
@@ -235,7 +235,7 @@ static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
    slices. In a grid in the order bmc the longest way through rows passes two chains, in all level sets of a slice's length at most. */
 static double Levels(const TrsvStatistics *s)
 {
-  const double chain = s->chained < 1 ? 1 / (1 - s->chained) : s->rows;
+  const double chain = s->chain_fraction < 1 ? 1 / (1 - s->chain_fraction) : s->rows;
 
   return chain > LANES / 2 ? s->levels : fmax(s->levels / chain, s->levels - 2 * (chain - 1));
 }
@@ -245,11 +245,11 @@ static double Levels(const TrsvStatistics *s)
    where there are up to 30 level sets they say 17% too much in the mean. */
 static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 4.0e-6, hop = 0.8e-6 * c->hop, same = 2e-11 * c->hop, scattered = 0.65e-12 * TrsvScattered(s) * fmin(s->row_mean - 1, 10);
+  const double launch = 4.0e-6, hop = 0.8e-6 * c->hop, same = 2e-11 * c->hop, scattered = 0.65e-12 * TrsvCacheMissFactor(s) * fmin(s->row_mean - 1, 10);
   const double entry = ((precision == TRSV_FLOAT ? 3.6e-12 : 5.2e-12) + scattered) * c->byte;
   const double levels = s->row_mean > (double)WIDE ? s->levels : Levels(s); /* partial sums part a chain's rows */
 
-  return launch + levels * hop + fmax(entry * (double)s->nnz, same * s->shared * (double)(s->nnz - s->rows));
+  return launch + levels * hop + fmax(entry * (double)s->nnz, same * s->hub_fraction * (double)(s->nnz - s->rows));
 }
 
 TRSV_ALGORITHM(TrsvSell) = {
@@ -258,10 +258,10 @@ TRSV_ALGORITHM(TrsvSell) = {
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = TrsvSellAnalyse,
-  .set_values = TrsvOrderedSetValues,
+  .set_values = TrsvLevelCSRSetValues,
   .solve      = SellSolve,
   .destroy    = SellDestroy,
   .predict    = SellPredict,
   .describe   = SellDescribe,
-  .traits     = TRSV_TAKES_PLACES,
+  .traits     = TRSV_PERMUTES_IN_KERNEL,
 };

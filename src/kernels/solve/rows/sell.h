@@ -9,7 +9,7 @@
 #define TRSV_SELL_H
 
 #include <limits.h>
-#include "solve/rows/ordered.h"
+#include "solve/rows/level_csr.h"
 
 enum {
   BLOCK            = 256,
@@ -33,7 +33,7 @@ struct alignas(16) TrsvSlice {
 
 /* The data of a plan. */
 typedef struct {
-  TrsvOrdered rows;
+  TrsvLevelCSR rows;
   TrsvSlice  *slice;
   int        *base;    /* of the n-th entries of each slice, from its start on; NULL where columns are of 32 bits */
   void       *columns; /* [off] what a lane is told of each entry */
@@ -51,8 +51,8 @@ static __device__ __forceinline__ bool sell_own(int from) { return (unsigned)fro
 extern "C" TrsvError TrsvSellAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
 
 /* Cuts the rows of a sequence of more than 0 in their own order into slices, where no row depends on a near one across the cut, as far as there
-   are such places. first [slices + 1], which the caller gives to TrsvDeviceRelease(), says where each starts; depth how many level sets the
+   are such places. first [slices + 1], which the caller gives to TrsvScratchFree(), says where each starts; depth how many level sets the
    slices have, or limit + 1 if more than limit. */
-extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *, const TrsvCut *, int limit, int **first, int *slices, int *depth);
+extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *, const TrsvSplit *, int limit, int **first, int *slices, int *depth);
 
 #endif

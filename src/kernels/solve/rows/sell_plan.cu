@@ -11,7 +11,7 @@
 */
 #include <limits.h>
 #include <string.h>
-#include "analysis/pattern.cuh"
+#include "analysis/triangle_view.cuh"
 #include "solve/rows/sell.h"
 
 enum {
@@ -21,7 +21,7 @@ enum {
 /* One thread for each slice: its rows and its longest. */
 static __global__ void sell_shapes(int slices, int rows, const int *first, const int *length, TrsvSlice *slice, int *width)
 {
-  const int s = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int s = trsv_index();
 
   if (s >= slices) return;
   const int begin = first ? first[s] : LANES * s, end = first ? first[s + 1] : min(begin + LANES, rows);
@@ -33,14 +33,14 @@ static __global__ void sell_shapes(int slices, int rows, const int *first, const
 
 static __global__ void sell_starts(int slices, const int *start, TrsvSlice *slice)
 {
-  const int s = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int s = trsv_index();
 
   if (s < slices) slice[s].start = start[s];
 }
 
 static __global__ void sell_none(int n, int *columns, int *source)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int k = trsv_index();
 
   if (k >= n) return;
   columns[k] = NONE;
@@ -48,17 +48,17 @@ static __global__ void sell_none(int n, int *columns, int *source)
 }
 
 /* length[p]: entries of the row at position p */
-static __global__ void sell_lengths(const TrsvCut s, const int *position, int *length)
+static __global__ void sell_lengths(const TrsvSplit s, const int *position, int *length)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int r = trsv_index();
 
   if (r < s.rows) length[position ? position[r] : r] = s.offsets[r + 1] - s.offsets[r];
 }
 
 /* One thread for each row of the sequence. */
-static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *position, const int *first, const int *source, int slices, const TrsvPlaces places, TrsvSlice *slice, int *columns, TrsvOrdered o)
+static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const int *position, const int *first, const int *source, int slices, const TrsvPermutation places, TrsvSlice *slice, int *columns, TrsvLevelCSR o)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int r = trsv_index();
 
   if (r >= c.rows) return;
   const int p = position ? position[r] : r, s = first ? segment(first, slices, p) : p / LANES, begin = slice[s].first;
@@ -77,8 +77,8 @@ static __global__ void sell_place(const Pattern A, const TrsvCut c, const int *p
       const int t = first ? segment(first, slices, q) : q / LANES;
       atomicOr(&slice[t].exported, 1u << (q - slice[t].first));
     }
-  o.to[p] = row >= 0 && places.to ? places.to[row] : row;
-  if (o.from != o.to) o.from[p] = row >= 0 && places.from ? places.from[row] : row;
+  o.to[p] = row >= 0 && places.x_index ? places.x_index[row] : row;
+  if (o.from != o.to) o.from[p] = row >= 0 && places.b_index ? places.b_index[row] : row;
   o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
 }
 
@@ -111,7 +111,7 @@ static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *sli
 /* One thread for each entry; base: as the plan will have it, or NULL. */
 template <class C> static __global__ void sell_columns(int off, const int *from, const int *base, int *plan_base, C *columns)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int k = trsv_index();
 
   if (k >= off) return;
   columns[k] = (C)(base && from[k] >= 0 ? from[k] - base[k / LANES] : from[k]);
@@ -135,33 +135,33 @@ static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const in
     s->base = (int *)((short *)s->columns + off);
     TRSV_LAUNCH((sell_columns<short>), TrsvBlocks(off, BLOCK), BLOCK, 0, (TrsvStream)NULL, off, from, base, s->base, (short *)s->columns);
   }
-  return TrsvDeviceLaunched("sell_columns");
+  return TrsvDeviceCheckLaunch("sell_columns");
 }
 
 /* room [33 * wide + 1]: columns with positions, bases and whether they do. */
-static TrsvError Place(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, const int *source, const int *position, const int *first, int wide, int *room)
+static TrsvError Place(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source, const int *position, const int *first, int wide, int *room)
 {
   Sell *const        s       = (Sell *)plan->data;
-  TrsvOrdered *const o       = &s->rows;
+  TrsvLevelCSR *const o       = &s->rows;
   int *const         columns = room, *const base = columns + o->off;
 
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
   if (wide) {
     TRSV_LAUNCH(sell_none, TrsvBlocks(o->off, BLOCK), BLOCK, 0, (TrsvStream)NULL, o->off, columns, o->source);
-    TrsvCall(TrsvDeviceLaunched("sell_none"));
+    TrsvCall(TrsvDeviceCheckLaunch("sell_none"));
   }
-  TRSV_LAUNCH(sell_place, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, position, first, source, s->slices, plan->places, s->slice, columns, *o);
-  TrsvCall(TrsvDeviceLaunched("sell_place"));
+  TRSV_LAUNCH(sell_place, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, position, first, source, s->slices, plan->places, s->slice, columns, *o);
+  TrsvCall(TrsvDeviceCheckLaunch("sell_place"));
   TRSV_LAUNCH(sell_shape, TrsvBlocks(s->slices * LANES, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, columns, s->slice, base, base + wide);
-  TrsvCall(TrsvDeviceLaunched("sell_shape"));
+  TrsvCall(TrsvDeviceCheckLaunch("sell_shape"));
   return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
 }
 
 /* room [rows + 2 * slices + 1]: lengths of rows, widths of slices and their scan */
-static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, const int *source, const int *position, const int *first, int *room)
+static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source, const int *position, const int *first, int *room)
 {
   Sell *const        s     = (Sell *)plan->data;
-  TrsvOrdered *const o     = &s->rows;
+  TrsvLevelCSR *const o     = &s->rows;
   int *const         width = room + c->rows, *const start = width + s->slices;
   int                wide, *columns;
   TrsvError          error;
@@ -169,24 +169,24 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *c, con
   TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * (size_t)s->slices, &s->memory));
   s->slice = (TrsvSlice *)s->memory;
   TRSV_LAUNCH(sell_lengths, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, *c, position, room);
-  TrsvCall(TrsvDeviceLaunched("sell_lengths"));
+  TrsvCall(TrsvDeviceCheckLaunch("sell_lengths"));
   TRSV_LAUNCH(sell_shapes, TrsvBlocks(s->slices, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, c->rows, first, room, s->slice, width);
-  TrsvCall(TrsvDeviceLaunched("sell_shapes"));
+  TrsvCall(TrsvDeviceCheckLaunch("sell_shapes"));
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
   if (wide > INT_MAX / LANES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d entries are too many for 32-bit indices", wide);
   TRSV_LAUNCH(sell_starts, TrsvBlocks(s->slices, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, start, s->slice);
-  TrsvCall(TrsvDeviceLaunched("sell_starts"));
-  TrsvCall(TrsvOrderedAlloc(plan, o, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
+  TrsvCall(TrsvDeviceCheckLaunch("sell_starts"));
+  TrsvCall(TrsvLevelCSRAlloc(plan, o, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
   plan->bytes += sizeof(TrsvSlice) * (size_t)s->slices;
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * ((LANES + 1) * (size_t)wide + 1), &columns, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * ((LANES + 1) * (size_t)wide + 1), &columns, NULL));
   error = Place(plan, A, c, source, position, first, wide, columns);
-  TrsvDeviceRelease(columns, NULL);
+  TrsvScratchFree(columns, NULL);
   return error;
 }
 
 /* In the matrix's own order where its slices have no more level sets than its rows, and these not many, else in that of the rows' level sets. */
-static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *c, const int *source)
+static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *c, const int *source)
 {
   Sell *const s      = (Sell *)plan->data;
   const int   levels = analysis->statistics.levels;
@@ -196,27 +196,27 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   if (levels <= FEW) {
     TrsvCall(TrsvSlicesFind(A, c, levels, &first, &s->slices, &s->levels));
     if (s->levels > levels) {
-      TrsvDeviceRelease(first, NULL);
+      TrsvScratchFree(first, NULL);
       first = NULL;
     }
   }
   if (first) {
     s->turn          = A->triangle == TRSV_LOWER ? -1 : A->rows - 1;
-    s->straight_from = c->rows == A->rows && !plan->places.from;
-    s->straight_to   = c->rows == A->rows && !plan->places.to;
+    s->straight_from = c->rows == A->rows && !plan->places.b_index;
+    s->straight_to   = c->rows == A->rows && !plan->places.x_index;
   } else {
     s->slices = (c->rows + LANES - 1) / LANES;
     s->levels = levels;
   }
-  error = TrsvDeviceRoom(sizeof(int) * (2 * (size_t)c->rows + 2 * (size_t)s->slices + 1), &room, NULL);
+  error = TrsvScratchAlloc(sizeof(int) * (2 * (size_t)c->rows + 2 * (size_t)s->slices + 1), &room, NULL);
   if (!error) {
     int *const position = first ? NULL : room + c->rows + 2 * s->slices + 1;
 
-    if (position) error = TrsvOrderedPositions(A, analysis, c, position, NULL);
+    if (position) error = TrsvLevelCSRPositions(A, analysis, c, position, NULL);
     if (!error) error = Make(plan, A, c, source, position, first, room);
-    TrsvDeviceRelease(room, NULL);
+    TrsvScratchFree(room, NULL);
   }
-  if (first) TrsvDeviceRelease(first, NULL);
+  if (first) TrsvScratchFree(first, NULL);
   return error;
 }
 
@@ -224,14 +224,14 @@ extern "C" TrsvError TrsvSellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const 
 {
   const int longest = analysis->statistics.row_max - 1;
   Sell     *s;
-  TrsvCut   c;
+  TrsvSplit   c;
   TrsvError error;
 
   TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
   s        = (Sell *)memset(plan->data, 0, sizeof(*s));
   s->width = longest > NARROW && longest <= WIDE ? WIDE : NARROW;
-  error    = TrsvCutRows(A, analysis, s->width, &c);
+  error    = TrsvSplitRows(A, analysis, s->width, &c);
   if (!error && c.rows) error = MakeOrdered(plan, A, analysis, &c, source);
-  TrsvCutFree(&c);
+  TrsvSplitFree(&c);
   return error;
 }

@@ -13,7 +13,7 @@
    have the ticket. Patience bounds a wait if memory fails, and the search ends as soon as one level set is beyond the limit.
    Same bits: whole numbers.
 */
-#include "analysis/pattern.cuh"
+#include "analysis/triangle_view.cuh"
 #include "solve/rows/sell.h"
 
 enum {
@@ -21,7 +21,7 @@ enum {
 };
 
 /* The row of the sequence that the k-th item is about. */
-static __device__ __forceinline__ int depends_on(const Pattern &A, const TrsvCut &s, int k)
+static __device__ __forceinline__ int depends_on(const TriangleView &A, const TrsvSplit &s, int k)
 {
   const int item = s.items[k];
 
@@ -29,9 +29,9 @@ static __device__ __forceinline__ int depends_on(const Pattern &A, const TrsvCut
 }
 
 /* reach[r]: how far before row r the farthest row is that it depends on, of the LANES - 1 rows before */
-static __global__ void slices_reach(const Pattern A, const TrsvCut s, int *reach)
+static __global__ void slices_reach(const TriangleView A, const TrsvSplit s, int *reach)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int r = trsv_index();
   int       most = 0;
 
   if (r >= s.rows) return;
@@ -46,7 +46,7 @@ static __global__ void slices_reach(const Pattern A, const TrsvCut s, int *reach
 /* clean: a bit for each row before which a slice may end */
 static __global__ void slices_clean(int rows, const int *reach, unsigned *clean)
 {
-  const int r  = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int r  = trsv_index();
   bool      is = r < rows;
 
   for (int k = 0; k < LANES - 1 && r + k < rows; k++) is = is && reach[r + k] <= k;
@@ -67,7 +67,7 @@ static __device__ int stretch_begin(int rows, const unsigned *clean, int n)
 /* One thread for each stretch. Counts its slices or, where first is not NULL, says where they start, and clears their level sets. */
 static __global__ void slices_cut(int rows, int stretches, const unsigned *clean, int *count, const int *before, int *first, unsigned *level)
 {
-  const int n = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int n = trsv_index();
 
   if (n >= stretches) return;
   const int end = stretch_begin(rows, clean, n + 1);
@@ -89,7 +89,7 @@ static __global__ void slices_cut(int rows, int stretches, const unsigned *clean
 }
 
 /* level[i] = 1 + the level set of slice i; *most: the largest of them; *stop: one is beyond the limit, and nobody waits any more */
-static __global__ void __launch_bounds__(BLOCK) slices_depth(const Pattern A, const TrsvCut s, int slices, const int *first, int limit, unsigned *level, unsigned *most, unsigned *stop, TrsvSync sync)
+static __global__ void __launch_bounds__(BLOCK) slices_depth(const TriangleView A, const TrsvSplit s, int slices, const int *first, int limit, unsigned *level, unsigned *most, unsigned *stop, TrsvSync sync)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(BLOCK) slices_depth(const Pattern A, co
   const int    begin = first[i], r = begin + lane;
   unsigned     largest = 0;
   bool         on = true;
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
 
   if (r < first[i + 1])
     for (int k = s.offsets[r], end = s.offsets[r + 1]; k < end && on; k++) {
@@ -109,7 +109,7 @@ static __global__ void __launch_bounds__(BLOCK) slices_depth(const Pattern A, co
       if (q >= begin) continue;
       const unsigned *const word = level + segment(first, slices, q);
       unsigned              found;
-      while (!(found = trsv_load(word)) && (on = !trsv_load(stop) && patience.more(sync))) { }
+      while (!(found = trsv_load(word)) && (on = !trsv_load(stop) && spin.more(sync))) { }
       largest = max(largest, found);
     }
   for (int half = LANES / 2; half; half /= 2) largest = max(largest, __shfl_xor_sync(~0u, largest, half));
@@ -120,19 +120,19 @@ static __global__ void __launch_bounds__(BLOCK) slices_depth(const Pattern A, co
   atomicMax(most, largest + 1);
 }
 
-static TrsvError Cut(const TrsvMatrix *A, const TrsvCut *s, int stretches, int *reach, unsigned *clean, int *count, int *before, int *slices)
+static TrsvError Cut(const TrsvMatrix *A, const TrsvSplit *s, int stretches, int *reach, unsigned *clean, int *count, int *before, int *slices)
 {
-  TRSV_LAUNCH(slices_reach, TrsvBlocks(s->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *s, reach);
-  TrsvCall(TrsvDeviceLaunched("slices_reach"));
+  TRSV_LAUNCH(slices_reach, TrsvBlocks(s->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, reach);
+  TrsvCall(TrsvDeviceCheckLaunch("slices_reach"));
   TRSV_LAUNCH(slices_clean, TrsvBlocks(s->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, reach, clean);
-  TrsvCall(TrsvDeviceLaunched("slices_clean"));
+  TrsvCall(TrsvDeviceCheckLaunch("slices_clean"));
   TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, count, (const int *)NULL, (int *)NULL, (unsigned *)NULL);
-  TrsvCall(TrsvDeviceLaunched("slices_cut"));
+  TrsvCall(TrsvDeviceCheckLaunch("slices_cut"));
   TrsvCall(TrsvDeviceScan(stretches, count, before));
   return TrsvDeviceDownload(slices, before + stretches, sizeof(int), NULL);
 }
 
-static TrsvError Depth(const TrsvMatrix *A, const TrsvCut *s, int slices, const int *first, int limit, unsigned *level, int *depth)
+static TrsvError Depth(const TrsvMatrix *A, const TrsvSplit *s, int slices, const int *first, int limit, unsigned *level, int *depth)
 {
   enum {
     TICKET,
@@ -146,43 +146,43 @@ static TrsvError Depth(const TrsvMatrix *A, const TrsvCut *s, int slices, const 
   TrsvSync  sync;
   TrsvError error;
 
-  TrsvCall(TrsvDeviceRoom(sizeof(state), &room, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(state), &room, NULL));
   sync.ticket   = room + TICKET;
-  sync.gave_up  = room + GAVE_UP;
-  sync.told     = room + TOLD; /* nobody looks before the launch is over */
-  sync.patience = TrsvPatienceLimit();
+  sync.abort_device  = room + GAVE_UP;
+  sync.abort_host     = room + TOLD; /* nobody looks before the launch is over */
+  sync.timeout = TrsvTimeoutLimit();
   error         = TrsvDeviceClear(room, sizeof(state), NULL);
   if (!error) {
-    TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *s, slices, first, limit, level, room + MOST, room + STOP, sync);
-    error = TrsvDeviceLaunched("slices_depth");
+    TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, slices, first, limit, level, room + MOST, room + STOP, sync);
+    error = TrsvDeviceCheckLaunch("slices_depth");
   }
   if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
-  TrsvDeviceRelease(room, NULL);
-  if (!error && state[GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets of slices waited longer than %g s for one of them and gave up", 1e-9 * (double)sync.patience);
+  TrsvScratchFree(room, NULL);
+  if (!error && state[GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets of slices waited longer than %g s for one of them and gave up", 1e-9 * (double)sync.timeout);
   *depth = state[STOP] ? limit + 1 : (int)state[MOST];
   return error;
 }
 
-extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvCut *s, int limit, int **first, int *slices, int *depth)
+extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int limit, int **first, int *slices, int *depth)
 {
   const int words = (s->rows + LANES - 1) / LANES, stretches = (s->rows + STRETCH - 1) / STRETCH;
   int      *room;
   TrsvError error;
 
   *first = NULL;
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * ((size_t)s->rows + (size_t)words + 2 * (size_t)stretches + 1), &room, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * ((size_t)s->rows + (size_t)words + 2 * (size_t)stretches + 1), &room, NULL));
   unsigned *const clean = (unsigned *)room + s->rows;
   int *const      count = (int *)clean + words, *const before = count + stretches;
   error = Cut(A, s, stretches, room, clean, count, before, slices);
-  if (!error) error = TrsvDeviceRoom(sizeof(int) * (2 * (size_t)*slices + 1), first, NULL);
+  if (!error) error = TrsvScratchAlloc(sizeof(int) * (2 * (size_t)*slices + 1), first, NULL);
   if (!error) {
     unsigned *const level = (unsigned *)*first + *slices + 1;
 
     TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, (int *)NULL, before, *first, level);
-    error = TrsvDeviceLaunched("slices_cut");
+    error = TrsvDeviceCheckLaunch("slices_cut");
     if (!error) error = Depth(A, s, *slices, *first, limit, level, depth);
-    if (error) TrsvDeviceRelease(*first, NULL);
+    if (error) TrsvScratchFree(*first, NULL);
   }
-  TrsvDeviceRelease(room, NULL);
+  TrsvScratchFree(room, NULL);
   return error;
 }

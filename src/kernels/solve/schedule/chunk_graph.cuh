@@ -9,7 +9,7 @@
 #include <limits.h>
 #include "analysis/analysis.h"
 #include "solve/model/costs.h"
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 #include "solve/schedule/schedule.h"
 
 enum {
@@ -58,7 +58,7 @@ static __device__ __forceinline__ int chunk_own_row(const ChunkGraph &G, int p) 
 static __host__ __device__ __forceinline__ int chunk_records(int n, int K) { return n <= K ? 1 : 1 + (n - 2) / (K - 1); }
 
 /* A triangle made ready for schedules: the graph, and the heights of its positions. */
-struct ChunkOrder {
+struct ChunkHeights {
   ChunkGraph graph;
   int        entries;     /* of the graph, the diagonal's among them */
   int        longest;     /* dependencies of a position at most */
@@ -71,12 +71,12 @@ struct ChunkOrder {
   void      *extended;    /* that holds the graph, where rows were cut */
 };
 
-TrsvError TrsvChunkOrder(const TrsvMatrix *, const TrsvAnalysis *, const int *source, ChunkOrder *);
-void      TrsvChunkOrderFree(ChunkOrder *);
-TrsvError TrsvChunkCutRows(ChunkOrder *); /* the graph, with long rows cut */
+TrsvError TrsvChunkFindHeights(const TrsvMatrix *, const TrsvAnalysis *, const int *source, ChunkHeights *);
+void      TrsvChunkHeightsFree(ChunkHeights *);
+TrsvError TrsvChunkSplitRows(ChunkHeights *); /* the graph, with long rows cut */
 
 /* When everything happens. */
-struct ChunkTimes {
+struct ChunkSchedule {
   TrsvChunkSettings settings;      /* chunks may be fewer than asked for */
   int               nodes, times;  /* records; 1 + the last time */
   int              *cuts;          /* [chunks + 1] the first position of each chunk */
@@ -89,15 +89,15 @@ struct ChunkTimes {
   void             *early;         /* that holds these: nobody needs them once imports have cells that fit */
 };
 
-TrsvError TrsvChunkPlace(const ChunkOrder *, const TrsvChunkSettings *, ChunkTimes *);
-void      TrsvChunkTimesFree(ChunkTimes *);
+TrsvError TrsvChunkPlace(const ChunkHeights *, const TrsvChunkSettings *, ChunkSchedule *);
+void      TrsvChunkScheduleFree(ChunkSchedule *);
 
 /* The chunk of a position: chunks have equally many records, whose number is at the end of first. */
 static __device__ __forceinline__ int chunk_of(int p, int n, const int *first, int chunks) { return first ? (int)((long long)first[p] * chunks / first[n]) : (int)((long long)p * chunks / n); }
 
 /* Places a triangle, on a device of so many multiprocessors, with the settings that are the best but rank by predicted time; TRSV_ERR_UNSUPPORTED
    where there are not so many. */
-TrsvError TrsvChunkSettingsChoose(const ChunkOrder *, const TrsvStatistics *, const TrsvCosts *, int multiprocessors, int rank, ChunkTimes *);
+TrsvError TrsvChunkSettingsChoose(const ChunkHeights *, const TrsvStatistics *, const TrsvCosts *, int multiprocessors, int rank, ChunkSchedule *);
 
 /* Cells for imports that fit beside the ring and so many stages. */
 static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size)
@@ -135,8 +135,8 @@ template <class F> static inline TrsvError ChunkAllocate(TrsvError (*allocate)(s
 }
 
 /* The same for what is needed while a plan is made; ChunkLeave gives it back. */
-static inline TrsvError ChunkRoom(size_t bytes, void *pointer) { return TrsvDeviceRoom(bytes, pointer, NULL); }
-static inline void      ChunkLeave(void *memory) { TrsvDeviceRelease(memory, NULL); }
+static inline TrsvError ChunkRoom(size_t bytes, void *pointer) { return TrsvScratchAlloc(bytes, pointer, NULL); }
+static inline void      ChunkLeave(void *memory) { TrsvScratchFree(memory, NULL); }
 
 template <class F> static inline TrsvError ChunkBorrow(F layout, void **memory) { return ChunkAllocate(ChunkRoom, layout, memory); }
 
@@ -145,16 +145,14 @@ template <class Kernel, class... Arguments> static inline TrsvError ChunkLaunch(
 {
   if (!n) return TRSV_SUCCESS;
   TRSV_LAUNCH(kernel, TrsvBlocks(n, CHUNK_BLOCK), CHUNK_BLOCK, 0, (TrsvStream)NULL, arguments...);
-  return TrsvDeviceLaunched(name);
+  return TrsvDeviceCheckLaunch(name);
 }
-
-static __device__ __forceinline__ int chunk_thread() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
 
 /* Words that the blocks of one launch share. */
 enum {
   CHUNK_TICKET,
-  CHUNK_GAVE_UP,
-  CHUNK_TOLD,
+  CHUNK_ABORT_DEVICE,
+  CHUNK_ABORT_HOST,
   CHUNK_LAST, /* a maximum */
   CHUNK_NODES,
   CHUNK_IMPORTS,
@@ -164,13 +162,13 @@ enum {
 };
 
 /* Waits of set-up kernels end in 10 s. */
-static inline TrsvSync ChunkSync(unsigned *words) { return {words + CHUNK_TICKET, words + CHUNK_GAVE_UP, words + CHUNK_TOLD, 10000000000ull}; }
+static inline TrsvSync ChunkSync(unsigned *words) { return {words + CHUNK_TICKET, words + CHUNK_ABORT_DEVICE, words + CHUNK_ABORT_HOST, 10000000000ull}; }
 
 /* What a launch has left in the words; an error if a wait was given up. */
 static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned now[CHUNK_WORDS])
 {
   TrsvCall(TrsvDeviceDownload(now, words, sizeof(unsigned) * CHUNK_WORDS, NULL));
-  return now[CHUNK_GAVE_UP] ? TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a wait of the schedule was given up") : TRSV_SUCCESS;
+  return now[CHUNK_ABORT_DEVICE] ? TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a wait of the schedule was given up") : TRSV_SUCCESS;
 }
 
 #endif

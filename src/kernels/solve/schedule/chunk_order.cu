@@ -1,12 +1,12 @@
 /*
    A triangle made ready for schedules of the algorithm `chunk`: the height of its positions, the length of the longest chain of dependents
-   behind each. Where the matrix's other triangle is known to have them as its level sets (across.cu) they are taken from there, else searched for as
+   behind each. Where the matrix's other triangle is known to have them as its level sets (heights.cu) they are taken from there, else searched for as
    below. Heights know nothing of chunks, so they serve every setting that is tried; on 47 real matrices crossings counted in heights
    would have gained less than 2%, and lost as often. Level sets in their place, which are known already, make the schedules of 13 irregular
    matrices up to twice as long, 18% in the mean.
 
    Mapping: a thread for each position, from the last level set to the first, with its warp's help where that has many dependents. There are as many
-   warps as keep enough positions in flight, and no more, so that another launch finds room (together.cu); each takes ticket after ticket, of 32
+   warps as keep enough positions in flight, and no more, so that another launch finds room (interleave.cu); each takes ticket after ticket, of 32
    positions. Each entry has a word of its own, in which the dependent leaves its height; the words of a position's dependents are next to each other.
    Memory order: such a word is its own flag.
    Why it ends: a position waits for those of later level sets, which are done or with warps that have started; those of its own warp take turns with
@@ -20,7 +20,7 @@ static const unsigned EMPTY = 0xffffffffu;
 /* counts [n + 1], words [entries] */
 static __global__ void chunk_clear(int n, int entries, int *counts, unsigned *words)
 {
-  const int i = chunk_thread();
+  const int i = trsv_index();
 
   if (i <= n) counts[i] = 0;
   if (i < entries) words[i] = EMPTY;
@@ -29,7 +29,7 @@ static __global__ void chunk_clear(int n, int entries, int *counts, unsigned *wo
 /* mail [entries] which of its column's dependents each entry is */
 static __global__ void chunk_count(const ChunkGraph G, int *count, int *mail)
 {
-  const int p = chunk_thread();
+  const int p = trsv_index();
 
   if (p >= G.n) return;
   const ChunkRow row = chunk_row(G, p);
@@ -50,7 +50,7 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
   int            next = done ? 0 : starts[p], to[AHEAD];
   const int      end  = done ? 0 : starts[p + 1];
   unsigned       h    = 0;
-  TrsvPatience   patience;
+  TrsvSpinLimit   spin;
 
   const auto address = [&](int from) {
 #pragma unroll
@@ -96,7 +96,7 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
       }
       if (all) next += MANY;
       done = next >= end;
-      if (!done && !all && !patience.more(sync)) done = true;
+      if (!done && !all && !spin.more(sync)) done = true;
       if (done) {
         send(0);
         for (int from = AHEAD; from < row.n; from += AHEAD) {
@@ -127,7 +127,7 @@ static const double level_sets_ahead = 16;
 static const int    blocks_at_most   = 2;
 
 /* Searches for heights; o->words are 0. */
-static TrsvError Search(const TrsvAnalysis *analysis, const ChunkOrder *o)
+static TrsvError Search(const TrsvAnalysis *analysis, const ChunkHeights *o)
 {
   const ChunkGraph &G      = o->graph;
   const int        *levels = G.owner ? NULL : analysis->order; /* where rows were cut: from the last position to the first */
@@ -145,13 +145,13 @@ static TrsvError Search(const TrsvAnalysis *analysis, const ChunkOrder *o)
   if (!error) error = TrsvDeviceScan(G.n, starts + 1, starts);
   if (!error) {
     TRSV_LAUNCH(chunk_heights, min(TrsvBlocks((size_t)G.n, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, (TrsvStream)NULL, G, ChunkSync(o->words), levels, starts, mail, words, o->height);
-    error = TrsvDeviceLaunched("chunk_heights");
+    error = TrsvDeviceCheckLaunch("chunk_heights");
   }
   ChunkLeave(memory);
   return error;
 }
 
-static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
+static TrsvError Make(const TrsvAnalysis *analysis, ChunkHeights *o)
 {
   const ChunkGraph &G = o->graph;
 
@@ -159,28 +159,28 @@ static TrsvError Make(const TrsvAnalysis *analysis, ChunkOrder *o)
   o->bits = TrsvBits((long)analysis->statistics.levels * (G.owner ? 8 : 1));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));
   TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
-  return analysis->across && !G.owner ? TrsvDeviceLevels(analysis->across, !G.lower, o->height) : Search(analysis, o);
+  return analysis->heights && !G.owner ? TrsvDeviceLevels(analysis->heights, !G.lower, o->height) : Search(analysis, o);
 }
 
-TrsvError TrsvChunkOrder(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, ChunkOrder *o)
+TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, ChunkHeights *o)
 {
   TrsvError error;
 
-  *o         = ChunkOrder();
+  *o         = ChunkHeights();
   o->longest = analysis->statistics.row_max - 1;
   o->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
   o->toward  = o->stored && A->triangle == TRSV_LOWER ? -1 : 1;
   o->graph   = {A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL, NULL};
   o->entries = TrsvStored(A, analysis);
-  error      = o->longest > CHUNK_ITEMS ? TrsvChunkCutRows(o) : TRSV_SUCCESS;
+  error      = o->longest > CHUNK_ITEMS ? TrsvChunkSplitRows(o) : TRSV_SUCCESS;
   if (!error) error = Make(analysis, o);
-  if (error) TrsvChunkOrderFree(o);
+  if (error) TrsvChunkHeightsFree(o);
   return error;
 }
 
-void TrsvChunkOrderFree(ChunkOrder *o)
+void TrsvChunkHeightsFree(ChunkHeights *o)
 {
   ChunkLeave(o->memory);
   ChunkLeave(o->extended);
-  *o = ChunkOrder();
+  *o = ChunkHeights();
 }

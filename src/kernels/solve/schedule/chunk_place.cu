@@ -20,7 +20,7 @@
 static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int from, int near_from, int count, int me, unsigned lane)
 {
   enum { AHEAD = 8 };
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
   bool         lost = false;
 
   for (int batch = me; batch * 32 < count; batch += FETCHERS) {
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
               missing -= one[u];
             }
         }
-        lost = trsv_warp_any(!patience.more(v.sync)) || lost;
+        lost = trsv_warp_any(!spin.more(v.sync)) || lost;
       }
       trsv_warp_sync();
       if (lane == 0) trsv_shared_release(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot, 64 * (unsigned)batch + (unsigned)round + 1);
@@ -119,7 +119,7 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
 
   if (threadIdx.x == 0) {
     s.chunk = atomicAdd(v.sync.ticket, 1u);
-    s.lost  = trsv_load(v.sync.gave_up); /* the heights were: with some that are not true rows would be placed before those they depend on */
+    s.lost  = trsv_load(v.sync.abort_device); /* the heights were: with some that are not true rows would be placed before those they depend on */
     for (unsigned i = 0; i < SLOTS; i++) {
       s.ready[i] = 0;
       trsv_barrier_init(base + offsetof(PlaceShared, empty) + 8 * i, 1);
@@ -139,7 +139,7 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
 
 static __global__ void chunk_lengths(const ChunkGraph G, int K, int *records)
 {
-  const int p = chunk_thread();
+  const int p = trsv_index();
 
   if (p < G.n) records[p] = chunk_records(chunk_row(G, p).n, K);
 }
@@ -147,9 +147,9 @@ static __global__ void chunk_lengths(const ChunkGraph G, int K, int *records)
 /* keys: chunks and, within, falling heights */
 static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, const int *height, const unsigned *before, int *cuts, unsigned *keys, int *positions, unsigned *finish, unsigned *words)
 {
-  const int p = chunk_thread();
+  const int p = trsv_index();
 
-  if (p < CHUNK_WORDS) words[p] = p == CHUNK_NODES ? (unsigned)(first ? first[n] : n) : p == CHUNK_GAVE_UP ? before[p] : 0;
+  if (p < CHUNK_WORDS) words[p] = p == CHUNK_NODES ? (unsigned)(first ? first[n] : n) : p == CHUNK_ABORT_DEVICE ? before[p] : 0;
   if (p >= n) return;
   const int q = chunk_of(p, n, first, chunks);
   for (int x = p ? chunk_of(p - 1, n, first, chunks) + 1 : 0; x <= q; x++) cuts[x] = p;
@@ -170,22 +170,22 @@ struct PlaceRoom {
 };
 
 /* Is any position longer than a record? */
-static bool Several(const ChunkOrder *o, const TrsvChunkSettings *s) { return o->longest > s->length; }
+static bool Several(const ChunkHeights *o, const TrsvChunkSettings *s) { return o->longest > s->length; }
 
 /* How many records there are at most: no dependency has more partial sums than those of the longest position. */
-static size_t Nodes(const ChunkOrder *o, const TrsvChunkSettings *s)
+static size_t Nodes(const ChunkHeights *o, const TrsvChunkSettings *s)
 {
   const size_t n = (size_t)o->graph.n, off = (size_t)o->entries - (o->graph.stored ? n : 0), longest = (size_t)o->longest;
 
   return n + (Several(o, s) ? off * (longest - 2) / ((size_t)(s->length - 1) * longest) : 0);
 }
 
-static TrsvError Allocate(const ChunkOrder *o, const TrsvChunkSettings *s, ChunkTimes *t, PlaceRoom *r)
+static TrsvError Allocate(const ChunkHeights *o, const TrsvChunkSettings *s, ChunkSchedule *t, PlaceRoom *r)
 {
   const bool   several = Several(o, s);
   const size_t n = (size_t)o->graph.n, nodes = Nodes(o, s);
 
-  TrsvChunkTimesFree(t);
+  TrsvChunkScheduleFree(t);
   TrsvCall(ChunkCount(nodes, "records"));
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     a.take(n + 1, t->cuts);
@@ -195,7 +195,7 @@ static TrsvError Allocate(const ChunkOrder *o, const TrsvChunkSettings *s, Chunk
   return ChunkBorrow([&](ChunkArena &a) { a.take(n, r->list), a.take(n, r->finish), a.take(CHUNK_WORDS, r->words); }, &r->memory);
 }
 
-static TrsvError Place(const ChunkOrder *o, const TrsvChunkSettings *settings, int chunks, int bits, ChunkTimes *t, PlaceRoom *r)
+static TrsvError Place(const ChunkHeights *o, const TrsvChunkSettings *settings, int chunks, int bits, ChunkSchedule *t, PlaceRoom *r)
 {
   const ChunkGraph &G = o->graph;
   unsigned          now[CHUNK_WORDS];
@@ -213,19 +213,19 @@ static TrsvError Place(const ChunkOrder *o, const TrsvChunkSettings *settings, i
   TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words, t->cuts, keys, positions, r->finish, r->words));
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, r->list));
 
-  /* no more than the chunks need, so that another launch finds room (together.cu) */
+  /* no more than the chunks need, so that another launch finds room (interleave.cu) */
   const size_t times = min(Nodes(o, settings) / (size_t)chunks + 1, (size_t)TIMES);
   PlaceView v = {G, ChunkSync(r->words), settings->length, settings->width, settings->far, settings->near, settings->cluster, (int)times, t->cuts, r->list, o->height, t->first, r->finish, t->time, t->taken, t->sorted, r->words};
-  TrsvCall(TrsvDeviceAllow((const void *)chunk_place));
+  TrsvCall(TrsvDeviceSetMaxShared((const void *)chunk_place));
   TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * times, (TrsvStream)NULL, v);
-  TrsvCall(TrsvDeviceLaunched("chunk_place"));
+  TrsvCall(TrsvDeviceCheckLaunch("chunk_place"));
   TrsvCall(ChunkWordsRead(r->words, now));
   t->times = (int)now[CHUNK_LAST];
   t->nodes = (int)now[CHUNK_NODES];
   return t->times > LAST ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times) : TRSV_SUCCESS;
 }
 
-TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings, ChunkTimes *t)
+TrsvError TrsvChunkPlace(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)
 {
   const int chunks = settings->chunks < o->graph.n ? settings->chunks : o->graph.n;
   PlaceRoom r = PlaceRoom();
@@ -239,9 +239,9 @@ TrsvError TrsvChunkPlace(const ChunkOrder *o, const TrsvChunkSettings *settings,
   return error;
 }
 
-void TrsvChunkTimesFree(ChunkTimes *t)
+void TrsvChunkScheduleFree(ChunkSchedule *t)
 {
   ChunkLeave(t->memory);
   ChunkLeave(t->early);
-  *t = ChunkTimes();
+  *t = ChunkSchedule();
 }

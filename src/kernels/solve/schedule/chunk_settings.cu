@@ -70,17 +70,17 @@ static double Records(const TrsvStatistics *t, int length) { return RecordsOf(t-
    rows, a step waits for the last of what its records take from other chunks, and long records for more. */
 static double Chain(const TrsvStatistics *t, int length)
 {
-  const double spread = fmin(1, 4 * t->distance / t->rows);
+  const double spread = fmin(1, 4 * t->mean_offset / t->rows);
 
-  return 0.95 * t->levels * (1 + 0.09 * spread * fmax(length - 3, 0)) * (1 + (t->late > (double)CHUNK_LATE && length > CHUNK_LATE ? 0.25 : 0) + (t->late > 0 ? 0.35 * (RecordsOf(t->late, length) - 1) : 0));
+  return 0.95 * t->levels * (1 + 0.09 * spread * fmax(length - 3, 0)) * (1 + (t->late_per_row > (double)CHUNK_LATE && length > CHUNK_LATE ? 0.25 : 0) + (t->late_per_row > 0 ? 0.35 * (RecordsOf(t->late_per_row, length) - 1) : 0));
 }
 
 /* Steps full of records: of those that are late, by as many chunks as a level set is spread over; of all others, by all. */
 static double Work(const TrsvStatistics *t, const TrsvChunkSettings *s)
 {
-  const double all = Records(t, s->length), late = t->late > 0 ? fmin(RecordsOf(t->late, s->length), all) : all, spread = t->late > 0 ? 0.4 : 0.75;
+  const double all = Records(t, s->length), late = t->late_per_row > 0 ? fmin(RecordsOf(t->late_per_row, s->length), all) : all, spread = t->late_per_row > 0 ? 0.4 : 0.75;
 
-  return 0.6 * t->rows / s->width * ((all - late) / s->chunks + late / fmin(s->chunks, 1 + spread * t->span * s->chunks / t->rows));
+  return 0.6 * t->rows / s->width * ((all - late) / s->chunks + late / fmin(s->chunks, 1 + spread * t->level_span * s->chunks / t->rows));
 }
 
 /* Steps that a solve is expected to take by what statistics alone say: its chain, in whose steps there is room for other records; crossings from chunk
@@ -95,7 +95,7 @@ static double Expected(const TrsvStatistics *t, const TrsvChunkSettings *s)
 /* Of a solve: its steps, and what its chunks take from others. */
 static double Seconds(const TrsvStatistics *t, const TrsvCosts *c, const TrsvChunkSettings *s)
 {
-  const double size = (double)t->rows / s->chunks, imports = (t->row_mean - 1) * (1 - t->shared) * size * fmin(1, t->distance / size);
+  const double size = (double)t->rows / s->chunks, imports = (t->row_mean - 1) * (1 - t->hub_fraction) * size * fmin(1, t->mean_offset / size);
 
   return 1e-9 * ((double)(s->cluster > 1 ? START_CLUSTER : START) + Expected(t, s) * Step(t, s->length) * c->step) + 1e-9 * taken * c->hop * imports;
 }
@@ -137,7 +137,7 @@ static int NearChunks(const TrsvStatistics *t, int length, int most)
 {
   const int chunks = Clamp(16 * round(t->level_mean / (9.4 * 16)), most < 8 ? most : 8, most);
 
-  return t->levels > DEEP && Records(t, length) == 1 && t->rows / (double)chunks >= 8 * t->distance ? chunks : 0;
+  return t->levels > DEEP && Records(t, length) == 1 && t->rows / (double)chunks >= 8 * t->mean_offset ? chunks : 0;
 }
 
 /* Settings by that time, the best first; how many there are. */
@@ -168,7 +168,7 @@ static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiproc
         else if (TrsvRegular(t) && Records(t, length) > 1) when *= 1.3; /* in a grid nearly all that a row depends on is late */
         else if (near && n > -1) when *= 1.1;
         /* of rows cut into many partial sums a schedule of the shortest records takes a quarter longer to make: what hundreds of solves would gain */
-        if (length == records[0].length && !(t->late > 0) && Records(t, length) >= (double)SUMS) when *= 1.05;
+        if (length == records[0].length && !(t->late_per_row > 0) && Records(t, length) >= (double)SUMS) when *= 1.05;
         for (int k = 0; k < choices; k++) known = known || !memcmp(&s, &choice[k], sizeof(s));
         while (at < choices && time[at] <= when) at++;
         if (known || at == CHUNK_CHOICES) continue;
@@ -182,7 +182,7 @@ static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiproc
 }
 
 /* The best by statistics, or, where that has too many chunks for chains so long, the next. */
-TrsvError TrsvChunkSettingsChoose(const ChunkOrder *order, const TrsvStatistics *t, const TrsvCosts *costs, int multiprocessors, int rank, ChunkTimes *times)
+TrsvError TrsvChunkSettingsChoose(const ChunkHeights *order, const TrsvStatistics *t, const TrsvCosts *costs, int multiprocessors, int rank, ChunkSchedule *times)
 {
   TrsvChunkSettings choice[CHUNK_CHOICES];
   double            time[CHUNK_CHOICES];

@@ -57,7 +57,7 @@ typedef struct {
   int               cells;    /* for imports, in each block */
   int               stages, imports, exports, batches, records;
   int               steps; /* the schedule's own estimate of a solve's steps, crossings included */
-} ChunkSchedule;
+} ChunkSummary;
 
 enum {
   CHUNK_CHOICES = 10 /* settings that are considered for a triangle */

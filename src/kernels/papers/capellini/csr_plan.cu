@@ -3,11 +3,11 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "device/vocabulary.cuh"
-#include "papers/capellini/natural.h"
+#include "device/sync.cuh"
+#include "papers/capellini/csr_plan.h"
 
 /* One thread for each value, and one for each diagonal. No thread waits for another. */
-template <class T> static __global__ void natural_gather(long entries, int rows, int lower, const int *offsets, const int *source, const T *from, T *values, T *inverse)
+template <class T> static __global__ void csr_plan_gather(long entries, int rows, int lower, const int *offsets, const int *source, const T *from, T *values, T *inverse)
 {
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -20,7 +20,7 @@ template <class T> static __global__ void natural_gather(long entries, int rows,
 }
 
 /* Both halves of the words start as not ready: a launch readies the half of the launch after it. */
-template <class T> static __global__ void natural_fill(long n, T *words)
+template <class T> static __global__ void csr_plan_fill(long n, T *words)
 {
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -32,7 +32,7 @@ static TrsvError Bring(TrsvMemory memory, void *to, const void *from, size_t byt
   return memory == TRSV_HOST ? TrsvDeviceUpload(to, from, bytes, NULL) : TrsvDeviceCopy(to, from, bytes, NULL);
 }
 
-extern "C" TrsvError TrsvNaturalMake(TrsvPlan *plan, TrsvNatural *n, const TrsvMatrix *A, const int *source, int words)
+extern "C" TrsvError TrsvCSRPlanMake(TrsvPlan *plan, TrsvCSRPlan *n, const TrsvMatrix *A, const int *source, int words)
 {
   const size_t rows = (size_t)A->rows, size = TrsvValueSize(A->precision);
   int          entries;
@@ -62,23 +62,23 @@ extern "C" TrsvError TrsvNaturalMake(TrsvPlan *plan, TrsvNatural *n, const TrsvM
   plan->bytes += 2 * size * rows;
   TrsvCall(TrsvSyncCreate(&n->sync));
   if (!rows) return TRSV_SUCCESS;
-  if (A->precision == TRSV_FLOAT) TRSV_LAUNCH((natural_fill<float>), TrsvBlocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (float *)n->words);
-  else TRSV_LAUNCH((natural_fill<double>), TrsvBlocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (double *)n->words);
-  return TrsvDeviceLaunched("natural_fill");
+  if (A->precision == TRSV_FLOAT) TRSV_LAUNCH((csr_plan_fill<float>), TrsvBlocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (float *)n->words);
+  else TRSV_LAUNCH((csr_plan_fill<double>), TrsvBlocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (double *)n->words);
+  return TrsvDeviceCheckLaunch("csr_plan_fill");
 }
 
-extern "C" TrsvError TrsvNaturalSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+extern "C" TrsvError TrsvCSRPlanSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
-  TrsvNatural   *n    = (TrsvNatural *)plan->data;
+  TrsvCSRPlan   *n    = (TrsvCSRPlan *)plan->data;
   const unsigned grid = TrsvBlocks((long)n->entries + (n->inverse ? n->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((natural_gather<float>), grid, 256, 0, stream, (long)n->entries, n->rows, n->lower, n->offsets, n->source, (const float *)values, (float *)n->values, (float *)n->inverse);
-  else TRSV_LAUNCH((natural_gather<double>), grid, 256, 0, stream, (long)n->entries, n->rows, n->lower, n->offsets, n->source, (const double *)values, (double *)n->values, (double *)n->inverse);
-  return TrsvDeviceLaunched("natural_gather");
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((csr_plan_gather<float>), grid, 256, 0, stream, (long)n->entries, n->rows, n->lower, n->offsets, n->source, (const float *)values, (float *)n->values, (float *)n->inverse);
+  else TRSV_LAUNCH((csr_plan_gather<double>), grid, 256, 0, stream, (long)n->entries, n->rows, n->lower, n->offsets, n->source, (const double *)values, (double *)n->values, (double *)n->inverse);
+  return TrsvDeviceCheckLaunch("csr_plan_gather");
 }
 
-extern "C" void TrsvNaturalFree(TrsvNatural *n)
+extern "C" void TrsvCSRPlanFree(TrsvCSRPlan *n)
 {
   TrsvDeviceFree(n->offsets);
   TrsvDeviceFree(n->columns);
@@ -89,9 +89,9 @@ extern "C" void TrsvNaturalFree(TrsvNatural *n)
   TrsvSyncDestroy(&n->sync);
 }
 
-extern "C" void TrsvNaturalDestroy(TrsvPlan *plan)
+extern "C" void TrsvCSRPlanDestroy(TrsvPlan *plan)
 {
   if (!plan->data) return;
-  TrsvNaturalFree((TrsvNatural *)plan->data);
+  TrsvCSRPlanFree((TrsvCSRPlan *)plan->data);
   free(plan->data);
 }

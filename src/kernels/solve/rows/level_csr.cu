@@ -1,15 +1,15 @@
 /*
-   The level-ordered layout, made on the device: long rows are cut (cut.cu), the rows that come of it are ordered by level set (levels.cu)
+   The level-ordered layout, made on the device: long rows are cut (split_rows.cu), the rows that come of it are ordered by level set (levels.cu)
    and put where they belong. Its values are gathered whenever they change.
 */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/pattern.cuh"
-#include "solve/rows/ordered.h"
+#include "analysis/triangle_view.cuh"
+#include "solve/rows/level_csr.h"
 
 /* One thread for each value. No thread waits for another. */
-template <class T> static __global__ void ordered_gather(long off, int rows, const int *source, const T *from, T *values, T *inverse)
+template <class T> static __global__ void level_csr_gather(long off, int rows, const int *source, const T *from, T *values, T *inverse)
 {
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -17,7 +17,7 @@ template <class T> static __global__ void ordered_gather(long off, int rows, con
   else if (inverse && k < off + rows) inverse[k - off] = source[k] < 0 ? 1 : 1 / from[source[k]];
 }
 
-template <class T> static __global__ void ordered_fill(long n, T *words, unsigned *shared)
+template <class T> static __global__ void level_csr_fill(long n, T *words, unsigned *shared)
 {
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -26,25 +26,25 @@ template <class T> static __global__ void ordered_fill(long n, T *words, unsigne
 }
 
 /* position[s]: where row s of the sequence goes, from the order of the sequence's rows or, where none is cut, of the matrix's */
-static __global__ void ordered_positions(int rows, const int *order, const int *last, int *position)
+static __global__ void level_csr_positions(int rows, const int *order, const int *last, int *position)
 {
-  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int p = trsv_index();
 
   if (p < rows) position[last ? last[order[p]] : order[p]] = p;
 }
 
 /* The level set of each position, from where the matrix's start. */
-static __global__ void ordered_levels(int rows, int levels, const int *start, unsigned *level)
+static __global__ void level_csr_levels(int rows, int levels, const int *start, unsigned *level)
 {
-  const int p = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int p = trsv_index();
 
   if (p < rows) level[p] = 1u + (unsigned)segment(start, levels, p);
 }
 
 /* What the search for the level sets of a sequence wants: its columns, cleared words, numbered rows. */
-static __global__ void ordered_search(const TrsvCut s, const int *columns, int *to, unsigned *word, int *natural, TrsvSearch *search)
+static __global__ void level_csr_search(const TrsvSplit s, const int *columns, int *to, unsigned *word, int *natural, TrsvSearch *search)
 {
-  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int k = trsv_index();
 
   if (k < s.off) to[k] = s.items[k] < 0 ? ~s.items[k] : s.last[columns[s.items[k]]];
   if (k < s.rows) {
@@ -54,17 +54,17 @@ static __global__ void ordered_search(const TrsvCut s, const int *columns, int *
   if (k == 0) *search = TrsvSearch{};
 }
 
-static __global__ void ordered_lengths(const TrsvCut s, const int *position, int *length)
+static __global__ void level_csr_lengths(const TrsvSplit s, const int *position, int *length)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int r = trsv_index();
 
   if (r < s.rows) length[position[r]] = s.offsets[r + 1] - s.offsets[r];
 }
 
 /* One thread for each row of the sequence; width of padded rows, or 0. */
-static __global__ void ordered_place(const Pattern A, const TrsvCut s, const int *position, const int *source, int width, const TrsvPlaces places, TrsvOrdered o)
+static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, const int *position, const int *source, int width, const TrsvPermutation places, TrsvLevelCSR o)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int r = trsv_index();
 
   if (r >= s.rows) return;
   const int p = position[r], row = s.row[r], end = s.offsets[r + 1], diagonal = row >= 0 && A.stored ? A.diagonal(row) : -1;
@@ -76,21 +76,21 @@ static __global__ void ordered_place(const Pattern A, const TrsvCut s, const int
     o.source[to]  = item < 0 ? -1 : source ? source[item] : item;
   }
   for (; width && to < (p + 1) * width; to++) o.columns[to] = o.source[to] = -1;
-  o.to[p]             = row >= 0 && places.to ? places.to[row] : row;
-  if (o.from != o.to) o.from[p] = row >= 0 && places.from ? places.from[row] : row;
+  o.to[p]             = row >= 0 && places.x_index ? places.x_index[row] : row;
+  if (o.from != o.to) o.from[p] = row >= 0 && places.b_index ? places.b_index[row] : row;
   o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
 }
 
 /* room: what it takes to find the level sets of a sequence with partial sums, a search and [4 * rows + off] */
-static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *position, unsigned *level, TrsvSearch *room)
+static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvSplit *s, int *position, unsigned *level, TrsvSearch *room)
 {
   unsigned *const word = (unsigned *)(room + 1), *const sorted = word + s->rows;
   int *const      natural = (int *)sorted + s->rows, *const order = natural + s->rows, *const columns = order + s->rows;
   TrsvMatrix      S = *A;
   TrsvSearch      found;
 
-  TRSV_LAUNCH(ordered_search, TrsvBlocks(max(s->off, s->rows), 256), 256, 0, (TrsvStream)NULL, *s, A->columns, columns, word, natural, room);
-  TrsvCall(TrsvDeviceLaunched("ordered_search"));
+  TRSV_LAUNCH(level_csr_search, TrsvBlocks(max(s->off, s->rows), 256), 256, 0, (TrsvStream)NULL, *s, A->columns, columns, word, natural, room);
+  TrsvCall(TrsvDeviceCheckLaunch("level_csr_search"));
   S.rows     = s->rows;
   S.offsets  = s->offsets;
   S.columns  = columns;
@@ -101,34 +101,34 @@ static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvCut *s, int *posi
   TrsvCall(TrsvSearchEnded(&found));
   TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, word, sorted, natural, order));
   if (level) TrsvCall(TrsvDeviceCopy(level, found.levels > 1 ? sorted : word, sizeof(*level) * (size_t)s->rows, NULL));
-  TRSV_LAUNCH(ordered_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, order, (const int *)NULL, position);
-  return TrsvDeviceLaunched("ordered_positions");
+  TRSV_LAUNCH(level_csr_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, order, (const int *)NULL, position);
+  return TrsvDeviceCheckLaunch("level_csr_positions");
 }
 
-extern "C" TrsvError TrsvOrderedPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvCut *s, int *position, unsigned *level)
+extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *s, int *position, unsigned *level)
 {
   TrsvSearch *room;
   TrsvError   error;
 
   if (s->rows == A->rows) { /* nothing is cut */
     if (level) {
-      TRSV_LAUNCH(ordered_levels, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, analysis->statistics.levels, (const int *)analysis->levels, level);
-      TrsvCall(TrsvDeviceLaunched("ordered_levels"));
+      TRSV_LAUNCH(level_csr_levels, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, analysis->statistics.levels, (const int *)analysis->levels, level);
+      TrsvCall(TrsvDeviceCheckLaunch("level_csr_levels"));
     }
-    TRSV_LAUNCH(ordered_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, analysis->order, s->last, position);
-    return TrsvDeviceLaunched("ordered_positions");
+    TRSV_LAUNCH(level_csr_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, analysis->order, s->last, position);
+    return TrsvDeviceCheckLaunch("level_csr_positions");
   }
-  TrsvCall(TrsvDeviceRoom(sizeof(*room) + sizeof(int) * (4 * (size_t)s->rows + (size_t)s->off), &room, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(*room) + sizeof(int) * (4 * (size_t)s->rows + (size_t)s->off), &room, NULL));
   error = PositionsOfCut(A, s, position, level, room);
-  TrsvDeviceRelease(room, NULL);
+  TrsvScratchFree(room, NULL);
   return error;
 }
 
 static TrsvError Ready(TrsvPrecision precision, long n, void *words, unsigned *shared, TrsvStream stream)
 {
-  if (precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_fill<float>), TrsvBlocks(n, 256), 256, 0, stream, n, (float *)words, shared);
-  else TRSV_LAUNCH((ordered_fill<double>), TrsvBlocks(n, 256), 256, 0, stream, n, (double *)words, shared);
-  return TrsvDeviceLaunched("ordered_fill");
+  if (precision == TRSV_FLOAT) TRSV_LAUNCH((level_csr_fill<float>), TrsvBlocks(n, 256), 256, 0, stream, n, (float *)words, shared);
+  else TRSV_LAUNCH((level_csr_fill<double>), TrsvBlocks(n, 256), 256, 0, stream, n, (double *)words, shared);
+  return TrsvDeviceCheckLaunch("level_csr_fill");
 }
 
 /* The next part of a plan's memory; parts start at multiples of 256 bytes. With base NULL it only counts. */
@@ -140,7 +140,7 @@ static void *Part(char *base, size_t *bytes, size_t size)
   return part;
 }
 
-static size_t Divide(TrsvOrdered *o, size_t columns, size_t size, bool stored, bool padded, bool placed, unsigned **shared)
+static size_t Divide(TrsvLevelCSR *o, size_t columns, size_t size, bool stored, bool padded, bool placed, unsigned **shared)
 {
   const size_t rows = (size_t)o->rows, off = (size_t)o->off;
   size_t       bytes = 0;
@@ -158,11 +158,11 @@ static size_t Divide(TrsvOrdered *o, size_t columns, size_t size, bool stored, b
   return bytes;
 }
 
-extern "C" TrsvError TrsvOrderedAlloc(TrsvPlan *plan, TrsvOrdered *o, int rows, int off, int columns, int stored, int padded)
+extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored, int padded)
 {
   const size_t size   = TrsvValueSize(plan->precision);
   const long   words  = 2 * (long)rows;
-  const bool   placed = plan->places.from || plan->places.to;
+  const bool   placed = plan->places.b_index || plan->places.x_index;
   unsigned    *shared;
 
   o->rows     = rows;
@@ -175,59 +175,59 @@ extern "C" TrsvError TrsvOrderedAlloc(TrsvPlan *plan, TrsvOrdered *o, int rows, 
   return Ready(plan->precision, words, o->words, shared, NULL); /* both halves: a launch readies that of the launch after it */
 }
 
-extern "C" TrsvError TrsvOrderedReady(TrsvPrecision precision, long n, void *words, TrsvStream stream) { return Ready(precision, n, words, NULL, stream); }
+extern "C" TrsvError TrsvLevelCSRReady(TrsvPrecision precision, long n, void *words, TrsvStream stream) { return Ready(precision, n, words, NULL, stream); }
 
-static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvCut *s, const int *source, const int *position, int *length, int longest, bool padded)
+static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *s, const int *source, const int *position, int *length, int longest, bool padded)
 {
-  TrsvOrdered *o   = (TrsvOrdered *)plan->data;
+  TrsvLevelCSR *o   = (TrsvLevelCSR *)plan->data;
   const int    off = padded ? s->rows * longest : s->off;
 
-  TrsvCall(TrsvOrderedAlloc(plan, o, s->rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
+  TrsvCall(TrsvLevelCSRAlloc(plan, o, s->rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
   if (!s->rows) return TRSV_SUCCESS;
   if (!padded) {
-    TRSV_LAUNCH(ordered_lengths, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, *s, position, length);
-    TrsvCall(TrsvDeviceLaunched("ordered_lengths"));
+    TRSV_LAUNCH(level_csr_lengths, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, *s, position, length);
+    TrsvCall(TrsvDeviceCheckLaunch("level_csr_lengths"));
     TrsvCall(TrsvDeviceScan(s->rows, length, o->offsets));
   }
-  TRSV_LAUNCH(ordered_place, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, Pattern(A), *s, position, source, padded ? longest : 0, plan->places, *o);
-  return TrsvDeviceLaunched("ordered_place");
+  TRSV_LAUNCH(level_csr_place, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, TriangleView(A), *s, position, source, padded ? longest : 0, plan->places, *o);
+  return TrsvDeviceCheckLaunch("level_csr_place");
 }
 
-extern "C" TrsvError TrsvOrderedAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int longest, int padded, unsigned **level)
+extern "C" TrsvError TrsvLevelCSRAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int longest, int padded, unsigned **level)
 {
-  TrsvOrdered *o;
-  TrsvCut      s;
+  TrsvLevelCSR *o;
+  TrsvSplit      s;
   int         *position = NULL;
   TrsvError    error;
 
   TrsvCall(TrsvAlloc(sizeof(*o), &plan->data));
-  o             = (TrsvOrdered *)memset(plan->data, 0, sizeof(*o));
+  o             = (TrsvLevelCSR *)memset(plan->data, 0, sizeof(*o));
   o->level_mean = analysis->statistics.level_mean;
-  error         = TrsvCutRows(A, analysis, longest, &s);
+  error         = TrsvSplitRows(A, analysis, longest, &s);
   if (!error && padded && s.rows > INT_MAX / longest) error = TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d are too many for 32-bit indices", s.rows, longest);
-  if (!error) error = TrsvDeviceRoom(2 * sizeof(int) * (size_t)s.rows, &position, NULL); /* and lengths */
-  if (!error && level) error = TrsvDeviceRoom(sizeof(**level) * (size_t)s.rows, level, NULL);
+  if (!error) error = TrsvScratchAlloc(2 * sizeof(int) * (size_t)s.rows, &position, NULL); /* and lengths */
+  if (!error && level) error = TrsvScratchAlloc(sizeof(**level) * (size_t)s.rows, level, NULL);
   if (!error) {
-    if (s.rows) error = TrsvOrderedPositions(A, analysis, &s, position, level ? *level : NULL);
+    if (s.rows) error = TrsvLevelCSRPositions(A, analysis, &s, position, level ? *level : NULL);
     if (!error) error = Make(plan, A, &s, source, position, position + s.rows, longest, padded);
   }
-  TrsvDeviceRelease(position, NULL);
-  TrsvCutFree(&s);
+  TrsvScratchFree(position, NULL);
+  TrsvSplitFree(&s);
   return error;
 }
 
-extern "C" TrsvError TrsvOrderedSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
-  TrsvOrdered   *o    = (TrsvOrdered *)plan->data;
+  TrsvLevelCSR   *o    = (TrsvLevelCSR *)plan->data;
   const unsigned grid = TrsvBlocks((long)o->off + (o->inverse ? o->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ordered_gather<float>), grid, 256, 0, stream, (long)o->off, o->rows, o->source, (const float *)values, (float *)o->values, (float *)o->inverse);
-  else TRSV_LAUNCH((ordered_gather<double>), grid, 256, 0, stream, (long)o->off, o->rows, o->source, (const double *)values, (double *)o->values, (double *)o->inverse);
-  return TrsvDeviceLaunched("ordered_gather");
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((level_csr_gather<float>), grid, 256, 0, stream, (long)o->off, o->rows, o->source, (const float *)values, (float *)o->values, (float *)o->inverse);
+  else TRSV_LAUNCH((level_csr_gather<double>), grid, 256, 0, stream, (long)o->off, o->rows, o->source, (const double *)values, (double *)o->values, (double *)o->inverse);
+  return TrsvDeviceCheckLaunch("level_csr_gather");
 }
 
-extern "C" TrsvError TrsvOrderedLimit(TrsvOrdered *o, const void *kernel, int block, double level_sets_ahead)
+extern "C" TrsvError TrsvLevelCSRLimit(TrsvLevelCSR *o, const void *kernel, int block, double level_sets_ahead)
 {
   const int most = 4;
   int       multiprocessors;
@@ -237,12 +237,12 @@ extern "C" TrsvError TrsvOrderedLimit(TrsvOrdered *o, const void *kernel, int bl
   return TrsvDeviceLimitBlocks(kernel, blocks < 1 ? 1 : blocks > most ? most : (int)blocks, &o->shared_bytes);
 }
 
-extern "C" void TrsvOrderedDestroy(TrsvPlan *plan)
+extern "C" void TrsvLevelCSRDestroy(TrsvPlan *plan)
 {
-  TrsvOrdered *o = (TrsvOrdered *)plan->data;
+  TrsvLevelCSR *o = (TrsvLevelCSR *)plan->data;
 
   if (!o) return;
   TrsvDeviceFree(o->memory);
-  TrsvDeviceFreeWord(o->sync.told);
+  TrsvDeviceFreeWord(o->sync.abort_host);
   free(o);
 }

@@ -68,7 +68,7 @@ struct LongView {
 
 static __global__ void long_count(const ChunkGraph G, int *count, int *behind)
 {
-  const int p = chunk_thread();
+  const int p = trsv_index();
 
   if (p >= G.n) return;
   count[p]  = long_row(chunk_row(G, p).n).all;
@@ -91,7 +91,7 @@ static __device__ __forceinline__ int long_owner(const LongView &v, int sum)
 /* The position that each sum follows. */
 static __global__ void long_follow(const LongView v, int *behind, unsigned *keys, int *numbers)
 {
-  const int s = chunk_thread();
+  const int s = trsv_index();
 
   if (s >= v.sums) return;
   const int      p = long_owner(v, s);
@@ -111,14 +111,14 @@ static __global__ void long_follow(const LongView v, int *behind, unsigned *keys
 
 static __global__ void long_place(const LongView v, const unsigned *keys, const int *numbers)
 {
-  const int x = chunk_thread();
+  const int x = trsv_index();
 
   if (x < v.sums) v.place[numbers[x]] = (int)keys[x] + 1 + x;
 }
 
 static __global__ void long_lengths(const LongView v)
 {
-  const int x = chunk_thread();
+  const int x = trsv_index();
 
   if (x < v.G.n) v.lengths[x + v.shift[x]] = long_row(chunk_row(v.G, x).n).kept;
   if (x < v.sums) v.lengths[v.place[x]] = CHUNK_ITEMS;
@@ -147,7 +147,7 @@ static __device__ __forceinline__ void long_write(const LongView &v, int to, int
 
 static __global__ void long_rows(const LongView v)
 {
-  const int p = chunk_thread();
+  const int p = trsv_index();
 
   if (p >= v.G.n) return;
   const ChunkRow row = chunk_row(v.G, p);
@@ -157,7 +157,7 @@ static __global__ void long_rows(const LongView v)
 
 static __global__ void long_sums(const LongView v)
 {
-  const int s = chunk_thread();
+  const int s = trsv_index();
 
   if (s >= v.sums) return;
   const int      p = long_owner(v, s);
@@ -168,7 +168,7 @@ static __global__ void long_sums(const LongView v)
   long_write(v, v.place[s], p, t, row, level, i * CHUNK_ITEMS, CHUNK_ITEMS, false);
 }
 
-static TrsvError Cut(ChunkOrder *o, void *memory[])
+static TrsvError Cut(ChunkHeights *o, void *memory[])
 {
   const size_t n = (size_t)o->graph.n;
   LongView     v;
@@ -199,10 +199,10 @@ static TrsvError Cut(ChunkOrder *o, void *memory[])
   o->graph   = {(int)all, 1, 0, offsets, columns, source, owner, diagonal};
   o->entries = (int)entries;
   o->longest = CHUNK_ITEMS;
-  return TrsvDeviceFinish();
+  return TrsvDeviceSynchronize();
 }
 
-TrsvError TrsvChunkCutRows(ChunkOrder *o)
+TrsvError TrsvChunkSplitRows(ChunkHeights *o)
 {
   void           *memory[2] = {NULL, NULL};
   const TrsvError error     = Cut(o, memory);

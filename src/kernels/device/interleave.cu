@@ -63,7 +63,7 @@ static TrsvError Wait(TrsvStream stream)
 
 extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
 {
-  const size_t releases = TrsvDeviceReleases();
+  const size_t releases = TrsvScratchFrees();
 
   TrsvCall(Wait(stream));
   TrsvDeviceSettle(TrsvDeviceStream(stream), releases);
@@ -77,7 +77,7 @@ static void Second(void)
 
   t->error = t->run(t->data);
   (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
-  const TrsvError settled = TrsvDeviceFinish(); /* after an error, too: the stream is about to go */
+  const TrsvError settled = TrsvDeviceSynchronize(); /* after an error, too: the stream is about to go */
   if (settled && !t->error) {
     t->error = settled;
     (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
@@ -137,7 +137,7 @@ static void GiveStream(int device, cudaStream_t stream)
   if (stream) (void)cudaStreamDestroy(stream);
 }
 
-extern "C" TrsvError TrsvDeviceTogether(TrsvError (*run)(void *), void *first, void *second)
+extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, void *second)
 {
   Two       t = Two();
   int       device;
@@ -148,7 +148,7 @@ extern "C" TrsvError TrsvDeviceTogether(TrsvError (*run)(void *), void *first, v
     return run(second);
   }
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  TrsvCall(TrsvDeviceFinish());
+  TrsvCall(TrsvDeviceSynchronize());
   t.run    = run;
   t.data   = second;
   t.stream = TakeStream(device);

@@ -1,14 +1,14 @@
 /*
-   pattern.cuh: a triangle on the device, seen by kernels in the order of its solution: the r-th row to be solved is row r of a lower
+   triangle_view.cuh: a triangle on the device, seen by kernels in the order of its solution: the r-th row to be solved is row r of a lower
    triangle and row rows - 1 - r of an upper one, and depends on smaller r only. Its entries off the diagonal are counted from the
    farthest, which are ready first, to the nearest.
 */
-#ifndef TRSV_PATTERN_CUH
-#define TRSV_PATTERN_CUH
+#ifndef TRSV_TRIANGLE_VIEW_CUH
+#define TRSV_TRIANGLE_VIEW_CUH
 
 #include <limits.h>
 #include "analysis/analysis.h"
-#include "device/vocabulary.cuh"
+#include "device/sync.cuh"
 
 /* Over the lanes of a warp, for each of them. */
 template <class T> static __device__ __forceinline__ T warp_sum(T v)
@@ -17,15 +17,15 @@ template <class T> static __device__ __forceinline__ T warp_sum(T v)
   return v;
 }
 
-struct Pattern {
+struct TriangleView {
   int        rows;
   bool       lower, stored;
   const int *offsets, *columns;
 
-  Pattern(const TrsvMatrix *A) : rows(A->rows), lower(A->triangle == TRSV_LOWER), stored(A->diagonal == TRSV_DIAGONAL_STORED), offsets(A->offsets), columns(A->columns) { }
+  TriangleView(const TrsvMatrix *A) : rows(A->rows), lower(A->triangle == TRSV_LOWER), stored(A->diagonal == TRSV_DIAGONAL_STORED), offsets(A->offsets), columns(A->columns) { }
 
   /* From the r-th row solved to the row of the matrix, and back. */
-  __device__ __forceinline__ int turn(int r) const { return lower ? r : rows - 1 - r; }
+  __device__ __forceinline__ int row_of(int r) const { return lower ? r : rows - 1 - r; }
 
   /* Of row i: how many entries are off the diagonal; the n-th of them; the diagonal's */
   __device__ __forceinline__ int entries(int i) const { return offsets[i + 1] - offsets[i] - stored; }

@@ -1,5 +1,5 @@
 /*
-   ordered.h: the layout that the thread-level kernels and the warp-level kernel share: the rows of a triangle in the order of their level
+   level_csr.h: the layout that the thread-level kernels and the warp-level kernel share: the rows of a triangle in the order of their level
    sets, in compressed sparse rows, every index a position in that order. Lower and upper, transposed or not, look the same in it: a row
    depends on smaller positions. What a row waits for longest comes last in it.
 
@@ -7,8 +7,8 @@
    and the row depends on them with a factor of -1. So no thread, or warp, has much to do once what it waited for is there. Padded rows
    have room for that many dependencies each, so that they start where their position says.
 */
-#ifndef TRSV_ORDERED_H
-#define TRSV_ORDERED_H
+#ifndef TRSV_LEVEL_CSR_H
+#define TRSV_LEVEL_CSR_H
 
 #include "solve/plan/plan.h"
 
@@ -30,33 +30,33 @@ typedef struct {
   void    *values, *inverse;  /* [off], [rows]; inverse is NULL with a unit diagonal */
   void    *words;             /* [2 * rows] solutions by position, each its own flag; two launches take turns */
   TrsvSync sync;
-} TrsvOrdered;
+} TrsvLevelCSR;
 
-/* level, where not NULL, gets the level set of each position, 1 for the first, until it is given to TrsvDeviceRelease in the default stream. */
-TrsvError TrsvOrderedAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest, int padded, unsigned **level);
-TrsvError TrsvOrderedSetValues(TrsvPlan *, const void *values, TrsvStream);
-void      TrsvOrderedDestroy(TrsvPlan *);
+/* level, where not NULL, gets the level set of each position, 1 for the first, until it is given to TrsvScratchFree in the default stream. */
+TrsvError TrsvLevelCSRAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest, int padded, unsigned **level);
+TrsvError TrsvLevelCSRSetValues(TrsvPlan *, const void *values, TrsvStream);
+void      TrsvLevelCSRDestroy(TrsvPlan *);
 
 /* For a kernel with a thread for each row, in blocks of so many: keeps no more of them on a multiprocessor than solve so many level sets ahead, and no more than 4.
    Enough to hide the loads before a wait, and no more than what fills the memory pipes: polls of rows far from ready would saturate L2. */
-TrsvError TrsvOrderedLimit(TrsvOrdered *, const void *kernel, int block, double level_sets_ahead);
+TrsvError TrsvLevelCSRLimit(TrsvLevelCSR *, const void *kernel, int block, double level_sets_ahead);
 
 /* A pair of plans of `thread` in one launch: thread.cu. */
 typedef struct {
   TrsvFused          fused;
   TrsvPrecision      precision;
   int                rows;
-  const TrsvOrdered *first, *second;
+  const TrsvLevelCSR *first, *second;
   size_t             shared_bytes; /* of a launch */
   void              *between;      /* [rows] the first solution by row, each its own flag; none is ready between launches */
   TrsvSync           sync;
 } TrsvThreadPair;
 
 /* Words [n] with no solution ready. */
-TrsvError TrsvOrderedReady(TrsvPrecision, long n, void *words, TrsvStream);
+TrsvError TrsvLevelCSRReady(TrsvPrecision, long n, void *words, TrsvStream);
 
 /* The rows of a triangle on the device in the order of solution, partial sums of long rows right before the row they belong to: what
-   ordered.cu puts in order of level sets. */
+   level_csr.cu puts in order of level sets. */
 typedef struct {
   int  rows, off;
   void *memory;  /* holds all that follows */
@@ -64,16 +64,16 @@ typedef struct {
   int *items;    /* [off] an entry of the matrix, or ~ the row in this sequence of a partial sum */
   int *row;      /* [rows] of the matrix, -1 for a partial sum */
   int *last;     /* [rows of the matrix] where each of its rows stands in this sequence */
-} TrsvCut;
+} TrsvSplit;
 
-/* What TrsvOrderedAnalyse is made of: the position of each row of a sequence, by level set, and the level set of each position where level is not
+/* What TrsvLevelCSRAnalyse is made of: the position of each row of a sequence, by level set, and the level set of each position where level is not
    NULL; and, but for sync zeroed, memory for so many rows, entries and columns, with no solution ready. */
-TrsvError TrsvOrderedPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvCut *, int *position, unsigned *level);
-TrsvError TrsvOrderedAlloc(TrsvPlan *, TrsvOrdered *, int rows, int off, int columns, int stored, int padded);
+TrsvError TrsvLevelCSRPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvSplit *, int *position, unsigned *level);
+TrsvError TrsvLevelCSRAlloc(TrsvPlan *, TrsvLevelCSR *, int rows, int off, int columns, int stored, int padded);
 
-/* The sequence of rows and partial sums in which none has more than `longest` entries. To be released by TrsvCutFree(). */
-TrsvError TrsvCutRows(const TrsvMatrix *, const TrsvAnalysis *, int longest, TrsvCut *);
-void      TrsvCutFree(TrsvCut *);
+/* The sequence of rows and partial sums in which none has more than `longest` entries. To be released by TrsvSplitFree(). */
+TrsvError TrsvSplitRows(const TrsvMatrix *, const TrsvAnalysis *, int longest, TrsvSplit *);
+void      TrsvSplitFree(TrsvSplit *);
 
 #ifdef __cplusplus
 }
@@ -88,14 +88,14 @@ template <class T> struct alignas(16) Quad {
 };
 
 /* What a kernel sees of it. */
-template <class T> struct OrderedView {
+template <class T> struct LevelCSRView {
   int        rows;
   const int *offsets, *columns, *from, *to;
   const T   *values, *inverse;
   T         *words;
   TrsvSync   sync;
 
-  OrderedView(const TrsvOrdered *o) : rows(o->rows), offsets(o->offsets), columns(o->columns), from(o->from), to(o->to), values((const T *)o->values), inverse((const T *)o->inverse), words((T *)o->words), sync(o->sync) { }
+  LevelCSRView(const TrsvLevelCSR *o) : rows(o->rows), offsets(o->offsets), columns(o->columns), from(o->from), to(o->to), values((const T *)o->values), inverse((const T *)o->inverse), words((T *)o->words), sync(o->sync) { }
 };
 #endif
 #endif

@@ -1,5 +1,5 @@
 /*
-   Long rows cut into partial sums, on the device (ordered.h).
+   Long rows cut into partial sums, on the device (level_csr.h).
 
    Each long row is a tree of sums that take what is ready first, as often as it takes to leave no more than `longest` entries for the row
    itself: no row of the tree waits for more than it must. What is ready when is told by the level sets of the whole matrix. Rows of more
@@ -11,8 +11,8 @@
 */
 #include <limits.h>
 #include <string.h>
-#include "solve/rows/ordered.h"
-#include "analysis/pattern.cuh"
+#include "solve/rows/level_csr.h"
+#include "analysis/triangle_view.cuh"
 
 enum {
   BLOCK   = 256,
@@ -58,12 +58,12 @@ struct Cutting {
 };
 
 /* level[i]: the level set of row i; and what is scanned */
-static __global__ void cut_count(const Pattern A, int longest, int levels, const int *order, const int *start, int *level, int *first, int *part, int *sorted)
+static __global__ void split_count(const TriangleView A, int longest, int levels, const int *order, const int *start, int *level, int *first, int *part, int *sorted)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int r = trsv_index();
 
   if (r >= A.rows) return;
-  const int    n = A.entries(A.turn(r));
+  const int    n = A.entries(A.row_of(r));
   const Pieces p(n, longest);
   level[order[r]] = segment(start, levels, r);
   first[r]        = p.rows() + partial_sums(p.kept + p.pieces, longest) + 1;
@@ -72,7 +72,7 @@ static __global__ void cut_count(const Pattern A, int longest, int levels, const
   sorted[r] = n > max(longest, (int)COUNTED) ? n : 0;
 }
 
-static __global__ void cut_rank(const Pattern A, const Cutting c, const int *level)
+static __global__ void split_rank(const TriangleView A, const Cutting c, const int *level)
 {
   TRSV_SHARED(int, start, ROWS + 1);
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS, rows = min((int)ROWS, A.rows - first);
@@ -80,7 +80,7 @@ static __global__ void cut_rank(const Pattern A, const Cutting c, const int *lev
   for (int n = t; n <= rows; n += BLOCK) start[n] = A.before(first + n);
   __syncthreads();
   entries_each<BLOCK>(start[0], start[rows], [&](int k) {
-    const int n = segment(start, rows, k), i = A.turn(first + n), e = k - start[n], entries = start[n + 1] - start[n];
+    const int n = segment(start, rows, k), i = A.row_of(first + n), e = k - start[n], entries = start[n + 1] - start[n];
     int       to = start[n];
 
     if (entries <= c.longest || entries > COUNTED) return;
@@ -96,7 +96,7 @@ static __global__ void cut_rank(const Pattern A, const Cutting c, const int *lev
 }
 
 /* The n entries to be sorted, a thread each, as few rows may have most of them: level, row in the order of solution, and the row of numbers 0, 1, ... */
-static __global__ void cut_entries(const Pattern A, int n, const int *sorted, const int *level, unsigned *key, int *row, int *number)
+static __global__ void split_entries(const TriangleView A, int n, const int *sorted, const int *level, unsigned *key, int *row, int *number)
 {
   TRSV_SHARED(int, end, 2); /* the rows of the block's first entry and of its last */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, entries = min((int)BLOCK, n - first), e = first + t;
@@ -106,37 +106,37 @@ static __global__ void cut_entries(const Pattern A, int n, const int *sorted, co
   if (t >= entries) return;
   const int r = end[0] + segment(sorted + end[0], end[1] - end[0] + 1, e);
 
-  key[e]    = (unsigned)level[A.columns[A.entry(A.turn(r), e - sorted[r])]];
+  key[e]    = (unsigned)level[A.columns[A.entry(A.row_of(r), e - sorted[r])]];
   row[e]    = r;
   number[e] = e;
 }
 
-static __global__ void cut_keys(int n, const int *number, const int *row, unsigned *key)
+static __global__ void split_keys(int n, const int *number, const int *row, unsigned *key)
 {
-  const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int t = trsv_index();
 
   if (t < n) key[t] = (unsigned)row[number[t]];
 }
 
 /* From the numbers of sorted entries and their rows to entries of the matrix and their levels. */
-static __global__ void cut_look_up(const Pattern A, const Cutting c, int n, const int *level, const unsigned *row, const int *number)
+static __global__ void split_look_up(const TriangleView A, const Cutting c, int n, const int *level, const unsigned *row, const int *number)
 {
-  const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int t = trsv_index();
 
   if (t >= n) return;
-  const int r = (int)row[t], k = A.entry(A.turn(r), number[t] - c.sorted[r]), to = A.before(r) + t - c.sorted[r];
+  const int r = (int)row[t], k = A.entry(A.row_of(r), number[t] - c.sorted[r]), to = A.before(r) + t - c.sorted[r];
   c.entry[to] = k;
   c.ready[to] = level[A.columns[k]];
 }
 
 /* One thread for each row, or piece of a row. */
-static __global__ void cut_make(const Pattern A, const Cutting c, int parts, TrsvCut s)
+static __global__ void split_make(const TriangleView A, const Cutting c, int parts, TrsvSplit s)
 {
-  const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int t = trsv_index();
 
   if (t == 0) s.offsets[s.rows] = s.off;
   if (t >= parts) return;
-  const int    r = c.part ? segment(c.part, A.rows, t) : t, i = A.turn(r), n = A.entries(i), longest = c.longest;
+  const int    r = c.part ? segment(c.part, A.rows, t) : t, i = A.row_of(r), n = A.entries(i), longest = c.longest;
   const Pieces p(n, longest);
   const int    piece = c.part ? t - c.part[r] : 0, start = c.first ? c.first[r] : r; /* the row of the sequence that the first piece, or the row, starts with */
   const bool   whole = piece == p.pieces;                                             /* the row itself, behind its pieces */
@@ -178,7 +178,7 @@ static __global__ void cut_make(const Pattern A, const Cutting c, int parts, Trs
 }
 
 /* What three scans end with, side by side. */
-static __global__ void cut_totals(int rows, const int *scan, int *end)
+static __global__ void split_totals(int rows, const int *scan, int *end)
 {
   const size_t n = threadIdx.x;
 
@@ -192,15 +192,15 @@ static TrsvError Scan(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, in
   const size_t size = (size_t)rows;
   int *const   count = room + size, *const scan = count + (size_t)scans * size, *const end = scan + (size_t)scans * (size + 1);
 
-  TRSV_LAUNCH(cut_count, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), c->longest, a->statistics.levels, a->order, a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL);
-  TrsvCall(TrsvDeviceLaunched("cut_count"));
+  TRSV_LAUNCH(split_count, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), c->longest, a->statistics.levels, a->order, a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL);
+  TrsvCall(TrsvDeviceCheckLaunch("split_count"));
   for (int n = 0; n < scans; n++) TrsvCall(TrsvDeviceScan(rows, count + (size_t)n * size, scan + (size_t)n * (size + 1)));
   c->first = scan;
   if (!all) return TrsvDeviceDownload(total, scan + size, sizeof(int), NULL);
   c->part   = scan + size + 1;
   c->sorted = scan + 2 * (size + 1);
-  TRSV_LAUNCH(cut_totals, 1, 32, 0, (TrsvStream)NULL, rows, scan, end);
-  TrsvCall(TrsvDeviceLaunched("cut_totals"));
+  TRSV_LAUNCH(split_totals, 1, 32, 0, (TrsvStream)NULL, rows, scan, end);
+  TrsvCall(TrsvDeviceCheckLaunch("split_totals"));
   return TrsvDeviceDownload(total, end, 3 * sizeof(int), NULL);
 }
 
@@ -210,38 +210,38 @@ static TrsvError Sort(const TrsvMatrix *A, const TrsvAnalysis *a, const Cutting 
   int *const      row = room, *const number = row + n, *const sorted_number = number + n;
   unsigned *const key = (unsigned *)sorted_number + n, *const sorted_key = key + n;
 
-  TRSV_LAUNCH(cut_entries, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), n, c->sorted, level, key, row, number);
-  TrsvCall(TrsvDeviceLaunched("cut_entries"));
+  TRSV_LAUNCH(split_entries, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), n, c->sorted, level, key, row, number);
+  TrsvCall(TrsvDeviceCheckLaunch("split_entries"));
   TrsvCall(TrsvDeviceSort(n, TrsvBits(a->statistics.levels), key, sorted_key, number, sorted_number));
-  TRSV_LAUNCH(cut_keys, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, sorted_number, row, key);
-  TrsvCall(TrsvDeviceLaunched("cut_keys"));
+  TRSV_LAUNCH(split_keys, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, sorted_number, row, key);
+  TrsvCall(TrsvDeviceCheckLaunch("split_keys"));
   TrsvCall(TrsvDeviceSort(n, TrsvBits(A->rows), key, sorted_key, sorted_number, number));
-  TRSV_LAUNCH(cut_look_up, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, n, level, sorted_key, number);
-  return TrsvDeviceLaunched("cut_look_up");
+  TRSV_LAUNCH(split_look_up, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, n, level, sorted_key, number);
+  return TrsvDeviceCheckLaunch("split_look_up");
 }
 
 static TrsvError Rank(const TrsvMatrix *A, const Cutting *c, const int *level)
 {
   if (c->longest >= COUNTED) return TRSV_SUCCESS;
-  TRSV_LAUNCH(cut_rank, TrsvBlocks(A->rows, ROWS), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, level);
-  return TrsvDeviceLaunched("cut_rank");
+  TRSV_LAUNCH(split_rank, TrsvBlocks(A->rows, ROWS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, level);
+  return TrsvDeviceCheckLaunch("split_rank");
 }
 
-static TrsvError Make(const TrsvMatrix *A, const Cutting *c, int parts, TrsvCut *s)
+static TrsvError Make(const TrsvMatrix *A, const Cutting *c, int parts, TrsvSplit *s)
 {
   int *memory;
 
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * (2 * (size_t)s->rows + 1 + (size_t)s->off + (size_t)A->rows), &memory, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * (2 * (size_t)s->rows + 1 + (size_t)s->off + (size_t)A->rows), &memory, NULL));
   s->memory  = memory;
   s->offsets = memory;
   s->row     = s->offsets + s->rows + 1;
   s->last    = s->row + s->rows;
   s->items   = s->last + A->rows;
-  TRSV_LAUNCH(cut_make, TrsvBlocks(parts > 1 ? parts : 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, Pattern(A), *c, parts, *s);
-  return TrsvDeviceLaunched("cut_make");
+  TRSV_LAUNCH(split_make, TrsvBlocks(parts > 1 ? parts : 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, parts, *s);
+  return TrsvDeviceCheckLaunch("split_make");
 }
 
-static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, TrsvCut *s)
+static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, TrsvSplit *s)
 {
   int       total[3] = {0, A->rows, 0}, *more = NULL;
   size_t    off = (size_t)s->off;
@@ -249,7 +249,7 @@ static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c,
 
   TrsvCall(Scan(A, a, c, scans, room, total));
   if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows and %d entries, partial sums not included, are too many for 32-bit indices", A->rows, s->off);
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * (2 * off + (size_t)total[0] + 5 * (size_t)total[2]), &more, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * (2 * off + (size_t)total[0] + 5 * (size_t)total[2]), &more, NULL));
   c->entry = more;
   c->ready = c->entry + off;
   c->level = c->ready + off;
@@ -258,11 +258,11 @@ static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c,
   s->rows = total[0];
   s->off += total[0] - A->rows; /* each partial sum is an entry too */
   if (!error) error = Make(A, c, total[1], s);
-  TrsvDeviceRelease(more, NULL);
+  TrsvScratchFree(more, NULL);
   return error;
 }
 
-extern "C" TrsvError TrsvCutRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvCut *s)
+extern "C" TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvSplit *s)
 {
   const int row_max = a->statistics.row_max - 1, scans = row_max > COUNTED ? 3 : 1;
   Cutting   c;
@@ -275,14 +275,14 @@ extern "C" TrsvError TrsvCutRows(const TrsvMatrix *A, const TrsvAnalysis *a, int
   s->rows   = A->rows;
   s->off    = (int)(a->statistics.nnz - A->rows);
   if (row_max <= longest) return Make(A, &c, A->rows, s);
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans), &room, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans), &room, NULL));
   error = CutLong(A, a, &c, scans, room, s);
-  TrsvDeviceRelease(room, NULL);
+  TrsvScratchFree(room, NULL);
   return error;
 }
 
-extern "C" void TrsvCutFree(TrsvCut *s)
+extern "C" void TrsvSplitFree(TrsvSplit *s)
 {
-  TrsvDeviceRelease(s->memory, NULL);
+  TrsvScratchFree(s->memory, NULL);
   memset(s, 0, sizeof(*s));
 }

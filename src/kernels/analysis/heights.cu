@@ -9,18 +9,18 @@
    Mapping: a block's threads walk through the entries of its rows side by side (rows_each); then a thread for each row.
    Memory order: launches follow each other; within one only marks are written, which none of its threads reads.
 */
-#include "analysis/pattern.cuh"
+#include "analysis/triangle_view.cuh"
 
 /* level [rows]: that of each row, or, turned, of each from the last to the first */
-static __global__ void across_levels(int rows, int levels, const int *start, const int *order, bool turned, int *level)
+static __global__ void heights_levels(int rows, int levels, const int *start, const int *order, bool turned, int *level)
 {
-  const int n = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int n = trsv_index();
 
   if (n < rows) level[turned ? rows - 1 - order[n] : order[n]] = segment(start, levels, n);
 }
 
 /* attained [rows]: has a dependent of the row the height below? */
-static __global__ void across_entries(const Pattern A, const int *height, unsigned char *attained, unsigned *wrong)
+static __global__ void heights_entries(const TriangleView A, const int *height, unsigned char *attained, unsigned *wrong)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(A.offsets, A.rows, first, start);
@@ -36,17 +36,17 @@ static __global__ void across_entries(const Pattern A, const int *height, unsign
   if (bad) *wrong = 1;
 }
 
-static __global__ void across_rows(int rows, const int *height, const unsigned char *attained, unsigned *wrong)
+static __global__ void heights_rows(int rows, const int *height, const unsigned char *attained, unsigned *wrong)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i = trsv_index();
 
   if (i < rows && height[i] && !attained[i]) *wrong = 1;
 }
 
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *a, int turned, int *level)
 {
-  TRSV_LAUNCH(across_levels, TrsvBlocks(a->statistics.rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, a->statistics.rows, a->statistics.levels, (const int *)a->levels, (const int *)a->order, (bool)turned, level);
-  return TrsvDeviceLaunched("across_levels");
+  TRSV_LAUNCH(heights_levels, TrsvBlocks(a->statistics.rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, a->statistics.rows, a->statistics.levels, (const int *)a->levels, (const int *)a->order, (bool)turned, level);
+  return TrsvDeviceCheckLaunch("heights_levels");
 }
 
 /* What the look takes, in device memory. */
@@ -59,28 +59,28 @@ struct Room {
 static TrsvError Look(const TrsvMatrix *A, const TrsvAnalysis *other, const Room &r, int which)
 {
   TrsvCall(TrsvDeviceLevels(other, 0, r.height));
-  TRSV_LAUNCH(across_entries, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, Pattern(A), (const int *)r.height, r.attained[which], r.wrong + which);
-  TrsvCall(TrsvDeviceLaunched("across_entries"));
-  TRSV_LAUNCH(across_rows, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, A->rows, (const int *)r.height, (const unsigned char *)r.attained[which], r.wrong + which);
-  return TrsvDeviceLaunched("across_rows");
+  TRSV_LAUNCH(heights_entries, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, TriangleView(A), (const int *)r.height, r.attained[which], r.wrong + which);
+  TrsvCall(TrsvDeviceCheckLaunch("heights_entries"));
+  TRSV_LAUNCH(heights_rows, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, A->rows, (const int *)r.height, (const unsigned char *)r.attained[which], r.wrong + which);
+  return TrsvDeviceCheckLaunch("heights_rows");
 }
 
-TrsvError TrsvDeviceAcross(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
+TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 {
   const size_t   rows = (size_t)L->rows, clear = sizeof(unsigned) * 2 + 2 * rows;
   unsigned       wrong[2];
   unsigned char *room;
   TrsvError      error;
 
-  TrsvCall(TrsvDeviceRoom(sizeof(int) * rows + clear, &room, NULL));
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * rows + clear, &room, NULL));
   const Room r = {(int *)room, (unsigned *)room + rows, {room + sizeof(int) * (rows + 2), room + sizeof(int) * (rows + 2) + rows}};
   error = TrsvDeviceClear(r.wrong, clear, NULL);
   if (!error) error = Look(L, upper, r, 0);
   if (!error) error = Look(U, lower, r, 1);
   if (!error) error = TrsvDeviceDownload(wrong, r.wrong, sizeof(wrong), NULL);
-  TrsvDeviceRelease(room, NULL);
+  TrsvScratchFree(room, NULL);
   TrsvCall(error);
-  lower->across = wrong[0] ? NULL : upper;
-  upper->across = wrong[1] ? NULL : lower;
+  lower->heights = wrong[0] ? NULL : upper;
+  upper->heights = wrong[1] ? NULL : lower;
   return TRSV_SUCCESS;
 }

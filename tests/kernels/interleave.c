@@ -249,7 +249,7 @@ static void Tight(void)
   End();
 }
 
-void TestTogether(void)
+void TestInterleave(void)
 {
   const TrsvAlgorithm *a;
 

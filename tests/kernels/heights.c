@@ -45,10 +45,10 @@ static int Check(const Square *A, const char *what)
         const int serves = many && !memcmp(height, level, bytes);
 
         same += serves;
-        Expect(a[t]->across == (serves ? a[!t] : NULL), "%s, %s: %s", what, t ? "upper" : "lower", serves ? "the other's levels would do" : "they are not its heights");
+        Expect(a[t]->heights == (serves ? a[!t] : NULL), "%s, %s: %s", what, t ? "upper" : "lower", serves ? "the other's levels would do" : "they are not its heights");
         if (!serves) continue;
         memset(level, -1, bytes);
-        ExpectError(TrsvDeviceLevels(a[t]->across, t, level), TRSV_SUCCESS, "TrsvDeviceLevels");
+        ExpectError(TrsvDeviceLevels(a[t]->heights, t, level), TRSV_SUCCESS, "TrsvDeviceLevels");
         for (int p = 0; p < A->rows; p++)
           if (!Expect(level[p] == height[t ? A->rows - 1 - p : p], "%s, %s: position %d has %d", what, t ? "upper" : "lower", p, level[p])) break;
       }
@@ -141,7 +141,7 @@ static void FailsAnywhere(void)
     failed = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!a[0] && !error == !!a[1] && (failed || !error), "place %ld: error %d, analyses %p and %p", k, (int)error, (void *)a[0], (void *)a[1]);
-    if (!error && a[0] && a[1]) Expect(a[0]->statistics.levels == 59 && a[1]->statistics.levels == 59 && !a[0]->across == !a[1]->across, "place %ld: %d and %d level sets", k, a[0]->statistics.levels, a[1]->statistics.levels);
+    if (!error && a[0] && a[1]) Expect(a[0]->statistics.levels == 59 && a[1]->statistics.levels == 59 && !a[0]->heights == !a[1]->heights, "place %ld: %d and %d level sets", k, a[0]->statistics.levels, a[1]->statistics.levels);
     worked += failed && !error;
     failures += !!error;
     if (failed) {
@@ -151,12 +151,12 @@ static void FailsAnywhere(void)
     Expect(!failed || SimtLive() == live, "place %ld: %zu allocations in place of %zu", k, SimtLive(), live);
   }
   for (long k = 1, failed = 1; f && a[0] && a[1] && failed; k++) {
-    a[0]->across = a[1]->across = NULL;
+    a[0]->heights = a[1]->heights = NULL;
     SimtFailAt(k, 0);
-    const TrsvError error = TrsvAnalysisAcross(&T[0], a[0], &T[1], a[1]);
+    const TrsvError error = TrsvHeightsFromTranspose(&T[0], a[0], &T[1], a[1]);
     failed = SimtFailed();
     SimtFailAt(0, 0);
-    Expect(!a[0]->across == !!failed && !a[1]->across == !!failed && (failed || !error), "place %ld: error %d", k, (int)error);
+    Expect(!a[0]->heights == !!failed && !a[1]->heights == !!failed && (failed || !error), "place %ld: error %d", k, (int)error);
     apart += failed && !error;
     failures += !!error;
   }
@@ -168,7 +168,7 @@ static void FailsAnywhere(void)
   End();
 }
 
-void TestAcross(void)
+void TestHeights(void)
 {
   Shapes();
   OneMissing();
