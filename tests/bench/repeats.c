@@ -137,7 +137,7 @@ static TrsvError OrderOnce(void *data)
   TrsvOrdering   *made;
   TrsvError       error;
 
-  TrsvCall(TrsvOrderBMC(o->rows, o->offsets, o->columns, o->values, TRSV_DEVICE, 0, &made));
+  TrsvCall(TrsvOrderBMC(o->rows, o->offsets, o->columns, o->values, TRSV_DEVICE, &made));
   error = TrsvDeviceCopy(o->order, made->order, sizeof(int) * (size_t)made->rows, NULL);
   if (!error) error = TrsvDeviceSynchronize();
   TrsvOrderingDestroy(&made);
@@ -153,7 +153,7 @@ static void Orderings(const char *name, Ordering o)
   TrsvOrdering *host;
   TrsvError     error;
 
-  error = TrsvOrderByHost(o.rows, o.offsets, o.columns, o.values, 0, &host);
+  error = TrsvOrderByHost(o.rows, o.offsets, o.columns, o.values, &host);
   if (!error) error = TrsvDeviceDownload(expected, host->order, bytes, NULL);
   if (error) Refused(name, r.what, error);
   else Run(&r);

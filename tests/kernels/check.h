@@ -96,7 +96,7 @@ void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTri
 
 /* bmc of a pattern, of values where they are not NULL, in blocks of a size, or 0: expects all that it has to be; returns its level sets, and its grid where
    that is not NULL. ordering_check.c */
-int CheckOrdering(int rows, const int *offsets, const int *columns, const double *values, int size, int grid[3]);
+int CheckOrdering(int rows, const int *offsets, const int *columns, const double *values, int grid[3]);
 
 /* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host; factor.c */
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);

@@ -89,13 +89,13 @@ static double Look(const TrsvFactor *f)
   return OrderSeconds(f, &on_host) + launches + entry * ((double)f->lower + f->upper);
 }
 
-static TrsvError Order(const TrsvFactor *f, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **bmc)
+static TrsvError Order(const TrsvFactor *f, const int *offsets, const int *columns, const double *values, TrsvOrdering **bmc)
 {
   int on_host;
 
   (void)OrderSeconds(f, &on_host);
-  if (on_host) return TrsvOrderByHost(f->rows, offsets, columns, values, size, bmc);
-  return TrsvOrderBMC(f->rows, offsets, columns, values, TRSV_DEVICE, size, bmc);
+  if (on_host) return TrsvOrderByHost(f->rows, offsets, columns, values, bmc);
+  return TrsvOrderBMC(f->rows, offsets, columns, values, TRSV_DEVICE, bmc);
 }
 
 /* The factor's cost in multicolour, before that is made */
@@ -137,7 +137,7 @@ TrsvError TrsvOrderAgainst(int rows, const int *offsets, const int *columns, Trs
   return TRSV_SUCCESS;
 }
 
-static TrsvError Decide(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
+static TrsvError Decide(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *const asked[2] = {lower, upper};
   TrsvFactor                *natural, *ordered;
@@ -170,7 +170,7 @@ static TrsvError Decide(int rows, const int *offsets, const int *columns, const 
   }
   error = TrsvOrderAgainst(rows, offsets, columns, precision, values, choice->why, sizeof(choice->why));
   if (!error && choice->why[0]) return TRSV_SUCCESS;
-  if (!error) error = Order(natural, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, size, &bmc);
+  if (!error) error = Order(natural, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, &bmc);
   if (!error) {
     error = TrsvFactorCreate(rows, offsets, columns, bmc->order, TRSV_DEVICE, kind, precision, &ordered, &none);
     TrsvOrderingDestroy(&bmc);
@@ -191,11 +191,11 @@ static TrsvError Decide(int rows, const int *offsets, const int *columns, const 
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
+TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *chosen = lower;
   char                 why[128];
-  TrsvError            error = Decide(rows, offsets, columns, values, kind, precision, size, lower, upper, factor, row, choice);
+  TrsvError            error = Decide(rows, offsets, columns, values, kind, precision, lower, upper, factor, row, choice);
 
   if (!error && !choice->bmc && !chosen) chosen = TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why));
   /* for others than these U's analysis is better made beside L's plan */

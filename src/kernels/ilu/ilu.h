@@ -24,9 +24,9 @@ typedef struct {
   char          why[160];
 } TrsvOrderChoice;
 
-/* TrsvFactorCreate in the natural order, or in that of TrsvOrderBMC with blocks of that size, where that promises a shorter time to solution: see
+/* TrsvFactorCreate in the natural order, or in that of TrsvOrderBMC, where that promises a shorter time to solution: see
    factor_order.c. lower and upper as TrsvPairCreate has them. values of A, on the device. */
-TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind, TrsvPrecision, int size, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
+TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind, TrsvPrecision, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
 
 /* Why values of A, on the device, are unsuitable for the order of TrsvOrderBMC; "" where they are not, or some are no numbers. Works in the default
    stream, and waits for it. */

@@ -3,11 +3,10 @@
    small blocks, so that a triangular factor without fill has few level sets, whatever its size.
 
    Its model is the algebraic block multicolour ordering (Iwashita, Nakashima, Takahashi: Algebraic block multi-color ordering method for
-   parallel multi-threaded sparse triangular solver in ICCG method, IPDPS 2012), which is here, too (bmc_blocks.c). What is made where nobody
-   asks for a size of blocks goes farther in one respect: not how near the rows of a block are decides over the iterations, but how often a
-   row comes before all its neighbours, for each of those leaves out fill between all of them. So colours follow the matrix's own order for
-   a long way, up and down in turn, and few rows are the first of their neighbours: in a regular grid along every side (bmc_grid.c), elsewhere along
-   the strong entries (bmc_waves.c). (That long runs of colours save iterations: Doi, Washio: Ordering strategies and related techniques to
+   parallel multi-threaded sparse triangular solver in ICCG method, IPDPS 2012). It differs in what decides over the iterations: not how near
+   the rows of a block are, but how often a row comes before all its neighbours, for each such row leaves out the fill between all of them. So
+   colours follow the matrix's own order for a long way, up and down in turn, and few rows are the first of their neighbours: in a regular grid
+   along every side (bmc_grid.c), elsewhere along the strong entries (bmc_waves.c). (That long runs of colours save iterations: Doi, Washio: Ordering strategies and related techniques to
    overcome the trade-off between parallelism and convergence in incomplete factorizations, Parallel Computing 25, 1999.)
 */
 #include <stdlib.h>
@@ -92,26 +91,25 @@ static TrsvError Holds(const TrsvGrid *g, const int *offsets, const int *columns
 }
 
 /* Of a matrix on the host; colour [rows] is for work. */
-static TrsvError Colour(int rows, const int *offsets, const int *columns, const double *values, int size, int *colour, TrsvOrdering **ordering)
+static TrsvError Colour(int rows, const int *offsets, const int *columns, const double *values, int *colour, TrsvOrdering **ordering)
 {
   TrsvGridSamples samples;
   TrsvGrid        g;
   int             grid = 0, colours;
 
   samples.entries = offsets[rows];
-  for (int s = 0; rows && !size && s < TRSV_GRID_SAMPLES; s++) TrsvGridSample(rows, samples.entries, offsets, columns, values, s, &samples);
-  if (rows && !size) TrsvCall(TrsvGridFind(rows, &samples, Holds, offsets, columns, &g, &grid));
+  for (int s = 0; rows && s < TRSV_GRID_SAMPLES; s++) TrsvGridSample(rows, samples.entries, offsets, columns, values, s, &samples);
+  if (rows) TrsvCall(TrsvGridFind(rows, &samples, Holds, offsets, columns, &g, &grid));
   if (grid) {
     for (int i = 0; i < rows; i++) colour[i] = TrsvGridColour(&g, i);
     colours = TrsvGridColours(&g);
-  } else if (size) TrsvCall(TrsvColourBlocks(rows, offsets, columns, values, size, colour, &colours));
-  else TrsvCall(TrsvColourWaves(rows, offsets, columns, values, colour, &colours));
+  } else TrsvCall(TrsvColourWaves(rows, offsets, columns, values, colour, &colours));
   TrsvCall(Sort(rows, colour, colours, ordering));
   if (grid) memcpy((*ordering)->grid, g.side, sizeof(g.side));
   return TRSV_SUCCESS;
 }
 
-static TrsvError HostOrder(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
+static TrsvError HostOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
 {
   int      *colour;
   TrsvError error;
@@ -121,7 +119,7 @@ static TrsvError HostOrder(int rows, const int *offsets, const int *columns, con
     TrsvCall(TrsvOrderCheckRow(rows, i, offsets[i], offsets[i + 1], columns + offsets[i]));
   }
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)rows, &colour));
-  error = Colour(rows, offsets, columns, values, size, colour, ordering);
+  error = Colour(rows, offsets, columns, values, colour, ordering);
   free(colour);
   return error;
 }
@@ -154,7 +152,7 @@ static TrsvError Move(TrsvOrdering **ordering)
   return error;
 }
 
-TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering)
+TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
 {
   int      *o = NULL, *c = NULL, entries = 0;
   double   *v = NULL;
@@ -166,7 +164,7 @@ TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, cons
   error = Download(sizeof(int) * ((size_t)rows + 1), offsets, &o);
   if (!error) error = Download(sizeof(int) * (size_t)entries, columns, &c);
   if (!error) error = Download(sizeof(double) * (size_t)entries, values, &v);
-  if (!error) error = HostOrder(rows, o, c, v, size, ordering);
+  if (!error) error = HostOrder(rows, o, c, v, ordering);
   if (!error) error = Move(ordering);
   if (error) TrsvOrderingDestroy(ordering);
   free(o);
@@ -175,15 +173,14 @@ TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, cons
   return error;
 }
 
-TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory memory, int size, TrsvOrdering **ordering)
+TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory memory, TrsvOrdering **ordering)
 {
   const double start = TrsvSeconds();
   TrsvError    error;
 
   *ordering = NULL;
-  if (rows < 0 || size < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows, blocks of %d", rows, size);
-  if (memory == TRSV_HOST) error = HostOrder(rows, offsets, columns, values, size, ordering);
-  else if (size) error = TrsvOrderByHost(rows, offsets, columns, values, size, ordering); /* blocks are made there alone */
+  if (rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
+  if (memory == TRSV_HOST) error = HostOrder(rows, offsets, columns, values, ordering);
   else error = TrsvDeviceOrder(rows, offsets, columns, values, ordering);
   if (error) TrsvOrderingDestroy(ordering);
   else (*ordering)->seconds = TrsvSeconds() - start;

@@ -5,7 +5,6 @@
    bmc_grid.c   colours of a regular grid, from the coordinates of its points
    bmc_waves.c  colours of any pattern, from how its rows follow each other; on the host
    bmc.cu       the ordering of a matrix on the device, and the colours of a grid; bmc_waves.cu: those of any pattern
-   bmc_blocks.c blocks of rows by matching, and their colours: the paper's method, where a size is asked for; over bmc_graph.c
 */
 #ifndef TRSV_BMC_H
 #define TRSV_BMC_H
@@ -235,18 +234,17 @@ int TrsvFindNodes(int rows, const int *offsets, const int *columns, int *node);
 /* Rows of colour c are [starts[c], starts[c + 1]); drops colours that have none, returns how many are left. */
 int TrsvColoursPack(int colours, int *starts);
 
-/* The colours of the rows of a matrix on the host, of any pattern, below *colours; or in blocks of so many rows, as Iwashita et al. */
+/* The colours of the rows of a matrix on the host, of any pattern, below *colours. */
 TrsvError TrsvColourWaves(int rows, const int *offsets, const int *columns, const double *values, int *colour, int *colours);
-TrsvError TrsvColourBlocks(int rows, const int *offsets, const int *columns, const double *values, int size, int *colour, int *colours);
 
 /* Is row i, [begin, end) of the matrix, in order? columns: its own */
 TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *columns);
 
-/* TrsvOrderBMC of a matrix on the device, with size 0: bmc.cu. */
+/* TrsvOrderBMC of a matrix on the device: bmc.cu. */
 TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering);
 
-/* The same ordering, of any size of blocks, made on the host: quicker where chains are long. */
-TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values, int size, TrsvOrdering **ordering);
+/* The same ordering, made on the host: quicker where chains are long. */
+TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering);
 
 /* An ordering with room for its arrays. */
 TrsvError TrsvOrderingCreate(int rows, int colours, TrsvMemory, TrsvOrdering **);

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* An ordering of the rows of a square matrix by colour: rows of one colour touch, that is, the matrix has an entry that joins them, only
-   in small blocks: nodes of at most 5 rows that follow each other with the same columns, runs of 4 in a grid, or blocks of the size asked for. */
+   in small blocks: nodes of at most 5 rows that follow each other with the same columns, or runs of 4 in a grid. */
 typedef struct {
   int        rows, colours;
   TrsvMemory memory;  /* where order and colour live: with the matrix */
@@ -23,9 +23,8 @@ typedef struct {
 
 /* Multicolour, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same result every
    time and in either memory. The matrix is in compressed sparse rows there; its pattern need not be symmetric, its diagonal not complete.
-   Where its values are given, not NULL, strong entries decide. size: 0, or that of blocks in rows, for the block multicolour ordering
-   (made on the host). On an error *ordering is left NULL. */
-TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory, int size, TrsvOrdering **ordering);
+   Where its values are given, not NULL, strong entries decide. On an error *ordering is left NULL. */
+TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory, TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);
 
 /* How far a matrix on the device is from symmetric, 0 to 1, with columns rising in every row; in the default stream: asymmetry.cu. */
