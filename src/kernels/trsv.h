@@ -307,7 +307,7 @@ typedef enum {
 
 typedef struct {
   TrsvShift shift;
-  double    amount, zero; /* of the shift; a pivot up to this is zero (times its row's sum, for the two shifts of A); both finite and none below 0 */
+  double    amount, zero; /* of the shift; a pivot up to this is zero (times its row's sum, for the two shifts of A); both finite, the amount not below 0; below a zero that is negative there is no magnitude */
 } TrsvPivots;
 
 typedef struct {
