@@ -345,7 +345,8 @@ static PetscErrorCode Replaced(void)
     else {
       PetscCall(MatConvert(A, type == 1 ? MATSEQBAIJ : MATSEQSELL, MAT_INITIAL_MATRIX, &B));
       PetscCall(PCSetOperators(pc, B, B));
-      CheckFails(PETSC_ERR_MISSING_FACTOR, PCSetUp(pc));
+      if (type == 1) PetscCall(CheckAnew("another type", pc, B));
+      else CheckFails(PETSC_ERR_MISSING_FACTOR, PCSetUp(pc));
       PetscCall(PCReset(pc));
       PetscCall(CheckAnew("after another type", pc, A));
       PetscCall(MatDestroy(&B));

@@ -30,10 +30,12 @@ static PetscErrorCode Finalize(void)
 PetscErrorCode SpTRSVGPURegister(void)
 {
   /* looked up by the beginning of the type's name: derived types first */
-  static const MatType types[] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJ, MATMPIAIJ};
+  static const MatType types[] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, MATSEQDENSE, MATMPIDENSE, MATCONSTANTDIAGONAL};
 
   PetscFunctionBegin;
   if (registered) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PETSC_COMM_WORLD == MPI_COMM_NULL) PetscFunctionReturn(SpTRSVGPUNotInitialized());
+  PetscCall(SpTRSVGPUCheckPetsc());
   registered = PETSC_TRUE;
   PetscCall(PetscRegisterFinalize(Finalize));
   /* first, or PETSc's own list of solver types would be overwritten */
@@ -64,10 +66,6 @@ PetscErrorCode SpTRSVGPURegister(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The name that PETSc derives from libsptrsvgpu.so. */
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_sptrsvgpu(void)
-{
-  PetscFunctionBegin;
-  PetscCall(SpTRSVGPURegister());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* The name that PETSc derives from libsptrsvgpu.so. An error is not raised here: the PETSc that calls may be another than the one that this file is linked
+   with; see SpTRSVGPUNotInitialized(). */
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_sptrsvgpu(void) { return SpTRSVGPURegister(); }

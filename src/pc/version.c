@@ -1,0 +1,85 @@
+/*
+   Whether this library was built for the PETSc that runs.
+
+   Layouts of PETSc's objects depend on its minor version, on the types of its scalars and indices, and on CUDA. A library that was built for others would
+   corrupt memory, although all functions that it calls may be there under the same names.
+*/
+#include <sptrsvgpu.h>
+
+PETSC_INTERN PetscErrorCode SpTRSVGPUCheckPetsc(void);
+
+/* A PETSc, as far as layouts depend on it. */
+typedef struct {
+  int    major, minor, release; /* release: 1, or 0 for a development version */
+  int    type;                  /* PetscDataType of PetscScalar */
+  size_t scalar, index;         /* bytes */
+  int    cuda;
+} Build;
+
+/* What a PETSc that runs writes a PetscInt or a PetscBool to: either may have another size there than here. */
+typedef union {
+  int        narrow;
+  PetscInt64 wide;
+  PetscInt   index;
+  PetscBool  flag;
+} Foreign;
+
+static Build BuiltFor(void)
+{
+  return (Build){PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_RELEASE, (int)PETSC_SCALAR, sizeof(PetscScalar), sizeof(PetscInt), PetscDefined(HAVE_CUDA)};
+}
+
+static int Integer(const Foreign *f, size_t size) { return size == sizeof(f->wide) ? (int)f->wide : (int)f->narrow; }
+
+static PetscErrorCode GetRunning(Build *b)
+{
+  Foreign       major = {.wide = 0}, minor = {.wide = 0}, subminor = {.wide = 0}, release = {.wide = 0}, cuda = {.wide = 0}, found = {.wide = 0};
+  PetscDataType type = PETSC_DATATYPE_UNKNOWN;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDataTypeFromString("int", &type, &found.flag));
+  PetscCall(PetscDataTypeGetSize(type, &b->index));
+  PetscCall(PetscDataTypeFromString("scalar", &type, &found.flag));
+  PetscCall(PetscDataTypeGetSize(type, &b->scalar));
+  b->type = (int)type;
+  PetscCall(PetscGetVersionNumber(&major.index, &minor.index, &subminor.index, &release.index));
+  b->major   = Integer(&major, b->index);
+  b->minor   = Integer(&minor, b->index);
+  b->release = Integer(&release, b->index);
+  PetscCall(PetscHasExternalPackage("cuda", &cuda.flag));
+  b->cuda = cuda.wide != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const char *ScalarName(const Build *b)
+{
+  switch (b->type) {
+  case PETSC_DOUBLE: return "real double";
+  case PETSC_FLOAT: return "real single";
+  case PETSC_COMPLEX: return b->scalar == 8 ? "complex single" : b->scalar == 16 ? "complex double" : "complex quadruple";
+  case PETSC___FLOAT128: return "real quadruple";
+  default: return "other";
+  }
+}
+
+static PetscErrorCode Describe(const Build *b, char text[], size_t size)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(text, size, "PETSc %d.%d%s, %s scalars, %d-bit indices, %s CUDA", b->major, b->minor, b->release == 1 ? "" : " (development)", ScalarName(b), 8 * (int)b->index, b->cuda ? "with" : "without"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fails where the PETSc that runs is another than the one of the build; to be called before anything else of it. */
+PetscErrorCode SpTRSVGPUCheckPetsc(void)
+{
+  const Build build = BuiltFor();
+  Build       now;
+  char        text[2][128];
+
+  PetscFunctionBegin;
+  PetscCall(GetRunning(&now));
+  if (build.major == now.major && build.minor == now.minor && build.release == now.release && build.type == now.type && build.scalar == now.scalar && build.index == now.index && build.cuda == now.cuda) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Describe(&build, text[0], sizeof(text[0])));
+  PetscCall(Describe(&now, text[1], sizeof(text[1])));
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "sptrsvgpu %s was built for %s; this program runs %s: build sptrsvgpu again with this PETSc's PETSC_DIR", SPTRSVGPU_VERSION, text[0], text[1]);
+}
