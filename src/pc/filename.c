@@ -76,5 +76,5 @@ __attribute__((constructor)) static void CheckName(void)
   if (Found(base) || PetscOptionsCreateDefault()) return;
   if (!IsLoadedBy("-dll_append", base) && !IsLoadedBy("-dll_prepend", base)) return;
   if (MPI_Comm_rank(MPI_COMM_WORLD, &rank) || rank) return;
-  (void)fprintf(stderr, "sptrsvgpu: PETSc finds nothing to register in %s, because it looks for a function named after the file; name the file, or a link to it, libsptrsvgpu.so\n", info.dli_fname);
+  (void)fprintf(stderr, "sptrsvgpu: PETSc registers nothing from %s, because it looks for a function named after the file: name the file, or a link to it, libsptrsvgpu.so\n", info.dli_fname);
 }
