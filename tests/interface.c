@@ -327,6 +327,39 @@ static PetscErrorCode OnHost(Problem problem, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What needs a matrix of type aij, or a factorization that PETSc has not for a type, fails and leaves nothing behind. */
+static PetscErrorCode Types(void)
+{
+  static const MatType types[] = {MATSEQDENSE, MATSEQBAIJ, MATSEQBAIJ};
+  Mat                  A, B, F;
+  PC                   pc;
+
+  PetscFunctionBeginUser;
+  for (int t = 0; t < 3; t++) {
+    PetscCall(OnHost(PROBLEM_CONVECTION, &A));
+    PetscCall(MatConvert(A, types[t], MAT_INITIAL_MATRIX, &B));
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, PCSPTRSVGPU));
+    PetscCall(PCSetOperators(pc, B, B));
+    if (t == 0) PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ICC));
+    if (t == 1) PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_BMC));
+    if (t == 2) {
+      PetscCall(PCFactorSetUpMatSolverType(pc));
+      PetscCall(PCFactorGetMatrix(pc, &F));
+      PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "serial"));
+    }
+    CheckFails(t == 0 ? PETSC_ERR_MISSING_FACTOR : PETSC_ERR_SUP, PCSetUp(pc));
+    PetscCall(PCReset(pc));
+    PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ILU));
+    PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_NATURAL));
+    PetscCall(CheckAnew("after a failure for the type", pc, A));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Another matrix in the place of the one that there was, which PETSc may take for the same pattern; and PCs that go after what they cannot factor. */
 static PetscErrorCode Replaced(void)
 {
@@ -392,6 +425,7 @@ int main(int argc, char **args)
   PetscCall(Prefixes());
   PetscCall(Patterns());
   PetscCall(Replaced());
+  PetscCall(Types());
   PetscCall(PetscFinalize());
   return 0;
 }

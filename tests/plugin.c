@@ -55,7 +55,9 @@ static void Start(const char what[], const char self[], const char environment[]
   const char *path = getenv("LD_LIBRARY_PATH");
   FILE       *pipe;
 
-  (void)snprintf(command, sizeof(command), "env -i PATH=\"$PATH\" HOME=\"$HOME\" LD_LIBRARY_PATH=\"%s\" %s %s -child -options_left 0 %s 2>&1", path ? path : "", environment, self, options);
+  (void)snprintf(command, sizeof(command),
+                 "env -i PATH=\"$PATH\" HOME=\"$HOME\" LD_LIBRARY_PATH=\"%s\" %s %s -child -options_left 0 %s 2>&1",
+                 path ? path : "", environment, self, options);
   (void)fflush(stdout);
   pipe = popen(command, "r");
   while (pipe && fgets(line, sizeof(line), pipe)) {
@@ -70,7 +72,8 @@ static void Start(const char what[], const char self[], const char environment[]
 
 int main(int argc, char **args)
 {
-  static const char *const names[] = {"libsptrsvgpu.so", "libsptrsvgpu.so.0", "libsptrsvgpu.so.0.1.0", "sptrsvgpu.so", "libother.so", "libsptrsvgpu-0.so", "libsptrsvgpu2.so.0"};
+  static const char *const names[] = {"libsptrsvgpu.so", "libsptrsvgpu.so.0", "libsptrsvgpu.so.0.1.0", "sptrsvgpu.so",
+                                      "libother.so",     "libsptrsvgpu-0.so", "libsptrsvgpu2.so.0"};
   const char *library = getenv("SPTRSV_LIB");
   char        folder[] = "/tmp/plugin-XXXXXX", path[PETSC_MAX_PATH_LEN], text[2 * PETSC_MAX_PATH_LEN];
 

@@ -76,7 +76,9 @@ static PetscErrorCode Solves(const char when[], KSP ksp[])
     PetscCall(KSPGetConvergedReason(ksp[k], &reason[k]));
     PetscCall(KSPGetPC(ksp[k], &pc[k]));
   }
-  if (n[0] != n[1] || reason[0] != reason[1]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " iterations, %s; should be %" PetscInt_FMT ", %s\n", when, n[0], KSPConvergedReasons[reason[0]], n[1], KSPConvergedReasons[reason[1]]));
+  if (n[0] != n[1] || reason[0] != reason[1])
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " iterations, %s; should be %" PetscInt_FMT ", %s\n",
+                          when, n[0], KSPConvergedReasons[reason[0]], n[1], KSPConvergedReasons[reason[1]]));
   PetscCall(Compare(when, "KSPSolve", x[0], x[1]));
   if (reason[1] > 0) {
     for (int k = 0; k < 2; k++) PetscCall(PCApply(pc[k], b, x[k]));

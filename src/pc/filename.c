@@ -1,9 +1,10 @@
 /*
    What depends on the files of the process: the name of this one, and which PETSc it is linked with.
 
-   PETSc derives the name of a plugin's hook from the name of its file, as it is given to -dll_append, without following links. In a file of another name it
-   finds no hook and goes on in silence, so this says why nothing is registered. It does not register: while a library is loaded an error could not be
-   returned to PETSc, and what registers may load further libraries, for which the loader's lock is held.
+   PETSc derives the name of a plugin's hook from the name of its file, as it is given to -dll_append, without following
+   links. In a file of another name PETSc finds no hook and goes on in silence; so this says why nothing is registered.
+   It does not register: while a library is loaded no error can be returned to PETSc, and registration may load further
+   libraries, for which the loader's lock is held.
 */
 #define PETSC_DESIRE_FEATURE_TEST_MACROS /* dladdr() */
 #include <sptrsvgpu.h>
@@ -14,10 +15,14 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUNotInitialized(void);
 /* Not by PetscError(): a PETSc that is not initialized cannot print. */
 PetscErrorCode SpTRSVGPUNotInitialized(void)
 {
-  Dl_info info;
+  Dl_info     info;
+  const char *name = dladdr((void *)PetscGetVersionNumber, &info) && info.dli_fname ? info.dli_fname : "unknown";
 
-  (void)fprintf(stderr, "sptrsvgpu: the PETSc that this library is linked with (%s) is not initialized: call SpTRSVGPURegister() after PetscInitialize(), or, where the program runs another copy of PETSc, build sptrsvgpu with that one's PETSC_DIR\n",
-                dladdr((void *)PetscGetVersionNumber, &info) && info.dli_fname ? info.dli_fname : "unknown");
+  (void)fprintf(stderr,
+                "sptrsvgpu: the PETSc that this library is linked with (%s) is not initialized: call "
+                "SpTRSVGPURegister() after PetscInitialize(), or, where the program runs another copy of PETSc, build "
+                "sptrsvgpu with that one's PETSC_DIR\n",
+                name);
   return PETSC_ERR_LIB;
 }
 
@@ -63,7 +68,8 @@ static PetscBool IsLoadedBy(const char *option, const char *base)
   return loaded;
 }
 
-/* Runs when the file is loaded. A program that links it has not initialized MPI then; one that opens it by itself has not named it in an option. */
+/* Runs when the file is loaded. A program that links it has not initialized MPI then; one that opens it by itself has not
+   named it in an option. */
 __attribute__((constructor)) static void CheckName(void)
 {
   Dl_info     info;
@@ -76,5 +82,8 @@ __attribute__((constructor)) static void CheckName(void)
   if (Found(base) || PetscOptionsCreateDefault()) return;
   if (!IsLoadedBy("-dll_append", base) && !IsLoadedBy("-dll_prepend", base)) return;
   if (MPI_Comm_rank(MPI_COMM_WORLD, &rank) || rank) return;
-  (void)fprintf(stderr, "sptrsvgpu: PETSc registers nothing from %s, because it looks for a function named after the file: name the file, or a link to it, libsptrsvgpu.so\n", info.dli_fname);
+  (void)fprintf(stderr,
+                "sptrsvgpu: PETSc registers nothing from %s, because it looks for a function named after the file: name "
+                "the file, or a link to it, libsptrsvgpu.so\n",
+                info.dli_fname);
 }

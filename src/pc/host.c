@@ -86,7 +86,9 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
 
   PetscFunctionBegin;
   PetscCall(MatGetFactorAvailable(local, MATSOLVERPETSC, s->kind, &available));
-  PetscCheck(available, PETSC_COMM_SELF, PETSC_ERR_MISSING_FACTOR, "PETSc has no %s factorization of matrices of type %s; -pc_sptrsvgpu_factor, or the type of the PC, chooses between ilu and icc", s->kind == MAT_FACTOR_ICC ? "ICC" : "ILU", ((PetscObject)local)->type_name);
+  PetscCheck(available, PETSC_COMM_SELF, PETSC_ERR_MISSING_FACTOR,
+             "PETSc has no %s factorization of matrices of type %s; -pc_sptrsvgpu_factor chooses between ilu and icc",
+             s->kind == MAT_FACTOR_ICC ? "ICC" : "ILU", ((PetscObject)local)->type_name);
   if (s->natural && s->csr) { /* a list: a stride would make its indices anew in each numeric phase */
     PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &own[0]));
     PetscCall(ISToGeneral(own[0]));

@@ -12,8 +12,8 @@ PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVG
 PetscErrorCode SpTRSVGPUGetLocal(Mat A, Mat *local)
 {
   PetscFunctionBegin;
-  *local = A;
-  if (A->ops->getdiagonalblock) PetscCall(MatGetDiagonalBlock(A, local)); /* without it there is one rank, or, for constantdiagonal, a factor of all */
+  *local = A; /* of one rank, or a constantdiagonal, whose factor is of all ranks */
+  if (A->ops->getdiagonalblock) PetscCall(MatGetDiagonalBlock(A, local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,7 +130,9 @@ static PetscErrorCode CheckSettings(Mat F, Mat local)
   for (int f = 0; f < 2; f++) {
     const TrsvAlgorithm *a = s->settings.algorithm[f];
 
-    PetscCheck(!a || s->csr, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Algorithm %s needs a matrix of type aij, not %s: use -mat_type aij or MatConvert(), or leave the choice to auto", a ? TrsvAlgorithmName(a) : "", ((PetscObject)local)->type_name);
+    PetscCheck(!a || s->csr, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
+               "Algorithm %s needs a matrix of type aij, not %s: use -mat_type aij or MatConvert(), or leave the choice to auto",
+               a ? TrsvAlgorithmName(a) : "", ((PetscObject)local)->type_name);
     PetscCheck(!a || TrsvAlgorithmMemory(a) == s->home, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Algorithm %s runs on %s, but the matrix lives on %s%s", a ? TrsvAlgorithmName(a) : "", s->home == TRSV_HOST ? "a GPU" : "the host", s->home == TRSV_HOST ? "the host" : "a GPU",
                s->home == TRSV_HOST ? "; use -mat_type aijcusparse on a machine with a GPU, or leave the choice to auto" : "");
   }
@@ -190,7 +192,9 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &s->csr));
   PetscCall(CheckSettings(F, local));
   s->named = (PetscBool)(s->home == TRSV_HOST && (s->settings.algorithm[SPTRSVGPU_LOWER] || s->settings.algorithm[SPTRSVGPU_UPPER]));
-  if (s->home == TRSV_HOST && !s->named && s->settings.select != SPTRSVGPU_SELECT_MODEL) PetscCall(PetscInfo(F, "Selection %s is not used: the matrix is on the host, the solves are PETSc's own\n", SpTRSVGPUSelects[s->settings.select]));
+  if (s->home == TRSV_HOST && !s->named && s->settings.select != SPTRSVGPU_SELECT_MODEL)
+    PetscCall(PetscInfo(F, "Selection %s is not used: the matrix is on the host, the solves are PETSc's own\n",
+                        SpTRSVGPUSelects[s->settings.select]));
   PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SpTRSVGPUPermutationSet(F, local, row, column, &r, &c));
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
@@ -279,7 +283,8 @@ static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
   PetscCheck(matrix.nz_used == s->nonzeros, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has %.0f nonzeros, but had %.0f in the symbolic phase: another pattern needs another symbolic phase", matrix.nz_used, s->nonzeros);
   PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cusparse));
-  if (cusparse && s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
+  if (cusparse && s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
+    info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(MatBoundToCPU(local, &bound));
   if (s->factor && bound) PetscCall(LeaveDevice(s, local, &info));
   PetscCheck(s->factor || s->host, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The symbolic phase on the host failed; call it again");
@@ -329,19 +334,22 @@ static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorIn
 static PetscErrorCode CheckType(Mat A)
 {
   static const char *const devices[] = {"cusparse", "cuda", "hip", "kokkos", "viennacl"};
-  PetscBool                ours;
+  const char *const        type   = ((PetscObject)A)->type_name;
   const char              *device = NULL;
+  PetscBool                ours;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &ours, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(devices) && !device && !ours; i++) device = strstr(((PetscObject)A)->type_name, devices[i]);
-  PetscCheck(!device, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Solver type %s does not take matrices of type %s; use -mat_type aij%s, or MatConvert()", MATSOLVERSPTRSVGPU, ((PetscObject)A)->type_name, PetscDefined(HAVE_CUDA) ? ", or aijcusparse on a machine with a GPU" : "");
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(devices) && !device && !ours; i++) device = strstr(type, devices[i]);
+  PetscCheck(!device, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "Solver type %s does not take matrices of type %s; use -mat_type aij%s, or MatConvert()", MATSOLVERSPTRSVGPU,
+             type, PetscDefined(HAVE_CUDA) ? ", or aijcusparse on a machine with a GPU" : "");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*MC
-   MATSOLVERSPTRSVGPU = "sptrsvgpu" - ILU and ICC whose triangular solves run on a GPU, where the matrix is there, of type `MATAIJCUSPARSE`; for matrices of the host, of
-   every type that PETSc's ILU and ICC take, factorisation and solves are PETSc's own
+   MATSOLVERSPTRSVGPU = "sptrsvgpu" - ILU and ICC whose triangular solves run on a GPU for matrices of type
+   `MATAIJCUSPARSE`; for matrices of the host, of every type that PETSc's ILU and ICC take, all of it is PETSc's own
 
    Options Database Keys:
 +  -pc_factor_mat_solver_type sptrsvgpu - for `PCILU` and `PCICC`; `PCSPTRSVGPU` presets it

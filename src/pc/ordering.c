@@ -27,8 +27,12 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
   TrsvError          error;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)local, &aij, MATSEQAIJ, MATMPIAIJ, "")); /* PETSc orders the blocks of other types */
-  PetscCheck(aij, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The ordering " MATORDERINGBMC " needs a matrix of type aij, not %s; use -mat_type aij or MatConvert(), or another ordering", ((PetscObject)local)->type_name);
+  /* of other types PETSc orders blocks, or nothing */
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)local, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCheck(aij, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "The ordering " MATORDERINGBMC
+             " needs a matrix of type aij, not %s; use -mat_type aij or MatConvert(), or another ordering",
+             ((PetscObject)local)->type_name);
   PetscCall(SpTRSVGPUOrderingSize(A, &size));
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);

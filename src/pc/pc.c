@@ -87,7 +87,7 @@ static PetscErrorCode PCReset_SpTRSVGPU(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ICC if the matrix is known to be SPD, else ILU; or, where PETSc has but one of them for matrices of the type, that one. */
+/* ICC if the matrix is known to be SPD, else ILU; or, where PETSc has but one of them for the matrix's type, that one. */
 static PetscErrorCode KindByMatrix(Mat A, PetscBool ours, PC_SpTRSVGPU *p)
 {
   static const MatFactorType kinds[] = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
@@ -284,7 +284,7 @@ static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, PetscOptionItems PetscOp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's view, which prints the MatOrderingType that it has been given: while it does, the order that has been made here. */
+/* PETSc's view prints the MatOrderingType that PETSc knows: for as long as that takes, it is the order made here. */
 static PetscErrorCode ViewPetsc(PC pc, const PC_SpTRSVGPU *p, PetscViewer viewer)
 {
   const Mat       F      = Factor(pc, p);
@@ -315,7 +315,10 @@ static PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
   F = Factor(pc, p);
   if (ascii) {
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-    if (F) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s factorization%s%s\n", F->factortype == MAT_FACTOR_ICC ? "incomplete Cholesky" : "incomplete LU", p->asked == MAT_FACTOR_NONE ? ", " : "", p->asked == MAT_FACTOR_NONE ? p->why : ""));
+    if (F)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  %s factorization%s%s\n",
+                                       F->factortype == MAT_FACTOR_ICC ? "incomplete Cholesky" : "incomplete LU",
+                                       p->asked == MAT_FACTOR_NONE ? ", " : "", p->asked == MAT_FACTOR_NONE ? p->why : ""));
     if (size > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  block Jacobi: one block for each of %d ranks\n", size));
     if (F && p->thread) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", ((SpTRSVGPU *)F->data)->home == TRSV_DEVICE ? "thread-level kernels preferred" : "the matrix is not on a GPU: the same as " PCSPTRSVGPU));
   }
@@ -423,8 +426,11 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
    This is PETSc's own ILU preconditioner with the solver type `MATSOLVERSPTRSVGPU`, which `PCILU`, `PCICC` and `MatGetFactor()` take as well. On
    several ranks it is block Jacobi, with one block a rank; -pc_factor_mat_ordering_type must be natural there.
 
-   For matrices of type `MATAIJ` and `MATAIJCUSPARSE`. `MAT_SHIFT_NONZERO` is honoured on both, where `PCILU` turns it into
-   `MAT_SHIFT_INBLOCKS` for the latter.
+   Matrices of type `MATAIJCUSPARSE` are solved with on the GPU. Those of any type of the host that `PCILU` or `PCICC` take
+   are factored and solved with by PETSc, as by these. Statistics, an algorithm that is named and the ordering bmc need the
+   type `MATAIJ`, or one derived from it. Where PETSc has ICC alone, as for `MATSBAIJ`, or ILU alone, as for `MATDENSE`,
+   that is the default. `MAT_SHIFT_NONZERO` holds for `MATAIJCUSPARSE`, too, where `PCILU` turns it into
+   `MAT_SHIFT_INBLOCKS`.
 
 .seealso: `PCILU`, `PCICC`, `PCSpTRSVGPUSetFactorType()`, `PCSpTRSVGPUSetOrdering()`, `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCCAPELLINI`
 M*/

@@ -23,14 +23,16 @@ static PetscErrorCode Finalize(void)
    Level: beginner
 
    Note:
-   For programs that link the library; -dll_append calls it by itself. Calls after the first do nothing.
+   For programs that link the library; -dll_append calls it by itself. Calls after the first do nothing. It is an error where the library was built for another
+   version of PETSc, other scalars or indices, or with CUDA where the PETSc that runs has none, or without.
 
 .seealso: `MatSolverTypeRegister()`, `PCRegister()`, `MatOrderingRegister()`
 @*/
 PetscErrorCode SpTRSVGPURegister(void)
 {
   /* looked up by the beginning of the type's name: derived types first */
-  static const MatType types[] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, MATSEQDENSE, MATMPIDENSE, MATCONSTANTDIAGONAL};
+  static const MatType types[] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJ,    MATMPIAIJ,   MATSEQBAIJ, MATMPIBAIJ,
+                                  MATSEQSBAIJ,       MATMPISBAIJ,       MATSEQDENSE, MATMPIDENSE, MATCONSTANTDIAGONAL};
 
   PetscFunctionBegin;
   if (registered) PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,6 +68,6 @@ PetscErrorCode SpTRSVGPURegister(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The name that PETSc derives from libsptrsvgpu.so. An error is not raised here: the PETSc that calls may be another than the one that this file is linked
-   with; see SpTRSVGPUNotInitialized(). */
+/* The name that PETSc derives from libsptrsvgpu.so. An error is only handed on: the PETSc that calls may be another copy
+   than the one that this file is linked with; see SpTRSVGPUNotInitialized(). */
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_sptrsvgpu(void) { return SpTRSVGPURegister(); }

@@ -1,8 +1,8 @@
 /*
    Whether this library was built for the PETSc that runs.
 
-   Layouts of PETSc's objects depend on its minor version, on the types of its scalars and indices, and on CUDA. A library that was built for others would
-   corrupt memory, although all functions that it calls may be there under the same names.
+   Layouts of PETSc's objects depend on its minor version, on the types of its scalars and indices, and on CUDA. A
+   library that was built for others would corrupt memory, although PETSc has all the functions that it calls.
 */
 #include <sptrsvgpu.h>
 
@@ -10,13 +10,13 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUCheckPetsc(void);
 
 /* A PETSc, as far as layouts depend on it. */
 typedef struct {
-  int    major, minor, release; /* release: 1, or 0 for a development version */
+  int    major, minor, release; /* release: 1, or another number for a development version */
   int    type;                  /* PetscDataType of PetscScalar */
-  size_t scalar, index;         /* bytes */
+  size_t scalar, index;         /* bytes of PetscScalar and PetscInt */
   int    cuda;
 } Build;
 
-/* What a PETSc that runs writes a PetscInt or a PetscBool to: either may have another size there than here. */
+/* Takes a PetscInt or a PetscBool from the PETSc that runs, which may have another size there than here. */
 typedef union {
   int        narrow;
   PetscInt64 wide;
@@ -26,14 +26,24 @@ typedef union {
 
 static Build BuiltFor(void)
 {
-  return (Build){PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_RELEASE, (int)PETSC_SCALAR, sizeof(PetscScalar), sizeof(PetscInt), PetscDefined(HAVE_CUDA)};
+  Build b;
+
+  b.major   = PETSC_VERSION_MAJOR;
+  b.minor   = PETSC_VERSION_MINOR;
+  b.release = PETSC_VERSION_RELEASE;
+  b.type    = (int)PETSC_SCALAR;
+  b.scalar  = sizeof(PetscScalar);
+  b.index   = sizeof(PetscInt);
+  b.cuda    = PetscDefined(HAVE_CUDA);
+  return b;
 }
 
-static int Integer(const Foreign *f, size_t size) { return size == sizeof(f->wide) ? (int)f->wide : (int)f->narrow; }
+static int Integer(const Foreign *f, size_t size) { return size == sizeof(f->wide) ? (int)f->wide : f->narrow; }
 
 static PetscErrorCode GetRunning(Build *b)
 {
-  Foreign       major = {.wide = 0}, minor = {.wide = 0}, subminor = {.wide = 0}, release = {.wide = 0}, cuda = {.wide = 0}, found = {.wide = 0};
+  Foreign       major = {.wide = 0}, minor = {.wide = 0}, subminor = {.wide = 0}, release = {.wide = 0};
+  Foreign       cuda = {.wide = 0}, found = {.wide = 0};
   PetscDataType type = PETSC_DATATYPE_UNKNOWN;
 
   PetscFunctionBegin;
@@ -51,6 +61,12 @@ static PetscErrorCode GetRunning(Build *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool AreEqual(const Build *a, const Build *b)
+{
+  if (a->major != b->major || a->minor != b->minor || a->release != b->release) return PETSC_FALSE;
+  return (PetscBool)(a->type == b->type && a->scalar == b->scalar && a->index == b->index && a->cuda == b->cuda);
+}
+
 static const char *ScalarName(const Build *b)
 {
   switch (b->type) {
@@ -64,8 +80,11 @@ static const char *ScalarName(const Build *b)
 
 static PetscErrorCode Describe(const Build *b, char text[], size_t size)
 {
+  const char *development = b->release == 1 ? "" : " (development)", *cuda = b->cuda ? "with" : "without";
+
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(text, size, "PETSc %d.%d%s, %s scalars, %d-bit indices, %s CUDA", b->major, b->minor, b->release == 1 ? "" : " (development)", ScalarName(b), 8 * (int)b->index, b->cuda ? "with" : "without"));
+  PetscCall(PetscSNPrintf(text, size, "PETSc %d.%d%s, %s scalars, %d-bit indices, %s CUDA", b->major, b->minor,
+                          development, ScalarName(b), 8 * (int)b->index, cuda));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -78,8 +97,10 @@ PetscErrorCode SpTRSVGPUCheckPetsc(void)
 
   PetscFunctionBegin;
   PetscCall(GetRunning(&now));
-  if (build.major == now.major && build.minor == now.minor && build.release == now.release && build.type == now.type && build.scalar == now.scalar && build.index == now.index && build.cuda == now.cuda) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Describe(&build, text[0], sizeof(text[0])));
   PetscCall(Describe(&now, text[1], sizeof(text[1])));
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "sptrsvgpu %s was built for %s; this program runs %s: build sptrsvgpu again with this PETSc's PETSC_DIR", SPTRSVGPU_VERSION, text[0], text[1]);
+  PetscCheck(AreEqual(&build, &now), PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "sptrsvgpu %s was built for %s; this program runs %s: build sptrsvgpu again with this PETSc's PETSC_DIR",
+             SPTRSVGPU_VERSION, text[0], text[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,13 +14,25 @@ static PetscErrorCode ViewStatistics(PetscViewer viewer, const char *name, const
 /* Settings as they are shown: where they are chunk's, which are letters with numbers, by names. */
 static PetscErrorCode NameSettings(const char settings[], char line[], size_t size)
 {
-  const char *chunk = strchr(settings, 'P');
-  int         s[9];
+  static const char        letters[] = "PKWNRSLCD";
+  static const char *const names[]   = {"chunks", "record", "width", "cluster", "ring", "stages", "import_lifetime",
+                                        "steps_l2", "steps_cluster"};
+  const char              *at        = strchr(settings, letters[0]);
+  char                     word[64];
 
   PetscFunctionBegin;
-  if (chunk && sscanf(chunk, "P%d K%d W%d N%d R%d S%d L%d C%d D%d", &s[0], &s[1], &s[2], &s[3], &s[4], &s[5], &s[6], &s[7], &s[8]) == 9) {
-    PetscCall(PetscSNPrintf(line, size, "%.*schunks=%d record=%d width=%d cluster=%d ring=%d stages=%d import_lifetime=%d steps_l2=%d steps_cluster=%d", (int)(chunk - settings), settings, s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8]));
-  } else PetscCall(PetscStrncpy(line, settings, size));
+  PetscCall(PetscStrncpy(line, settings, size));
+  if (!at || at[1] < '0' || at[1] > '9') PetscFunctionReturn(PETSC_SUCCESS);
+  line[at - settings] = 0;
+  for (int i = 0; letters[i] && *at == letters[i]; i++) {
+    char      *end;
+    const long value = strtol(at + 1, &end, 10);
+
+    PetscCall(PetscSNPrintf(word, sizeof(word), "%s%s=%ld", i ? " " : "", names[i], value));
+    PetscCall(PetscStrlcat(line, word, size));
+    at = end + strspn(end, " ");
+  }
+  PetscCall(PetscStrlcat(line, at, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -38,7 +50,8 @@ static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const Trs
     const TrsvTried *t = &m->tried[i];
 
     PetscCall(NameSettings(t->settings, line, sizeof(line)));
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "      %.4g ms %s%s%s%s\n", 1e3 * t->seconds, TrsvAlgorithmName(t->algorithm), *line ? " " : "", line, t->wrong ? ", rejected: wrong" : i == m->chosen ? ", chosen" : ""));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "      %.4g ms %s%s%s%s\n", 1e3 * t->seconds,
+                                                 TrsvAlgorithmName(t->algorithm), *line ? " " : "", line, t->wrong ? ", rejected: wrong" : i == m->chosen ? ", chosen" : ""));
     if (t->wrong) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "        its backward error is %.2g\n", t->error));
   }
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    plan %.3g MB, analysis %.3g s\n", 1e-6 * (double)TrsvPlanBytes(m->plan), m->seconds));
@@ -51,9 +64,12 @@ static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
   SpTRSVGPUTriangles t;
 
   PetscFunctionBegin;
-  if (s->settings.select != SPTRSVGPU_SELECT_MODEL) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  selection %s not used: the matrix is on the host, the solves are PETSc's own\n", SpTRSVGPUSelects[s->settings.select]));
+  if (s->settings.select != SPTRSVGPU_SELECT_MODEL)
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  selection %s not used: the matrix is on the host, the solves are PETSc's own\n",
+                                                 SpTRSVGPUSelects[s->settings.select]));
   if (!s->csr) {
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  algorithm %s: PETSc's own, the matrix is on the host; no statistics of L and U, which need a matrix of type aij\n", MATSOLVERPETSC));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  algorithm %s: PETSc's own, the matrix is on the host\n", MATSOLVERPETSC));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  no statistics of L and U: these need a matrix of type aij\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_TRUE, &t));
@@ -155,7 +171,11 @@ PetscErrorCode SpTRSVGPUViewFromOptions(Mat F)
     PetscCall(PetscViewerPushFormat(viewer, format == PETSC_VIEWER_ASCII_INFO_DETAIL ? format : PETSC_VIEWER_ASCII_INFO));
     PetscCall(MatView(F, viewer));
     PetscCall(PetscViewerPopFormat(viewer));
-  } else PetscCall(PetscFPrintf(PetscObjectComm((PetscObject)F), PETSC_STDERR, "-mat_sptrsvgpu_view: a factor is shown as text alone, not by a viewer of type %s\n", ((PetscObject)viewer)->type_name));
+  } else {
+    PetscCall(PetscFPrintf(PetscObjectComm((PetscObject)F), PETSC_STDERR,
+                           "-mat_sptrsvgpu_view: a factor is shown as text alone, not by a viewer of type %s\n",
+                           ((PetscObject)viewer)->type_name));
+  }
   PetscCall(PetscViewerDestroy(&viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
