@@ -331,10 +331,18 @@ static PetscErrorCode OnHost(Problem problem, Mat *A)
 static PetscErrorCode Types(void)
 {
   static const MatType types[] = {MATSEQDENSE, MATSEQBAIJ, MATSEQBAIJ};
+  static const MatType devices[] = {"seqaijkokkos", "seqaijhipsparse", "seqaijviennacl", "seqdensecuda"};
   Mat                  A, B, F;
   PC                   pc;
 
   PetscFunctionBeginUser;
+  for (int t = 0; t < 4; t++) { /* by name: this PETSc need not have them */
+    PetscCall(OnHost(PROBLEM_CONVECTION, &A));
+    PetscCall(PetscObjectChangeTypeName((PetscObject)A, devices[t]));
+    CheckFails(PETSC_ERR_SUP, MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
+    PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATSEQAIJ));
+    PetscCall(MatDestroy(&A));
+  }
   for (int t = 0; t < 3; t++) {
     PetscCall(OnHost(PROBLEM_CONVECTION, &A));
     PetscCall(MatConvert(A, types[t], MAT_INITIAL_MATRIX, &B));

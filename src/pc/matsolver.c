@@ -130,11 +130,11 @@ static PetscErrorCode CheckSettings(Mat F, Mat local)
   for (int f = 0; f < 2; f++) {
     const TrsvAlgorithm *a = s->settings.algorithm[f];
 
+    PetscCheck(!a || TrsvAlgorithmMemory(a) == s->home, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Algorithm %s runs on %s, but the matrix lives on %s%s", a ? TrsvAlgorithmName(a) : "", s->home == TRSV_HOST ? "a GPU" : "the host", s->home == TRSV_HOST ? "the host" : "a GPU",
+               s->home == TRSV_HOST ? "; use -mat_type aijcusparse on a machine with a GPU, or leave the choice to auto" : "");
     PetscCheck(!a || s->csr, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
                "Algorithm %s needs a matrix of type aij, not %s: use -mat_type aij or MatConvert(), or leave the choice to auto",
                a ? TrsvAlgorithmName(a) : "", ((PetscObject)local)->type_name);
-    PetscCheck(!a || TrsvAlgorithmMemory(a) == s->home, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Algorithm %s runs on %s, but the matrix lives on %s%s", a ? TrsvAlgorithmName(a) : "", s->home == TRSV_HOST ? "a GPU" : "the host", s->home == TRSV_HOST ? "the host" : "a GPU",
-               s->home == TRSV_HOST ? "; use -mat_type aijcusparse on a machine with a GPU, or leave the choice to auto" : "");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
