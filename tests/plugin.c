@@ -90,6 +90,8 @@ int main(int argc, char **args)
   }
   (void)snprintf(text, sizeof(text), "-dll_append %s/libother", folder);
   Start("without .so", args[0], "", folder, text);
+  (void)snprintf(text, sizeof(text), "-dll_prepend %s/libother.so", folder);
+  Start("before others", args[0], "", folder, text);
   (void)snprintf(text, sizeof(text), "-own %s/libother.so", folder);
   Start("opened by the program", args[0], "", folder, text);
   (void)snprintf(text, sizeof(text), "-before -own %s/libother.so", folder);

@@ -7,7 +7,7 @@ static struct {
   int         major, minor, release, index;
   size_t      boolean, scalar;
   const char *type;
-  PetscBool   cuda;
+  PetscBool   cuda, kokkos;
 } running;
 
 static void Write(void *to, size_t size, PetscInt64 value)
@@ -46,7 +46,7 @@ static PetscErrorCode FakeSize(PetscDataType type, size_t *size)
 
 static PetscErrorCode FakePackage(const char name[], PetscBool *has)
 {
-  Write(has, running.boolean, !strcmp(name, "cuda") && running.cuda);
+  Write(has, running.boolean, (!strcmp(name, "cuda") && running.cuda) || (!strcmp(name, "kokkos") && running.kokkos));
   return PETSC_SUCCESS;
 }
 
@@ -96,6 +96,7 @@ static void Same(void)
   running.type    = "double";
   running.scalar  = sizeof(PetscScalar);
   running.cuda    = PetscDefined(HAVE_CUDA);
+  running.kokkos  = (PetscBool)(PetscDefined(HAVE_DEVICE) && !running.cuda);
 }
 
 int main(int argc, char **args)
@@ -119,7 +120,13 @@ int main(int argc, char **args)
     Same();
     running.boolean = size;
     running.cuda    = (PetscBool)!running.cuda;
+    running.kokkos  = PETSC_FALSE;
     PetscCall(Check("CUDA", running.cuda ? "32-bit indices, with CUDA: build sptrsvgpu again" : "32-bit indices, without CUDA: build sptrsvgpu again"));
+    Same();
+    running.boolean = size;
+    running.kokkos  = PETSC_TRUE;
+    running.cuda    = PETSC_FALSE;
+    if (!PetscDefined(HAVE_DEVICE) || PetscDefined(HAVE_CUDA)) PetscCall(Check("Kokkos", "with a GPU package other than CUDA: "));
     Same();
     running.boolean = size;
     running.index   = 8;

@@ -68,8 +68,8 @@ static PetscBool IsLoadedBy(const char *option, const char *base)
   return loaded;
 }
 
-/* Runs when the file is loaded. A program that links it has not initialized MPI then; one that opens it by itself has not
-   named it in an option. */
+/* Runs when the file is loaded. A program that links it has not initialized MPI then; one that opens it by itself has
+   not named it in an option. */
 __attribute__((constructor)) static void CheckName(void)
 {
   Dl_info     info;
@@ -83,7 +83,7 @@ __attribute__((constructor)) static void CheckName(void)
   if (!IsLoadedBy("-dll_append", base) && !IsLoadedBy("-dll_prepend", base)) return;
   if (MPI_Comm_rank(MPI_COMM_WORLD, &rank) || rank) return;
   (void)fprintf(stderr,
-                "sptrsvgpu: PETSc registers nothing from %s, because it looks for a function named after the file: name "
-                "the file, or a link to it, libsptrsvgpu.so\n",
+                "sptrsvgpu: PETSc registers nothing from %s, because it looks for a function named after the file: "
+                "name the file, or a link to it, libsptrsvgpu.so\n",
                 info.dli_fname);
 }

@@ -1,8 +1,9 @@
 /*
    Whether this library was built for the PETSc that runs.
 
-   Layouts of PETSc's objects depend on its minor version, on the types of its scalars and indices, and on CUDA. A
-   library that was built for others would corrupt memory, although PETSc has all the functions that it calls.
+   Layouts of PETSc's objects depend on its minor version, on the types of its scalars and indices, and on CUDA or
+   another package for GPUs. A library that was built for others would corrupt memory, although PETSc has all the
+   functions that it calls.
 */
 #include <sptrsvgpu.h>
 
@@ -13,7 +14,7 @@ typedef struct {
   int    major, minor, release; /* release: 1, or another number for a development version */
   int    type;                  /* PetscDataType of PetscScalar */
   size_t scalar, index;         /* bytes of PetscScalar and PetscInt */
-  int    cuda;
+  int    cuda, device;          /* device: CUDA or another package for GPUs */
 } Build;
 
 /* Takes a PetscInt or a PetscBool from the PETSc that runs, which may have another size there than here. */
@@ -35,6 +36,7 @@ static Build BuiltFor(void)
   b.scalar  = sizeof(PetscScalar);
   b.index   = sizeof(PetscInt);
   b.cuda    = PetscDefined(HAVE_CUDA);
+  b.device  = PetscDefined(HAVE_DEVICE);
   return b;
 }
 
@@ -42,9 +44,10 @@ static int Integer(const Foreign *f, size_t size) { return size == sizeof(f->wid
 
 static PetscErrorCode GetRunning(Build *b)
 {
+  static const char *const packages[] = {"cuda", "hip", "sycl", "kokkos", "viennacl"};
   Foreign       major = {.wide = 0}, minor = {.wide = 0}, subminor = {.wide = 0}, release = {.wide = 0};
-  Foreign       cuda = {.wide = 0}, found = {.wide = 0};
-  PetscDataType type = PETSC_DATATYPE_UNKNOWN;
+  Foreign       found = {.wide = 0};
+  PetscDataType type  = PETSC_DATATYPE_UNKNOWN;
 
   PetscFunctionBegin;
   PetscCall(PetscDataTypeFromString("int", &type, &found.flag));
@@ -56,15 +59,22 @@ static PetscErrorCode GetRunning(Build *b)
   b->major   = Integer(&major, b->index);
   b->minor   = Integer(&minor, b->index);
   b->release = Integer(&release, b->index);
-  PetscCall(PetscHasExternalPackage("cuda", &cuda.flag));
-  b->cuda = cuda.wide != 0;
+  b->cuda = b->device = 0;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(packages); i++) {
+    Foreign has = {.wide = 0};
+
+    PetscCall(PetscHasExternalPackage(packages[i], &has.flag));
+    if (has.wide && !i) b->cuda = 1;
+    if (has.wide) b->device = 1;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscBool AreEqual(const Build *a, const Build *b)
 {
   if (a->major != b->major || a->minor != b->minor || a->release != b->release) return PETSC_FALSE;
-  return (PetscBool)(a->type == b->type && a->scalar == b->scalar && a->index == b->index && a->cuda == b->cuda);
+  if (a->type != b->type || a->scalar != b->scalar || a->index != b->index) return PETSC_FALSE;
+  return (PetscBool)(a->cuda == b->cuda && a->device == b->device);
 }
 
 static const char *ScalarName(const Build *b)
@@ -72,7 +82,9 @@ static const char *ScalarName(const Build *b)
   switch (b->type) {
   case PETSC_DOUBLE: return "real double";
   case PETSC_FLOAT: return "real single";
-  case PETSC_COMPLEX: return b->scalar == 8 ? "complex single" : b->scalar == 16 ? "complex double" : "complex quadruple";
+  case PETSC_COMPLEX:
+    if (b->scalar == 8) return "complex single";
+    return b->scalar == 16 ? "complex double" : "complex quadruple";
   case PETSC___FLOAT128: return "real quadruple";
   default: return "other";
   }
@@ -80,11 +92,12 @@ static const char *ScalarName(const Build *b)
 
 static PetscErrorCode Describe(const Build *b, char text[], size_t size)
 {
-  const char *development = b->release == 1 ? "" : " (development)", *cuda = b->cuda ? "with" : "without";
+  const char *development = b->release == 1 ? "" : " (development)";
+  const char *device      = b->cuda ? "with CUDA" : b->device ? "with a GPU package other than CUDA" : "without CUDA";
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(text, size, "PETSc %d.%d%s, %s scalars, %d-bit indices, %s CUDA", b->major, b->minor,
-                          development, ScalarName(b), 8 * (int)b->index, cuda));
+  PetscCall(PetscSNPrintf(text, size, "PETSc %d.%d%s, %s scalars, %d-bit indices, %s", b->major, b->minor, development,
+                          ScalarName(b), 8 * (int)b->index, device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
