@@ -31,7 +31,7 @@ for file in packaging/petsc/sptrsvgpu.py packaging/spack/package.py python/sptrs
 done
 for file in packaging/conda/recipe.yaml packaging/conda/variants.yaml CITATION.cff; do
   if "$python" -c 'import yaml' 2>/dev/null; then
-    check "$file parses" "$python" -c 'import sys, yaml; assert isinstance(yaml.safe_load(open(sys.argv[1])), dict)' "$file"
+    check "$file parses" "$python" -c 'import sys, yaml; assert type(yaml.safe_load(open(sys.argv[1]))) is dict' "$file"
   else
     skip "$file parses" "$python has no module yaml"
   fi
@@ -136,12 +136,12 @@ if [ -f "$petsc/src/sys/dll/reg.c" ] && command -v patch >/dev/null; then
 else
   skip "petsc/autoload.patch applies" "no patch, or no PETSC_DIR with sources"
 fi
-if [ -f "$petsc/config/BuildSystem/config/package.py" ] && grep -q 'def addPost' "$petsc/config/BuildSystem/config/package.py"; then
-  methods() { # those that the package file calls are there
+buildsystem=$petsc/config/BuildSystem/config
+if grep -qs 'def addPost' "$buildsystem/package.py"; then
+  methods() { # those that the package file calls
     local method missing=
-    for method in addPost addMakeCheck addDefine checkSharedLibrariesEnabled cudaArchIsVersionList cudaArchList; do
-      grep -q "$method" packaging/petsc/sptrsvgpu.py || { echo "packaging/petsc/sptrsvgpu.py no longer has $method"; return 1; }
-      grep -rqs "def $method(" "$petsc"/config/BuildSystem/config/{package,base}.py "$petsc"/config/BuildSystem/config/packages/CUDA.py ||
+    for method in $(grep -oE '(add|check|cuda)[A-Za-z]+\(' packaging/petsc/sptrsvgpu.py | tr -d '(' | sort -u); do
+      grep -qs "def $method(" "$buildsystem"/{package,base}.py "$buildsystem/packages/CUDA.py" packaging/petsc/sptrsvgpu.py ||
         missing+=" $method"
     done
     [ -z "$missing" ] || { echo "PETSc's configure has no$missing"; return 1; }

@@ -10,9 +10,7 @@ class Configure(config.package.Package):
   def __init__(self, framework):
     config.package.Package.__init__(self, framework)
     self.version                = '0.1.0'
-    self.minversion             = '0.1.0'
-    self.versionname            = 'SPTRSVGPU_VERSION'
-    self.download               = ['sptrsvgpu-'+self.version+'.tar.gz'] # looked for in PETSC_DIR and --with-packages-download-dir
+    self.download               = ['sptrsvgpu-'+self.version+'.tar.gz'] # in PETSC_DIR or --with-packages-download-dir
     self.includes               = ['sptrsvgpu.h']
     self.precisions             = ['double']
     self.complex                = 0
@@ -32,7 +30,7 @@ class Configure(config.package.Package):
     if not self.cuda.found or not self.cuda.cudaArchIsVersionList(): return ''
     arch = [sm for sm in self.cuda.cudaArchList() if int(sm) >= 80]
     if not arch:
-      raise RuntimeError('sptrsvgpu needs a GPU of compute capability 8.0 or later; PETSc is configured for '+self.cuda.cudaArch)
+      raise RuntimeError('sptrsvgpu needs compute capability 8.0 or later; --with-cuda-arch is '+self.cuda.cudaArch)
     return ' CUDA_ARCH="'+' '.join(arch)+'"'
 
   def Install(self):
