@@ -89,7 +89,7 @@ check "version of CITATION.cff" same_version CITATION.cff 'version: '
 targets() { # FILE: every `make ... TARGET' of its commands: RUN, list items, indented lines
   "$python" - "$1" <<'END'
 import glob, re, shlex, sys
-known, wanted = set(), set()
+known, wanted = {"all"}, set()  # all is PETSc's
 for makefile in ("makefile", *glob.glob("*/makefile"), *glob.glob("*/*/makefile")):
     for line in open(makefile):
         if match := re.match(r"([\w .-]+):(?!=)(.*)", line):
@@ -141,7 +141,7 @@ if grep -qs 'def addPost' "$buildsystem/package.py"; then
   methods() { # those that the package file calls
     local method missing=
     for method in $(grep -oE '(add|check|cuda)[A-Za-z]+\(' packaging/petsc/sptrsvgpu.py | tr -d '(' | sort -u); do
-      grep -qs "def $method(" "$buildsystem"/{package,base}.py "$buildsystem/packages/CUDA.py" packaging/petsc/sptrsvgpu.py ||
+      grep -qs "def $method(" "$buildsystem"/{package,base,packages/CUDA}.py packaging/petsc/sptrsvgpu.py ||
         missing+=" $method"
     done
     [ -z "$missing" ] || { echo "PETSc's configure has no$missing"; return 1; }
