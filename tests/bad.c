@@ -244,10 +244,6 @@ int main(int argc, char **args)
          args: -pc_sptrsvgpu_ordering foo
          filter: Error: grep -o "Unknown option .foo. for -pc_sptrsvgpu_ordering. Available options"
       test:
-         suffix: block_size
-         args: -pc_sptrsvgpu_ordering bmc -mat_ordering_bmc_block_size {{0 -3}}
-         filter: Error: grep -o "a block has at least one row"
-      test:
          suffix: type
          args: -mat_type {{baij sbaij dense sell}}
          filter: Error: grep -o "MatSolverType sptrsvgpu does not support matrix type"

@@ -203,41 +203,14 @@ static PetscErrorCode Settings(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has it been asked for, and was there such an option? */
-static PetscErrorCode CheckUsed(const char option[])
+/* Our ordering is that of our solver type. */
+static PetscErrorCode OwnOrdering(void)
 {
-  PetscBool used;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsUsed(NULL, option + 1, &used));
-  if (!used) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s is not used\n", option));
-  PetscCall(PetscOptionsClearValue(NULL, option));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The size of blocks is an option of the PC, whoever orders. */
-static PetscErrorCode Prefixes(void)
-{
-  static const char size[] = "-a_mat_ordering_bmc_block_size";
-  Mat               A;
-  PC                pc;
+  Mat A;
+  PC  pc;
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_CONVECTION, 100, &A));
-  for (int petscs = 0; petscs < 2; petscs++) {
-    PetscCall(PetscOptionsSetValue(NULL, size, "4"));
-    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-    PetscCall(PCSetOptionsPrefix(pc, "a_"));
-    PetscCall(PCSetType(pc, PCSPTRSVGPU));
-    if (petscs) PetscCall(PCFactorSetMatOrderingType(pc, MATORDERINGBMC));
-    else PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_BMC));
-    PetscCall(PCSetOperators(pc, A, A));
-    PetscCall(PCSetUp(pc));
-    PetscCall(PCDestroy(&pc));
-    PetscCall(CheckUsed(size));
-  }
-
-  /* and our ordering is that of our solver type */
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
   PetscCall(PCSetType(pc, PCSPTRSVGPU));
   PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
@@ -388,7 +361,7 @@ int main(int argc, char **args)
   }
   PetscCall(FactorTypes());
   PetscCall(Algorithms(name));
-  PetscCall(Prefixes());
+  PetscCall(OwnOrdering());
   PetscCall(Patterns());
   PetscCall(Replaced());
   PetscCall(PetscFinalize());

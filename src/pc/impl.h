@@ -106,7 +106,6 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUCiteOrdering(void);
 PETSC_INTERN void           SpTRSVGPUCitationsForget(void);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
 PETSC_INTERN PetscErrorCode MatGetOrdering_BMC(Mat, MatOrderingType, IS *, IS *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUOrderingSize(Mat, PetscInt *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUOrderingOnHost(Mat, Mat, TrsvOrdering **);
 PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);
 PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);

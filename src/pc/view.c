@@ -6,7 +6,7 @@
 static PetscErrorCode ViewStatistics(PetscViewer viewer, const char *name, const TrsvStatistics *s)
 {
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s: %ld nonzeros, %.2f in a row (max %d, variation %.2f), mean distance %.1f\n", name, s->nnz, s->row_mean, s->row_max, s->row_variation, s->distance));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s: %ld nonzeros, %.2f in a row (max %d, variation %.2f), mean distance %.1f\n", name, s->nnz, s->row_mean, s->row_max, s->row_variation, s->mean_offset));
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    %d level sets of %.1f rows (max %d), parallel granularity %.2f\n", s->levels, s->level_mean, s->level_max, s->granularity));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
