@@ -108,6 +108,7 @@ int main(int argc, char **args)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "residual:   |b - A x| / |b| = %.1e, error %.1e\n", (double)(residual / norm), (double)error));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "time:       set-up %.3f s, solve %.3f s\n", t1 - t0, t2 - t1));
 
+  PetscCall(PetscObjectViewFromOptions((PetscObject)ksp, NULL, "-solver_view")); /* after the times, which it is no part of */
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&u));
   PetscCall(VecDestroy(&x));
