@@ -105,7 +105,7 @@ int main(int argc, char **args)
          args: -problem convection -pc_factor_mat_ordering_type {{nd rcm bmc}} -pc_factor_levels 2
       test:
          suffix: ordering_bmc
-         args: -problem {{convection random chain arrow}} -n {{1 2 33 900 4099}} -pc_factor_mat_ordering_type bmc -mat_ordering_bmc_block_size {{1 8 50}}
+         args: -problem {{convection random chain arrow}} -n {{1 2 33 900 4099}} -pc_factor_mat_ordering_type bmc
       test:
          suffix: ordering_bmc_reuse
          args: -problem convection -pc_factor_mat_ordering_type bmc -pc_factor_reuse_ordering
@@ -115,7 +115,7 @@ int main(int argc, char **args)
          args: -problem {{convection random chain diagonal arrow}} -n {{1 2 33 900 4099}} -ours " -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
       test:
          suffix: own_ordering_options
-         args: -problem {{convection random}} -mat_ordering_bmc_block_size {{3 50}} -pc_factor_levels {{0 2}} -ksp_type {{gmres bicg}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
+         args: -problem {{convection random}} -pc_factor_levels {{0 2}} -ksp_type {{gmres bicg}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
       test:
          suffix: own_ordering_icc
          args: -problem poisson -n {{1 1024 4096}} -ksp_type cg -pc_factor_levels {{0 1}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type icc -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
@@ -159,7 +159,7 @@ int main(int argc, char **args)
          args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -problem saddle -pc_factor_shift_type {{nonzero inblocks}} -pc_factor_shift_amount {{1e-3 0.5}}
       test:
          suffix: zeropivot
-         args: -problem chain -pc_factor_zeropivot {{1e-12 0.9 2}}
+         args: -problem chain -pc_factor_zeropivot {{1e-12 0.9 2 -1e-3}}
       test:
          suffix: reuse
          args: -pc_factor_reuse_ordering -pc_factor_reuse_fill -pc_factor_mat_ordering_type rcm

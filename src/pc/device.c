@@ -67,7 +67,6 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
   const PetscScalar   *a;
   TrsvOrdering        *bmc   = NULL;
   TrsvOrderChoice      choice;
-  PetscInt             size;
   int                  row;
 
   PetscFunctionBegin;
@@ -75,16 +74,15 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
     *error = TrsvFactorCreate(n, i, j, s->row, TRSV_HOST, kind, TRSV_DOUBLE, &s->factor, &row);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SpTRSVGPUOrderingSize(F, &size));
   PetscCall(GetValues(local, &a));
   if (s->settings.ordering == SPTRSVGPU_ORDERING_BMC) {
-    *error = TrsvOrderBMC(n, i, j, a, TRSV_DEVICE, size, &bmc);
+    *error = TrsvOrderBMC(n, i, j, a, TRSV_DEVICE, &bmc);
     if (!*error) *error = TrsvFactorCreate(n, i, j, bmc->order, TRSV_DEVICE, kind, TRSV_DOUBLE, &s->factor, &row);
     s->bmc = (PetscBool)!*error;
   } else {
     const TrsvAlgorithm *thread = s->settings.thread ? TrsvAlgorithmFind("thread") : NULL, *lower = s->settings.algorithm[SPTRSVGPU_LOWER], *upper = s->settings.algorithm[SPTRSVGPU_UPPER];
 
-    *error = TrsvFactorCreateOrdered(n, i, j, a, kind, TRSV_DOUBLE, size, lower ? lower : thread, upper ? upper : thread, &s->factor, &row, &choice);
+    *error = TrsvFactorCreateOrdered(n, i, j, a, kind, TRSV_DOUBLE, lower ? lower : thread, upper ? upper : thread, &s->factor, &row, &choice);
     if (!*error) {
       s->bmc          = (PetscBool)choice.bmc;
       s->iteration[0] = choice.natural.solves + choice.rest;

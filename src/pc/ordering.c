@@ -3,36 +3,27 @@
 */
 #include "impl.h"
 
-/* What the user asks for, 0 for nothing. A: the factor; or, where PETSc orders, the matrix, to which a PC lends its prefix for its factors. */
-PetscErrorCode SpTRSVGPUOrderingSize(Mat A, PetscInt *size)
-{
-  PetscBool set;
-
-  PetscFunctionBegin;
-  *size = 0;
-  PetscOptionsBegin(PetscObjectComm((PetscObject)A), A->factorprefix ? A->factorprefix : ((PetscObject)A)->prefix, "Multicolour ordering", "Mat"); /* with a title of its own, or -help would take it for printed */
-  PetscCall(PetscOptionsInt("-mat_ordering_bmc_block_size", "Rows of a block, for the algebraic block multicolour ordering; not given, there are no blocks", "MatGetOrdering", *size, size, &set));
-  PetscOptionsEnd();
-  PetscCheck(!set || *size > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_ordering_bmc_block_size %" PetscInt_FMT ": a block has at least one row", *size);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The ordering of this rank's part; A as above. */
+/* The ordering of this rank's part. */
 PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering)
 {
   const PetscInt    *i, *j;
   const PetscScalar *a = NULL;
-  PetscInt           n, size;
-  PetscBool          done, valued;
+  PetscInt           n;
+  PetscBool          done, valued, aij;
   TrsvError          error;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUOrderingSize(A, &size));
+  /* of other types PETSc orders blocks, or nothing */
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)local, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCheck(aij, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "The ordering " MATORDERINGBMC
+             " needs a matrix of type aij, not %s; use -mat_type aij or MatConvert(), or another ordering",
+             ((PetscObject)local)->type_name);
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &valued)); /* for others, the rows just seen need not be of the values */
   if (valued) PetscCall(MatSeqAIJGetArrayRead(local, &a));
-  error = TrsvOrderBMC(n, i, j, a, TRSV_HOST, size, ordering);
+  error = TrsvOrderBMC(n, i, j, a, TRSV_HOST, ordering);
   if (valued) PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
   PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCallTrsv(error);
@@ -42,10 +33,7 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
 
 /*MC
    MATORDERINGBMC = "bmc" - multicolour: rows by colours of which no two touch, but in small blocks, and inside a colour as they were; colours that rise and fall in turn
-   along the matrix's own order, or those of small blocks of rows
-
-   Options Database Key:
-.  -mat_ordering_bmc_block_size <size> - rows of a block, for the algebraic block multicolour ordering; not given, there are no blocks
+   along the matrix's own order
 
    Level: intermediate
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 #include <vector>
-#include "ag_model.h"
+#include "papers/ag/ag_model.h"
 #include "measure.cuh"
 
 static FILE *json;

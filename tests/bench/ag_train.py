@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The learned model of the algorithm `ag`, trained on results/ag.jsonl (tests/bench/ag.cu): AG-SpTRSV (ACM TACO 21(4), 2024), Section 4.5.
 
-    ag_train.py    writes src/kernels/ag_weights.h, tests/kernels/ag_cases.h and results/ag_model.json
+    ag_train.py    writes src/kernels/papers/ag/ag_weights.h, tests/kernels/ag_cases.h and results/ag_model.json
 
 Needs numpy and scikit-learn; neither the build nor the tests do. Matrices, both triangles of each together, are split 70 to 30 by the hash of their
 names. Weights are those trained on the 70; how good they are is told of the 30. The strength of the regularisation is chosen by cross-validation
@@ -92,7 +92,7 @@ def main():
         f.write("\n")
 
     net = model.net
-    with open(os.path.join(ROOT, "src", "kernels", "ag_weights.h"), "w") as f:
+    with open(os.path.join(ROOT, "src", "kernels", "papers", "ag", "ag_weights.h"), "w") as f:
         f.write("/*\n   The weights of ag's learned model, made by tests/bench/ag_train.py from results/ag.jsonl, whose SHA-256 is\n"
                 f"   {digest}.\n*/\n")
         f.write("#ifndef TRSV_AG_WEIGHTS_H\n#define TRSV_AG_WEIGHTS_H\n\n")

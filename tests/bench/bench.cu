@@ -12,7 +12,7 @@
    the bound or bits differ.
 */
 #include <cusparse.h>
-#include "impl.h"
+#include "trsv.h"
 #include "measure.cuh"
 
 /* What is measured: an algorithm, with settings or "". */
@@ -134,7 +134,7 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   const TrsvAlgorithm *selected = o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL, why, sizeof(why)) : nullptr, *cusparse = TrsvAlgorithmFind("cusparse");
   const double         budget = own ? 0 : o.budget, cpu = c.Serial(b, x);
   Result               base;
-  Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, s.distance, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+  Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, s.mean_offset, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
 
   if (budget > 0) (void)Solves(c, b, {cusparse, ""}, 0, budget, o, &base, setting, sizeof(setting));
   subject.cusparse_ms          = base.ms;
@@ -226,7 +226,7 @@ template <class T> static void Pairs(const char *name, bool real, const Triangle
   TrsvAnalysisDestroy(&analysis[0]);
   TrsvAnalysisDestroy(&analysis[1]);
   const double cpu = L.Serial(b, y) + U.Serial(y, x);
-  Subject      subject = {name, "pair", "seeded", real, s[0].rows, s[0].levels + s[1].levels, s[0].nnz + s[1].nnz, s[0].granularity, s[0].distance, CsrBytes(s[0], o) + CsrBytes(s[1], o), cpu, Floor(s[0], o) + Floor(s[1], o), -1, -1, std::max(Bound(s[0], o), Bound(s[1], o)), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+  Subject      subject = {name, "pair", "seeded", real, s[0].rows, s[0].levels + s[1].levels, s[0].nnz + s[1].nnz, s[0].granularity, s[0].mean_offset, CsrBytes(s[0], o) + CsrBytes(s[1], o), cpu, Floor(s[0], o) + Floor(s[1], o), -1, -1, std::max(Bound(s[0], o), Bound(s[1], o)), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
   Result       base = Pair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
 
   subject.cusparse_ms          = base.ms;
@@ -362,7 +362,7 @@ int main(int count, char **args)
   if (o.candidates.empty())
     for (int k = 0; (a = TrsvAlgorithmGet(k)); k++)
       if (TrsvAlgorithmMemory(a) == TRSV_DEVICE) o.candidates.push_back({a, ""});
-  if (o.budget <= 0) TrsvDeviceApart();
+  if (o.budget <= 0) TrsvDisablePool();
   o.bandwidth = MeasureBandwidth();
   printf("copy bandwidth %.2f TB/s; * marks what auto selects\n", 1e-9 * o.bandwidth);
   if (o.budget > 0) PrintCosts();

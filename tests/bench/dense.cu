@@ -9,7 +9,8 @@
    One JSON object a line is appended to FILE. Exit status 1 where an error of ours is over the bound or bits differ.
 */
 #include <cublas_v2.h>
-#include "impl.h"
+#include "papers/dense/dense.h"
+#include "trsv.h"
 #include "measure.cuh"
 
 /* in [0, 1), by place */

@@ -217,13 +217,13 @@ void Reorder(const int *place, Matrix *M)
   FromEntries(rows, rows, valued, &e, M);
 }
 
-/* In multicolour order, block multicolour where a size is given. */
-static int Order(int size, Matrix *M)
+/* In multicolour order */
+static int Order(Matrix *M)
 {
   TrsvOrdering *o;
   int          *place;
 
-  if (M->rows != M->cols || TrsvOrderBMC(M->rows, M->offsets, M->columns, M->values, TRSV_HOST, size, &o)) {
+  if (M->rows != M->cols || TrsvOrderBMC(M->rows, M->offsets, M->columns, M->values, TRSV_HOST, &o)) {
     fprintf(stderr, "no ordering: %s\n", M->rows != M->cols ? "the matrix is not square" : TrsvErrorMessage());
     return -1;
   }
@@ -237,11 +237,10 @@ static int Order(int size, Matrix *M)
 
 int MatrixMake(const char *what, Matrix *M)
 {
-  int size = 0, skip = 0;
+  const int skip = strncmp(what, "bmc:", 4) ? 0 : 4;
 
-  if (sscanf(what, "bmc:%n", &skip) < 0 || !skip) (void)sscanf(what, "bmc%d:%n", &size, &skip);
   if (Make(what + skip, M)) return -1;
-  return skip ? Order(size, M) : 0;
+  return skip ? Order(M) : 0;
 }
 
 void MatrixFree(Matrix *M)

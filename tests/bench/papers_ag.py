@@ -20,8 +20,8 @@ def lines(name):
 
 
 def schemes():
-    """The reduced space as src/kernels/ag_scheme.c has it, in words."""
-    with open(os.path.join(ROOT, "src", "kernels", "ag_scheme.c")) as f:
+    """The reduced space as src/kernels/papers/ag/ag_scheme.c has it, in words."""
+    with open(os.path.join(ROOT, "src", "kernels", "papers", "ag", "ag_scheme.c")) as f:
         rows = re.findall(r"^  \{(\d+), +(\d+), +(\w+), +(\d), AG_(\w+), +(\d+), +(\d), AG_(\w+), +(\w+) *\}", f.read(), re.M)
     out = []
     for nw, ng, sw, reorder, merge, size, balance, ws, alpha in rows:

@@ -17,16 +17,16 @@ LIMITS = (1.5, 2, 2.5, 4, 8, float("inf"))  # of a plan's memory, over the facto
 
 
 def source(name):
-    with open(os.path.join(ROOT, "src", "kernels", name)) as f:
+    with open(os.path.join(ROOT, "src", "kernels", *name.split("/"))) as f:
         return f.read()
 
 
 def constants():
     """ns of a launch, without and with clusters; ns of a step, by the dependencies of a record; seconds of a byte."""
-    settings = source("chunk_settings.cu")
+    settings = source("solve/schedule/chunk_settings.cu")
     start = [int(re.search(rf"\b{name}\s*= (\d+)", settings).group(1)) for name in ("START", "START_CLUSTER")]
     step = {int(k): int(ns) for k, ns in re.findall(r"\{(\d+), (\d+), \d+\}", re.search(r"records\[\] = \{(.*?)\};", settings).group(1))}
-    return start, step, float(re.search(r"\.byte = ([0-9.e-]+)", source("costs.c")).group(1))
+    return start, step, float(re.search(r"\.byte = ([0-9.e-]+)", source("device/costs.c")).group(1))
 
 
 def table(cases):

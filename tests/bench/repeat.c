@@ -90,10 +90,10 @@ void Run(const Repeat *r)
     SimtSchedule((unsigned)n);
 #endif
     if (r->poisoned) Need(TrsvDeviceUpload((void *)r->result[0].device, poison, r->result[0].bytes, NULL));
-    Need(TrsvDeviceFinish());
+    Need(TrsvDeviceSynchronize());
     start = TrsvSeconds();
     error = r->once(r->data);
-    if (!error) error = TrsvDeviceFinish();
+    if (!error) error = TrsvDeviceSynchronize();
     seconds[n] = TrsvSeconds() - start;
     if (!error) error = TrsvDeviceDownload(now, r->result[0].device, r->result[0].bytes, NULL);
     if (!error && r->result[1].bytes) error = TrsvDeviceDownload(now + r->result[0].bytes, r->result[1].device, r->result[1].bytes, NULL);

@@ -5,7 +5,7 @@
 #define REPEAT_H
 
 #include <stdio.h>
-#include "impl.h"
+#include "trsv.h"
 
 extern TrsvPrecision precision; /* of all that is repeated */
 extern int           wrong;     /* how often bits differed, or something failed */

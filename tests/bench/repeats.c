@@ -16,8 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "bmc.h"
-#include "factor.h"
+#include "papers/dense/dense.h"
+#include "ordering/bmc.h"
+#include "factor/factor.h"
 #include "matrices.h"
 #include "repeat.h"
 
@@ -136,9 +137,9 @@ static TrsvError OrderOnce(void *data)
   TrsvOrdering   *made;
   TrsvError       error;
 
-  TrsvCall(TrsvOrderBMC(o->rows, o->offsets, o->columns, o->values, TRSV_DEVICE, 0, &made));
+  TrsvCall(TrsvOrderBMC(o->rows, o->offsets, o->columns, o->values, TRSV_DEVICE, &made));
   error = TrsvDeviceCopy(o->order, made->order, sizeof(int) * (size_t)made->rows, NULL);
-  if (!error) error = TrsvDeviceFinish();
+  if (!error) error = TrsvDeviceSynchronize();
   TrsvOrderingDestroy(&made);
   return error;
 }
@@ -152,7 +153,7 @@ static void Orderings(const char *name, Ordering o)
   TrsvOrdering *host;
   TrsvError     error;
 
-  error = TrsvOrderByHost(o.rows, o.offsets, o.columns, o.values, 0, &host);
+  error = TrsvOrderByHost(o.rows, o.offsets, o.columns, o.values, &host);
   if (!error) error = TrsvDeviceDownload(expected, host->order, bytes, NULL);
   if (error) Refused(name, r.what, error);
   else Run(&r);
@@ -184,7 +185,7 @@ static TrsvFactor *FactorMake(const Square *A, const int *order, TrsvFactorKind 
   TrsvFactorSetLanes(lanes);
   Need(TrsvFactorCreate(A->rows, A->device_offsets, A->device_columns, order, TRSV_DEVICE, kind, precision, &f, &row));
   TrsvFactorSetLanes(0);
-  Need(TrsvFactorRoom(f, NULL)); /* where values go stays as it is from now on */
+  Need(TrsvFactorRoom(f, NULL, NULL)); /* where values go stays as it is from now on */
   return f;
 }
 

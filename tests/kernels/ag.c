@@ -2,7 +2,7 @@
    ag: schemes in words, and solves by schemes of all kinds against serial, under different schedules.
 */
 #include "ag_cases.h"
-#include "ag_model.h"
+#include "papers/ag/ag_model.h"
 #include "check.h"
 
 static void Words(void)

@@ -48,7 +48,7 @@ static void Naive(const TrsvMatrix *A)
   if (rows) {
     Expect(fabs(a->statistics.row_mean - mean) < 1e-12 * mean, "row mean");
     Expect(fabs(a->statistics.row_variation - sqrt(variance) / mean) < 1e-6, "row variation %g, not %g", a->statistics.row_variation, sqrt(variance) / mean);
-    Expect(fabs(a->statistics.chained - (double)chained / rows) < 1e-12, "%g of the rows chained, not %d", a->statistics.chained, chained);
+    Expect(fabs(a->statistics.chain_fraction - (double)chained / rows) < 1e-12, "%g of the rows chained, not %d", a->statistics.chain_fraction, chained);
     Expect(fabs(a->statistics.level_mean - (double)rows / levels) < 1e-9, "level mean");
     Expect(a->statistics.bandwidth == bandwidth && fabs(a->statistics.row_bandwidth - profile / rows) < 1e-9 * rows, "bandwidth %d, of a row %g, not %d and %g", a->statistics.bandwidth, a->statistics.row_bandwidth, bandwidth, profile / rows);
     for (int l = 0; l < levels; l++) { /* the first and the last of a set but for a tenth at either end, by counting */
@@ -62,8 +62,8 @@ static void Naive(const TrsvMatrix *A)
       }
       span += (double)size[l] * (last - first);
     }
-    Expect(fabs(a->statistics.span - span / rows) < 1e-9 * rows && a->statistics.late == 0, "span %g, not %g; late %g", a->statistics.span, span / rows, a->statistics.late);
-    Expect(fabs(a->statistics.distance - (off ? distance / off : 0)) < 1e-9, "distance %g, not %g", a->statistics.distance, off ? distance / off : 0);
+    Expect(fabs(a->statistics.level_span - span / rows) < 1e-9 * rows && a->statistics.late_per_row == 0, "span %g, not %g; late %g", a->statistics.level_span, span / rows, a->statistics.late_per_row);
+    Expect(fabs(a->statistics.mean_offset - (off ? distance / off : 0)) < 1e-9, "distance %g, not %g", a->statistics.mean_offset, off ? distance / off : 0);
   }
   /* a permutation, by level sets, rising within a set: so every row follows all it depends on */
   for (int i = 0; i < rows; i++) place[i] = -1;
@@ -177,7 +177,7 @@ static double SharedOf(int rows, int hubs)
   offsets[rows] = n;
   TrsvMatrix A = {rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
   ExpectSameAnalysis(&A);
-  if (ExpectError(TrsvAnalyse(&A, &a), TRSV_SUCCESS, "TrsvAnalyse")) shared = a->statistics.shared;
+  if (ExpectError(TrsvAnalyse(&A, &a), TRSV_SUCCESS, "TrsvAnalyse")) shared = a->statistics.hub_fraction;
   TrsvAnalysisDestroy(&a);
   free(offsets);
   free(columns);

@@ -18,7 +18,7 @@ void Begin(const char *name, ...)
   SimtDefaults();
   SimtForget();
   SimtFailAt(0, 0);
-  TrsvSetPatience(10);
+  TrsvSetTimeout(10);
 }
 
 int Expect(int ok, const char *why, ...)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "executor.h"
-#include "impl.h"
+#include "trsv.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,7 +26,7 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestRecompute(void), TestSelect(void), TestTogether(void), TestPlanes(void), TestAcross(void), TestPool(void), TestPoolMemory(void), TestEntries(void);
+void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestRecompute(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPoolMemory(void), TestEntries(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -96,7 +96,7 @@ void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTri
 
 /* bmc of a pattern, of values where they are not NULL, in blocks of a size, or 0: expects all that it has to be; returns its level sets, and its grid where
    that is not NULL. ordering_check.c */
-int CheckOrdering(int rows, const int *offsets, const int *columns, const double *values, int size, int grid[3]);
+int CheckOrdering(int rows, const int *offsets, const int *columns, const double *values, int grid[3]);
 
 /* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host; factor.c */
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);

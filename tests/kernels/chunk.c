@@ -3,7 +3,7 @@
    hands, records of every length, steps of every width.
 */
 #include "check.h"
-#include "chunk.h"
+#include "solve/chunk/chunk.h"
 
 static TrsvChunkSettings Settings(int chunks, int length, int cluster)
 {
@@ -39,7 +39,7 @@ static void Lengths(const TrsvAlgorithm *a)
 
     TrsvChunkSettingsOverride(&settings);
     plan = MakePlan(&T.view, NULL, T.offsets[cases[c].rows], a);
-    if (plan) Expect(TrsvChunkPlanSchedule(plan)->steps == cases[c].steps, "%s %d in %d chunks: %d steps in place of %d", ShapeName[cases[c].shape], cases[c].rows, cases[c].chunks, TrsvChunkPlanSchedule(plan)->steps, cases[c].steps);
+    if (plan) Expect(TrsvChunkPlanSummary(plan)->steps == cases[c].steps, "%s %d in %d chunks: %d steps in place of %d", ShapeName[cases[c].shape], cases[c].rows, cases[c].chunks, TrsvChunkPlanSummary(plan)->steps, cases[c].steps);
     TrsvPlanDestroy(&plan);
     TrsvChunkSettingsOverride(NULL);
     FreeTriangle(&T);
@@ -63,7 +63,7 @@ static void OneSchedule(const TrsvAlgorithm *a)
       TrsvPlan      *plan   = MakePlan(&T.view, NULL, T.offsets[rows], a);
 
       launches[given] = SimtLaunches() - before;
-      if (plan) settings = TrsvChunkPlanSchedule(plan)->settings;
+      if (plan) settings = TrsvChunkPlanSummary(plan)->settings;
       TrsvPlanDestroy(&plan);
       if (!settings.chunks) break;
       TrsvChunkSettingsOverride(&settings);
@@ -186,7 +186,7 @@ void TestChunk(void)
     SimtSettings.cluster = most;
     TrsvChunkSettingsOverride(&settings);
     plan = MakePlan(&T.view, NULL, T.offsets[400], a);
-    if (plan) Expect(TrsvChunkPlanSchedule(plan)->settings.cluster == most, "clusters of %d where %d is the most", TrsvChunkPlanSchedule(plan)->settings.cluster, most);
+    if (plan) Expect(TrsvChunkPlanSummary(plan)->settings.cluster == most, "clusters of %d where %d is the most", TrsvChunkPlanSummary(plan)->settings.cluster, most);
     TrsvPlanDestroy(&plan);
     FreeTriangle(&T);
     TrsvChunkSettingsOverride(NULL);

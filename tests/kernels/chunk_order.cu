@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 #include "square.h"
-#include "chunk_graph.cuh"
+#include "solve/schedule/chunk_graph.cuh"
 
 /* Rows that depend on one of some first ones, on which all others do by turns, and on a few more before them. */
 static Triangle Hubs(int rows, int hubs, TrsvTriangle triangle, TrsvDiagonal diagonal)
@@ -38,19 +38,19 @@ static void Across(void)
     Square      A = MakeSquare(c.shape, c.rows, 1, TRSV_DOUBLE, 1);
     TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
     TrsvMatrix  T[2];
-    ChunkOrder  o[2];
+    ChunkHeights  o[2];
 
     if (f) TrsvFactorTriangles(f, &T[0], &T[1], NULL, NULL);
     for (int t = 0; f && t < 2; t++) {
       TrsvAnalysis alone = *T[t].analysis;
 
-      Expect(!!alone.across, "%s: it does not lead across", ShapeName[c.shape]);
-      alone.across = NULL;
-      for (int by_search = 0; by_search < 2; by_search++) ExpectError(TrsvChunkOrder(&T[t], by_search ? &alone : T[t].analysis, NULL, &o[by_search]), TRSV_SUCCESS, "TrsvChunkOrder");
+      Expect(!!alone.heights, "%s: it does not lead across", ShapeName[c.shape]);
+      alone.heights = NULL;
+      for (int by_search = 0; by_search < 2; by_search++) ExpectError(TrsvChunkFindHeights(&T[t], by_search ? &alone : T[t].analysis, NULL, &o[by_search]), TRSV_SUCCESS, "TrsvChunkFindHeights");
       Expect(!!o[0].graph.owner == c.cut && o[0].graph.n == o[1].graph.n, "%s: %d positions, and %d, of %d rows", ShapeName[c.shape], o[0].graph.n, o[1].graph.n, c.rows);
       for (int p = 0; p < o[1].graph.n; p++)
         if (!Expect(o[0].height[p] == o[1].height[p], "%s, %s: the height of %d is %d, not %d", ShapeName[c.shape], t ? "upper" : "lower", p, o[0].height[p], o[1].height[p])) break;
-      for (ChunkOrder &each : o) TrsvChunkOrderFree(&each);
+      for (ChunkHeights &each : o) TrsvChunkHeightsFree(&each);
     }
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
@@ -71,7 +71,7 @@ void TestChunkHeights(void)
       const int        n = T.view.rows;
       std::vector<int> height((size_t)n, 0);
       TrsvAnalysis    *analysis;
-      ChunkOrder       o;
+      ChunkHeights       o;
 
       ExpectError(TrsvAnalyse(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyse");
       for (int p = n - 1; p >= 0; p--) {
@@ -86,10 +86,10 @@ void TestChunkHeights(void)
       for (unsigned schedule = 0; analysis && schedule < (Reduced() ? 2u : 6u); schedule++) {
         SimtSchedule(schedule);
         if (!SimtSettings.preempt) SimtSettings.preempt = 32; /* who polls more words than the executor watches is woken by votes of its own warp, too: without pre-emption others might never run */
-        if (!ExpectError(TrsvChunkOrder(&D, analysis, NULL, &o), TRSV_SUCCESS, "TrsvChunkOrder")) break;
+        if (!ExpectError(TrsvChunkFindHeights(&D, analysis, NULL, &o), TRSV_SUCCESS, "TrsvChunkFindHeights")) break;
         for (int p = 0; p < n; p++) /* the executor's device memory is the host's */
           if (!Expect(o.height[p] == height[(size_t)p], "%d hubs, schedule %u: the height of %d is %d, not %d", h, schedule, p, o.height[p], height[(size_t)p])) break;
-        TrsvChunkOrderFree(&o);
+        TrsvChunkHeightsFree(&o);
       }
       SimtDefaults();
       TrsvAnalysisDestroy(&analysis);

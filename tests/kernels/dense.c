@@ -2,7 +2,8 @@
    Dense triangles in all forms, and the algorithm `dense` on sparse ones that have dense parts.
 */
 #include "check.h"
-#include "chunk.h"
+#include "papers/dense/dense.h"
+#include "solve/chunk/chunk.h"
 
 static const char *const form_name[] = {"blocks", "doubling", "simple", "pairs"};
 

@@ -3,7 +3,7 @@
    cut into.
 */
 #include "check.h"
-#include "ordered.h"
+#include "solve/rows/level_csr.h"
 
 static int Same(const int *device, const int *host, size_t n, const char *what)
 {
@@ -25,7 +25,7 @@ int ExpectSameAnalysis(const TrsvMatrix *A)
     const TrsvStatistics *h = &host->statistics, *d = &device->statistics;
 
     same = Expect(d->rows == h->rows && d->nnz == h->nnz && d->row_max == h->row_max && d->levels == h->levels && d->level_max == h->level_max, "%d rows, %ld entries, longest row %d, %d level sets of at most %d, in place of %d, %ld, %d, %d, %d", d->rows, d->nnz, d->row_max, d->levels, d->level_max, h->rows, h->nnz, h->row_max, h->levels, h->level_max) &&
-           Expect(d->row_mean == h->row_mean && d->row_variation == h->row_variation && d->level_mean == h->level_mean && d->distance == h->distance && d->span == h->span && d->row_bandwidth == h->row_bandwidth && d->bandwidth == h->bandwidth && d->chained == h->chained && d->shared == h->shared && (d->granularity == h->granularity || isnan(h->granularity)), "another mean, variation, distance, bandwidth or granularity") &&
+           Expect(d->row_mean == h->row_mean && d->row_variation == h->row_variation && d->level_mean == h->level_mean && d->mean_offset == h->mean_offset && d->level_span == h->level_span && d->row_bandwidth == h->row_bandwidth && d->bandwidth == h->bandwidth && d->chain_fraction == h->chain_fraction && d->hub_fraction == h->hub_fraction && (d->granularity == h->granularity || isnan(h->granularity)), "another mean, variation, distance, bandwidth or granularity") &&
            Expect(device->memory == TRSV_DEVICE, "the analysis is on the host") && Same(device->order, host->order, (size_t)A->rows, "order") && Same(device->levels, host->levels, (size_t)h->levels + 1, "levels");
   }
   TrsvAnalysisDestroy(&host);
@@ -146,7 +146,7 @@ static void TestPlans(void)
 }
 
 /* The longest chain of a plan's rows: each must depend on smaller positions only, on no more than so many. */
-static int Depth(const TrsvOrdered *o, int longest)
+static int Depth(const TrsvLevelCSR *o, int longest)
 {
   int *depth = calloc((size_t)o->rows + 1, sizeof(int)), most = 0;
 

@@ -1,9 +1,9 @@
 /*
-   Blocks that go through the entries of their rows side by side (pattern.cuh), up to the last entry that 32 bits number; how many blocks that takes, and how
+   Blocks that go through the entries of their rows side by side (triangle_view.cuh), up to the last entry that 32 bits number; how many blocks that takes, and how
    many bits.
 */
 #include "check.h"
-#include "pattern.cuh"
+#include "analysis/triangle_view.cuh"
 
 enum {
   THREADS = 64
@@ -49,14 +49,14 @@ void TestEntries(void)
       int      *rows;
 
       for (int i = 0; i < 2; i++) {
-        ExpectError(TrsvDeviceStage(visits[i], sizeof(visits[i]), &there, NULL), TRSV_SUCCESS, "TrsvDeviceStage");
-        ExpectError(TrsvDeviceStage(offsets, sizeof(offsets), &rows, NULL), TRSV_SUCCESS, "TrsvDeviceStage");
+        ExpectError(TrsvScratchUpload(visits[i], sizeof(visits[i]), &there, NULL), TRSV_SUCCESS, "TrsvScratchUpload");
+        ExpectError(TrsvScratchUpload(offsets, sizeof(offsets), &rows, NULL), TRSV_SUCCESS, "TrsvScratchUpload");
         if (i) TRSV_LAUNCH(each_row, 1, ROWS_BLOCK, 0, (TrsvStream)NULL, rows, 2, there);
         else TRSV_LAUNCH(each_entry, 1, THREADS, 0, (TrsvStream)NULL, begin, begin + n, there);
-        ExpectError(TrsvDeviceLaunched("entries"), TRSV_SUCCESS, "a launch");
+        ExpectError(TrsvDeviceCheckLaunch("entries"), TRSV_SUCCESS, "a launch");
         ExpectError(TrsvDeviceDownload(visits[i], there, sizeof(visits[i]), NULL), TRSV_SUCCESS, "TrsvDeviceDownload");
-        TrsvDeviceRelease(there, NULL);
-        TrsvDeviceRelease(rows, NULL);
+        TrsvScratchFree(there, NULL);
+        TrsvScratchFree(rows, NULL);
         for (int k = 0; k <= 300; k++) Expect(visits[i][k] == (k >= n ? 0u : i && k >= n / 3 ? 2u : 1u), "%s: entry %d of %d from %d on: %u", i ? "rows_each" : "entries_each", k, n, begin, visits[i][k]);
       }
     }

@@ -3,12 +3,12 @@
 */
 #include <vector>
 #include "check.h"
-#include "vocabulary.cuh"
+#include "device/sync.cuh"
 
 /* Runs a launch, expects the report to hold these words; NULL: no report. */
 static bool Reports(const char *words)
 {
-  const TrsvError error = TrsvDeviceLaunched("test");
+  const TrsvError error = TrsvDeviceCheckLaunch("test");
 
   if (!words) return Expect(!error, "%s", TrsvErrorMessage());
   return Expect(error == TRSV_ERR_DEVICE && strstr(TrsvErrorMessage(), words), "not reported as '%s': %s", words, error ? TrsvErrorMessage() : "no error");
@@ -204,12 +204,12 @@ static void reads_outside(int)
   if (threadIdx.x < 16) (void)__shfl_sync(0xffff, 1, 20);
 }
 static void other_masks(int) { (void)__ballot_sync(threadIdx.x < 8 ? 0xffffffffu : 0xffffff00u, 1); }
-static void bounded(TrsvSync sync, int *gave_up)
+static void bounded(TrsvSync sync, int *abort_device)
 {
-  TrsvPatience patience;
+  TrsvSpinLimit spin;
 
-  while (patience.more(sync)) { }
-  atomicAdd(gave_up, 1);
+  while (spin.more(sync)) { }
+  atomicAdd(abort_device, 1);
 }
 
 static void TestMisuse(void)
@@ -242,15 +242,15 @@ static void TestMisuse(void)
   UNDER_ALL_SCHEDULES
   {
     TrsvSync       sync;
-    int            gave_up = 0;
+    int            abort_device = 0;
     const uint64_t start   = SimtNanoseconds();
 
     SimtSettings.bounded = 1;
     ExpectError(TrsvSyncCreate(&sync), TRSV_SUCCESS, "TrsvSyncCreate");
-    sync.patience = 20000000000ull;
-    RUN(bounded, 1, 4, sync, &gave_up);
+    sync.timeout = 20000000000ull;
+    RUN(bounded, 1, 4, sync, &abort_device);
     Reports(NULL);
-    Expect(gave_up == 4 && *sync.told && SimtNanoseconds() - start > sync.patience, "schedule %u: %d gave up after %g s", k, gave_up, 1e-9 * (double)(SimtNanoseconds() - start));
+    Expect(abort_device == 4 && *sync.abort_host && SimtNanoseconds() - start > sync.timeout, "schedule %u: %d gave up after %g s", k, abort_device, 1e-9 * (double)(SimtNanoseconds() - start));
     TrsvSyncDestroy(&sync);
   }
   End();
@@ -339,7 +339,7 @@ template <int BUG> static bool Caught(void)
 {
   const bool right = Streams<BUG>();
 
-  return TrsvDeviceLaunched("test") != TRSV_SUCCESS || !right;
+  return TrsvDeviceCheckLaunch("test") != TRSV_SUCCESS || !right;
 }
 
 static void TestCopies(void)
@@ -380,10 +380,10 @@ static void TestCopies(void)
     for (unsigned i = 0; i < 12; i++) right = right && out[i] == 100 + i % 4;
     Expect(right, "schedule %u: wrong numbers", k);
     TRSV_LAUNCH_EARLY(hand_on<1>, false, 4, 12, 40, 1024, (TrsvStream)NULL, out);
-    caught[1] += TrsvDeviceLaunched("test") != TRSV_SUCCESS;
+    caught[1] += TrsvDeviceCheckLaunch("test") != TRSV_SUCCESS;
     memset(out, 0, sizeof(out));
     TRSV_LAUNCH_EARLY(hand_on<2>, false, 4, 12, 40, 1024, (TrsvStream)NULL, out);
-    right = !TrsvDeviceLaunched("test");
+    right = !TrsvDeviceCheckLaunch("test");
     for (unsigned i = 0; i < 12; i++) right = right && out[i] == 100 + i % 4;
     caught[2] += !right;
   }

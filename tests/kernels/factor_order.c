@@ -101,10 +101,10 @@ static void Choices(void)
 
       Begin("the order of %s for %s", cases[c].what, kind ? "icc" : "ilu");
       A = MakeSquare(cases[c].shape, cases[c].rows, cases[c].symmetric, TRSV_DOUBLE, 7);
-      if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, (TrsvFactorKind)kind, TRSV_DOUBLE, 0, asked, asked, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
+      if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, (TrsvFactorKind)kind, TRSV_DOUBLE, asked, asked, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
         Expect(choice.bmc == cases[c].bmc && !!TrsvFactorOrder(f) == choice.bmc && strstr(choice.why, cases[c].why), "bmc %d: %s", choice.bmc, choice.why);
         Expect(choice.natural.solves > 0 && choice.natural.setup > 0 && choice.rest > 0 && (choice.ordered.solves > 0) == choice.bmc, "predicted %g and %g, the rest %g", choice.natural.solves, choice.ordered.solves, choice.rest);
-        if (choice.bmc && ExpectError(TrsvOrderBMC(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, 0, &bmc), TRSV_SUCCESS, "TrsvOrderBMC")) {
+        if (choice.bmc && ExpectError(TrsvOrderBMC(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, &bmc), TRSV_SUCCESS, "TrsvOrderBMC")) {
           Expect(!memcmp(bmc->order, TrsvFactorOrder(f), sizeof(int) * (size_t)A.rows), "another order than TrsvOrderBMC's");
           TrsvOrderingDestroy(&bmc);
         }
@@ -126,7 +126,7 @@ static void Choices(void)
     TrsvError       error;
 
     SimtFailAt(k, 0);
-    error  = TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, 0, thread, thread, &f, &row, &choice);
+    error  = TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, thread, thread, &f, &row, &choice);
     failed = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
@@ -172,7 +172,7 @@ static void Real(void)
     Begin("%s", name);
     A = MakeSquareFrom(p.rows, p.offsets, p.columns);
     FillSquare(&A, 1, 1.1, 3);
-    if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, 0, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) Expect(choice.bmc == cases[c].bmc, "bmc %d: %s", choice.bmc, choice.why);
+    if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) Expect(choice.bmc == cases[c].bmc, "bmc %d: %s", choice.bmc, choice.why);
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
     FreePattern(&p);
@@ -195,12 +195,12 @@ static void Upper(void)
     TrsvOrderChoice      choice;
 
     SimtFailAt(k < 2 ? 0 : k - 1, 0);
-    const TrsvError error = TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, 0, asked, asked, &f, &row, &choice);
+    const TrsvError error = TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, asked, asked, &f, &row, &choice);
     failed = k < 2 || SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f && (k > 1 || f), "place %ld: error %d, factor %p", k - 1, (int)error, (void *)f);
-    if (f && k < 2) Expect(!choice.bmc && (!f->above) == (k == 1) && (!f->analysis->across) == (k == 1), "%s: %s", TrsvAlgorithmName(asked), choice.why);
-    if (f && k > 1 && failed && !choice.bmc) kept += !f->analysis->across;
+    if (f && k < 2) Expect(!choice.bmc && (!f->upper_analysis) == (k == 1) && (!f->analysis->heights) == (k == 1), "%s: %s", TrsvAlgorithmName(asked), choice.why);
+    if (f && k > 1 && failed && !choice.bmc) kept += !f->analysis->heights;
     TrsvFactorDestroy(&f);
     Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k - 1, SimtLive(), live);
   }
@@ -222,7 +222,7 @@ static void Lacking(void)
     int             row;
 
     SimtSettings.old = old;
-    if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, 0, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) solves[old] = choice.natural.solves;
+    if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) solves[old] = choice.natural.solves;
     TrsvFactorDestroy(&f);
     SimtDefaults();
   }

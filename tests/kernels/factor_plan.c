@@ -1,8 +1,8 @@
 /*
-   Pivots by a plan for L (src/kernels/factor_pivots.cu): where that does, nothing else is made for them; where it does not, the launch that does without
+   Pivots by a plan for L (src/kernels/factor/factor_pivots.cu): where that does, nothing else is made for them; where it does not, the launch that does without
    has the same outcome.
 */
-#include "chunk.h"
+#include "solve/chunk/chunk.h"
 #include "square.h"
 
 static const TrsvChunkSettings forced[] = {
@@ -67,11 +67,11 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
     plan  = MakeLower(f, NULL);
     other = MakeLower(f, NULL);
     TrsvChunkSettingsOverride(NULL);
-    Expect(TrsvChunkHasReciprocals(plan), "the plan finds no pivots");
+    Expect(TrsvPlanFindsPivots(plan), "the plan finds no pivots");
     TrsvFactorTrim(f, plan);
     Expect(!f->analysis, "the analysis is still there");
     CheckNumericBy(f, plan, &A, kind, &Plain, 3, "by a plan");
-    Expect(!f->slot, "they were found without it");
+    Expect(!f->row_of_group, "they were found without it");
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     for (int i = 0; i < 2; i++) {
       x[i] = malloc(TrsvValueSize(precision) * (size_t)A.rows);
@@ -126,7 +126,7 @@ static void Cancelled(TrsvFactorKind kind)
         for (int at = A.offsets[i]; at < A.offsets[i + 1]; at++)
           if (A.columns[at] == i) own = fmax(own, fabs(sum + ((const double *)u)[U.offsets[i]] - Get(A.values, TRSV_DOUBLE, at)) / (size + fabs(Get(A.values, TRSV_DOUBLE, at))));
       }
-      Expect(o.row < 0 && !f->slot, "row %d, found %s", o.row, f->slot ? "without the plan" : "by it");
+      Expect(o.row < 0 && !f->row_of_group, "row %d, found %s", o.row, f->row_of_group ? "without the plan" : "by it");
       Expect(most < 1e-15 && own < 1e-14, "%d small pivots: L U is off by %g of an entry, %g of a diagonal's terms", small, most, own);
       for (int at = A.offsets[row]; at < A.offsets[row + 1]; at++)
         if (A.columns[at] == row) Set(A.values, TRSV_DOUBLE, at, Get(A.values, TRSV_DOUBLE, at) - (1 - 1e-11) * ((const double *)u)[U.offsets[row]]);
@@ -179,7 +179,7 @@ static void Unsound(TrsvFactorKind kind)
       plan = MakeLower(f, NULL);
       TrsvFactorTrim(f, plan);
       CheckNumericBy(f, plan, &A, kind, &p, 2, cases[c].what);
-      Expect(!f->slot == !cases[c].without, "found %s", f->slot ? "without the plan" : "by it");
+      Expect(!f->row_of_group == !cases[c].without, "found %s", f->row_of_group ? "without the plan" : "by it");
       TrsvPlanDestroy(&plan);
     }
     TrsvFactorDestroy(&f);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 #include "check.h"
-#include "inverse.cuh"
+#include "solve/inverse/inverse.cuh"
 
 typedef std::vector<int>      Ints;
 typedef std::vector<unsigned> Words;
@@ -160,7 +160,7 @@ static void ExpectAnalysis(const InverseProduct *P)
   if (!ExpectError(TrsvAnalyse(&P->matrix, &analysis), TRSV_SUCCESS, "TrsvAnalyse of the product")) return;
   const TrsvStatistics *a = &analysis->statistics, *s = &P->analysis.statistics;
   Expect(s->rows == a->rows && s->nnz == a->nnz && s->row_max == a->row_max && s->levels == a->levels, "%d rows, %ld entries, longest row %d, %d level sets in place of %d, %ld, %d, %d", s->rows, s->nnz, s->row_max, s->levels, a->rows, a->nnz, a->row_max, a->levels);
-  Expect(s->row_mean == a->row_mean && s->row_variation == a->row_variation && s->level_mean == a->level_mean && s->distance == a->distance && s->row_bandwidth == a->row_bandwidth && s->bandwidth == a->bandwidth && (s->granularity == a->granularity || isnan(a->granularity)), "another mean, variation, distance, bandwidth or granularity");
+  Expect(s->row_mean == a->row_mean && s->row_variation == a->row_variation && s->level_mean == a->level_mean && s->mean_offset == a->mean_offset && s->row_bandwidth == a->row_bandwidth && s->bandwidth == a->bandwidth && (s->granularity == a->granularity || isnan(a->granularity)), "another mean, variation, distance, bandwidth or granularity");
   Expect((P->analysis.order != NULL) == (a->row_max <= 33), "rows of %d: %s order", a->row_max, P->analysis.order ? "an" : "no");
   if (P->analysis.order) Expect(Download<Ints>(P->analysis.order, (size_t)s->rows) == Download<Ints>(analysis->order, (size_t)s->rows), "another order");
   TrsvAnalysisDestroy(&analysis);
@@ -207,7 +207,7 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
     ExpectAnalysis(&P);
   }
   TrsvInverseForget(&s);
-  TrsvDeviceRelease(P.memory, NULL);
+  TrsvScratchFree(P.memory, NULL);
   TrsvDeviceFree(v.memory);
 }
 

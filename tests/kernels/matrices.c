@@ -124,7 +124,7 @@ static void One(const Pattern *p, const Entry *e, unsigned seed)
     }
     FreeTriangle(&T);
   }
-  CheckOrdering(p->rows, p->offsets, p->columns, NULL, 0, NULL);
+  CheckOrdering(p->rows, p->offsets, p->columns, NULL, NULL);
   if (p->rows <= MOST_ROWS && p->offsets[p->rows] <= MOST_NNZ / 4) CheckFactors(p->rows, p->offsets, p->columns, seed);
 }
 

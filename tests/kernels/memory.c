@@ -93,7 +93,7 @@ static TrsvError TransposeOne(const TrsvMatrix *A)
 static TrsvError OrderOne(const TrsvMatrix *A)
 {
   TrsvOrdering   *ordering;
-  const TrsvError error = TrsvOrderBMC(A->rows, A->offsets, A->columns, NULL, A->memory, 0, &ordering);
+  const TrsvError error = TrsvOrderBMC(A->rows, A->offsets, A->columns, NULL, A->memory, &ordering);
 
   Expect(!error == !!ordering, "TrsvOrderBMC: error %d, ordering %p", (int)error, (void *)ordering);
   TrsvOrderingDestroy(&ordering);

@@ -2,7 +2,7 @@
    Bad numbers: NaN, Inf, zero diagonals and words with the bits of NOT_READY pass through as they do in serial, and nothing hangs.
 */
 #include "check.h"
-#include "ordered.h"
+#include "solve/rows/level_csr.h"
 
 static void SetBits(void *a, TrsvPrecision p, int i, uint64_t wide, uint32_t narrow)
 {
@@ -10,7 +10,7 @@ static void SetBits(void *a, TrsvPrecision p, int i, uint64_t wide, uint32_t nar
   else memcpy((double *)a + i, &wide, sizeof(wide));
 }
 
-static void SetNotReady(void *a, TrsvPrecision p, int i) { SetBits(a, p, i, 0xfff8deadbeef0001ull, 0xffc0dead); } /* vocabulary.cuh */
+static void SetNotReady(void *a, TrsvPrecision p, int i) { SetBits(a, p, i, 0xfff8deadbeef0001ull, 0xffc0dead); } /* sync.cuh */
 
 static int IsNotReady(const void *a, TrsvPrecision p, int i)
 {
@@ -52,7 +52,7 @@ static void Spoil(void *a, TrsvPrecision p, int at, What what, int n)
 /* As serial has it; where the order of operations is another one, an overflow may come out as NaN in place of Inf, or not happen. */
 static void Same(const TrsvAlgorithm *a, What what, TrsvPrecision precision, int rows, const void *x, void *reference, const char *text)
 {
-  if (a->destroy != TrsvOrderedDestroy && (what == A_ZERO || what == TINIEST))
+  if (a->destroy != TrsvLevelCSRDestroy && (what == A_ZERO || what == TINIEST))
     for (int i = 0; i < rows; i++)
       if (isinf(Get(reference, precision, i)) && isnan(Get(x, precision, i))) Set(reference, precision, i, NAN);
   if (what == LARGEST)

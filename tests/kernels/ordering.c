@@ -41,30 +41,25 @@ static void Values(int n, uint64_t seed, double *values)
   for (int k = 0; k < n; k++) values[k] = RandomBelow(&r, 8) ? (RandomBelow(&r, 2000) - 1000) / 100.0 : odd[RandomBelow(&r, (int)(sizeof(odd) / sizeof(odd[0])))];
 }
 
-/* With blocks of several sizes, with values; and, since the order of columns in a row means nothing, with the rows reversed. */
+/* Without values and with; and, since the order of columns in a row means nothing, with the rows reversed. */
 static void Check(const Entries *e)
 {
-  static const int sizes[] = {0, 1, 2, 5, 8, 32};
-  Entries          reversed = {.rows = e->rows};
-  int             *offsets, *columns, *backwards, *same;
-  double          *values = malloc(sizeof(double) * ((size_t)e->count + 1));
+  Entries       reversed = {.rows = e->rows};
+  TrsvOrdering *one = NULL, *other = NULL;
+  int          *offsets, *columns, *backwards, *same;
+  double       *values = malloc(sizeof(double) * ((size_t)e->count + 1));
 
   Rows(e, &offsets, &columns);
   Values(e->count, (uint64_t)e->count, values);
   for (int k = e->count - 1; k >= 0; k--) Put(&reversed, e->row[k], e->column[k]);
   Rows(&reversed, &same, &backwards);
-  for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
-    CheckOrdering(e->rows, offsets, columns, NULL, sizes[s], NULL);
-    CheckOrdering(e->rows, offsets, columns, values, sizes[s], NULL);
-  }
-  for (int size = 0; size < 8; size += 7) {
-    TrsvOrdering *one = NULL, *other = NULL;
-
-    if (!TrsvOrderBMC(e->rows, offsets, columns, NULL, TRSV_HOST, size, &one) && !one->grid[0] && ExpectError(TrsvOrderBMC(e->rows, offsets, backwards, NULL, TRSV_HOST, size, &other), TRSV_SUCCESS, "reversed rows"))
-      Expect(!memcmp(one->order, other->order, sizeof(int) * (size_t)e->rows), "the order of columns decides");
-    TrsvOrderingDestroy(&one);
-    TrsvOrderingDestroy(&other);
-  }
+  CheckOrdering(e->rows, offsets, columns, NULL, NULL);
+  CheckOrdering(e->rows, offsets, columns, values, NULL);
+  if (!TrsvOrderBMC(e->rows, offsets, columns, NULL, TRSV_HOST, &one) && !one->grid[0] &&
+      ExpectError(TrsvOrderBMC(e->rows, offsets, backwards, NULL, TRSV_HOST, &other), TRSV_SUCCESS, "reversed rows"))
+    Expect(!memcmp(one->order, other->order, sizeof(int) * (size_t)e->rows), "the order of columns decides");
+  TrsvOrderingDestroy(&one);
+  TrsvOrderingDestroy(&other);
   free(values);
   free(offsets);
   free(columns);
@@ -162,7 +157,7 @@ static void Runs(const int side[3], int run, const int *offsets, const int *colu
   int          *colour = malloc(sizeof(int) * (size_t)rows), joined = 0;
   TrsvOrdering *o;
 
-  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, 0, &o), TRSV_SUCCESS, "TrsvOrderBMC")) {
+  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS, "TrsvOrderBMC")) {
     for (int c = 0; c < o->colours; c++)
       for (int p = o->colour[c]; p < o->colour[c + 1]; p++) colour[o->order[p]] = c;
     for (int i = 0; i < rows; i++)
@@ -214,7 +209,7 @@ static void Grids(void)
 
     Begin("bmc: grid %d x %d x %d%s%s", grids[g].side[0], grids[g].side[1], grids[g].side[2], (const char *[]){"", ", full", ", wide"}[grids[g].full], (const char *[]){"", ", boundary", ", periodic", ", shortcut", ", shuffled"}[grids[g].kind]);
     Grid(grids[g].side, grids[g].full, grids[g].kind, &offsets, &columns);
-    levels = CheckOrdering(grids[g].side[0] * grids[g].side[1] * grids[g].side[2], offsets, columns, NULL, 0, found);
+    levels = CheckOrdering(grids[g].side[0] * grids[g].side[1] * grids[g].side[2], offsets, columns, NULL, found);
     if (grids[g].levels) {
       Expect(!memcmp(found, grids[g].side, sizeof(found)), "taken for %d x %d x %d", found[0], found[1], found[2]);
       Expect(levels <= grids[g].levels, "%d level sets, more than %d", levels, grids[g].levels);
@@ -258,7 +253,7 @@ static void Anisotropic(void)
     values = malloc(sizeof(double) * (size_t)offsets[rows]);
     for (int i = 0; i < rows; i++)
       for (int k = offsets[i]; k < offsets[i + 1]; k++) values[k] = columns[k] == i ? 4 : abs(columns[k] - i) == 1 ? -sizes[s].x : -sizes[s].y;
-    levels = CheckOrdering(rows, offsets, columns, values, 0, found);
+    levels = CheckOrdering(rows, offsets, columns, values, found);
     Expect(found[0] == side[0] && levels == sizes[s].levels, "%d level sets, not %d", levels, sizes[s].levels);
     Runs(side, sizes[s].run, offsets, columns, values);
     free(offsets);
@@ -279,7 +274,7 @@ static void Hubs(void)
   for (int h = 0; h < hubs; h++)
     for (int i = hubs; i < n; i++) Put(&e, h, i);
   Rows(&e, &offsets, &columns);
-  CheckOrdering(n, offsets, columns, NULL, 0, NULL);
+  CheckOrdering(n, offsets, columns, NULL, NULL);
   free(offsets);
   free(columns);
   free(e.row);
@@ -293,17 +288,16 @@ static void Errors(void)
   TrsvOrdering *o;
 
   Begin("bmc: errors");
-  ExpectError(TrsvOrderBMC(-1, offsets, good, NULL, TRSV_HOST, 0, &o), TRSV_ERR_ARGUMENT, "rows below zero");
-  ExpectError(TrsvOrderBMC(2, offsets, good, NULL, TRSV_HOST, -1, &o), TRSV_ERR_ARGUMENT, "a size below zero");
-  ExpectError(TrsvOrderBMC(2, offsets, above, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "a column past the last");
-  ExpectError(TrsvOrderBMC(2, offsets, below, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "a column below zero");
-  ExpectError(TrsvOrderBMC(2, falling, good, NULL, TRSV_HOST, 0, &o), TRSV_ERR_STRUCTURE, "falling offsets");
+  ExpectError(TrsvOrderBMC(-1, offsets, good, NULL, TRSV_HOST, &o), TRSV_ERR_ARGUMENT, "rows below zero");
+  ExpectError(TrsvOrderBMC(2, offsets, above, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "a column past the last");
+  ExpectError(TrsvOrderBMC(2, offsets, below, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "a column below zero");
+  ExpectError(TrsvOrderBMC(2, falling, good, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "falling offsets");
   for (int e = 0; e < 3; e++) {
     int *device, *d;
 
-    ExpectError(TrsvDeviceStage(e < 2 ? offsets : falling, sizeof(offsets), &device, NULL), TRSV_SUCCESS, "offsets");
-    ExpectError(TrsvDeviceStage((const int *[]){above, below, good}[e], sizeof(good), &d, NULL), TRSV_SUCCESS, "columns");
-    ExpectError(TrsvOrderBMC(2, device, d, NULL, TRSV_DEVICE, 0, &o), TRSV_ERR_STRUCTURE, (const char *[]){"a column past the last, on the device", "below zero, there", "falling offsets, there"}[e]);
+    ExpectError(TrsvScratchUpload(e < 2 ? offsets : falling, sizeof(offsets), &device, NULL), TRSV_SUCCESS, "offsets");
+    ExpectError(TrsvScratchUpload((const int *[]){above, below, good}[e], sizeof(good), &d, NULL), TRSV_SUCCESS, "columns");
+    ExpectError(TrsvOrderBMC(2, device, d, NULL, TRSV_DEVICE, &o), TRSV_ERR_STRUCTURE, (const char *[]){"a column past the last, on the device", "below zero, there", "falling offsets, there"}[e]);
     TrsvDeviceFree(device);
     TrsvDeviceFree(d);
   }
@@ -336,10 +330,10 @@ static void RandomFaults(void)
       if (RandomBelow(&rng, 2)) columns[RandomBelow(&rng, stored)] = value;
       else offsets[RandomBelow(&rng, rows)] = value;
     }
-    ExpectError(TrsvDeviceStage(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets");
-    ExpectError(TrsvDeviceStage(columns, sizeof(int) * (size_t)stored, &c, NULL), TRSV_SUCCESS, "columns");
-    error = TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, 0, &host);
-    there = TrsvOrderBMC(rows, o, c, NULL, TRSV_DEVICE, 0, &device);
+    ExpectError(TrsvScratchUpload(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets");
+    ExpectError(TrsvScratchUpload(columns, sizeof(int) * (size_t)stored, &c, NULL), TRSV_SUCCESS, "columns");
+    error = TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, &host);
+    there = TrsvOrderBMC(rows, o, c, NULL, TRSV_DEVICE, &device);
     *(error ? &refused : &made) += 1;
     Expect(!error || error == TRSV_ERR_STRUCTURE, "pattern %d: error %d", n, (int)error);
     Expect(there == error, "pattern %d: error %d on the device, %d on the host: %s", n, (int)there, (int)error, TrsvErrorMessage());
@@ -379,7 +373,7 @@ static void Schedules(void)
     values = malloc(sizeof(double) * (size_t)e.count);
     Values(e.count, k, values);
     SimtSchedule(k);
-    CheckOrdering(n, offsets, columns, values, 0, NULL);
+    CheckOrdering(n, offsets, columns, values, NULL);
     SimtDefaults();
     free(values);
     free(offsets);
@@ -401,8 +395,8 @@ static void GivesUp(void)
   Begin("bmc: a word is lost");
   for (int i = 0; i <= 2 * HALF; i++) offsets[i] = i < HALF ? 0 : i - HALF;
   for (int i = 0; i < HALF; i++) columns[i] = i;
-  ExpectError(TrsvDeviceStage(offsets, sizeof(offsets), &o, NULL), TRSV_SUCCESS, "offsets");
-  ExpectError(TrsvDeviceStage(columns, sizeof(columns), &c, NULL), TRSV_SUCCESS, "columns");
+  ExpectError(TrsvScratchUpload(offsets, sizeof(offsets), &o, NULL), TRSV_SUCCESS, "offsets");
+  ExpectError(TrsvScratchUpload(columns, sizeof(columns), &c, NULL), TRSV_SUCCESS, "columns");
   SimtSettings.resident = 1; /* the first block ends before the second starts */
   SimtSettings.bounded  = 1;
   SimtSettings.loser    = "bmc_words";
@@ -410,7 +404,7 @@ static void GivesUp(void)
     TrsvOrdering *ordering;
 
     SimtSettings.lose = k;
-    ExpectError(TrsvOrderBMC(2 * HALF, o, c, NULL, TRSV_DEVICE, 0, &ordering), TRSV_ERR_TIMEOUT, "TrsvOrderBMC");
+    ExpectError(TrsvOrderBMC(2 * HALF, o, c, NULL, TRSV_DEVICE, &ordering), TRSV_ERR_TIMEOUT, "TrsvOrderBMC");
     Expect(!ordering, "an ordering in spite of the error");
     TrsvOrderingDestroy(&ordering);
   }
@@ -421,29 +415,8 @@ static void GivesUp(void)
   End();
 }
 
-/* A block as large as can be asked for takes no more passes over the matrix than one as large as the matrix: a star grows by a row in each. */
-static void Unbounded(void)
-{
-  enum {
-    ROWS = 200
-  };
-  int           offsets[ROWS + 1] = {0}, columns[3 * ROWS], n = 0;
-  TrsvOrdering *o;
-
-  for (int i = 0; i < ROWS; i++) {
-    for (int j = 0; j < ROWS; j++)
-      if (j == i || !i || !j) columns[n++] = j;
-    offsets[i + 1] = n;
-  }
-  Begin("ordering of a star, blocks of 2^31 - 1 rows");
-  if (ExpectError(TrsvOrderBMC(ROWS, offsets, columns, NULL, TRSV_HOST, INT_MAX, &o), TRSV_SUCCESS, "TrsvOrderBMC")) Expect(o->colours == 2, "%d colours: all rows are one block", o->colours);
-  TrsvOrderingDestroy(&o);
-  End();
-}
-
 void TestOrdering(void)
 {
-  Unbounded();
   Shapes();
   Grids();
   Anisotropic();

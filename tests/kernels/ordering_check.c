@@ -1,5 +1,5 @@
 /*
-   What a multicolour ordering has to be: a permutation, rows of one colour that touch in blocks no larger than asked only, the same result every time and in
+   What a multicolour ordering has to be: a permutation, rows of one colour that touch in small blocks only, the same result every time and in
    either memory; and few level sets.
 */
 #include "check.h"
@@ -21,16 +21,16 @@ static int Levels(int rows, const int *offsets, const int *columns, const int *o
 }
 
 /* The same on the device, given values or not. */
-static void CheckDevice(int rows, const int *offsets, const int *columns, const double *values, int size, const TrsvOrdering *host)
+static void CheckDevice(int rows, const int *offsets, const int *columns, const double *values, const TrsvOrdering *host)
 {
   int          *o = NULL, *c = NULL, *order = malloc(sizeof(int) * ((size_t)rows + 1)), *colour = malloc(sizeof(int) * ((size_t)host->colours + 1));
   double       *v = NULL;
   TrsvOrdering *device = NULL;
 
-  if (!ExpectError(TrsvDeviceStage(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets")) goto done;
-  if (!ExpectError(TrsvDeviceStage(columns, sizeof(int) * (size_t)offsets[rows], &c, NULL), TRSV_SUCCESS, "columns")) goto done;
-  if (values && !ExpectError(TrsvDeviceStage(values, sizeof(double) * (size_t)offsets[rows], &v, NULL), TRSV_SUCCESS, "values")) goto done;
-  if (!ExpectError(TrsvOrderBMC(rows, o, c, v, TRSV_DEVICE, size, &device), TRSV_SUCCESS, "TrsvOrderBMC on the device")) goto done;
+  if (!ExpectError(TrsvScratchUpload(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets")) goto done;
+  if (!ExpectError(TrsvScratchUpload(columns, sizeof(int) * (size_t)offsets[rows], &c, NULL), TRSV_SUCCESS, "columns")) goto done;
+  if (values && !ExpectError(TrsvScratchUpload(values, sizeof(double) * (size_t)offsets[rows], &v, NULL), TRSV_SUCCESS, "values")) goto done;
+  if (!ExpectError(TrsvOrderBMC(rows, o, c, v, TRSV_DEVICE, &device), TRSV_SUCCESS, "TrsvOrderBMC on the device")) goto done;
   if (!Expect(device->rows == rows && device->colours == host->colours && device->memory == TRSV_DEVICE, "on the device %d colours, not %d", device->colours, host->colours)) goto done;
   ExpectError(TrsvDeviceDownload(order, device->order, sizeof(int) * (size_t)rows, NULL), TRSV_SUCCESS, "order");
   ExpectError(TrsvDeviceDownload(colour, device->colour, sizeof(int) * ((size_t)host->colours + 1), NULL), TRSV_SUCCESS, "colour");
@@ -83,23 +83,23 @@ done:
   return most;
 }
 
-int CheckOrdering(int rows, const int *offsets, const int *columns, const double *values, int size, int grid[3])
+int CheckOrdering(int rows, const int *offsets, const int *columns, const double *values, int grid[3])
 {
   int          *place = malloc(sizeof(int) * ((size_t)rows + 1)), *with = malloc(sizeof(int) * ((size_t)rows + 1)), levels = 0, most;
   TrsvOrdering *o, *again;
 
-  if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, size, &o), TRSV_SUCCESS, "TrsvOrderBMC")) goto done;
+  if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS, "TrsvOrderBMC")) goto done;
   most = CheckColours(o, offsets, columns, place, with);
   if (!Expect(o->rows == rows && (!rows || most > 0), "%d rows", o->rows)) goto destroy;
-  Expect(most <= (size > 5 ? size : 5), "%d rows of one colour are joined", most); /* 5: rows with the same columns stay together */
+  Expect(most <= 5, "%d rows of one colour are joined", most); /* rows with the same columns stay together */
   levels = Levels(rows, offsets, columns, o->order, place);
   Expect(levels <= o->colours * most, "%d level sets of %d colours and blocks of %d", levels, o->colours, most);
   if (grid) memcpy(grid, o->grid, sizeof(o->grid));
-  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, size, &again), TRSV_SUCCESS, "TrsvOrderBMC again")) {
+  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, &again), TRSV_SUCCESS, "TrsvOrderBMC again")) {
     Expect(again->colours == o->colours && !memcmp(again->order, o->order, sizeof(int) * (size_t)rows), "another order the second time");
     TrsvOrderingDestroy(&again);
   }
-  CheckDevice(rows, offsets, columns, values, size, o);
+  CheckDevice(rows, offsets, columns, values, o);
 destroy:
   TrsvOrderingDestroy(&o);
   Expect(o == NULL, "TrsvOrderingDestroy leaves the pointer");

@@ -2,8 +2,8 @@
    Pairs: L and U, or their transposes, with and without orderings, undo the multiplication by A.
 */
 #include "check.h"
-#include "chunk.h"
-#include "ordered.h"
+#include "solve/chunk/chunk.h"
+#include "solve/rows/level_csr.h"
 
 /* y = T x, or T^T x */
 static void Multiply(const TrsvMatrix *T, const void *values, int transposed, const double *x, double *y)
@@ -242,7 +242,7 @@ static void OneLaunch(void)
         Expect(isnan(t.x[i]) || t.x[i] == t.want[i], "store %ld: x[%d] is %g, neither right nor NaN", k, i, t.x[i]);
       }
       if (nans) {
-        unsigned *const told = t.pair->together->sync.told;
+        unsigned *const told = ((TrsvThreadPair *)t.pair->together)->sync.abort_host;
 
         waited++;
         for (int queued = 0; queued < 3; queued++) { /* solves asked for before the host has heard of it: none takes what that one has left for its own */

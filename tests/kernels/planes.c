@@ -3,7 +3,7 @@
    only looks like planes.
 */
 #include "check.h"
-#include "chunk.h"
+#include "solve/chunk/chunk.h"
 
 enum {
   H200 = 132 /* multiprocessors */
@@ -70,7 +70,7 @@ static void Check(const Case *c, int variant, int multiprocessors)
 
   SimtSettings.multiprocessors = multiprocessors;
   plan = MakePlan(&T.view, NULL, T.offsets[rows], TrsvAlgorithmFind("chunk"));
-  s    = plan ? &TrsvChunkPlanSchedule(plan)->settings : NULL;
+  s    = plan ? &TrsvChunkPlanSummary(plan)->settings : NULL;
   SimtDefaults();
   if (s) {
     const int reach = Reach(&T.view, s->chunks);

@@ -4,7 +4,7 @@
 */
 #include <vector>
 #include "check.h"
-#include "vocabulary.cuh"
+#include "device/sync.cuh"
 
 enum Bug {
   NONE_WARP, /* a warp for a row */
@@ -163,7 +163,7 @@ static bool Found(Bug bug, const Triangle &T, const double *values, unsigned sch
     if (TrsvSyncStart(&A.sync, NULL)) found = true;
     x.assign((size_t)rows, NAN);
     Launch(bug, A, b, x.data());
-    if (TrsvDeviceLaunched("planted")) {
+    if (TrsvDeviceCheckLaunch("planted")) {
       found = true;
       (void)snprintf(report, size, "%s", TrsvErrorMessage());
     } else

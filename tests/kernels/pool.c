@@ -1,9 +1,9 @@
 /*
-   The pool of device memory (src/kernels/pool.h), without a device: pieces in use never overlap, nobody gets what somebody else may still use, and whatever
+   The pool of device memory (src/kernels/device/pool.h), without a device: pieces in use never overlap, nobody gets what somebody else may still use, and whatever
    has been done, slabs are whole again when all is given back.
 */
 #include "check.h"
-#include "pool.h"
+#include "device/pool.h"
 
 enum {
   UNIT    = 256,

@@ -1,5 +1,5 @@
 /*
-   Device memory (src/kernels/memory.cu) over a driver that stands for CUDA's: a device that is full, waits that fail, what goes back to the driver.
+   Device memory (src/kernels/device/memory.cu) over a driver that stands for CUDA's: a device that is full, waits that fail, what goes back to the driver.
 */
 #include <stddef.h>
 #include <stdlib.h>
@@ -88,16 +88,16 @@ TrsvError Check(cudaError_t e, const char *what) { return e ? TrsvFail(TRSV_ERR_
 #define TrsvDeviceFreeWord   tested_free_word
 #define TrsvDeviceAlloc      tested_alloc
 #define TrsvDeviceFree       tested_free
-#define TrsvDeviceRoom       tested_room
-#define TrsvDeviceRelease    tested_release
-#define TrsvDeviceReleases   tested_releases
+#define TrsvScratchAlloc       tested_room
+#define TrsvScratchFree    tested_release
+#define TrsvScratchFrees   tested_releases
 #define TrsvDeviceSettle     tested_settle
-#define TrsvDeviceApart      tested_apart
+#define TrsvDisablePool      tested_apart
 #define TrsvDeviceHeld       tested_held
 #define TrsvDevicePeak       tested_peak
 #define TrsvDeviceMark       tested_mark
 static TrsvError tested_alloc_words(int, unsigned **);
-#include "../../src/kernels/memory.cu"
+#include "../../src/kernels/device/memory.cu"
 
 static const size_t MB = (size_t)1 << 20;
 
@@ -113,7 +113,7 @@ static void *Room(size_t bytes)
 {
   void *memory;
 
-  ExpectError(tested_room(bytes, &memory, NULL), TRSV_SUCCESS, "TrsvDeviceRoom");
+  ExpectError(tested_room(bytes, &memory, NULL), TRSV_SUCCESS, "TrsvScratchAlloc");
   return memory;
 }
 

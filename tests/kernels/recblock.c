@@ -2,7 +2,7 @@
    recblock: its blocks hold each entry once, where they should; its trees choose as the paper has it; every kernel solves in every type.
 */
 #include "check.h"
-#include "recblock.h"
+#include "papers/recblock/recblock.h"
 
 static const char *const types[]     = {"column", "row", "recursive"};
 static const char *const triangles[] = {"auto", "level", "syncfree", "cusparse"};

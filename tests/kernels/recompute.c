@@ -2,7 +2,7 @@
    recompute beside thread: the same layout but for marks, which are where the level sets say and halve the hops; the same bits.
 */
 #include "check.h"
-#include "ordered.h"
+#include "solve/rows/level_csr.h"
 
 enum {
   WIDTH = 4 /* dependencies of a padded row */
@@ -12,7 +12,7 @@ static int Marked(int column) { return column < -1; }
 static int Position(int column) { return Marked(column) ? -2 - column : column; }
 
 /* Level sets by position; of those, hops: words that somebody waits for, one after the other, and the one that is written in the end. */
-static void CheckMarks(const TrsvOrdered *o, const TrsvOrdered *plain)
+static void CheckMarks(const TrsvLevelCSR *o, const TrsvLevelCSR *plain)
 {
   int *const level = calloc((size_t)o->rows + 1, sizeof(int)), *const hops = calloc((size_t)o->rows + 1, sizeof(int));
   int        levels = 0, longest = 0, wrong = 0;
@@ -63,7 +63,7 @@ static void Compare(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal d
     CheckMarks(plan[1]->data, plan[0]->data);
     Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)rows), "not the bits of thread");
     /* and so with any marks: all of them */
-    const TrsvOrdered *o = plan[1]->data;
+    const TrsvLevelCSR *o = plan[1]->data;
     for (int k = 0; k < o->off; k++)
       if (o->columns[k] >= 0) o->columns[k] = -2 - o->columns[k];
     memset(x[1], 0xcd, TrsvValueSize(precision) * (size_t)rows);

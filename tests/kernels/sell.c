@@ -13,7 +13,7 @@ static void Order(const int side[3], int high, const int *offsets, const int *co
   int           p = 0;
 
   if (!high) {
-    if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, 0, &ordering), TRSV_SUCCESS, "TrsvOrderBMC")) exit(2);
+    if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, &ordering), TRSV_SUCCESS, "TrsvOrderBMC")) exit(2);
     memcpy(order, ordering->order, sizeof(int) * (size_t)rows);
     TrsvOrderingDestroy(&ordering);
     return;

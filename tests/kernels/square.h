@@ -5,7 +5,7 @@
 #define TEST_SQUARE_H
 
 #include "check.h"
-#include "factor.h"
+#include "factor/factor.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
    Costs of a device, and tuning: the choice is the fastest of what was measured, wrong candidates are rejected, failures leave a
    pair that solves.
 */
-#include "ag_model.h"
+#include "papers/ag/ag_model.h"
 #include "check.h"
 
 static void Costs(void)

@@ -2,8 +2,8 @@
    Waits that would never end: x holds NaN where something is missing, the next call says so once, and then all is well again.
 */
 #include "check.h"
-#include "chunk.h"
-#include "ordered.h"
+#include "solve/chunk/chunk.h"
+#include "solve/rows/level_csr.h"
 
 enum {
   ROWS = 200
@@ -97,7 +97,7 @@ static void Lost(const TrsvAlgorithm *a, Shape shape)
 }
 
 /* Where the one dependency of a row of a chain stands, in the layout that these algorithms share. */
-static int *Dependency(const TrsvOrdered *o, int row)
+static int *Dependency(const TrsvLevelCSR *o, int row)
 {
   const int width = o->off / o->rows; /* of padded rows */
   int       k     = o->offsets ? o->offsets[row] : row * width;
@@ -112,7 +112,7 @@ static void Corrupt(const TrsvAlgorithm *a)
   Problem p = Make(a, CHAIN), other = Make(a, GRID_2D);
 
   for (int kind = 0; kind < (Reduced() ? 1 : 3) && p.plan && other.plan; kind++) {
-    TrsvOrdered *o      = p.plan->data;
+    TrsvLevelCSR *o      = p.plan->data;
     const int    row    = kind < 2 ? 101 : ROWS - 1; /* that `recompute`, too, has wait for the one before */
     int *const   column = Dependency(o, row), kept = *column;
 
@@ -142,8 +142,8 @@ static void Patience(const TrsvAlgorithm *a)
     double         took;
 
     SimtSettings.bounded = 1;
-    SimtSettings.lose    = a->choices || a == &TrsvSell || a == &TrsvRecompute ? 1 : 32; /* of a chain: a value that another block, or another warp, waits for */
-    TrsvSetPatience(seconds[i]);
+    SimtSettings.lose    = a->choices || a == TrsvAlgorithmFind("sell") || a == TrsvAlgorithmFind("recompute") ? 1 : 32; /* of a chain: a value that another block, or another warp, waits for */
+    TrsvSetTimeout(seconds[i]);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve that loses a value");
     took = 1e-9 * (double)(SimtNanoseconds() - start);
     /* time is asked for at every 1024th poll, and 10 ms pass from poll to poll */
@@ -152,7 +152,7 @@ static void Patience(const TrsvAlgorithm *a)
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_ERR_TIMEOUT, "the next call");
     Good(&p, "afterwards");
   }
-  TrsvSetPatience(10);
+  TrsvSetTimeout(10);
   Drop(&p);
 }
 
@@ -165,14 +165,14 @@ void TestWaits(void)
     Begin("a value is lost, chain, %s", TrsvAlgorithmName(a));
     Lost(a, CHAIN);
     End();
-    if (Reduced() && a->destroy == TrsvOrderedDestroy) continue;
+    if (Reduced() && a->destroy == TrsvLevelCSRDestroy) continue;
     Begin("a value is lost, grid, %s", TrsvAlgorithmName(a));
     Lost(a, GRID_2D);
     End();
     Begin("patience, %s", TrsvAlgorithmName(a));
     Patience(a);
     End();
-    if (a->destroy != TrsvOrderedDestroy) continue; /* another layout */
+    if (a->destroy != TrsvLevelCSRDestroy) continue; /* another layout */
     Begin("corrupted plan, %s", TrsvAlgorithmName(a));
     Corrupt(a);
     End();

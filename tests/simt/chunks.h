@@ -1,5 +1,5 @@
 /*
-   chunks.h: shared memory by address, barriers in it, bulk copies into it, and clusters: the other side of what vocabulary.cuh has under nvcc.
+   chunks.h: shared memory by address, barriers in it, bulk copies into it, and clusters: the other side of what sync.cuh has under nvcc.
    An address is an offset into the block's dynamic shared memory. Included by simt.h.
 */
 #ifndef SIMT_CHUNKS_H

@@ -1,5 +1,5 @@
 /*
-   cuda_runtime.h: what src/kernels/together.cu has from the CUDA runtime and of contexts, over the executor: device.cc and turns.cc.
+   cuda_runtime.h: what src/kernels/device/interleave.cu has from the CUDA runtime and of contexts, over the executor: device.cc and turns.cc.
 */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H

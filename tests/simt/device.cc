@@ -10,8 +10,8 @@
 #include <vector>
 #include "cuda_runtime.h"
 #include "engine.h"
-#include "factor.h"
-#include "impl.h"
+#include "factor/factor.h"
+#include "trsv.h"
 
 static std::map<char *, size_t> live; /* what is allocated: where, and how many bytes */
 static long                     until;
@@ -82,7 +82,7 @@ void TrsvDeviceFree(void *pointer)
 size_t TrsvDeviceHeld(void) { return in_use; }
 size_t TrsvDevicePeak(void) { return most_in_use; }
 void   TrsvDeviceMark(void) { most_in_use = in_use; }
-void   TrsvDeviceApart(void) { } /* they are */
+void   TrsvDisablePool(void) { } /* they are */
 
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream)
 {
@@ -140,14 +140,12 @@ TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted
   return TRSV_SUCCESS;
 }
 
-void TrsvFactorCusparseDestroy(TrsvFactor *) { } /* there is no cuSPARSE here */
-
 TrsvError TrsvDeviceAllocWord(unsigned **word) { return take(sizeof(**word), 0, (void **)word); }
 void      TrsvDeviceFreeWord(unsigned *word) { TrsvDeviceFree(word); }
 
-TrsvError TrsvDeviceRoom(size_t bytes, void *pointer, TrsvStream) { return take(bytes, 0xcd, (void **)pointer); }
+TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream) { return take(bytes, 0xcd, (void **)pointer); }
 
-TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStream stream)
+TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvStream stream)
 {
   TrsvCall(TrsvDeviceAlloc(bytes, pointer));
   const TrsvError error = TrsvDeviceUpload(*(void **)pointer, host, bytes, stream);
@@ -155,12 +153,12 @@ TrsvError TrsvDeviceStage(const void *host, size_t bytes, void *pointer, TrsvStr
   return error;
 }
 
-void TrsvDeviceRelease(void *device, TrsvStream) { TrsvDeviceFree(device); }
+void TrsvScratchFree(void *device, TrsvStream) { TrsvDeviceFree(device); }
 
-TrsvError TrsvDeviceFinish(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
+TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
 
 /* What is released goes to nobody else here. */
-size_t TrsvDeviceReleases(void) { return 0; }
+size_t TrsvScratchFrees(void) { return 0; }
 void   TrsvDeviceSettle(TrsvStream, size_t) { }
 
 /* What the device stands for where two use it: see cuda_runtime.h. Streams are counted as memory is. */
@@ -271,36 +269,36 @@ TrsvError TrsvDeviceHasClusters(int *has)
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaGetDevice: made to fail") : TRSV_SUCCESS;
 }
 
-int TrsvDeviceHolds(size_t shared_bytes) { return !SimtSettings.old && shared_bytes <= (SimtSettings.shared ? (size_t)SimtSettings.shared : (size_t)227 << 10); }
+int TrsvDeviceSupportsClusters(size_t shared_bytes) { return !SimtSettings.old && shared_bytes <= (SimtSettings.shared ? (size_t)SimtSettings.shared : (size_t)227 << 10); }
 
-TrsvError TrsvDeviceAllow(const void *kernel)
+TrsvError TrsvDeviceSetMaxShared(const void *kernel)
 {
   return !kernel || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaFuncSetAttribute: invalid argument") : TRSV_SUCCESS;
 }
 
 /* Nothing is recorded: the launches are made again. */
-struct TrsvRecording {
+struct TrsvDeviceGraph {
   TrsvError (*launch)(void *, TrsvStream);
   void *data;
 };
 
-TrsvError TrsvDeviceRecord(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvRecording **graph)
+TrsvError TrsvDeviceGraphCreate(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvDeviceGraph **graph)
 {
-  *graph = (TrsvRecording *)(fails() ? nullptr : malloc(sizeof(**graph)));
+  *graph = (TrsvDeviceGraph *)(fails() ? nullptr : malloc(sizeof(**graph)));
   if (!*graph) return TrsvFail(TRSV_ERR_MEMORY, "cudaGraphInstantiate: made to fail");
   **graph = {launch, data};
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceReplay(TrsvRecording *graph, TrsvStream stream) { return graph->launch(graph->data, stream); }
+TrsvError TrsvDeviceGraphLaunch(TrsvDeviceGraph *graph, TrsvStream stream) { return graph->launch(graph->data, stream); }
 
-void TrsvDeviceForget(TrsvRecording **graph)
+void TrsvDeviceGraphDestroy(TrsvDeviceGraph **graph)
 {
   free(*graph);
   *graph = nullptr;
 }
 
-TrsvError TrsvDeviceLaunched(const char *kernel)
+TrsvError TrsvDeviceCheckLaunch(const char *kernel)
 {
   simt::launched();
   if (simt::take_failure()) return TrsvFail(TRSV_ERR_DEVICE, "%s: %s", kernel, SimtReport());

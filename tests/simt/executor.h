@@ -2,7 +2,7 @@
    executor.h: how a test steers the SIMT executor, which runs the device kernels on a CPU, one fiber for each thread.
 
    Every launch runs at once and to its end under SimtSettings. Equal settings give equal runs. A launch that deadlocks or misuses
-   something ends with a report, which TrsvDeviceLaunched returns as TRSV_ERR_DEVICE and SimtReport keeps.
+   something ends with a report, which TrsvDeviceCheckLaunch returns as TRSV_ERR_DEVICE and SimtReport keeps.
 */
 #ifndef SIMT_EXECUTOR_H
 #define SIMT_EXECUTOR_H

@@ -1,5 +1,5 @@
 /*
-   simt.h: the kernels' vocabulary under g++: what src/kernels/vocabulary.cuh has from CUDA, over the SIMT executor.
+   simt.h: the kernels' vocabulary under g++: what src/kernels/device/threads.cuh and sync.cuh have from CUDA, over the SIMT executor.
 
    Every access named here is a point at which another thread may run. Plain accesses are not: what crosses threads must go
    through these functions, or be ordered by a barrier. A block's shared memory starts as junk.

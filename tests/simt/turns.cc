@@ -1,5 +1,5 @@
 /*
-   A second stack of the host, as TrsvDeviceTogether has one, whose two coroutines take turns: a wait for the device, which in the executor has always done what it
+   A second stack of the host, as TrsvRunInterleaved has one, whose two coroutines take turns: a wait for the device, which in the executor has always done what it
    was asked for, ends a turn or does not, as the seed has it. So equal settings give equal runs, and what the two do between waits comes in many orders.
 
    Switches are the C library's; the sanitizer is told of them, as fiber.cc tells it of those of a kernel's threads. Launches must be in the default stream of the
@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include "cuda_runtime.h"
 #include "engine.h"
-#include "impl.h"
+#include "trsv.h"
 
 #if defined(__SANITIZE_ADDRESS__)
   #include <sanitizer/asan_interface.h>

@@ -1,0 +1,288 @@
+/*
+   Level sets and statistics of a triangle, on the host; what is the same on a device, where analysis.cu does the rest.
+*/
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/analysis.h"
+#include "analysis/sample.h"
+
+TrsvError TrsvEntries(const TrsvMatrix *A, int *entries)
+{
+  if (A->memory == TRSV_DEVICE) return TrsvDeviceDownload(entries, A->offsets + A->rows, sizeof(int), NULL);
+  *entries = A->offsets[A->rows];
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvCheckStart(const TrsvMatrix *A, int start)
+{
+  if (A->rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", A->rows);
+  return start ? TrsvFail(TRSV_ERR_STRUCTURE, "offsets start at %d, not at 0", start) : TRSV_SUCCESS;
+}
+
+TrsvError TrsvCheckRow(const TrsvMatrix *A, int i, int begin, int end, const int *columns)
+{
+  const int lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
+  /* what a column of this row may be */
+  const int first = lower ? 0 : i + unit, last = lower ? i - unit : A->rows - 1;
+  int       n;
+
+  if (end < begin) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, begin, end);
+  n = end - begin;
+  for (int k = 0; k < n; k++) {
+    const int j = columns[k];
+
+    if (j < first || j > last) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d is not in the %s triangle%s of %d rows", i, j, lower ? "lower" : "upper", unit ? " off the diagonal" : "", A->rows);
+    if (k && j <= columns[k - 1]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d follows column %d; columns must rise", i, j, columns[k - 1]);
+  }
+  if (!unit && (!n || columns[lower ? n - 1 : 0] != i)) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d has no diagonal entry", i);
+  return TRSV_SUCCESS;
+}
+
+/* Columns rise, lie on the triangle's side, and the diagonal is where the view says: anything else would hang or corrupt a solve. */
+static TrsvError CheckStructure(const TrsvMatrix *A)
+{
+  const int stored = A->offsets[A->rows];
+
+  TrsvCall(TrsvCheckStart(A, A->offsets[0]));
+  for (int i = 0; i < A->rows; i++) {
+    const int begin = A->offsets[i], end = A->offsets[i + 1], there = end > begin && end > stored ? (begin > stored ? begin : stored) : end;
+
+    TrsvCall(TrsvCheckRow(A, i, begin, there, A->columns + begin));
+    if (there < end) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, begin, end, stored);
+  }
+  return TRSV_SUCCESS;
+}
+
+void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance, unsigned long long profile)
+{
+  s->rows = rows;
+  s->nnz  = nnz;
+  if (!rows) return;
+  s->row_mean      = (double)nnz / rows;
+  s->row_variation = sqrt(fmax(0, (double)squares / rows - s->row_mean * s->row_mean)) / s->row_mean;
+  s->level_mean    = (double)rows / s->levels;
+  s->mean_offset      = off ? (double)distance / (double)off : 0;
+  s->row_bandwidth = (double)profile / rows;
+  /* the first bias stands outside its logarithm: so read, Equation 1 gives the values of the paper's Table 6 */
+  s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
+}
+
+/* The statistic `shared`, of a sound matrix. */
+static double Shared(const TrsvMatrix *A)
+{
+  const int          entries        = A->offsets[A->rows];
+  unsigned           bin[TRSV_BINS] = {0};
+  unsigned long long sum            = 0;
+
+  for (int n = 0; n < TrsvSamples(entries); n++) bin[TrsvBin(A->columns[TrsvSample(n, entries)])]++;
+  for (int n = 0; n < TRSV_BINS; n++) sum += TrsvSharedIn(bin[n], entries);
+  return TrsvShared(sum, entries, A->diagonal == TRSV_DIAGONAL_UNIT ? entries : entries - A->rows);
+}
+
+/* Levels, level[i] being 1 + the largest one among the rows that row i depends on, and, as it is the pass over the entries that takes time, in the same
+   pass all statistics but those that want the level sets, and the checks of CheckStructure(), which is asked where one fails: it tells of the first
+   row. */
+static TrsvError Measure(const TrsvMatrix *A, int level[], TrsvStatistics *s)
+{
+  const int          lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows, stored = A->offsets[rows];
+  unsigned long long squares = 0, distance = 0, profile = 0, chained = 0;
+
+  TrsvCall(TrsvCheckStart(A, A->offsets[0]));
+  for (int r = 0; r < rows; r++) {
+    const int i = lower ? r : rows - 1 - r, last = lower ? i - 1 : rows - 1; /* last: column off the diagonal */
+    const int start = A->offsets[i], past = A->offsets[i + 1];
+    int       length, begin, end, diagonal, before = lower ? -1 : i, farthest = 0, l = 0;
+
+    if (start < 0 || past < start || past > stored || (!unit && past == start)) return CheckStructure(A);
+    length = past - start + unit;
+    TrsvRow(A, i, &begin, &end, &diagonal);
+    if (!unit && A->columns[diagonal] != i) return CheckStructure(A);
+    for (int k = begin; k < end; k++) {
+      const int j = A->columns[k];
+      int       away;
+
+      if (j <= before || j > last) return CheckStructure(A);
+      away   = lower ? i - j : j - i;
+      before = j;
+      if (level[j] >= l) l = level[j] + 1;
+      if (away > farthest) farthest = away;
+      distance += (unsigned)away;
+      chained += away == 1;
+    }
+    level[i] = l;
+    if (l >= s->levels) s->levels = l + 1;
+    if (length > s->row_max) s->row_max = length;
+    if (farthest > s->bandwidth) s->bandwidth = farthest;
+    profile += (unsigned)farthest;
+    squares += (unsigned long long)length * (unsigned long long)length;
+  }
+  s->chain_fraction = rows ? (double)chained / rows : 0;
+  s->hub_fraction  = Shared(A);
+  TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance, profile);
+  return TRSV_SUCCESS;
+}
+
+/* The rows by level set, rising in each, and the statistics that want them. order [rows], levels [number of levels + 2]. */
+static void SortByLevel(int rows, const int level[], int order[], int levels[], TrsvStatistics *s)
+{
+  unsigned long long span = 0;
+
+  /* counting sort: levels[l + 1] runs from the start of set l to its end, which is the start of set l + 1 */
+  memset(levels, 0, sizeof(int) * ((size_t)s->levels + 2));
+  for (int i = 0; i < rows; i++) levels[level[i] + 2]++;
+  for (int l = 1; l <= s->levels; l++) levels[l + 1] += levels[l];
+  for (int i = 0; i < rows; i++) order[levels[level[i] + 1]++] = i;
+  for (int l = 0; l < s->levels; l++) {
+    const int *set = order + levels[l], size = levels[l + 1] - levels[l];
+
+    if (size > s->level_max) s->level_max = size;
+    span += (unsigned long long)size * (unsigned long long)(set[size - 1 - TRSV_SPAN_LEFT_OUT(size)] - set[TRSV_SPAN_LEFT_OUT(size)]);
+  }
+  s->level_span = rows ? (double)span / rows : 0;
+}
+
+/* The level sets and the statistics of a triangle on the host, into an analysis that is zeroed; the caller frees what is in it after an error. */
+static TrsvError HostAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
+{
+  int      *level;
+  TrsvError error;
+
+  if (A->rows < 0) return TrsvCheckStart(A, 0);
+  TrsvCall(TrsvAlloc(sizeof(int) * (size_t)A->rows, &level));
+  error = Measure(A, level, &a->statistics);
+  if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)A->rows + (size_t)a->statistics.levels + 2), &a->order);
+  if (!error) {
+    a->levels = a->order + A->rows;
+    SortByLevel(A->rows, level, a->order, a->levels, &a->statistics);
+  }
+  free(level);
+  return error;
+}
+
+TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
+{
+  const double start = TrsvSeconds();
+  TrsvError    error;
+
+  *analysis = NULL;
+  TrsvCall(TrsvAlloc(sizeof(**analysis), analysis));
+  memset(*analysis, 0, sizeof(**analysis));
+  (*analysis)->memory  = A->memory;
+  error                = (A->memory == TRSV_HOST ? HostAnalyse : TrsvDeviceAnalyse)(A, *analysis);
+  (*analysis)->seconds = TrsvSeconds() - start;
+  if (error) TrsvAnalysisDestroy(analysis);
+  return error;
+}
+
+TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
+{
+  if (L->memory == TRSV_HOST || lower->statistics.levels <= TRSV_FEW_LEVELS || upper->statistics.levels <= TRSV_FEW_LEVELS) return TRSV_SUCCESS;
+  const TrsvError error = TrsvDeviceHeightsFromTranspose(L, lower, U, upper);
+  return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* it can be done without */
+}
+
+typedef struct {
+  const TrsvMatrix *A;
+  TrsvAnalysis    **analysis;
+} Analysing;
+
+static TrsvError Run(void *analysing)
+{
+  const Analysing *const a = analysing;
+
+  return TrsvAnalyse(a->A, a->analysis);
+}
+
+static TrsvError RunBoth(Analysing *first, Analysing *second)
+{
+  if (first->A->memory == TRSV_DEVICE) {
+    const TrsvError error = TrsvRunInterleaved(Run, first, second);
+
+    if (error != TRSV_ERR_MEMORY) return error;
+    TrsvAnalysisDestroy(first->analysis); /* there may be enough for one at a time */
+    TrsvAnalysisDestroy(second->analysis);
+  }
+  TrsvCall(Run(first));
+  return Run(second);
+}
+
+TrsvError TrsvAnalyseBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper)
+{
+  Analysing first = {L, lower}, second = {U, upper};
+  TrsvError error;
+
+  *lower = *upper = NULL;
+  error  = RunBoth(&first, &second);
+  if (!error) error = TrsvHeightsFromTranspose(L, *lower, U, *upper);
+  if (!error) return TRSV_SUCCESS;
+  TrsvAnalysisDestroy(lower);
+  TrsvAnalysisDestroy(upper);
+  return error;
+}
+
+TrsvError TrsvAnalysisGet(const TrsvMatrix *A, const TrsvAnalysis **analysis, TrsvAnalysis **made)
+{
+  TrsvError error = TRSV_SUCCESS;
+
+  *made = NULL;
+  if (!A->analysis) error = TrsvAnalyse(A, made);
+  *analysis = *made ? *made : A->analysis;
+  return error;
+}
+
+void TrsvAnalysisDestroy(TrsvAnalysis **analysis)
+{
+  TrsvAnalysis *a = *analysis;
+
+  if (!a) return;
+  TrsvFree(a->memory, a->order);
+  free(a);
+  *analysis = NULL;
+}
+
+/* As in SortByLevel: offsets[j + 1] runs through row j of the transpose while it is filled; it has room for one more. */
+static TrsvError HostTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
+{
+  TrsvCall(CheckStructure(A));
+  memset(offsets, 0, sizeof(int) * ((size_t)A->rows + 2));
+  for (int k = 0; k < A->offsets[A->rows]; k++) offsets[A->columns[k] + 2]++;
+  for (int j = 1; j <= A->rows; j++) offsets[j + 1] += offsets[j];
+  for (int i = 0; i < A->rows; i++)
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      const int to = offsets[A->columns[k] + 1]++;
+
+      columns[to] = i;
+      source[to]  = k;
+    }
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvTranspose(const TrsvMatrix *A, TrsvMatrix *transpose, int **offsets, const int **source)
+{
+  const int host = A->memory == TRSV_HOST;
+  size_t    rows, nnz, bytes;
+  int       entries;
+  TrsvError error;
+
+  *offsets = NULL;
+  TrsvCall(TrsvCheckStart(A, 0));
+  TrsvCall(TrsvEntries(A, &entries));
+  rows  = (size_t)A->rows + 2;
+  nnz   = entries > 0 ? (size_t)entries : 0; /* the check is yet to come */
+  bytes = sizeof(int) * (rows + 2 * nnz);
+  TrsvCall(host ? TrsvAlloc(bytes, offsets) : TrsvDeviceAlloc(bytes, offsets));
+  error = (host ? HostTranspose : TrsvDeviceTranspose)(A, *offsets, *offsets + rows, *offsets + rows + nnz);
+  if (error) {
+    TrsvFree(A->memory, *offsets);
+    *offsets = NULL;
+    return error;
+  }
+  *transpose          = *A;
+  transpose->offsets  = *offsets;
+  transpose->columns  = *offsets + rows;
+  transpose->triangle = A->triangle == TRSV_LOWER ? TRSV_UPPER : TRSV_LOWER;
+  transpose->analysis = NULL;
+  *source             = *offsets + rows + nnz;
+  return TRSV_SUCCESS;
+}

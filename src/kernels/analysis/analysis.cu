@@ -1,0 +1,291 @@
+/*
+   Analysis and transposition of a triangle on the device; no more than a few words of it come to the host, and a row that is wrong.
+
+   Mapping: a block has BLOCK rows; its threads walk through all their entries side by side, whatever row they are of, so that long rows
+   are nobody's own. Rows by level set: levels.cu. The transpose is a stable sort of the entries by column.
+   Same bits: sums and extremes of whole numbers, stable sorts.
+*/
+#include <limits.h>
+#include <stdlib.h>
+#include "analysis/triangle_view.cuh"
+#include "analysis/sample.h"
+
+enum {
+  BLOCK   = 256,
+  SAMPLES = (int)TRSV_SAMPLES / (int)BLOCK /* of a thread */
+};
+
+typedef unsigned long long Sum;
+
+/* What comes to the host. */
+typedef struct {
+  Sum      squares, distance, profile; /* of the rows' lengths; of |row - column|; of the farthest of each row */
+  Sum      chained;                    /* rows that depend on the one solved right before */
+  unsigned wrong;                /* how many rows there are from the first one on that is not in order; 0 where all are */
+  unsigned row_max, bandwidth;
+  int      start, entries;       /* the first and the last offset */
+  Sum      sums[2];              /* of the spans of level sets, each times its rows; TrsvSharedIn() of all bins; last of all */
+  TrsvSearch search;
+} Found;
+
+/* For what comes next, where words are given: those of all rows and as many behind them are cleared, as many more number the rows. */
+static __global__ void analysis_check(const TriangleView A, unsigned *word, Found *found)
+{
+  TRSV_SHARED(int, offset, BLOCK + 1);
+  TRSV_SHARED(Sum, sums, 4);
+  TRSV_SHARED(unsigned, extreme, 3); /* the longest row; the first one whose offsets fall; the farthest dependency */
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first), unit = !A.stored;
+  Sum       distance = 0, profile = 0, chained = 0;
+  unsigned  farthest = 0;
+
+  for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
+  if (t == 0) {
+    sums[0] = sums[1] = sums[2] = sums[3] = extreme[0] = extreme[2] = 0;
+    extreme[1] = (unsigned)rows;
+    if (!first) {
+      found->start   = A.offsets[0];
+      found->entries = A.offsets[A.rows];
+      if (A.offsets[0]) atomicMax(&found->wrong, (unsigned)A.rows);
+    }
+  }
+  __syncthreads();
+  const int entries = A.offsets[A.rows];
+  if (t < rows) {
+    const int start = offset[t], past = offset[t + 1], length = start < 0 || past < start ? -1 : past - start;
+
+    if (word) {
+      word[first + t] = word[A.rows + first + t] = 0;
+      word[2 * (size_t)A.rows + first + t] = (unsigned)(first + t);
+    }
+    if (length < 0) atomicMin(&extreme[1], (unsigned)t);
+    if (length < 0 || past > entries || (length == 0 && A.stored)) atomicMax(&found->wrong, (unsigned)(A.rows - first - t));
+    if (length >= 0) {
+      atomicMax(&extreme[0], (unsigned)length + (unsigned)unit);
+      atomicAdd(&sums[0], ((Sum)length + (Sum)unit) * ((Sum)length + (Sum)unit));
+    }
+  }
+  __syncthreads();
+  /* where offsets fall, nothing is known of the rows behind; and nothing behind the last offset is read */
+  const int sound = (int)extreme[1], end = max(min(offset[sound], entries), 0);
+  entries_each<BLOCK>(min(max(offset[0], 0), end), end, [&](int k) {
+    const int n = segment(offset, sound, k), i = first + n, j = A.columns[k];
+    bool      good = A.lower ? j >= 0 && j <= i - unit : j >= i + unit && j < A.rows;
+
+    if (k > offset[n]) good = good && A.columns[k - 1] < j;
+    if (A.stored && k == (A.lower ? offset[n + 1] - 1 : offset[n])) good = good && j == i;
+    if (!good) atomicMax(&found->wrong, (unsigned)(A.rows - i));
+    const unsigned away = good ? (unsigned)abs(j - i) : 0; /* what is wrong is not counted, and may be anywhere */
+    distance += away;
+    chained += away == 1;
+    if (k == (A.lower ? offset[n] : offset[n + 1] - 1)) {
+      profile += away;
+      farthest = max(farthest, away);
+    }
+  });
+  distance = warp_sum(distance);
+  profile  = warp_sum(profile);
+  chained  = warp_sum(chained);
+  farthest = trsv_warp_max(farthest);
+  if (t % 32 == 0) {
+    atomicAdd(&sums[1], distance);
+    atomicAdd(&sums[2], profile);
+    atomicAdd(&sums[3], chained);
+    atomicMax(&extreme[2], farthest);
+  }
+  __syncthreads();
+  if (t == 0) {
+    atomicMax(&found->row_max, extreme[0]);
+    atomicAdd(&found->squares, sums[0]);
+    atomicAdd(&found->distance, sums[1]);
+    atomicAdd(&found->profile, sums[2]);
+    atomicAdd(&found->chained, sums[3]);
+    atomicMax(&found->bandwidth, extreme[2]);
+  }
+}
+
+/* Where each level set starts, from the words of all rows in order. */
+static __global__ void analysis_bounds(int rows, int levels, const unsigned *sorted, int *start)
+{
+  const int p = trsv_index();
+
+  if (p < rows && (!p || sorted[p] != sorted[p - 1])) start[sorted[p] - 1] = p;
+  if (p == 0) start[levels] = rows;
+}
+
+/* The statistic `shared`, by one block. */
+static __device__ void analysis_sample(const TriangleView &A, int entries, Sum *found)
+{
+  TRSV_SHARED(unsigned, bin, TRSV_BINS);
+  TRSV_SHARED(Sum, all, 1);
+  const int t = (int)threadIdx.x, samples = TrsvSamples(entries);
+  int       column[SAMPLES]; /* loaded all at once */
+  Sum       sum = 0;
+
+#pragma unroll
+  for (int n = 0; n < SAMPLES; n++) column[n] = n * BLOCK + t < samples ? A.columns[TrsvSample(n * BLOCK + t, entries)] : 0;
+  for (int n = t; n < TRSV_BINS; n += BLOCK) bin[n] = 0;
+  if (t == 0) *all = 0;
+  __syncthreads();
+#pragma unroll
+  for (int n = 0; n < SAMPLES; n++)
+    if (n * BLOCK + t < samples) atomicAdd(&bin[TrsvBin(column[n])], 1u);
+  __syncthreads();
+  for (int n = t; n < TRSV_BINS; n += BLOCK) sum += TrsvSharedIn(bin[n], entries);
+  if (sum) atomicAdd(all, sum);
+  __syncthreads();
+  if (t == 0) *found = *all;
+}
+
+/* A thread for each level set. sums: the span; and, by the first block, what shared is made of, of a matrix that is known to be sound. */
+static __global__ void analysis_span(const TriangleView A, int entries, int levels, const int *start, const int *order, Sum *sums)
+{
+  const int l = trsv_index(), first = l < levels ? start[l] : 0, size = l < levels ? start[l + 1] - first : 0, out = TRSV_SPAN_LEFT_OUT(size);
+  const Sum mine = warp_sum(size ? (Sum)size * (Sum)(order[first + size - 1 - out] - order[first + out]) : 0);
+
+  if (threadIdx.x % 32 == 0) (void)atomicAdd(sums, mine);
+  if (!blockIdx.x && entries) analysis_sample(A, entries, sums + 1);
+}
+
+/* The row of each entry, and its place among all. */
+static __global__ void analysis_entries(const TriangleView A, int *row, int *place)
+{
+  TRSV_SHARED(int, offset, BLOCK + 1);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first);
+
+  for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
+  __syncthreads();
+  entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
+    row[k]   = first + segment(offset, rows, k);
+    place[k] = k;
+  });
+}
+
+/* One thread for each entry of the transpose, and for each of its rows and one more: the first entry whose column is not smaller. */
+static __global__ void analysis_turn(int rows, int entries, const unsigned *sorted, const int *source, const int *row, int *offsets, int *columns)
+{
+  const int k = trsv_index();
+
+  if (k < entries) columns[k] = row[source[k]];
+  if (k > rows) return;
+  int low = 0, high = entries;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+
+    if (sorted[middle] < (unsigned)k) low = middle + 1;
+    else high = middle;
+  }
+  offsets[k] = low;
+}
+
+/* Says what is wrong with a row, as the host's analysis does. */
+static TrsvError Describe(const TrsvMatrix *A, int i, int entries)
+{
+  int       offset[2], end, *columns;
+  size_t    bytes;
+  TrsvError error;
+
+  TrsvCall(TrsvDeviceDownload(offset, A->offsets + i, sizeof(offset), NULL));
+  end   = offset[1] > offset[0] && offset[1] > entries ? max(offset[0], entries) : offset[1];
+  bytes = end > offset[0] ? sizeof(int) * (size_t)(end - offset[0]) : 0;
+  TrsvCall(TrsvAlloc(bytes, &columns));
+  error = bytes ? TrsvDeviceDownload(columns, A->columns + offset[0], bytes, NULL) : TRSV_SUCCESS;
+  if (!error) error = TrsvCheckRow(A, i, offset[0], end, columns);
+  free(columns);
+  return error ? error : TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offset[0], offset[1], entries);
+}
+
+/* Looks at all rows, and searches for their level sets where there is room, word [3 * rows], for that. room: a Found in device memory */
+static TrsvError Check(const TrsvMatrix *A, unsigned *word, Found *room, Found *found)
+{
+  *found = Found{};
+  if (!A->rows) {
+    TrsvCall(TrsvDeviceDownload(&found->start, A->offsets, sizeof(int), NULL));
+    return TrsvCheckStart(A, found->start);
+  }
+  TrsvCall(TrsvDeviceClear(room, sizeof(*room), NULL));
+  TRSV_LAUNCH(analysis_check, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), word, room);
+  TrsvCall(TrsvDeviceCheckLaunch("analysis_check"));
+  if (word) TrsvCall(TrsvSearchLevels(A, &room->wrong, word, word + A->rows, &room->search));
+  TrsvCall(TrsvDeviceDownload(found, room, sizeof(*found), NULL));
+  TrsvCall(TrsvCheckStart(A, found->start));
+  if (found->wrong) return Describe(A, A->rows - (int)found->wrong, found->entries);
+  return TrsvSearchEnded(&found->search);
+}
+
+/* The level sets, of rows whose words are found, and the statistics that are asked for then, for which there are two sums that are 0; word as in Check(). */
+static TrsvError LevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, unsigned *word, Sum *sum)
+{
+  const int       rows = A->rows, levels = a->statistics.levels;
+  unsigned *const sorted = word + rows;
+  Sum             found[2];
+
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * ((size_t)rows + (size_t)levels + 1), &a->order));
+  a->levels = a->order + rows;
+  if (!rows) return TrsvDeviceClear(a->levels, sizeof(int), NULL);
+  TrsvCall(TrsvSortLevels(rows, levels, word, sorted, (int *)sorted + rows, a->order));
+  TRSV_LAUNCH(analysis_bounds, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, levels, levels > 1 ? sorted : word, a->levels);
+  TrsvCall(TrsvDeviceCheckLaunch("analysis_bounds"));
+  TRSV_LAUNCH(analysis_span, TrsvBlocks(levels, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), entries, levels, (const int *)a->levels, (const int *)a->order, sum);
+  TrsvCall(TrsvDeviceCheckLaunch("analysis_span"));
+  TrsvCall(TrsvDeviceDownload(found, sum, sizeof(found), NULL));
+  a->statistics.level_span   = (double)found[0] / rows;
+  a->statistics.hub_fraction = TrsvShared(found[1], entries, entries - (A->diagonal == TRSV_DIAGONAL_UNIT ? 0 : rows));
+  return TRSV_SUCCESS;
+}
+
+/* room: a Found, and words as in Check() */
+static TrsvError Analyse(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
+{
+  const bool      unit = A->diagonal == TRSV_DIAGONAL_UNIT;
+  unsigned *const word = (unsigned *)(room + 1);
+  Found           found;
+
+  TrsvCall(Check(A, word, room, &found));
+  a->statistics.row_max   = (int)found.row_max;
+  a->statistics.levels    = (int)found.search.levels;
+  a->statistics.level_max = (int)found.search.widest;
+  a->statistics.bandwidth = (int)found.bandwidth;
+  a->statistics.chain_fraction   = A->rows ? (double)found.chained / A->rows : 0;
+  TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
+  return LevelSets(A, a, found.entries, word, room->sums);
+}
+
+extern "C" TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
+{
+  Found    *room;
+  TrsvError error;
+
+  TrsvCall(TrsvCheckStart(A, 0));
+  TrsvCall(TrsvScratchAlloc(sizeof(*room) + 3 * sizeof(unsigned) * (size_t)A->rows, &room, NULL));
+  error = Analyse(A, room, a);
+  TrsvScratchFree(room, NULL);
+  return error;
+}
+
+extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
+{
+  Found     found, *room;
+  int      *row;
+  TrsvError error;
+
+  TrsvCall(TrsvScratchAlloc(sizeof(*room), &room, NULL));
+  error = Check(A, NULL, room, &found);
+  TrsvScratchFree(room, NULL);
+  TrsvCall(error);
+  const size_t entries = (size_t)found.entries;
+  TrsvCall(TrsvScratchAlloc(3 * sizeof(int) * entries, &row, NULL)); /* and each entry's place; and sorted columns */
+  int *const      place  = row + entries;
+  unsigned *const sorted = (unsigned *)place + entries;
+
+  if (A->rows) {
+    TRSV_LAUNCH(analysis_entries, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), row, place);
+    error = TrsvDeviceCheckLaunch("analysis_entries");
+  }
+  if (!error) error = TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, place, source);
+  if (!error) {
+    TRSV_LAUNCH(analysis_turn, TrsvBlocks(max(A->rows + 1, found.entries), BLOCK), BLOCK, 0, (TrsvStream)NULL, A->rows, found.entries, sorted, source, row, offsets, columns);
+    error = TrsvDeviceCheckLaunch("analysis_turn");
+  }
+  TrsvScratchFree(row, NULL);
+  return error;
+}

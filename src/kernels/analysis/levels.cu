@@ -1,0 +1,125 @@
+/*
+   Level sets of a triangle on the device: one launch finds the level of every row, a sort orders the rows by it.
+
+   Mapping, memory order, why it ends: dataflow.cuh. Rows come in the order of solution, the dependencies of each from the farthest on.
+   Levels for blocks of several sizes are found side by side, as one search leaves the device idle: the blocks of a launch take turns, and
+   each search has tickets and words of its own, so that why one ends is why all do.
+   Same bits: the largest of some numbers, whatever order they arrive in.
+*/
+#include "analysis/dataflow.cuh"
+#include "analysis/triangle_view.cuh"
+
+/* What a row's level is found from: words are 1 + the level of their rows. */
+struct LevelKnown {
+  unsigned level;
+  int      same; /* the first row of its block: those from it on take no level */
+
+  __device__ __forceinline__ void       meet(int r, unsigned word) { level = max(level, word - (r >= same)); }
+  __device__ __forceinline__ void       join(const LevelKnown &other) { level = max(level, other.level); }
+  __device__ __forceinline__ LevelKnown empty(int lane) const { return {0, __shfl_sync(0xffffffffu, same, lane)}; }
+  __device__ __forceinline__ LevelKnown beside(int half) const { return {__shfl_xor_sync(0xffffffffu, level, half), same}; }
+};
+
+/* Of rows in turn so many are a block, whose entries within it do not count. */
+struct LevelPass {
+  static constexpr bool sorted = true;
+
+  TriangleView A;
+  int     rows, size, step;
+
+  LevelPass(const TrsvMatrix *T, int size) : A(T), rows(A.rows), size(size), step(A.lower ? 1 : -1) { }
+
+  __device__ __forceinline__ int        place(int r) const { return A.row_of(r); }
+  __device__ __forceinline__ int        count(int r) const { return A.entries(A.row_of(r)); }
+  __device__ __forceinline__ int        begin(int r) const { return A.entry(A.row_of(r), 0); }
+  __device__ __forceinline__ int        dependency(int k) const { return A.row_of(A.columns[k]); }
+  __device__ __forceinline__ int        row(int r) const { return r; }
+  __device__ __forceinline__ LevelKnown known(int r) const { return {0, r - r % size}; }
+  __device__ __forceinline__ unsigned   word(const LevelKnown &known, int, const DataflowWords &) const { return known.level + 1; }
+};
+
+enum {
+  SEARCHES = 3, /* of one launch, at most */
+  HELD     = 6  /* blocks of a multiprocessor */
+};
+
+static_assert(sizeof(TrsvSearch::state) == sizeof(unsigned) * DATAFLOW_STATES, "a search has the words that its blocks share");
+
+/* Each search is for blocks of half the size of the one before. Who is the last to count rows of a level set finds how many it has. Of a launch's block,
+   the rows in the level set of the first, often all of them, are counted at once. */
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD) levels_find(LevelPass pass, unsigned searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *found, TrsvSync sync)
+{
+  enum {
+    COMMON, /* rows in the level set of the first */
+    WIDEST, /* rows so far of the largest level set of others */
+    LARGEST,
+    COUNTERS
+  };
+  TRSV_SHARED(unsigned, block, COUNTERS);
+
+  if (wrong && *wrong) return;
+  const unsigned search = blockIdx.x % searches;
+
+  found += search;
+  pass.size >>= search;
+  sync.ticket = found->state + DATAFLOW_TICKET;
+  if (threadIdx.x < COUNTERS) block[threadIdx.x] = 0; /* the pass has a barrier before all else */
+  for (unsigned mine; dataflow_pass(pass, word + (size_t)search * (size_t)pass.rows, sync, mine);) {
+    const unsigned same = trsv_warp_match(mine), rows = (unsigned)__popc(same);
+
+    __syncthreads();
+    const unsigned first = trsv_shared_load<unsigned>(trsv_shared_address()); /* its word */
+    if (mine && (int)(threadIdx.x % 32) == __ffs((int)same) - 1) {
+      if (mine == first) atomicAdd(&block[COMMON], rows);
+      else if (count) atomicMax(&block[WIDEST], atomicAdd(&count[mine - 1], rows) + rows);
+      atomicMax(&block[LARGEST], mine);
+    }
+    __syncthreads();
+    if (threadIdx.x) continue;
+    atomicMax(&found->levels, block[LARGEST]);
+    if (count) atomicMax(&found->widest, max(block[WIDEST], atomicAdd(&count[first - 1], block[COMMON]) + block[COMMON]));
+    block[COMMON] = block[WIDEST] = block[LARGEST] = 0;
+  }
+}
+
+/* All give up where one does, by the words of the first. */
+static TrsvError Launch(const TrsvMatrix *A, int size, int searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search)
+{
+  unsigned blocks;
+
+  TrsvCall(DataflowBlocks(A->rows, searches, HELD, &blocks));
+  TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, LevelPass(A, size), (unsigned)searches, wrong, word, count, search, DataflowSync(search->state));
+  return TrsvDeviceCheckLaunch("levels_find");
+}
+
+TrsvError TrsvSearchLevels(const TrsvMatrix *A, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search) { return Launch(A, 1, 1, wrong, word, count, search); }
+
+TrsvError TrsvSearchEnded(const TrsvSearch *found)
+{
+  return found->state[DATAFLOW_ABORT_DEVICE] ? TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvTimeoutLimit()) : TRSV_SUCCESS;
+}
+
+TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, unsigned *word, int *levels)
+{
+  TrsvSearch   found[SEARCHES], *room;
+  const size_t bytes = sizeof(found[0]) * (size_t)searches;
+  TrsvError    error;
+
+  for (int n = 0; n < searches; n++) levels[n] = 0;
+  if (!A->rows) return TRSV_SUCCESS;
+  TrsvCall(TrsvScratchAlloc(bytes, &room, NULL));
+  error = TrsvDeviceClear(room, bytes, NULL);
+  if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * (size_t)A->rows, NULL);
+  if (!error) error = Launch(A, size, searches, NULL, word, NULL, room);
+  if (!error) error = TrsvDeviceDownload(found, room, bytes, NULL);
+  TrsvScratchFree(room, NULL);
+  TrsvCall(error);
+  for (int n = 0; n < searches; n++) levels[n] = (int)found[n].levels;
+  return TrsvSearchEnded(&found[0]);
+}
+
+TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order)
+{
+  if (levels == 1) return TrsvDeviceCopy(order, natural, sizeof(int) * (size_t)rows, NULL);
+  return TrsvDeviceSort(rows, TrsvBits(levels), word, sorted, natural, order);
+}

@@ -1,0 +1,30 @@
+/*
+   Memory of the host, a clock, and an order of numbers.
+*/
+#define _POSIX_C_SOURCE 200809L /* a clock that nobody sets */
+#include <stdlib.h>
+#include <time.h>
+#include "base/base.h"
+
+TrsvError TrsvAlloc(size_t bytes, void *pointer)
+{
+  void **p = pointer;
+
+  *p = malloc(bytes ? bytes : 1);
+  return *p ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_MEMORY, "no memory for %zu bytes on the host", bytes);
+}
+
+double TrsvSeconds(void)
+{
+  struct timespec t;
+
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int TrsvAscending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}

@@ -1,0 +1,165 @@
+/*
+   Two analyses at the same time: they follow chains of dependencies, and leave most of the device idle.
+
+   Both run in the thread that asks, as coroutines: where the one waits for the device the other goes on, each with a stack and a stream of its own.
+   A second thread would do as well where analyses are long, but takes longer than a small one to start and to be waited for, and the two hold each
+   other up in the driver.
+   Where there is no memory for a stream or a stack, they run one after the other.
+   Why both end: the kernels of one wait for blocks of their own launch that have started before (tickets), never for the other's; and who waits for
+   kernels that are done goes on when its turn comes.
+*/
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include "device/runtime.cuh"
+
+enum {
+  STACK = 8 << 20, /* bytes, as much as a thread has: the driver runs on it too, and may compile; only what is used takes memory */
+  GUARD = 64 << 10 /* of these, which nobody may touch */
+};
+
+struct Two {
+  TrsvError (*run)(void *);
+  void        *data; /* of the second */
+  cudaStream_t stream;
+  void        *stack;
+  ucontext_t   context[2];
+  int          now; /* which of them runs */
+  bool         ended; /* the second */
+  TrsvError    error; /* the second's */
+  char         message[512];
+};
+
+static thread_local Two *two; /* those under way */
+
+extern "C" TrsvStream TrsvDeviceDefault(void) { return two && two->now ? two->stream : NULL; }
+
+extern "C" int TrsvDeviceSharing(void) { return two && !two->ended ? 2 : 1; }
+
+/* The other goes on, until that waits or ends. TrsvErrorMessage() is left as it is for each. */
+static void Switch(void)
+{
+  Two *const t  = two;
+  const int  me = t->now;
+  char       message[sizeof(t->message)];
+
+  (void)snprintf(message, sizeof(message), "%s", TrsvErrorMessage());
+  t->now = !me;
+  (void)swapcontext(&t->context[me], &t->context[!me]);
+  (void)TrsvFail(TRSV_SUCCESS, "%s", message);
+}
+
+static TrsvError Wait(TrsvStream stream)
+{
+  for (; two && !two->ended; Switch()) {
+    const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
+
+    if (e != cudaErrorNotReady) return Check(e, "cudaStreamQuery");
+    (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  }
+  return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
+}
+
+extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
+{
+  const size_t releases = TrsvScratchFrees();
+
+  TrsvCall(Wait(stream));
+  TrsvDeviceSettle(TrsvDeviceStream(stream), releases);
+  return TRSV_SUCCESS;
+}
+
+/* The second, whole; what follows is the first. */
+static void Second(void)
+{
+  Two *const t = two;
+
+  t->error = t->run(t->data);
+  (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
+  const TrsvError settled = TrsvDeviceSynchronize(); /* after an error, too: the stream is about to go */
+  if (settled && !t->error) {
+    t->error = settled;
+    (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
+  }
+  t->ended = true;
+  t->now   = 0;
+}
+
+static bool MakeStack(Two *t)
+{
+  void *const stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+  if (stack == MAP_FAILED) return false;
+  if (!mprotect(stack, GUARD, PROT_NONE) && !getcontext(&t->context[1])) {
+    t->stack                        = stack;
+    t->context[1].uc_stack.ss_sp    = (char *)stack + GUARD;
+    t->context[1].uc_stack.ss_size  = STACK - GUARD;
+    t->context[1].uc_link           = &t->context[0];
+    makecontext(&t->context[1], Second, 0);
+    return true;
+  }
+  (void)munmap(stack, STACK);
+  return false;
+}
+
+enum {
+  DEVICES = 64
+};
+
+/* A stream that nobody uses is kept for each device: to make one takes as long as a small analysis. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static cudaStream_t    spare[DEVICES];
+
+static cudaStream_t TakeStream(int device)
+{
+  cudaStream_t stream = NULL;
+
+  (void)pthread_mutex_lock(&one_at_a_time);
+  if (device < DEVICES) {
+    stream        = spare[device];
+    spare[device] = NULL;
+  }
+  (void)pthread_mutex_unlock(&one_at_a_time);
+  if (stream || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess) return stream;
+  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  return NULL;
+}
+
+static void GiveStream(int device, cudaStream_t stream)
+{
+  (void)pthread_mutex_lock(&one_at_a_time);
+  if (device < DEVICES && !spare[device]) {
+    spare[device] = stream;
+    stream        = NULL;
+  }
+  (void)pthread_mutex_unlock(&one_at_a_time);
+  if (stream) (void)cudaStreamDestroy(stream);
+}
+
+extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, void *second)
+{
+  Two       t = Two();
+  int       device;
+  TrsvError error;
+
+  if (two) { /* there are two already */
+    TrsvCall(run(first));
+    return run(second);
+  }
+  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  TrsvCall(TrsvDeviceSynchronize());
+  t.run    = run;
+  t.data   = second;
+  t.stream = TakeStream(device);
+  if (t.stream && MakeStack(&t)) two = &t;
+  error = run(first);
+  if (two) {
+    while (!t.ended) Switch();
+    two = NULL;
+    (void)munmap(t.stack, STACK);
+  } else if (!error) error = run(second);
+  if (t.stream) GiveStream(device, t.stream);
+  if (error) return error;
+  return t.error ? TrsvFail(t.error, "%s", t.message) : TRSV_SUCCESS;
+}

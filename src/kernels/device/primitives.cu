@@ -1,0 +1,43 @@
+/*
+   Scans and sorts on the device: CUB's.
+*/
+#include <cub/cub.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include "device/runtime.cuh"
+
+/* Calls a function of CUB twice: for how much room it needs, and with that room, which comes from the pool of the stream and goes back to it. */
+template <class F> static TrsvError Run(const char *what, F call)
+{
+  void       *room  = NULL;
+  size_t      bytes = 0;
+  cudaError_t e;
+
+  TrsvCall(Check(call(NULL, bytes), what));
+  TrsvCall(TrsvScratchAlloc(bytes, &room, NULL));
+  e = call(room, bytes);
+  TrsvScratchFree(room, NULL);
+  return Check(e, what);
+}
+
+/* A zero, and then the counts. Where the sums take their place, each is read from where its sum goes. */
+struct Counts {
+  const int *counts;
+
+  __host__ __device__ int operator()(int i) const { return i ? counts[i - 1] : 0; }
+};
+
+extern "C" TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
+{
+  const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(0), Counts{counts});
+
+  return Run("scan", [&](void *room, size_t &bytes) { return cub::DeviceScan::InclusiveSum(room, bytes, in, offsets, n + 1, TrsvDeviceDefault()); });
+}
+
+extern "C" TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values)
+{
+  if (!n) return TRSV_SUCCESS;
+  return Run("sort", [&](void *room, size_t &bytes) {
+    return values ? cub::DeviceRadixSort::SortPairs(room, bytes, keys, sorted_keys, values, sorted_values, n, 0, bits, TrsvDeviceDefault()) : cub::DeviceRadixSort::SortKeys(room, bytes, keys, sorted_keys, n, 0, bits, TrsvDeviceDefault());
+  });
+}

@@ -1,0 +1,47 @@
+/*
+   The words that the blocks of a launch share: made, watched and freed.
+*/
+#include "device/device.h"
+
+static unsigned long long timeout = 10000000000ull;
+
+void TrsvSetTimeout(double seconds) { timeout = seconds > 0 ? (unsigned long long)(1e9 * seconds) : 0; }
+
+unsigned long long TrsvTimeoutLimit(void) { return timeout; }
+
+TrsvError TrsvSyncCreate(TrsvSync *sync)
+{
+  const size_t bytes = sizeof(unsigned) * TRSV_SYNC_WORDS;
+
+  TrsvCall(TrsvDeviceAlloc(bytes, &sync->ticket));
+  TrsvCall(TrsvSyncIn(sync->ticket, sync));
+  return TrsvDeviceClear(sync->ticket, bytes, NULL);
+}
+
+TrsvError TrsvSyncIn(unsigned *words, TrsvSync *sync)
+{
+  sync->ticket  = words;
+  sync->abort_device = words + 1;
+  return TrsvDeviceAllocWord(&sync->abort_host);
+}
+
+TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
+{
+  const unsigned zero = 0;
+  unsigned       abort_device;
+
+  sync->timeout = timeout;
+  if (!*(volatile unsigned *)sync->abort_host) return TRSV_SUCCESS;
+  /* the launch must be over before its words are cleared, or a block that is late would tell twice; then every block has taken its
+     ticket, and the counter needs no mending */
+  TrsvCall(TrsvDeviceDownload(&abort_device, sync->abort_device, sizeof(abort_device), stream));
+  TrsvCall(TrsvDeviceUpload(sync->abort_device, &zero, sizeof(zero), stream));
+  *sync->abort_host = 0;
+  return TrsvFail(TRSV_ERR_TIMEOUT, "an earlier solve waited longer than %g s for one value and gave up; its solution holds NaN", 1e-9 * (double)timeout);
+}
+
+void TrsvSyncDestroy(TrsvSync *sync)
+{
+  TrsvDeviceFree(sync->ticket);
+  TrsvDeviceFreeWord(sync->abort_host);
+}

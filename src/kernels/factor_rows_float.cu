@@ -1,5 +1,0 @@
-/*
-   factor_rows.cu in single precision.
-*/
-#define TRSV_REAL float
-#include "factor_rows.cu"

@@ -1,0 +1,99 @@
+/*
+   How far values are from symmetric: sqrt(2) times the Frobenius norm of the skew part over that of the entries off the diagonal: 0 of a symmetric
+   matrix, 1 of a triangular one.
+
+   Mapping: a block of threads for so many rows, whose entries, one after the other, the threads take in turn, so that a long row has all of them; each
+   looks for the other of its entry. Sums of a block by a tree, those of blocks by one more, so that the result is the same every time.
+   Memory order: within a block sums cross threads at its barriers, between blocks with the end of a launch.
+*/
+#include <math.h>
+#include "analysis/triangle_view.cuh"
+#include "ordering/ordering.h"
+
+enum {
+  BLOCK = 256
+};
+
+/* The sums of a block's threads, by its first one */
+static __device__ void block_sums(double *skew, double *all, double s, double a, double *both)
+{
+  const int t = (int)threadIdx.x;
+
+  skew[t] = s;
+  all[t]  = a;
+  for (int half = BLOCK / 2; half; half /= 2) {
+    __syncthreads();
+    if (t < half) {
+      skew[t] += skew[t + half];
+      all[t] += all[t + half];
+    }
+  }
+  if (t) return;
+  both[0] = skew[0];
+  both[1] = all[0];
+}
+
+template <class T> static __global__ void __launch_bounds__(BLOCK) asymmetry_rows(int rows, const int *offsets, const int *columns, const T *values, double *sums)
+{
+  TRSV_SHARED(double, skew, BLOCK);
+  TRSV_SHARED(double, all, BLOCK);
+  TRSV_SHARED(int, start, BLOCK + 1);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, count = min((int)BLOCK, rows - first);
+  double    s = 0, a = 0;
+
+  for (int n = t; n <= count; n += BLOCK) start[n] = offsets[first + n];
+  __syncthreads();
+  entries_each<BLOCK>(start[0], start[count], [&](int k) {
+    const int    i = first + segment(start, count, k), j = columns[k];
+    const double v = values[k];
+    int          low = offsets[j], high = offsets[j + 1];
+
+    if (j == i) return;
+    while (low < high) {
+      const int middle = low + (high - low) / 2;
+
+      if (columns[middle] < i) low = middle + 1;
+      else high = middle;
+    }
+    const bool   there = low < offsets[j + 1] && columns[low] == i;
+    const double d = there ? v - (double)values[low] : v;
+
+    s += there ? d * d / 2 : d * d; /* an entry without another stands for both */
+    a += v * v;
+  });
+  block_sums(skew, all, s, a, sums + 2 * (size_t)blockIdx.x);
+}
+
+/* One block: of so many pairs of sums, the two in all */
+static __global__ void __launch_bounds__(BLOCK) asymmetry_sum(int pairs, const double *sums, double *both)
+{
+  TRSV_SHARED(double, skew, BLOCK);
+  TRSV_SHARED(double, all, BLOCK);
+  double s = 0, a = 0;
+
+  for (size_t n = threadIdx.x; n < (size_t)pairs; n += BLOCK) {
+    s += sums[2 * n];
+    a += sums[2 * n + 1];
+  }
+  block_sums(skew, all, s, a, both);
+}
+
+extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, double *asymmetry)
+{
+  const unsigned grid = TrsvBlocks(rows, BLOCK);
+  double        *sums, both[2];
+  TrsvError      error;
+
+  TrsvCall(TrsvScratchAlloc(2 * sizeof(double) * ((size_t)grid + 1), &sums, NULL));
+  if (precision == TRSV_FLOAT) TRSV_LAUNCH(asymmetry_rows<float>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns, (const float *)values, sums + 2);
+  else TRSV_LAUNCH(asymmetry_rows<double>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns, (const double *)values, sums + 2);
+  error = TrsvDeviceCheckLaunch("asymmetry_rows");
+  if (!error) {
+    TRSV_LAUNCH(asymmetry_sum, 1, BLOCK, 0, (TrsvStream)NULL, (int)grid, sums + 2, sums);
+    error = TrsvDeviceCheckLaunch("asymmetry_sum");
+  }
+  if (!error) error = TrsvDeviceDownload(both, sums, sizeof(both), NULL);
+  TrsvScratchFree(sums, NULL);
+  if (!error) *asymmetry = both[1] > 0 ? sqrt(both[0] / both[1]) : both[1]; /* NaN stays */
+  return error;
+}

@@ -1,0 +1,375 @@
+/*
+   ag: one kernel family that runs any scheme of AG-SpTRSV.
+
+   Source: Hu, Sun, Li, Sun: AG-SpTRSV: An Automatic Framework to Optimize Sparse Triangular Solve on GPUs (ACM TACO 21(4), 2024): the code
+   template of Section 4.2 here, transformation and scheduling (4.3, 4.4) in ag_plan.c, schemes in ag_scheme.c, the choice among them (4.5) in ag_model.c and, measured, tune.c. What changed: the value is its own flag, in two halves that take turns
+   (no flag array, no fence, no reset), and rows that nobody depends on have none; early division is earlier still, as the diagonal's reciprocal
+   is taken when values arrive; four entries of a row are polled at once; lists of tasks run in a cooperative launch, which promises
+   that all blocks are there, in place of a count of blocks that should fit; where the hardware schedules, tickets.
+
+   Mapping: a warp is ng subwarps, each with a node: consecutive rows. Where a node's rows have more than sw_rnnz entries in the mean, the lanes of
+   a subwarp share a row, row after row, entries l, l + size, ... to lane l; else each has rows of its own, l, l + size, ...
+   A task that fits into the warp's shared memory, and has enough entries, is first read there by all lanes.
+   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses warps (sync.cuh). What lanes read together
+   is ordered by a __syncwarp. A launch without waits reads what launches before it have written.
+   Why it ends: rows depend on rows of smaller tasks, or on earlier ones of their own node. Tasks started by hardware: smaller ones have smaller
+   tickets, or their warp is in the same block, and so have started. Tasks in lists: all blocks are there, and of the tasks not done the smallest
+   is at the head of its list. In a warp all lanes take turns together (thread.cu says why), and the smallest row of those that are not
+   solved has all it waits for. By induction every wait ends; spin bounds it if memory fails.
+   Same bits: a row is always summed in the same way: by one lane in the order of its entries, or by lanes in theirs and a fixed tree.
+*/
+#include <stdlib.h>
+#include <string.h>
+#include "device/sync.cuh"
+#include "papers/ag/ag.h"
+#include "papers/ag/ag_model.h"
+
+enum {
+  WIDTH = 4 /* entries of a row that a lane polls at once */
+};
+
+typedef struct {
+  AgScheme  scheme;
+  int       rows, off, launches, collected;
+  int       torn;    /* a launch of a solve failed: the turns of the others do not match any more */
+  void     *memory;  /* holds all that follows, on the device, but sync */
+  int      *offsets, *columns, *order, *source, *node, *task, *begin;
+  void     *values, *inverse, *words;
+  unsigned *tickets; /* [launches] */
+  AgLaunch *launch;  /* on the host */
+  TrsvSync  sync;
+} Ag;
+
+template <class T> struct AgView {
+  int        rows, workers, log, rnnz;
+  const int *offsets, *columns, *order, *node, *task, *begin;
+  const T   *values, *inverse;
+  T         *words;
+  TrsvSync   sync;
+
+  AgView(const Ag *a, const AgLaunch *l, int index) : rows(a->rows), workers(a->scheme.ws == AG_HARDWARE ? l->tasks : l->workers), log(0), rnnz(a->scheme.sw_rnnz), offsets(a->offsets), columns(a->columns), order(a->order), node(a->node), task(a->task), begin(NULL), values((const T *)a->values), inverse((const T *)a->inverse), words((T *)a->words), sync(a->sync)
+  {
+    while (1 << log < a->scheme.ng) log++;
+    if (a->scheme.ws == AG_HARDWARE) task += (size_t)l->task << log;
+    else begin = a->begin + l->begin;
+    sync.ticket = a->tickets + index;
+  }
+};
+
+/* A lane's part of a row: its entries at, at + step, ... */
+template <class T> struct AgRow {
+  int row, at, left, step, held; /* row: a place; left: entries not yet summed; held: how many of them are in registers */
+  T   sum;
+};
+
+/* Entries of a task, in device memory or, where they were read together, in shared memory. */
+template <class T> struct AgEntries {
+  const int *columns;
+  const T   *values;
+  int        shift; /* from the index in device memory */
+};
+
+/* Reads the entries of all nodes of a task by all lanes. begin and count are of the node of this lane's subwarp. */
+template <class T> static __device__ __forceinline__ AgEntries<T> ag_collect(const AgView<T> &A, int begin, int count, int lane, int *columns, T *values)
+{
+  const int size = 32 >> A.log;
+  int       mine = 0, base = 0;
+
+  for (int sub = 0; sub < 1 << A.log; sub++) {
+    const int from = __shfl_sync(0xffffffffu, begin, sub * size), n = __shfl_sync(0xffffffffu, count, sub * size);
+
+    if (lane / size == sub) mine = base - from;
+    for (int k = lane; k < n; k += 32) {
+      columns[base + k] = A.columns[from + k];
+      values[base + k]  = A.values[from + k];
+    }
+    base += n;
+  }
+  __syncwarp();
+  return {columns, values, mine};
+}
+
+template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(const AgView<T> &A, const int *task, int lane, T *now, T *then, const T *b, T *x, int *columns, T *values)
+{
+  const int      size = 32 >> A.log, sub = lane / size, me = lane % size, given = task[sub], node = given < 0 ? -1 : given & ~AG_COLLECT;
+  const int      first = node < 0 ? 0 : A.node[node], last = node < 0 ? 0 : A.node[node + 1], begin = A.offsets[first], end = A.offsets[last];
+  const bool     together = A.rnnz != AG_INFINITE && end - begin + (last - first) > (long)A.rnnz * (last - first);
+  const unsigned all = (size == 32 ? 0xffffffffu : (1u << size) - 1) << (sub * size);
+  AgEntries<T>   e = {A.columns, A.values, 0};
+  AgRow<T>       r = {together ? first : first + me, 0, 0, together ? size : 1, 0, 0};
+  int            column[WIDTH], row = 0;
+  T              value[WIDTH], solution[WIDTH], inverse = 1;
+  TrsvSpinLimit   spin;
+  bool           done = r.row >= last;
+
+  if (task[0] & AG_COLLECT) e = ag_collect(A, begin, end - begin, lane, columns, values);
+  const auto start = [&] {
+    const int at = A.offsets[r.row], skip = together ? me : 0, n = A.offsets[r.row + 1] - at;
+
+    row     = A.order[r.row];
+    inverse = A.inverse ? A.inverse[r.row] : 1;
+    r.at    = at + skip;
+    r.left  = n > skip ? (n - skip + r.step - 1) / r.step : 0;
+    r.held  = 0;
+    r.sum   = skip ? 0 : b[row < 0 ? ~row : row];
+    if (!skip && row >= 0) then[r.row] = trsv_not_ready<T>();
+  };
+
+  if (!done) start();
+  do {
+    bool ready = true; /* has this lane summed its part of the row? */
+
+    while (!done && r.left) {
+      if (!r.held) {
+        r.held = r.left < WIDTH ? r.left : WIDTH;
+#pragma unroll
+        for (int n = 0; n < WIDTH; n++)
+          if (n < r.held) {
+            column[n]   = e.columns[r.at + n * r.step + e.shift];
+            value[n]    = e.values[r.at + n * r.step + e.shift];
+            solution[n] = trsv_not_ready<T>();
+          }
+      }
+#pragma unroll
+      for (int n = 0; n < WIDTH; n++)
+        if (n < r.held && (!WAIT || !trsv_is_ready(solution[n]))) solution[n] = WAIT ? trsv_load(now + column[n]) : now[column[n]];
+#pragma unroll
+      for (int n = 0; n < WIDTH; n++) ready = ready && (!WAIT || n >= r.held || trsv_is_ready(solution[n]));
+      if (!ready && spin.more(A.sync)) break;
+#pragma unroll
+      for (int n = 0; n < WIDTH; n++)
+        if (n < r.held) r.sum = fma(-value[n], solution[n], r.sum);
+      r.at += r.held * r.step;
+      r.left -= r.held;
+      r.held = 0;
+      if (!ready) { /* it gave up */
+        r.sum  = trsv_nan<T>();
+        r.left = 0;
+        ready  = true;
+      }
+    }
+    const unsigned votes = __ballot_sync(0xffffffffu, ready);
+    const bool     whole = together ? (votes & all) == all : ready;
+    T              sum   = r.sum;
+    if (size > 1 && __any_sync(0xffffffffu, together && whole && !done))
+      for (int half = size / 2; half; half /= 2) {
+        const T other = __shfl_down_sync(0xffffffffu, sum, half, size);
+        if (together) sum += other;
+      }
+    if (whole && !done) {
+      if (!together || !me) {
+        sum = sum * inverse;
+        x[row < 0 ? ~row : row] = row < 0 ? trsv_is_ready(sum) ? sum : trsv_nan<T>() : trsv_publish(now + r.row, sum);
+      }
+      spin = TrsvSpinLimit();
+      r.row += together ? 1 : size;
+      done = r.row >= last;
+      if (!done) start();
+    }
+  } while (!__all_sync(0xffffffffu, done));
+}
+
+template <class T, bool WAIT> static __global__ void __launch_bounds__(1024) ag_solve(const AgView<T> A, const T *b, T *x)
+{
+  TRSV_SHARED(unsigned, turn, 2);
+  TRSV_SHARED_DYNAMIC(buffer);
+
+  if (threadIdx.x == 0) turn[0] = trsv_ticket(A.sync, &turn[1]);
+  __syncthreads();
+  const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, warps = (int)blockDim.x / 32, worker = (int)turn[0] * warps + warp;
+  if (worker >= A.workers) return;
+
+  T *const  now = A.words + (turn[1] ? A.rows : 0), *const then = A.words + (turn[1] ? 0 : A.rows);
+  T *const  values = (T *)buffer + warp * AG_BUFFER;
+  int *const columns = (int *)((T *)buffer + warps * AG_BUFFER) + warp * AG_BUFFER;
+  const int end = A.begin ? A.begin[worker + 1] : worker + 1;
+
+  for (int t = A.begin ? A.begin[worker] : worker; t < end; t++) ag_task<T, WAIT>(A, A.task + ((size_t)t << A.log), lane, now, then, b, x, columns, values);
+}
+
+/* One thread for each value, and one for each diagonal. */
+template <class T> static __global__ void ag_gather(long off, int rows, const int *source, const T *from, T *values, T *inverse)
+{
+  const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (k < off) values[k] = from[source[k]];
+  else if (inverse && k < off + rows) inverse[k - off] = 1 / from[source[k]];
+}
+
+template <class T> static __global__ void ag_fill(long n, T *words)
+{
+  const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (k < n) words[k] = trsv_not_ready<T>();
+}
+
+/* All words as before the first solve, and all turns. */
+static TrsvError Reset(const TrsvPlan *plan, Ag *a, TrsvStream stream)
+{
+  unsigned *zero;
+  TrsvError error;
+
+  TrsvCall(TrsvAlloc(sizeof(unsigned) * (size_t)a->launches, &zero));
+  memset(zero, 0, sizeof(unsigned) * (size_t)a->launches);
+  error = TrsvDeviceUpload(a->tickets, zero, sizeof(unsigned) * (size_t)a->launches, stream);
+  free(zero);
+  TrsvCall(error);
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_fill<float>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows, (float *)a->words);
+  else TRSV_LAUNCH((ag_fill<double>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows, (double *)a->words);
+  return TrsvDeviceCheckLaunch("ag_fill");
+}
+
+/* The next part of a plan's memory; parts start at multiples of 256 bytes. With base NULL it only counts. */
+static void *Part(char *base, size_t *bytes, size_t size)
+{
+  void *const part = base ? base + *bytes : NULL;
+
+  *bytes += (size + 255) / 256 * 256;
+  return part;
+}
+
+static size_t Divide(Ag *a, const AgPlan *h, size_t size, bool stored)
+{
+  const size_t rows = (size_t)h->rows, off = (size_t)h->off;
+  size_t       bytes = 0;
+  char *const  base  = (char *)a->memory;
+
+  a->offsets = (int *)Part(base, &bytes, sizeof(int) * (rows + 1));
+  a->columns = (int *)Part(base, &bytes, sizeof(int) * off);
+  a->order   = (int *)Part(base, &bytes, sizeof(int) * rows);
+  a->source  = (int *)Part(base, &bytes, sizeof(int) * (off + rows));
+  a->node    = (int *)Part(base, &bytes, sizeof(int) * ((size_t)h->nodes + 1));
+  a->task    = (int *)Part(base, &bytes, sizeof(int) * (size_t)h->tasks * (size_t)a->scheme.ng);
+  a->begin   = (int *)Part(base, &bytes, sizeof(int) * (size_t)h->begins);
+  a->values  = Part(base, &bytes, size * off);
+  a->words   = Part(base, &bytes, 2 * size * rows);
+  a->tickets = (unsigned *)Part(base, &bytes, sizeof(unsigned) * (size_t)h->launches);
+  a->inverse = stored ? Part(base, &bytes, size * rows) : NULL;
+  return bytes;
+}
+
+static TrsvError Upload(TrsvPlan *plan, Ag *a, AgPlan *h, bool stored)
+{
+  const size_t rows = (size_t)h->rows, size = TrsvValueSize(plan->precision), word = sizeof(int);
+
+  plan->bytes = Divide(a, h, size, stored);
+  TrsvCall(TrsvDeviceAlloc(plan->bytes, &a->memory));
+  (void)Divide(a, h, size, stored);
+  TrsvCall(TrsvSyncCreate(&a->sync));
+  a->rows      = h->rows;
+  a->off       = h->off;
+  a->launches  = h->launches;
+  a->collected = h->collected;
+  a->launch    = h->launch;
+  h->launch    = NULL;
+  if (!h->rows) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceUpload(a->offsets, h->offsets, word * (rows + 1), NULL));
+  TrsvCall(TrsvDeviceUpload(a->columns, h->columns, word * (size_t)h->off, NULL));
+  TrsvCall(TrsvDeviceUpload(a->order, h->order, word * rows, NULL));
+  TrsvCall(TrsvDeviceUpload(a->source, h->source, word * ((size_t)h->off + rows), NULL));
+  TrsvCall(TrsvDeviceUpload(a->node, h->node, word * ((size_t)h->nodes + 1), NULL));
+  TrsvCall(TrsvDeviceUpload(a->task, h->task, word * (size_t)h->tasks * (size_t)a->scheme.ng, NULL));
+  if (h->begins) TrsvCall(TrsvDeviceUpload(a->begin, h->begin, word * (size_t)h->begins, NULL));
+  return Reset(plan, a, NULL);
+}
+
+enum {
+  MOST_LAUNCHES = 65536 /* some 0.1 s a solve */
+};
+
+static TrsvError AgAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  auto      w32 = ag_solve<float, true>, n32 = ag_solve<float, false>;
+  auto      w64 = ag_solve<double, true>, n64 = ag_solve<double, false>;
+  Ag       *a;
+  AgPlan    h;
+  TrsvError error;
+  int       multiprocessors;
+
+  TrsvCall(TrsvAlloc(sizeof(*a), &plan->data));
+  a = (Ag *)memset(plan->data, 0, sizeof(*a));
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  if (!TrsvSettingGet(plan->algorithm, plan->settings, "scheme", &a->scheme)) TrsvCall(TrsvAgChoose(A, analysis, plan->rank, &a->scheme));
+  TrsvCall(TrsvAgPlan(A, analysis, source, &a->scheme, multiprocessors, &h));
+  error = h.launches > MOST_LAUNCHES ? TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: %d launches a solve; %d is the limit", h.launches, MOST_LAUNCHES) : Upload(plan, a, &h, A->diagonal == TRSV_DIAGONAL_STORED);
+  TrsvAgPlanFree(&h);
+  if (!error) error = TrsvDeviceSetMaxShared(plan->precision == TRSV_FLOAT ? (const void *)w32 : (const void *)w64);
+  return error ? error : TrsvDeviceSetMaxShared(plan->precision == TRSV_FLOAT ? (const void *)n32 : (const void *)n64);
+}
+
+static TrsvError AgSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+{
+  Ag            *a    = (Ag *)plan->data;
+  const unsigned grid = TrsvBlocks((long)a->off + (a->inverse ? a->rows : 0), 256);
+
+  if (!grid) return TRSV_SUCCESS;
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_gather<float>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const float *)values, (float *)a->values, (float *)a->inverse);
+  else TRSV_LAUNCH((ag_gather<double>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const double *)values, (double *)a->values, (double *)a->inverse);
+  return TrsvDeviceCheckLaunch("ag_gather");
+}
+
+template <class T> static TrsvError Launch(const Ag *a, const void *b, void *x, TrsvStream stream)
+{
+  auto           wait = ag_solve<T, true>, go = ag_solve<T, false>;
+  const unsigned block = 32 * (unsigned)a->scheme.nw;
+  const size_t   shared = a->collected ? (sizeof(T) + sizeof(int)) * AG_BUFFER * (size_t)a->scheme.nw : 0;
+
+  for (int l = 0; l < a->launches; l++) {
+    const AgView<T> view(a, &a->launch[l], l);
+    const unsigned  grid = ((unsigned)view.workers * 32 + block - 1) / block;
+
+    if (!a->launch[l].wait) TRSV_LAUNCH(go, grid, block, shared, stream, view, (const T *)b, (T *)x);
+    else if (view.begin) TRSV_LAUNCH_TOGETHER(wait, grid, block, shared, stream, view, (const T *)b, (T *)x);
+    else TRSV_LAUNCH(wait, grid, block, shared, stream, view, (const T *)b, (T *)x);
+    TrsvCall(TrsvDeviceCheckLaunch("ag_solve"));
+  }
+  return TRSV_SUCCESS;
+}
+
+static TrsvError AgSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  Ag *a = (Ag *)plan->data;
+
+  TrsvCall(TrsvSyncStart(&a->sync, stream));
+  if (a->torn) TrsvCall(Reset(plan, a, stream));
+  a->torn = 1;
+  TrsvCall(plan->precision == TRSV_FLOAT ? Launch<float>(a, b, x, stream) : Launch<double>(a, b, x, stream));
+  a->torn = 0;
+  return TRSV_SUCCESS;
+}
+
+static void AgDestroy(TrsvPlan *plan)
+{
+  Ag *a = (Ag *)plan->data;
+
+  if (!a) return;
+  TrsvDeviceFree(a->memory);
+  TrsvSyncDestroy(&a->sync);
+  free(a->launch);
+  free(a);
+}
+
+static void AgDescribe(const TrsvPlan *plan, char *line, size_t size)
+{
+  const size_t n = strlen("scheme=");
+
+  if (size <= n) return;
+  memcpy(line, "scheme=", n);
+  TrsvAgPrint(&((const Ag *)plan->data)->scheme, line + n, size - n);
+}
+
+static const TrsvSetting settings[] = {{"scheme", TrsvAgWords, TrsvAgParse}, {NULL, NULL, NULL}};
+
+TRSV_ALGORITHM(TrsvAg) = {
+  .name       = "ag",
+  .source     = "AG-SpTRSV (ACM TACO 21(4), 2024): any scheme of its space",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_HOST,
+  .analyse    = AgAnalyse,
+  .set_values = AgSetValues,
+  .solve      = AgSolve,
+  .destroy    = AgDestroy,
+  .choices    = AG_REDUCED,
+  .describe   = AgDescribe,
+  .settings   = settings,
+};

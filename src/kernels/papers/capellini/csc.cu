@@ -1,0 +1,183 @@
+/*
+   csc: one warp for one column, which hands its component's products on by atomic additions.
+
+   Source: SyncFree, Liu, Li, Hogg, Duff and Vinter (Euro-Par 2016); CapelliniSpTRSV (ICPP 2020), Section 2.3. As published: a component is solved
+   once its in-degree, counted down by the columns it depends on, is 0; its column's products are added to the other rows' sums. The value cannot be
+   its own flag here, as a sum has many writers. What changed: tickets in place of block numbers; sums and counters exist twice, and a
+   launch readies those of the launch after it, so nothing is reset in between; in-degrees are the row lengths, where the publication counts
+   them on the device; no copy of the counters in shared memory for the columns of one block.
+
+   Mapping: the block of ticket t solves components t * WARPS onwards, warp by warp, counted from the last one where the triangle is
+   upper; lane l takes entries l, l + 32, ... of the column.
+   Memory order: an addition to a sum comes before the count-down of its row, which releases; lane 0, which finds the counter at 0, acquires
+   all of them (each count-down continues the release of those before it), and reads the sum then.
+   Why it ends: a component waits for earlier ones only, each of another warp. Those of other blocks have smaller tickets, so their
+   blocks have started; the warps of a block share no barrier once they have the ticket. Patience bounds the wait if memory fails.
+   The bits may differ from run to run: a sum adds up in the order in which products arrive.
+*/
+#include <stdlib.h>
+#include <string.h>
+#include "device/sync.cuh"
+#include "papers/capellini/csr_plan.h"
+
+enum {
+  WARPS = 4,
+  BLOCK = 32 * WARPS
+};
+
+typedef struct {
+  TrsvCSRPlan columns; /* the transpose: its rows are the columns */
+  unsigned   *degree;  /* [rows] on how many others each component depends */
+  unsigned   *counts;  /* [2 * rows] how many of them are still missing; two launches take turns */
+  void       *sums;    /* [2 * rows] the products so far */
+  TrsvSync    sync;
+} Csc;
+
+template <class T> struct CscView {
+  CSRView<T>  A;
+  const unsigned *degree;
+  unsigned       *counts;
+  T              *sums;
+  TrsvSync        sync;
+
+  CscView(const Csc *c) : A(&c->columns), degree(c->degree), counts(c->counts), sums((T *)c->sums), sync(c->sync) { }
+};
+
+template <class T> static __global__ void __launch_bounds__(BLOCK) csc_solve(const CscView<T> C, const T *b, T *x)
+{
+  TRSV_SHARED(unsigned, start, 2);
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(C.sync, &start[1]);
+  __syncthreads();
+  const int rows = C.A.rows, p = (int)(start[0] * WARPS + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
+  if (p >= rows) return;
+
+  /* the transpose of a lower triangle is upper, of which A.row() starts at the end */
+  const int       i = rows - 1 - C.A.row(p);
+  const int       now = start[1] ? rows : 0, then = rows - now;
+  const int       stored = C.A.stored, begin = C.A.offsets[i] + (C.A.lower ? 0 : stored), end = C.A.offsets[i + 1] - (C.A.lower ? stored : 0);
+  const T         inverse = C.A.inverse ? C.A.inverse[i] : 1;
+  T               solution = 0;
+  TrsvSpinLimit    spin;
+
+  if (lane == 0) {
+    bool more = true;
+
+    C.counts[then + i] = C.degree[i];
+    C.sums[then + i]   = 0;
+    solution           = b[i];
+    while (trsv_load_acquire(C.counts + now + i) && more) more = spin.more(C.sync);
+    solution = more ? trsv_canonical((solution - trsv_load(C.sums + now + i)) * inverse) : trsv_nan<T>();
+    x[i]     = solution;
+  }
+  solution = __shfl_sync(0xffffffffu, solution, 0);
+  for (int k = begin + lane; k < end; k += 32) {
+    const int row = C.A.columns[k];
+
+    trsv_add(C.sums + now + row, C.A.values[k] * solution);
+    trsv_count_down(C.counts + now + row);
+  }
+}
+
+/* Both halves as a launch expects them: a thread for each row. */
+template <class T> static __global__ void csc_fill(int rows, const unsigned *degree, unsigned *counts, T *sums)
+{
+  const int i = trsv_index();
+
+  if (i >= rows) return;
+  counts[i] = counts[rows + i] = degree[i];
+  sums[i] = sums[rows + i] = 0;
+}
+
+template <class T> static TrsvError Launch(const Csc *c, const void *b, void *x, TrsvStream stream)
+{
+  const unsigned grid   = TrsvBlocks(c->columns.rows, WARPS);
+  auto           kernel = csc_solve<T>;
+
+  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CscView<T>(c), (const T *)b, (T *)x);
+  return TrsvDeviceCheckLaunch("csc_solve");
+}
+
+/* Where the transpose's entries, and those of T, stand in the caller's values. */
+static TrsvError MakeColumns(TrsvPlan *plan, Csc *c, const TrsvMatrix *A, const int *source)
+{
+  TrsvMatrix T;
+  int       *made, *composed = NULL;
+  const int *from;
+  TrsvError  error;
+
+  TrsvCall(TrsvTranspose(A, &T, &made, &from));
+  error = source ? TrsvAlloc(sizeof(int) * (size_t)A->offsets[A->rows], &composed) : TRSV_SUCCESS;
+  for (int k = 0; composed && k < A->offsets[A->rows]; k++) composed[k] = source[from[k]];
+  if (!error) error = TrsvCSRPlanMake(plan, &c->columns, &T, composed ? composed : from, 0);
+  free(composed);
+  TrsvFree(TRSV_HOST, made);
+  return error;
+}
+
+static TrsvError MakeCounters(TrsvPlan *plan, Csc *c, const TrsvMatrix *A)
+{
+  const size_t rows = (size_t)A->rows, size = TrsvValueSize(A->precision);
+  unsigned    *degree;
+  TrsvError    error;
+
+  TrsvCall(TrsvDeviceAlloc(sizeof(unsigned) * rows, &c->degree));
+  TrsvCall(TrsvDeviceAlloc(2 * sizeof(unsigned) * rows, &c->counts));
+  TrsvCall(TrsvDeviceAlloc(2 * size * rows, &c->sums));
+  plan->bytes += (3 * sizeof(unsigned) + 2 * size) * rows;
+  TrsvCall(TrsvAlloc(sizeof(unsigned) * rows, &degree));
+  for (int i = 0; i < A->rows; i++) degree[i] = (unsigned)(A->offsets[i + 1] - A->offsets[i] - (A->diagonal == TRSV_DIAGONAL_STORED));
+  error = TrsvDeviceUpload(c->degree, degree, sizeof(unsigned) * rows, NULL);
+  free(degree);
+  return error;
+}
+
+static TrsvError CscAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  const unsigned grid = TrsvBlocks(A->rows, 256);
+  Csc           *c;
+
+  (void)analysis;
+  TrsvCall(TrsvAlloc(sizeof(*c), &plan->data));
+  c = (Csc *)memset(plan->data, 0, sizeof(*c));
+  TrsvCall(MakeColumns(plan, c, A, source));
+  TrsvCall(MakeCounters(plan, c, A));
+  TrsvCall(TrsvSyncCreate(&c->sync));
+  if (!grid) return TRSV_SUCCESS;
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((csc_fill<float>), grid, 256, 0, (TrsvStream)NULL, A->rows, (const unsigned *)c->degree, c->counts, (float *)c->sums);
+  else TRSV_LAUNCH((csc_fill<double>), grid, 256, 0, (TrsvStream)NULL, A->rows, (const unsigned *)c->degree, c->counts, (double *)c->sums);
+  return TrsvDeviceCheckLaunch("csc_fill");
+}
+
+static TrsvError CscSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  Csc *c = (Csc *)plan->data;
+
+  TrsvCall(TrsvSyncStart(&c->sync, stream));
+  return plan->precision == TRSV_FLOAT ? Launch<float>(c, b, x, stream) : Launch<double>(c, b, x, stream);
+}
+
+static void CscDestroy(TrsvPlan *plan)
+{
+  Csc *c = (Csc *)plan->data;
+
+  if (!c) return;
+  TrsvDeviceFree(c->degree);
+  TrsvDeviceFree(c->counts);
+  TrsvDeviceFree(c->sums);
+  TrsvSyncDestroy(&c->sync);
+  TrsvCSRPlanFree(&c->columns);
+  free(c);
+}
+
+TRSV_ALGORITHM(TrsvCsc) = {
+  .name       = "csc",
+  .source     = "SyncFree (Liu et al., Euro-Par 2016), columns with atomics",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_HOST,
+  .analyse    = CscAnalyse,
+  .set_values = TrsvCSRPlanSetValues,
+  .solve      = CscSolve,
+  .destroy    = CscDestroy,
+  .traits     = TRSV_BITS_VARY,
+};

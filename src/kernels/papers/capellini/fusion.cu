@@ -1,0 +1,174 @@
+/*
+   fusion: blocks of 32 consecutive rows, each solved by one warp, a thread for a row, or by 32 warps, a warp for a row.
+
+   Source: CapelliniSpTRSV (ICPP 2020), Section 4.4, which leaves it to later work: YuenyeungSpTRSV (IEEE TPDS 2021). A block goes to a warp for each
+   row where its rows have more than `border` entries in the mean: 10, as in the authors' code; the paper names no value. What changed: the
+   value is its own flag (no get_value, no fence, no reset); tickets of blocks of threads in place of one atomic for each thread; a vote
+   in each turn of the thread-level loop, where the publication leaves the lanes of a warp to the hardware (see thread.cu); the
+   diagonal's reciprocal is taken when values arrive.
+
+   Mapping: the block of ticket t takes tasks t * WARPS onwards, warp by warp. A task is 32 rows (fewer at the end), lane by lane, or one
+   row, whose entries l, l + 32, ... go to lane l. Tasks follow the order of solution: the caller's rows, from the last one where the triangle
+   is upper.
+   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (sync.cuh).
+   Why it ends: a row waits for earlier tasks, whose warps have started, as their tickets are smaller or their block is this one, whose warps
+   share no barrier once they have the ticket; or for rows of its own warp, which takes turns as in thread.cu, so that those
+   that can be solved are. By induction on the row every wait ends; spin bounds it if memory fails.
+   Same bits: a row is always summed in the same way: by one thread in the order of its entries, or by lanes in theirs and a fixed tree.
+*/
+#include <stdlib.h>
+#include <string.h>
+#include "device/sync.cuh"
+#include "papers/capellini/csr_plan.h"
+
+enum {
+  WARPS  = 4,
+  BLOCK  = 32 * WARPS,
+  BORDER = 10 /* mean entries in a row, the diagonal's included, above which a block of rows is solved at warp level */
+};
+
+typedef struct {
+  TrsvCSRPlan natural;
+  int         tasks;
+  int        *first; /* [tasks + 1] where each task starts in the order of solution */
+} Fusion;
+
+/* A row, by all lanes. */
+template <class T> static __device__ __forceinline__ void fusion_warp(const CSRView<T> &A, int row, int lane, T *now, T *then, const T *b, T *x)
+{
+  const T      inverse = A.inverse ? A.inverse[row] : 1, right = b[row];
+  CSRRow   r(A, row);
+  T            sum = 0, solution;
+  TrsvSpinLimit spin;
+
+  if (lane == 0) then[row] = trsv_not_ready<T>();
+  for (r.next(lane); r.left > 0; r.next(32)) {
+    const T *const word  = now + A.columns[r.at];
+    const T        value = A.values[r.at];
+
+    while (!trsv_is_ready(solution = trsv_load(word)))
+      if (!spin.more(A.sync)) {
+        solution = trsv_nan<T>();
+        break;
+      }
+    sum = fma(value, solution, sum);
+  }
+  __syncwarp();
+  for (int half = 16; half; half /= 2) sum += __shfl_down_sync(0xffffffffu, sum, half);
+  if (lane == 0) x[row] = trsv_publish(now + row, (right - sum) * inverse);
+}
+
+/* A row for each lane that has one. */
+template <class T> static __device__ __forceinline__ void fusion_thread(const CSRView<T> &A, int row, bool done, T *now, T *then, const T *b, T *x)
+{
+  const T      inverse = A.inverse ? A.inverse[row] : 1;
+  CSRRow   r(A, row);
+  T            sum = b[row], solution;
+  TrsvSpinLimit spin;
+
+  if (!done) then[row] = trsv_not_ready<T>();
+  do {
+    if (!done) {
+      for (; r.left && trsv_is_ready(solution = trsv_load(now + A.columns[r.at])); r.next()) sum = fma(-A.values[r.at], solution, sum);
+      if (r.left && !spin.more(A.sync)) {
+        sum    = trsv_nan<T>();
+        r.left = 0;
+      }
+      if (!r.left) {
+        x[row] = trsv_publish(now + row, sum * inverse);
+        done   = true;
+      }
+    }
+  } while (!__all_sync(0xffffffffu, done));
+}
+
+template <class T> static __global__ void __launch_bounds__(BLOCK) fusion_solve(const CSRView<T> A, int tasks, const int *first, const T *b, T *x)
+{
+  TRSV_SHARED(unsigned, start, 2);
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  __syncthreads();
+  const int task = (int)(start[0] * WARPS + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
+  if (task >= tasks) return;
+
+  const int begin = first[task], rows = first[task + 1] - begin;
+  T *const  now = A.words + (start[1] ? A.rows : 0), *const then = A.words + (start[1] ? 0 : A.rows);
+
+  if (rows == 1) fusion_warp(A, A.row(begin), lane, now, then, b, x);
+  else fusion_thread(A, A.row(lane < rows ? begin + lane : begin), lane >= rows, now, then, b, x);
+}
+
+template <class T> static TrsvError Launch(const Fusion *f, const void *b, void *x, TrsvStream stream)
+{
+  const unsigned grid   = TrsvBlocks(f->tasks, WARPS);
+  auto           kernel = fusion_solve<T>;
+
+  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(&f->natural), f->tasks, (const int *)f->first, (const T *)b, (T *)x);
+  return TrsvDeviceCheckLaunch("fusion_solve");
+}
+
+/* Fills first [rows + 1], on the host; returns how many tasks there are. */
+static int Tasks(const TrsvMatrix *A, int *first)
+{
+  const bool lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
+  int        tasks = 0;
+
+  for (int p = 0; p < A->rows; p += 32) {
+    const int  end     = p + 32 < A->rows ? p + 32 : A->rows;
+    const long entries = (lower ? A->offsets[end] - A->offsets[p] : A->offsets[A->rows - p] - A->offsets[A->rows - end]) + (unit ? end - p : 0);
+
+    if (entries > (long)BORDER * (end - p))
+      for (int k = p; k < end; k++) first[tasks++] = k;
+    else first[tasks++] = p;
+  }
+  first[tasks] = A->rows;
+  return tasks;
+}
+
+static TrsvError FusionAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  Fusion   *f;
+  int      *first;
+  TrsvError error;
+
+  (void)analysis;
+  TrsvCall(TrsvAlloc(sizeof(*f), &plan->data));
+  f = (Fusion *)memset(plan->data, 0, sizeof(*f));
+  TrsvCall(TrsvCSRPlanMake(plan, &f->natural, A, source, 1));
+  TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)A->rows + 1), &first));
+  f->tasks = Tasks(A, first);
+  error    = TrsvDeviceAlloc(sizeof(int) * ((size_t)f->tasks + 1), &f->first);
+  if (!error) error = TrsvDeviceUpload(f->first, first, sizeof(int) * ((size_t)f->tasks + 1), NULL);
+  free(first);
+  plan->bytes += sizeof(int) * ((size_t)f->tasks + 1);
+  return error;
+}
+
+static TrsvError FusionSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  Fusion *f = (Fusion *)plan->data;
+
+  TrsvCall(TrsvSyncStart(&f->natural.sync, stream));
+  return plan->precision == TRSV_FLOAT ? Launch<float>(f, b, x, stream) : Launch<double>(f, b, x, stream);
+}
+
+static void FusionDestroy(TrsvPlan *plan)
+{
+  Fusion *f = (Fusion *)plan->data;
+
+  if (!f) return;
+  TrsvDeviceFree(f->first);
+  TrsvCSRPlanFree(&f->natural);
+  free(f);
+}
+
+TRSV_ALGORITHM(TrsvFusion) = {
+  .name       = "fusion",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Section 4.4, and YuenyeungSpTRSV (TPDS 2021), rows to threads or warps",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_HOST,
+  .analyse    = FusionAnalyse,
+  .set_values = TrsvCSRPlanSetValues,
+  .solve      = FusionSolve,
+  .destroy    = FusionDestroy,
+};

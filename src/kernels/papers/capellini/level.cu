@@ -1,0 +1,141 @@
+/*
+   level: level set after level set, one launch for each.
+
+   Source: CapelliniSpTRSV (ICPP 2020), Section 2.2, Algorithm 2; Anderson and Saad (1989), Saltz (1990). As published: rows in the order of
+   level sets, a thread for each, the end of a launch as the barrier between sets. What changed: all launches are one CUDA graph, made
+   with the plan and replayed; the diagonal's reciprocal is taken when values arrive. The graph solves in a vector of the plan's own, so that it
+   is the same for every b and x: two copies of a vector is what that costs.
+
+   Mapping: thread k of the launch of a set solves the k-th row of the set.
+   Memory order: launches of one stream, and the nodes of the graph, follow each other; within one, nothing crosses threads.
+   Why it ends: nobody waits.
+   Same bits: each row is one thread's sum in the order of its entries.
+
+   What limits it: a launch in a graph takes more than 1 us, a node of it takes time and memory to make, and there are as many as level
+   sets. Above `most` the plan is refused.
+*/
+#include <stdlib.h>
+#include <string.h>
+#include "device/sync.cuh"
+#include "papers/capellini/csr_plan.h"
+
+enum {
+  BLOCK = 128,
+  MOST  = 65536 /* level sets: some 0.1 s a solve, and about as long to make the graph */
+};
+
+typedef struct {
+  TrsvCSRPlan    natural;
+  TrsvPrecision  precision;
+  int            sets;
+  int           *levels; /* [sets + 1] where each starts in order; on the host */
+  int           *order;  /* [rows] rows by level set */
+  void          *y;      /* [rows] b to begin with, x in the end */
+  TrsvDeviceGraph *launches;
+} Level;
+
+template <class T> static __global__ void __launch_bounds__(BLOCK) level_solve(const CSRView<T> A, int first, int last, const int *order, T *y)
+{
+  const int k = first + (int)(blockIdx.x * BLOCK + threadIdx.x);
+  if (k >= last) return;
+
+  const int  row = order[k];
+  T          sum = y[row];
+  CSRRow r(A, row);
+
+  for (; r.left; r.next()) sum = fma(-A.values[r.at], y[A.columns[r.at]], sum);
+  y[row] = trsv_canonical(A.inverse ? sum * A.inverse[row] : sum);
+}
+
+/* One thread for each value. */
+template <class T> static __global__ void level_copy(int n, const T *from, T *to)
+{
+  const int k = trsv_index();
+
+  if (k < n) to[k] = from[k];
+}
+
+template <class T> static TrsvError LaunchSets(const Level *l, TrsvStream stream)
+{
+  auto kernel = level_solve<T>;
+
+  for (int s = 0; s < l->sets; s++) {
+    const int      first = l->levels[s], last = l->levels[s + 1];
+    const unsigned grid  = TrsvBlocks(last - first, BLOCK);
+
+    TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(&l->natural), first, last, (const int *)l->order, (T *)l->y);
+    TrsvCall(TrsvDeviceCheckLaunch("level_solve"));
+  }
+  return TRSV_SUCCESS;
+}
+
+static TrsvError Sets(void *data, TrsvStream stream)
+{
+  const Level *l = (const Level *)data;
+
+  return l->precision == TRSV_FLOAT ? LaunchSets<float>(l, stream) : LaunchSets<double>(l, stream);
+}
+
+static TrsvError Copy(const TrsvPlan *plan, const void *from, void *to, TrsvStream stream)
+{
+  const unsigned grid = TrsvBlocks(plan->rows, 256);
+
+  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((level_copy<float>), grid, 256, 0, stream, plan->rows, (const float *)from, (float *)to);
+  else TRSV_LAUNCH((level_copy<double>), grid, 256, 0, stream, plan->rows, (const double *)from, (double *)to);
+  return TrsvDeviceCheckLaunch("level_copy");
+}
+
+static TrsvError LevelAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  const size_t rows = (size_t)A->rows, size = TrsvValueSize(A->precision);
+  const int    sets = analysis->statistics.levels;
+  Level       *l;
+
+  if (sets > MOST) return TrsvFail(TRSV_ERR_UNSUPPORTED, "level: %d level sets are as many launches a solve; %d is the limit", sets, MOST);
+  TrsvCall(TrsvAlloc(sizeof(*l), &plan->data));
+  l            = (Level *)memset(plan->data, 0, sizeof(*l));
+  l->precision = A->precision;
+  l->sets      = sets;
+  TrsvCall(TrsvCSRPlanMake(plan, &l->natural, A, source, 0));
+  TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)sets + 1), &l->levels));
+  TrsvCall(TrsvDeviceDownload(l->levels, analysis->levels, sizeof(int) * ((size_t)sets + 1), NULL));
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &l->order));
+  TrsvCall(TrsvDeviceCopy(l->order, analysis->order, sizeof(int) * rows, NULL));
+  TrsvCall(TrsvDeviceAlloc(size * rows, &l->y));
+  plan->bytes += (sizeof(int) + size) * rows;
+  return sets ? TrsvDeviceGraphCreate(Sets, l, &l->launches) : TRSV_SUCCESS;
+}
+
+static TrsvError LevelSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  Level *l = (Level *)plan->data;
+
+  TrsvCall(Copy(plan, b, l->y, stream));
+  TrsvCall(TrsvDeviceGraphLaunch(l->launches, stream));
+  return Copy(plan, l->y, x, stream);
+}
+
+static void LevelDestroy(TrsvPlan *plan)
+{
+  Level *l = (Level *)plan->data;
+
+  if (!l) return;
+  TrsvDeviceGraphDestroy(&l->launches);
+  free(l->levels);
+  TrsvDeviceFree(l->order);
+  TrsvDeviceFree(l->y);
+  TrsvCSRPlanFree(&l->natural);
+  free(l);
+}
+
+TRSV_ALGORITHM(TrsvLevel) = {
+  .name       = "level",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 2, level sets",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_DEVICE,
+  .analyse    = LevelAnalyse,
+  .set_values = TrsvCSRPlanSetValues,
+  .solve      = LevelSolve,
+  .destroy    = LevelDestroy,
+  .traits     = TRSV_NEVER_WAITS,
+};

@@ -1,0 +1,94 @@
+/*
+   warp: one warp for one row.
+
+   Source: the synchronisation-free solve in CSR, CapelliniSpTRSV (ICPP 2020), Section 2.3, Algorithm 3. What changed since: the value
+   is its own flag (no get_value, no fence, no reset); rows are taken in the order of their level sets; long rows are cut
+   into partial sums (level_csr.h); shuffles in place of shared memory; the diagonal's reciprocal and the right-hand side are loaded before the wait.
+
+   Mapping: the block of ticket t solves positions t * WARPS onwards of the level order, warp by warp; lane l takes entries l,
+   l + 32, ... of its row.
+   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses warps (sync.cuh).
+   Why it ends: a row waits for smaller positions only, each the row of another warp. Those of other blocks have smaller tickets,
+   so their blocks have started; the warps of a block share no barrier once they have the ticket. Lanes of one warp wait
+   for each other only after their polls. By induction on the position every wait ends; spin bounds it if memory fails.
+   Same bits: each lane sums in the order of its entries, and the lanes' sums are added in a fixed tree.
+*/
+#include "device/sync.cuh"
+#include "solve/rows/level_csr.h"
+
+enum {
+  WARPS   = 4,
+  BLOCK   = 32 * WARPS,
+  LONGEST = 256 /* dependencies of a row before it is cut */
+};
+
+template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(const LevelCSRView<T> A, const T *b, T *x)
+{
+  TRSV_SHARED(unsigned, start, 2);
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  __syncthreads();
+  const int p = (int)(start[0] * WARPS + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
+  if (p >= A.rows) return;
+
+  T *const     now  = A.words + (start[1] ? A.rows : 0);
+  T *const     then = A.words + (start[1] ? 0 : A.rows);
+  const int    row = A.from[p], to = A.to[p], end = A.offsets[p + 1];
+  const T      inverse = A.inverse ? A.inverse[p] : 1, right = row < 0 ? 0 : b[row];
+  T            sum = 0;
+  TrsvSpinLimit spin;
+
+  if (lane == 0) then[p] = trsv_not_ready<T>();
+  for (int k = A.offsets[p] + lane; k < end; k += 32) {
+    const T *const word  = now + A.columns[k];
+    const T        value = A.values[k];
+    T              solution;
+
+    while (!trsv_is_ready(solution = trsv_load(word)))
+      if (!spin.more(A.sync)) {
+        solution = trsv_nan<T>();
+        break;
+      }
+    sum = fma(value, solution, sum);
+  }
+  __syncwarp();
+  for (int half = 16; half; half /= 2) sum += __shfl_down_sync(0xffffffffu, sum, half);
+  if (lane == 0) {
+    sum = trsv_publish(now + p, (right - sum) * inverse);
+    if (row >= 0) x[to] = sum;
+  }
+}
+
+template <class T> static TrsvError Launch(const TrsvLevelCSR *o, const void *b, void *x, TrsvStream stream)
+{
+  const unsigned grid = TrsvBlocks(o->rows, WARPS);
+  auto           kernel = warp_solve<T>;
+
+  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, LevelCSRView<T>(o), (const T *)b, (T *)x);
+  return TrsvDeviceCheckLaunch("warp_solve");
+}
+
+static TrsvError WarpAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  return TrsvLevelCSRAnalyse(plan, A, analysis, source, LONGEST, 0, NULL);
+}
+
+static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  TrsvLevelCSR *o = (TrsvLevelCSR *)plan->data;
+
+  TrsvCall(TrsvSyncStart(&o->sync, stream));
+  return plan->precision == TRSV_FLOAT ? Launch<float>(o, b, x, stream) : Launch<double>(o, b, x, stream);
+}
+
+TRSV_ALGORITHM(TrsvWarp) = {
+  .name       = "warp",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 3, warp-level in CSR",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_DEVICE,
+  .analyse    = WarpAnalyse,
+  .set_values = TrsvLevelCSRSetValues,
+  .solve      = WarpSolve,
+  .destroy    = TrsvLevelCSRDestroy,
+  .traits     = TRSV_PERMUTES_IN_KERNEL | TRSV_WARP_LEVEL,
+};

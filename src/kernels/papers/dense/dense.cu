@@ -1,0 +1,395 @@
+/*
+   Dense triangles: the forms Simple, Complex 1 and Complex 2 of "Dense Lower Triangular Solver" (a course report whose authors are not named), and
+   ours, inverted diagonal blocks.
+
+   simple    column after column (GPU Simple): a component that is known is multiplied by its column, which is taken from all rows below.
+   pairs     rows multiplied by the inverses of 2 x 2 diagonal blocks ("triangle solver"), then two columns at a time (GPU Complex 1).
+   doubling  rows multiplied so that diagonal blocks of 2, 4, 8, ... rows become the identity (GPU Complex 2): a step subtracts from the second half of
+             each block its row multipliers times the first half. log2(rows) steps, each of which waits for the one before.
+   blocks    rows multiplied by the inverses D^-1 of diagonal blocks of so many rows; x = D^-1 b - (D^-1 T - I) x, block after block.
+
+   As published a step is a launch, and every solve changes the matrix. What changed: the matrix is multiplied once, when values arrive, and
+   only b is changed by a solve; a thread for a row has become a lane of 8 warps, which share out its columns; in one launch in place of one
+   for each step components are their own flags, so that a row waits for what it needs and no more; steps of doubling within 32 rows are one
+   multiplication by the inverse of the 32 x 32 block. With settings.launches each step is a launch, a thread for each row, as published, all of them in
+   one graph.
+
+   Stability: dense_values.cu. Zeros are multiplied like other entries: where there is a NaN or an Inf, rows of the triangle that do not depend on it
+   may have NaN, too.
+
+   Mapping: the block of ticket t solves strip t of 32 positions, lane l row l; its warps take tiles of the strip in turn, in the order in which
+   they get ready; a tile is in registers before its components are waited for.
+   Memory order: a component is handed over in one word that is its own flag (sync.cuh); partial sums go through shared memory, between
+   barriers of the block. In doubling a component has as many words as there are steps that change it, one for each value.
+   Why it ends: a strip waits for strips of smaller tickets only, whose blocks have started and which wait for no later one; by induction all
+   end, and spin bounds each wait.
+   Same bits: which warp takes which tile, and the order of all sums, are given by strip and tile.
+*/
+#include <stdlib.h>
+#include <string.h>
+#include "papers/dense/dense.cuh"
+
+enum {
+  ROWS       = 128,  /* of a block of threads, where a thread has a row */
+  NEAR       = 6,    /* strips: what is farther away is polled less often */
+  DIAGONAL   = 512,  /* rows of a block: larger ones gain nothing on an H200, and take longer to invert */
+  MOST_ROWS  = 65504 /* whose tiles are counted by an int */
+};
+
+/* A component from another strip. All lanes together. */
+template <class T> static __device__ __forceinline__ T dense_wait(const T *word, bool far, TrsvSpinLimit &spin, const TrsvSync &sync)
+{
+  T    v     = trsv_load(word);
+  bool ready = trsv_is_ready(v);
+
+  while (!__all_sync(0xffffffffu, ready))
+    if (!ready) {
+      if (far) trsv_sleep();
+      v     = trsv_load(word);
+      ready = trsv_is_ready(v);
+      if (!ready && !spin.more(sync)) {
+        v     = trsv_nan<T>();
+        ready = true;
+      }
+    }
+  return v;
+}
+
+/* What a warp adds up of a strip: four sums, so that no addition waits for the one before. */
+template <class T> struct DenseSum {
+  T v[4] = {0, 0, 0, 0};
+
+  /* a tile times what vector() gives, a component a lane, once the tile's values are on their way; row l has no more than last + 1 columns. */
+  template <class Vector> __device__ __forceinline__ void add(const T *tile, int last, Vector vector)
+  {
+    T a[DENSE_TILE];
+
+#pragma unroll
+    for (int c = 0; c < DENSE_TILE; c++) a[c] = tile[c * DENSE_TILE];
+    const T mine = vector();
+#pragma unroll
+    for (int c = 0; c < DENSE_TILE; c++) {
+      const T other = __shfl_sync(0xffffffffu, mine, c);
+
+      if (c <= last) v[c % 4] = fma(a[c], other, v[c % 4]);
+    }
+  }
+  __device__ __forceinline__ T total() const { return (v[0] + v[1]) + (v[2] + v[3]); }
+};
+
+/* The sums of all warps; every thread gets the strip's. Two halves of partial take turns. */
+template <class T> static __device__ __forceinline__ T dense_gather(T (&partial)[2 * DENSE_BLOCK], int half, T mine)
+{
+  T sum = 0;
+
+  partial[half * DENSE_BLOCK + threadIdx.x] = mine;
+  __syncthreads();
+  for (int w = 0; w < DENSE_WARPS; w++) sum += partial[half * DENSE_BLOCK + w * 32 + (int)(threadIdx.x % 32)];
+  return sum;
+}
+
+/* Within the strip, one warp: column after column, or two at a time. The diagonal tile is in registers, for simple each row times the reciprocal
+   of its diagonal, before the last component arrives: from one column to the next it takes a shuffle and one multiplication. */
+template <class T> struct DenseWithin {
+  T d[DENSE_TILE];
+
+  __device__ __forceinline__ void load(const T *diagonal, int lane, T scale)
+  {
+#pragma unroll
+    for (int k = 0; k < DENSE_TILE; k++) d[k] = lane > k ? -scale * diagonal[k * DENSE_TILE + lane] : 0;
+  }
+
+  /* v: b less all that other strips give, times the scale */
+  __device__ __forceinline__ T solve(int lane, bool pairs, T v) const
+  {
+    if (pairs) {
+#pragma unroll
+      for (int k = 0; k < DENSE_TILE; k += 2) {
+        const T first = __shfl_sync(0xffffffffu, v, k), second = __shfl_sync(0xffffffffu, v, k + 1);
+
+        if (lane > k + 1) v = fma(d[k + 1], second, fma(d[k], first, v));
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < DENSE_TILE; k++) {
+        const T x = __shfl_sync(0xffffffffu, v, k);
+
+        if (lane > k) v = fma(d[k], x, v);
+      }
+    }
+    return v;
+  }
+};
+
+/* What substitution starts from: b, or b times the inverses of the pairs. */
+template <class T> static __device__ __forceinline__ T dense_right(const DenseView<T> &D, int p, int lane, T b)
+{
+  const T first = __shfl_sync(0xffffffffu, b, lane & ~1);
+
+  if (D.form == TRSV_DENSE_SIMPLE) return b;
+  return lane & 1 ? fma(D.side[p], first, D.side[D.padded() + p] * b) : D.side[p] * b;
+}
+
+template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_solve(const DenseView<T> D, const T *b, T *x)
+{
+  TRSV_SHARED(unsigned, start, 2);
+  TRSV_SHARED(T, partial, 2 * DENSE_BLOCK);
+  TRSV_SHARED(T, diagonal, DENSE_TILE * DENSE_TILE);
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(D.sync, &start[1]);
+  __syncthreads();
+  const int    s = (int)start[0], warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, p = s * DENSE_TILE + lane;
+  const size_t half = (size_t)D.slots * D.padded();
+  T *const     now = D.words + (start[1] ? half : 0), *const then = D.words + (start[1] ? 0 : half);
+  const int    known = D.known(s), within = known > s; /* within: no inverse of the strip's own block is there */
+  TrsvSpinLimit spin;
+  DenseSum<T>  sum;
+
+  for (int slot = warp; slot < D.slots; slot += DENSE_WARPS) then[(size_t)slot * D.padded() + p] = trsv_not_ready<T>();
+  if (within) {
+    for (int k = (int)threadIdx.x; k < DENSE_TILE * DENSE_TILE; k += DENSE_BLOCK) diagonal[k] = D.tile(s, s)[k];
+    __syncthreads();
+  }
+
+  const auto given = [&](int q) { return q < D.rows ? b[D.row_of(q)] : 0; };
+
+  for (int t = known + warp; t <= s; t += DENSE_WARPS) sum.add(D.tile(s, t) + lane, t == s ? lane : DENSE_TILE, [&] { return given(t * DENSE_TILE + lane); });
+  if (D.form != TRSV_DENSE_DOUBLING)
+    for (int t = warp; t < known && t < s; t += DENSE_WARPS)
+      sum.add(D.tile(s, t) + lane, DENSE_TILE, [&] { return -dense_wait(now + t * DENSE_TILE + lane, s - t > NEAR, spin, D.sync); });
+  T v;
+  if (within) {
+    const bool     pairs = D.form == TRSV_DENSE_PAIRS;
+    const T        scale = pairs ? 1 : D.side[p], right = warp == 0 ? dense_right(D, p, lane, given(p)) : 0;
+    DenseWithin<T> own;
+
+    if (warp == 0) own.load(diagonal, lane, scale);
+    v = dense_gather(partial, 0, sum.total());
+    if (warp == 0) v = own.solve(lane, pairs, (v + right) * scale);
+  } else v = dense_gather(partial, 0, sum.total());
+  if (warp == 0) v = trsv_publish(now + p, v);
+  if (D.form == TRSV_DENSE_DOUBLING)
+    for (int level = 0, turn = 1; s >> level; level++)
+      if (s >> level & 1) {
+        const int   from = D.before(s, level);
+        DenseSum<T> more;
+
+        for (int t = from + warp; t < from + (1 << level); t += DENSE_WARPS) {
+          const int changed = t & ((1 << level) - 1); /* the last step that changed strip t was that of its highest bit */
+          const T  *word    = now + (size_t)(32 - __clz(changed)) * D.padded() + t * DENSE_TILE + lane;
+
+          more.add(D.tile(s, t) + lane, DENSE_TILE, [&] { return -dense_wait(word, s - t > NEAR, spin, D.sync); });
+        }
+        v += dense_gather(partial, turn, more.total());
+        turn ^= 1;
+        if (warp == 0) v = trsv_publish(now + (size_t)(level + 1) * D.padded() + p, v);
+      }
+  if (warp == 0 && p < D.rows) x[D.row_of(p)] = trsv_canonical(v);
+}
+
+/* Steps of simple and pairs, a launch each, as published: a thread for each row from the first that changes. */
+template <class T> static __global__ void dense_column(const DenseView<T> D, int column, T *y)
+{
+  const int p = column + (int)(blockIdx.x * ROWS + threadIdx.x), c = column - 1;
+
+  if (p >= D.rows) return;
+  if (c >= 0) y[p] = fma(-D.tile(p / DENSE_TILE, c / DENSE_TILE)[c % DENSE_TILE * DENSE_TILE + p % DENSE_TILE], y[c], y[p]);
+  if (p == column) y[p] *= D.side[p];
+}
+
+template <class T> static __global__ void dense_pair(const DenseView<T> D, int column, T *y)
+{
+  const int p = column + 2 + (int)(blockIdx.x * ROWS + threadIdx.x);
+
+  if (p >= D.rows) return;
+  const T *const a = D.tile(p / DENSE_TILE, column / DENSE_TILE) + column % DENSE_TILE * DENSE_TILE + p % DENSE_TILE;
+  y[p]             = fma(-a[DENSE_TILE], y[column + 1], fma(-a[0], y[column], y[p]));
+}
+
+/* A step of blocks: the block from strip `from` on is taken from all rows below it. */
+template <class T> static __global__ void dense_column_block(const DenseView<T> D, int from, T *y)
+{
+  const int p = (from + D.block) * DENSE_TILE + (int)(blockIdx.x * ROWS + threadIdx.x), s = p / DENSE_TILE, r = p % DENSE_TILE;
+
+  if (s >= D.strips) return;
+  T sum = y[p];
+  for (int t = from; t < from + D.block; t++)
+    for (int c = 0; c < DENSE_TILE; c++) sum = fma(-D.tile(s, t)[c * DENSE_TILE + r], y[t * DENSE_TILE + c], sum);
+  y[p] = sum;
+}
+
+/* b by position into right, or x out of it. */
+template <class T> static __global__ void dense_by_position(const DenseView<T> D, const T *b, T *right)
+{
+  const int p = (int)(blockIdx.x * ROWS + threadIdx.x);
+
+  if (p < D.padded()) right[p] = p < D.rows ? b[D.row_of(p)] : 0;
+}
+
+template <class T> static __global__ void dense_by_row(const DenseView<T> D, const T *y, T *x)
+{
+  const int p = (int)(blockIdx.x * ROWS + threadIdx.x);
+
+  if (p < D.rows) x[D.row_of(p)] = y[p];
+}
+
+/* b to y, where a step of simple starts with b itself. */
+template <class T> static __global__ void dense_first(const DenseView<T> D, const T *b, T *y)
+{
+  const int p = (int)(blockIdx.x * ROWS + threadIdx.x);
+
+  if (p < D.padded()) y[p] = dense_right(D, p, p % 32, b[p]);
+}
+
+/* All steps, from right to right + padded rows. */
+template <class T> static TrsvError LaunchSteps(const TrsvDense *d, TrsvStream stream)
+{
+  const DenseView<T> D(d);
+  const int          padded = d->strips * DENSE_TILE;
+  const T           *b      = (const T *)d->right;
+  T                 *y      = (T *)d->right + padded;
+
+  if (d->settings.form == TRSV_DENSE_SIMPLE || d->settings.form == TRSV_DENSE_PAIRS) TRSV_LAUNCH((dense_first<T>), TrsvBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
+  else TRSV_LAUNCH((dense_start<T, false>), TrsvBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_start"));
+  switch (d->settings.form) {
+  case TRSV_DENSE_SIMPLE:
+    for (int c = 0; c < d->rows; c++) TRSV_LAUNCH(dense_column<T>, TrsvBlocks(d->rows - c, ROWS), ROWS, 0, stream, D, c, y);
+    break;
+  case TRSV_DENSE_PAIRS:
+    for (int c = 0; c + 2 < d->rows; c += 2) TRSV_LAUNCH(dense_pair<T>, TrsvBlocks(d->rows - c - 2, ROWS), ROWS, 0, stream, D, c, y);
+    break;
+  case TRSV_DENSE_DOUBLING:
+    for (int level = 0; 1 << level < d->strips; level++) TRSV_LAUNCH((dense_level<T, false>), TrsvBlocks(DenseOdds(d->strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream, D, level, y);
+    break;
+  case TRSV_DENSE_BLOCKS:
+    for (int s = 0; s + d->block < d->strips; s += d->block) TRSV_LAUNCH(dense_column_block<T>, TrsvBlocks((d->strips - s - d->block) * DENSE_TILE, ROWS), ROWS, 0, stream, D, s, y);
+    break;
+  }
+  return TrsvDeviceCheckLaunch("the steps of a dense triangle");
+}
+
+static TrsvError Steps(void *data, TrsvStream stream)
+{
+  const TrsvDense *d = (const TrsvDense *)data;
+
+  return d->precision == TRSV_FLOAT ? LaunchSteps<float>(d, stream) : LaunchSteps<double>(d, stream);
+}
+
+template <class T> static __global__ void dense_fill(size_t n, T *words)
+{
+  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (k < n) words[k] = trsv_not_ready<T>();
+}
+
+static TrsvError Room(TrsvDense *d, size_t bytes, void **to)
+{
+  TrsvCall(TrsvDeviceAlloc(bytes, to));
+  d->bytes += bytes;
+  return TRSV_SUCCESS;
+}
+
+static TrsvError Make(TrsvDense *d)
+{
+  const size_t size = TrsvValueSize(d->precision), padded = (size_t)d->strips * DENSE_TILE, words = 2 * (size_t)d->slots * padded;
+
+  TrsvCall(Room(d, size * DENSE_TILE * DENSE_TILE * (size_t)d->strips * ((size_t)d->strips + 1) / 2, &d->tiles));
+  TrsvCall(Room(d, 2 * size * padded, &d->side));
+  TrsvCall(Room(d, 2 * size * padded, &d->right));
+  TrsvCall(TrsvDeviceAlloc(sizeof(*d->beyond), &d->beyond));
+  TrsvCall(Room(d, size * words, &d->words));
+  TrsvCall(TrsvSyncCreate(&d->sync));
+  if (d->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_fill<float>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words, (float *)d->words);
+  else TRSV_LAUNCH((dense_fill<double>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words, (double *)d->words);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_fill"));
+  if (d->settings.launches) TrsvCall(TrsvDeviceGraphCreate(Steps, d, &d->recording));
+  return TrsvDeviceSynchronize();
+}
+
+/* 32 times a power of two, in strips, no more than all of them. */
+static int Strips(int rows, int strips)
+{
+  int block = 1;
+
+  while (block * DENSE_TILE < rows && block < strips) block *= 2;
+  return block;
+}
+
+extern "C" TrsvError TrsvDenseCreate(int rows, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision, const TrsvDenseSettings *settings, TrsvDense **dense)
+{
+  TrsvDense *d;
+  TrsvError  error;
+
+  *dense = NULL;
+  if (rows < 0 || (settings && (settings->block < 0 || settings->form < TRSV_DENSE_BLOCKS || settings->form > TRSV_DENSE_PAIRS))) return TrsvFail(TRSV_ERR_ARGUMENT, "a dense triangle of %d rows, form %d, blocks of %d", rows, settings ? (int)settings->form : 0, settings ? settings->block : 0);
+  if (rows > MOST_ROWS) return TrsvFail(TRSV_ERR_UNSUPPORTED, "a dense triangle of %d rows; %d is the limit", rows, MOST_ROWS);
+  TrsvCall(TrsvAlloc(sizeof(*d), &d));
+  memset(d, 0, sizeof(*d));
+  if (settings) d->settings = *settings;
+  d->rows      = rows;
+  d->strips    = (rows + DENSE_TILE - 1) / DENSE_TILE;
+  d->lower     = triangle == TRSV_LOWER;
+  d->unit      = diagonal == TRSV_DIAGONAL_UNIT;
+  d->precision = precision;
+  d->solves    = d->settings.form;
+  d->block     = d->settings.form != TRSV_DENSE_BLOCKS ? 1 : Strips(d->settings.block ? d->settings.block : DIAGONAL, d->strips);
+  d->slots     = 1;
+  while (d->settings.form == TRSV_DENSE_DOUBLING && d->strips > 1 << (d->slots - 1)) d->slots++;
+  error = rows ? Make(d) : TRSV_SUCCESS;
+  if (error) TrsvDenseDestroy(&d);
+  *dense = d;
+  return error;
+}
+
+extern "C" TrsvError TrsvDenseSetValues(TrsvDense *d, const void *values, int leading, TrsvStream stream)
+{
+  const DenseValues from = {values, leading, 0, NULL, NULL};
+
+  if (leading < d->rows) return TrsvFail(TRSV_ERR_ARGUMENT, "columns of %d values are %d apart", d->rows, leading);
+  return DenseSetValues(d, &from, stream);
+}
+
+template <class T> static TrsvError Solve(TrsvDense *d, const void *b, void *x, TrsvStream stream)
+{
+  const unsigned grid = TrsvBlocks(d->strips * DENSE_TILE, ROWS);
+
+  if (!d->settings.launches || d->solves != d->settings.form) {
+    TrsvCall(TrsvSyncStart(&d->sync, stream));
+    TRSV_LAUNCH(dense_solve<T>, (unsigned)d->strips, DENSE_BLOCK, 0, stream, DenseView<T>(d), (const T *)b, (T *)x);
+    return TrsvDeviceCheckLaunch("dense_solve");
+  }
+  TRSV_LAUNCH(dense_by_position<T>, grid, ROWS, 0, stream, DenseView<T>(d), (const T *)b, (T *)d->right);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_by_position"));
+  TrsvCall(TrsvDeviceGraphLaunch(d->recording, stream));
+  TRSV_LAUNCH(dense_by_row<T>, grid, ROWS, 0, stream, DenseView<T>(d), (const T *)d->right + d->strips * DENSE_TILE, (T *)x);
+  return TrsvDeviceCheckLaunch("dense_by_row");
+}
+
+extern "C" TrsvError TrsvDenseSolve(TrsvDense *d, const void *b, void *x, TrsvStream stream)
+{
+  if (!d->rows) return TRSV_SUCCESS;
+  return d->precision == TRSV_FLOAT ? Solve<float>(d, b, x, stream) : Solve<double>(d, b, x, stream);
+}
+
+extern "C" TrsvDenseForm TrsvDenseSolves(const TrsvDense *d) { return d->solves; }
+
+extern "C" int TrsvDenseBlock(const TrsvDense *d) { return d->solves == TRSV_DENSE_SIMPLE ? 1 : d->solves == TRSV_DENSE_PAIRS ? 2 : DENSE_TILE * d->block; }
+
+extern "C" size_t TrsvDenseBytes(const TrsvDense *d) { return d->bytes; }
+
+extern "C" void TrsvDenseDestroy(TrsvDense **dense)
+{
+  TrsvDense *d = *dense;
+
+  if (!d) return;
+  TrsvDeviceGraphDestroy(&d->recording);
+  TrsvDeviceFree(d->tiles);
+  TrsvDeviceFree(d->side);
+  TrsvDeviceFree(d->right);
+  TrsvDeviceFree(d->words);
+  TrsvDeviceFree(d->beyond);
+  TrsvSyncDestroy(&d->sync);
+  free(d);
+  *dense = NULL;
+}

@@ -1,0 +1,118 @@
+/*
+   dense.cuh: what the values and the solves of a dense triangle share; the forms are told in dense.cu.
+
+   Rows are taken in the order of solution, position p = row p of a lower triangle and row rows - 1 - p of an upper one, in strips of 32, the last
+   filled up with rows of the identity. Strip s holds tiles 0 .. s of 32 x 32 values, each column after column: all that a form makes of the
+   triangle stands where the triangle stood.
+*/
+#ifndef TRSV_DENSE_CUH
+#define TRSV_DENSE_CUH
+
+#include "device/sync.cuh"
+#include "papers/dense/dense.h"
+
+enum {
+  DENSE_TILE  = 32,
+  DENSE_WARPS = 8,
+  DENSE_BLOCK = 32 * DENSE_WARPS
+};
+
+struct TrsvDense {
+  int               rows, strips, lower, unit;
+  TrsvPrecision     precision;
+  TrsvDenseSettings settings;
+  TrsvDenseForm     solves; /* settings.form, or TRSV_DENSE_SIMPLE where inverses grow */
+  int               block;  /* strips of a diagonal block that is inverted, at least 1; TRSV_DENSE_DOUBLING: 1 */
+  int               slots;  /* how many values a component has on its way */
+  size_t            bytes;
+  void             *tiles;  /* [strips (strips + 1) / 2 tiles] */
+  void             *side;   /* [2 * padded rows] reciprocals of the diagonal, or the rows of the pairs' inverses */
+  void             *right;  /* [2 * padded rows] by position: for growth, and for launches: b, x */
+  void             *words;  /* [2 * slots * padded rows] components, each its own flag; two launches take turns; NULL for launches */
+  unsigned         *beyond; /* rows whose growth is beyond the limit */
+  TrsvDeviceGraph    *recording;
+  TrsvSync          sync;
+};
+
+/* What kernels see of it. */
+template <class T> struct DenseView {
+  int      rows, strips, lower, unit, form, block, slots;
+  T       *tiles, *side, *words;
+  TrsvSync sync;
+
+  DenseView(const TrsvDense *d) : rows(d->rows), strips(d->strips), lower(d->lower), unit(d->unit), form(d->solves), block(d->block), slots(d->slots), tiles((T *)d->tiles), side((T *)d->side), words((T *)d->words), sync(d->sync) { }
+
+  __device__ __forceinline__ int row_of(int p) const { return lower ? p : rows - 1 - p; } /* from position to row, and back */
+  __device__ __forceinline__ T  *tile(int s, int t) const { return tiles + ((size_t)s * (s + 1) / 2 + t) * (DENSE_TILE * DENSE_TILE); }
+  __device__ __forceinline__ int padded() const { return strips * DENSE_TILE; }
+
+  /* The tiles of strip s from here on stand for an inverse, and multiply b; s + 1 where none does. */
+  __device__ __forceinline__ int known(int s) const { return form == TRSV_DENSE_SIMPLE || form == TRSV_DENSE_PAIRS ? s + 1 : s - s % block; }
+
+  /* In the step that joins diagonal blocks of 2^level strips: the first strip of the block before that of strip s. */
+  __device__ __forceinline__ int before(int s, int level) const { return s >> (level + 1) << (level + 1); }
+};
+
+/* The k-th strip that the step of a level changes, and how many there are. */
+static __host__ __device__ __forceinline__ int dense_odd(int k, int level) { return (k >> level << (level + 1)) | 1 << level | (k & ((1 << level) - 1)); }
+
+static inline int DenseOdds(int strips, int level)
+{
+  const int rest = strips % (2 << level) - (1 << level);
+
+  return (strips >> (level + 1) << level) + (rest > 0 ? rest : 0);
+}
+
+/* y = D^-1 b, or |D^-1| b, for the tiles that stand for inverses: a thread for each row, by position. */
+template <class T, bool ABSOLUTE> static __global__ void dense_start(const DenseView<T> D, const T *b, T *y)
+{
+  const int p = trsv_index(), s = p / DENSE_TILE, r = p % DENSE_TILE;
+
+  if (s >= D.strips) return;
+  T sum = 0;
+  for (int t = D.known(s); t <= s; t++)
+    for (int c = 0; c < (t == s ? r + 1 : DENSE_TILE); c++) {
+      const T a = D.tile(s, t)[c * DENSE_TILE + r];
+
+      sum = fma(ABSOLUTE ? fabs(a) : a, b[t * DENSE_TILE + c], sum);
+    }
+  y[p] = sum;
+}
+
+/* A step of the strips that a level changes, a thread for each row: y -= M y of the block before, or y += |M| y. */
+template <class T, bool ABSOLUTE> static __global__ void dense_level(const DenseView<T> D, int level, T *y)
+{
+  const int k = trsv_index(), s = dense_odd(k / DENSE_TILE, level), r = k % DENSE_TILE, p = s * DENSE_TILE + r;
+
+  if (s >= D.strips) return;
+  const int from = D.before(s, level);
+  T         sum  = y[p];
+  for (int t = from; t < from + (1 << level); t++)
+    for (int c = 0; c < DENSE_TILE; c++) {
+      const T a = D.tile(s, t)[c * DENSE_TILE + r];
+
+      sum = fma(ABSOLUTE ? fabs(a) : -a, y[t * DENSE_TILE + c], sum);
+    }
+  y[p] = sum;
+}
+
+/* Where values come from, on the device: a square array, or [entries] with the place of each among the tiles. */
+struct DenseValues {
+  const void *values;
+  int         leading;
+  int         entries; /* 0: a square array */
+  const int  *place, *source;
+};
+
+/* Takes values and makes of them what d->settings.form solves with: dense_values.cu. */
+TrsvError DenseSetValues(TrsvDense *, const DenseValues *, TrsvStream);
+
+/* Where the entry of this row and column stands among the tiles. */
+static inline int DensePlace(const TrsvDense *d, int row, int column)
+{
+  const int p = d->lower ? row : d->rows - 1 - row, q = d->lower ? column : d->rows - 1 - column, s = p / DENSE_TILE, t = q / DENSE_TILE;
+
+  return (s * (s + 1) / 2 + t) * DENSE_TILE * DENSE_TILE + q % DENSE_TILE * DENSE_TILE + p % DENSE_TILE;
+}
+
+#endif

@@ -1,0 +1,439 @@
+/*
+   dense: a sparse triangle whose dense parts are solved as such.
+
+   Source: the course report "Dense Lower Triangular Solver" for dense triangles (dense.cu), here where they occur in sparse factors: the
+   rows are cut into segments in the order of solution, some of which have a dense diagonal block. A segment is solved once all before it are: its entries outside of its
+   diagonal block are multiplied with what is known and taken from b; then the block is solved, a dense one as a dense triangle, by default with
+   inverted diagonal blocks, any other by the algorithm that is predicted to be the fastest for it. Where there is no dense block, that is all that
+   happens, on the whole triangle.
+
+   Which blocks are dense: the trailing one, the largest that is at least half full; or, larger, that which starts with the first of the very long rows at the
+   end (an arrow, one dense row), as the square of their number is small against their entries; elsewhere completely full blocks, as supernodes are.
+
+   Mapping of the multiplication: a warp for each piece of up to 1024 entries of a row, then a thread for each row that adds up its pieces.
+   Memory order: launches of one stream follow each other. Nobody waits here. Same bits: every sum has one order.
+*/
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "papers/dense/dense.cuh"
+#include "solve/solve.h"
+
+enum {
+  TRAILING = 64,    /* rows of a trailing block, at least */
+  FULL     = 128,   /* of others */
+  LARGEST  = 32768, /* of any */
+  BORDER   = 1024,  /* rows at the end among which very long ones are looked for */
+  LONG     = 1024,  /* entries of such a row, and so many times the mean: */
+  TIMES    = 8,
+  BLOCKS   = 8,     /* dense blocks */
+  PIECE    = 1024,
+  WARPS    = 4
+};
+
+typedef struct {
+  int        begin, end; /* rows */
+  TrsvPlan  *plan;       /* of its diagonal block, where it is not dense */
+  TrsvDense *dense;
+  int        entries;    /* of a dense block: stored ones */
+  int       *place, *origin; /* [entries] where each goes among the tiles, and comes from in the caller's values */
+  int        pieces, rest; /* entries outside of the diagonal block: pieces, entries */
+  int       *piece, *first; /* [pieces + 1] where each starts; [rows + 1] the first of each row */
+  int       *columns, *source; /* [rest] */
+  void      *values, *sums; /* [rest], [pieces] */
+} Segment;
+
+typedef struct {
+  int      segments, blocks, lower, covered; /* dense blocks, and their rows */
+  Segment  segment[2 * BLOCKS + 1]; /* in the order of solution */
+  void    *right;                   /* [rows] b less what is known */
+} Dense;
+
+/* A warp for each piece. */
+template <class T> static __global__ void __launch_bounds__(WARPS * 32) dense_pieces(int pieces, const int *piece, const int *columns, const T *values, const T *x, T *sums)
+{
+  const int k = (int)(blockIdx.x * WARPS + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
+
+  if (k >= pieces) return;
+  T sum = 0;
+  for (int e = piece[k] + lane; e < piece[k + 1]; e += 32) sum = fma(values[e], x[columns[e]], sum);
+  for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+  if (lane == 0) sums[k] = sum;
+}
+
+template <class T> static __global__ void dense_take(int rows, const int *first, const T *sums, const T *b, T *right)
+{
+  const int i = trsv_index();
+
+  if (i >= rows) return;
+  T sum = 0;
+  for (int k = first[i]; k < first[i + 1]; k++) sum += sums[k];
+  right[i] = b[i] - sum;
+}
+
+template <class T> static __global__ void dense_take_values(int n, const int *source, const T *from, T *to)
+{
+  const int k = trsv_index();
+
+  if (k < n) to[k] = from[source[k]];
+}
+
+/* By position p: the longest run of columns right before the diagonal, all entries off it, and how many entries each column has. */
+static void Measure(const TrsvMatrix *A, int *run, int *length, int *height)
+{
+  const int lower = A->triangle == TRSV_LOWER;
+
+  for (int i = 0; i < A->rows; i++) {
+    const int p = lower ? i : A->rows - 1 - i;
+    int       begin, end, diagonal;
+
+    TrsvRow(A, i, &begin, &end, &diagonal);
+    length[p] = end - begin;
+    for (int k = begin; k < end; k++) height[lower ? A->columns[k] : A->rows - 1 - A->columns[k]]++;
+    run[p] = 0;
+    while (run[p] < end - begin && (lower ? A->columns[end - 1 - run[p]] == i - 1 - run[p] : A->columns[begin + run[p]] == i + 1 + run[p])) run[p]++;
+  }
+}
+
+/* Where the trailing block starts, by position; rows where there is none. */
+static int Trailing(int rows, const int *length, const int *height)
+{
+  long   entries = 0, all = 0;
+  int    from = rows;
+
+  for (int p = rows - 1; p >= 0 && rows - p <= LARGEST; p--) {
+    const long size = rows - p;
+
+    entries += height[p];
+    if (size >= TRAILING && 4 * entries >= size * (size - 1)) from = p;
+  }
+  for (int p = 0; p < rows; p++) all += length[p];
+  for (int p = rows > BORDER ? rows - BORDER : 0; p < from; p++)
+    if (length[p] >= LONG && length[p] >= TIMES * all / rows) return p;
+  return from;
+}
+
+typedef struct {
+  int begin, end;
+} Range;
+
+static int Larger(const void *a, const void *b)
+{
+  const Range *x = (const Range *)a, *y = (const Range *)b;
+  const int    m = x->end - x->begin, n = y->end - y->begin;
+
+  return m != n ? (m > n ? -1 : 1) : x->begin < y->begin ? -1 : 1;
+}
+
+static int Earlier(const void *a, const void *b) { return ((const Range *)a)->begin < ((const Range *)b)->begin ? -1 : 1; }
+
+/* The dense blocks by position, in order; room for one more than BLOCKS. Returns how many. */
+static int Find(int rows, const int *run, const int *length, const int *height, Range *blocks)
+{
+  const int trailing = Trailing(rows, length, height);
+  int       found = 0;
+
+  if (trailing < rows) blocks[found++] = (Range){trailing, rows};
+  for (int p = 1, begin = 0; p <= trailing; p++) {
+    if (p < trailing && run[p] >= p - begin && p - begin < LARGEST) continue;
+    if (p - begin < FULL) {
+      begin = p < trailing && run[p] < p - begin ? p - run[p] : p;
+      continue;
+    }
+    if (found > BLOCKS) found = BLOCKS;
+    blocks[found++] = (Range){begin, p};
+    qsort(blocks, (size_t)found, sizeof(*blocks), Larger);
+    begin = p; /* blocks share no rows, as those of a band could */
+  }
+  if (found > BLOCKS) found = BLOCKS;
+  qsort(blocks, (size_t)found, sizeof(*blocks), Earlier);
+  return found;
+}
+
+static TrsvError Upload(TrsvPlan *plan, const int *from, size_t count, int **to)
+{
+  TrsvCall(TrsvDeviceAlloc(sizeof(int) * count, to));
+  plan->bytes += sizeof(int) * count;
+  return TrsvDeviceUpload(*to, from, sizeof(int) * count, NULL);
+}
+
+/* The entries outside of the segment's diagonal block; room [rows + 1 + pieces + 1 + 2 * entries] of the segment. */
+static TrsvError MakeRest(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
+{
+  const size_t size = TrsvValueSize(plan->precision), rows = (size_t)(g->end - g->begin), entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
+  int *const   first = room, *const columns = first + rows + 1, *const from = columns + entries, *const piece = from + entries;
+
+  for (int i = g->begin; i < g->end; i++) {
+    int start = g->rest;
+
+    first[i - g->begin] = g->pieces;
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      if (A->columns[k] >= g->begin && A->columns[k] < g->end) continue;
+      columns[g->rest] = A->columns[k];
+      from[g->rest++]  = source ? source[k] : k;
+    }
+    for (; start < g->rest; start += PIECE) piece[g->pieces++] = start;
+  }
+  first[rows]      = g->pieces;
+  piece[g->pieces] = g->rest;
+  if (!g->rest) return TRSV_SUCCESS;
+  TrsvCall(Upload(plan, first, rows + 1, &g->first));
+  TrsvCall(Upload(plan, piece, (size_t)g->pieces + 1, &g->piece));
+  TrsvCall(Upload(plan, columns, (size_t)g->rest, &g->columns));
+  TrsvCall(Upload(plan, from, (size_t)g->rest, &g->source));
+  TrsvCall(TrsvDeviceAlloc(size * (size_t)g->rest, &g->values));
+  TrsvCall(TrsvDeviceAlloc(size * (size_t)g->pieces, &g->sums));
+  plan->bytes += size * (size_t)(g->rest + g->pieces);
+  return TRSV_SUCCESS;
+}
+
+static const char *const forms[] = {"blocks", "doubling", "simple", "pairs"};
+
+static int ParseForm(const char *value, void *to)
+{
+  int form = 0;
+
+  while (form < 4 && strcmp(value, forms[form])) form++;
+  if (to) *(int *)to = form;
+  return form < 4;
+}
+
+static int ParseBlock(const char *value, void *to)
+{
+  char      *end;
+  const long rows = strtol(value, &end, 10);
+
+  if (to) *(int *)to = (int)rows;
+  return end != value && !*end && rows > 0 && rows <= 1 << 20;
+}
+
+static int ParseSteps(const char *value, void *to)
+{
+  const int launches = !strcmp(value, "launches");
+
+  if (to) *(int *)to = launches;
+  return launches || !strcmp(value, "values");
+}
+
+static const TrsvSetting words[] = {
+  {"form",  "blocks, doubling, simple or pairs",                                     ParseForm },
+  {"block", "the number of rows of an inverted diagonal block, 1 to 1048576",        ParseBlock},
+  {"steps", "values, which wait for values in one launch, or launches, one each step", ParseSteps},
+  {NULL,    NULL,                                                                    NULL      }
+};
+
+static TrsvDenseSettings Settings(const TrsvPlan *plan)
+{
+  int form = plan->rank, block = 0, launches = 0;
+
+  (void)TrsvSettingGet(plan->algorithm, plan->settings, "form", &form);
+  (void)TrsvSettingGet(plan->algorithm, plan->settings, "block", &block);
+  (void)TrsvSettingGet(plan->algorithm, plan->settings, "steps", &launches);
+  return TrsvDenseSettings{(TrsvDenseForm)form, block, launches};
+}
+
+static TrsvError MakeDense(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
+{
+  const TrsvDenseSettings settings = Settings(plan);
+  const size_t            entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
+  int *const              place = room, *const from = room + entries;
+
+  TrsvCall(TrsvDenseCreate(g->end - g->begin, A->triangle, A->diagonal, A->precision, &settings, &g->dense));
+  plan->bytes += TrsvDenseBytes(g->dense);
+  for (int i = g->begin; i < g->end; i++)
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      if (A->columns[k] < g->begin || A->columns[k] >= g->end) continue;
+      place[g->entries]  = DensePlace(g->dense, i - g->begin, A->columns[k] - g->begin);
+      from[g->entries++] = source ? source[k] : k;
+    }
+  TrsvCall(Upload(plan, place, (size_t)g->entries, &g->place));
+  return Upload(plan, from, (size_t)g->entries, &g->origin);
+}
+
+static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
+{
+  const size_t  rows = (size_t)(g->end - g->begin), entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
+  int *const    offsets = room, *const columns = offsets + rows + 1, *const from = columns + entries;
+  TrsvMatrix    M = *A;
+  TrsvAnalysis *analysis;
+  TrsvError     error, instead;
+  char          why[16];
+  int           n = 0;
+
+  for (int i = g->begin; i < g->end; i++) {
+    offsets[i - g->begin] = n;
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      if (A->columns[k] < g->begin || A->columns[k] >= g->end) continue;
+      columns[n] = A->columns[k] - g->begin;
+      from[n++]  = source ? source[k] : k;
+    }
+  }
+  offsets[rows] = n;
+  M.rows    = (int)rows;
+  M.offsets = offsets;
+  M.columns = columns;
+  TrsvCall(TrsvAnalyse(&M, &analysis));
+  const TrsvAlgorithm *best = TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL, why, sizeof(why));
+  error = TrsvPlanCreateChosen(&M, analysis, from, plan->values, NULL, best, 0, &instead, &g->plan); /* the pair's other plan may be under way */
+  TrsvAnalysisDestroy(&analysis);
+  TrsvCall(error);
+  plan->bytes += TrsvPlanBytes(g->plan);
+  return TRSV_SUCCESS;
+}
+
+/* The next rows in the order of solution, where there are any, as a segment. */
+static void Add(Dense *d, int rows, int from, int to, int dense)
+{
+  Segment *g = &d->segment[d->segments];
+
+  if (from == to) return;
+  g->begin   = d->lower ? from : rows - to;
+  g->end     = d->lower ? to : rows - from;
+  g->entries = dense ? 0 : -1;
+  d->covered += dense ? to - from : 0;
+  d->segments++;
+}
+
+/* Cuts the rows into segments by the dense blocks. */
+static void Cut(Dense *d, int rows, const Range *blocks, int found)
+{
+  int p = 0;
+
+  for (int k = 0; k < found; p = blocks[k++].end) {
+    Add(d, rows, p, blocks[k].begin, 0);
+    Add(d, rows, blocks[k].begin, blocks[k].end, 1);
+  }
+  Add(d, rows, p, rows, 0);
+  d->blocks = found;
+}
+
+static TrsvError DenseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  const size_t rows = (size_t)A->rows, entries = (size_t)A->offsets[A->rows], measures = 3 * rows, pieces = 2 * rows + 2 + 3 * entries + entries / PIECE;
+  Range        blocks[BLOCKS + 1];
+  Dense       *d;
+  int         *room;
+  TrsvError    error = TRSV_SUCCESS;
+
+  (void)analysis;
+  TrsvCall(TrsvAlloc(sizeof(*d), &plan->data));
+  d        = (Dense *)memset(plan->data, 0, sizeof(*d));
+  d->lower = A->triangle == TRSV_LOWER;
+  TrsvCall(TrsvAlloc(sizeof(int) * (measures > pieces ? measures : pieces), &room));
+  memset(room, 0, sizeof(int) * measures);
+  Measure(A, room, room + rows, room + 2 * rows);
+  Cut(d, A->rows, blocks, Find(A->rows, room, room + rows, room + 2 * rows, blocks));
+  if (plan->rank && !d->blocks) error = TrsvFail(TRSV_ERR_UNSUPPORTED, "dense: there is no dense block, and so no form of it");
+  for (int k = 0; k < d->segments && !error; k++) {
+    Segment *g = &d->segment[k];
+
+    if (g->entries < 0) error = MakeSparse(plan, g, A, source, room);
+    else error = MakeDense(plan, g, A, source, room);
+    if (!error) error = MakeRest(plan, g, A, source, room);
+  }
+  free(room);
+  TrsvCall(error);
+  if (d->segments < 2) return TRSV_SUCCESS;
+  TrsvCall(TrsvDeviceAlloc(TrsvValueSize(plan->precision) * rows, &d->right));
+  plan->bytes += TrsvValueSize(plan->precision) * rows;
+  return TRSV_SUCCESS;
+}
+
+static TrsvError DenseRowsSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+{
+  Dense *d = (Dense *)plan->data;
+
+  for (int k = 0; k < d->segments; k++) {
+    Segment          *g    = &d->segment[k];
+    const DenseValues from = {values, 0, g->entries, g->place, g->origin};
+
+    if (g->dense) TrsvCall(DenseSetValues(g->dense, &from, stream));
+    else TrsvCall(TrsvPlanSetValues(g->plan, values, TRSV_DEVICE, stream));
+    if (!g->rest) continue;
+    if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_take_values<float>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const float *)values, (float *)g->values);
+    else TRSV_LAUNCH((dense_take_values<double>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const double *)values, (double *)g->values);
+    TrsvCall(TrsvDeviceCheckLaunch("dense_take_values"));
+  }
+  return TRSV_SUCCESS;
+}
+
+template <class T> static TrsvError Rest(const Segment *g, const T *b, const T *x, T *right, TrsvStream stream)
+{
+  const int rows = g->end - g->begin;
+
+  TRSV_LAUNCH(dense_pieces<T>, TrsvBlocks(g->pieces, WARPS), WARPS * 32, 0, stream, g->pieces, (const int *)g->piece, (const int *)g->columns, (const T *)g->values, x, (T *)g->sums);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_pieces"));
+  TRSV_LAUNCH(dense_take<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first, (const T *)g->sums, b + g->begin, right + g->begin);
+  return TrsvDeviceCheckLaunch("dense_take");
+}
+
+static TrsvError DenseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  const size_t size = TrsvValueSize(plan->precision);
+  Dense       *d    = (Dense *)plan->data;
+
+  if (d->segments == 1 && d->segment[0].plan) return (plan->early ? TrsvPlanSolveNext : TrsvPlanSolve)(d->segment[0].plan, b, x, stream);
+  for (int k = 0; k < d->segments; k++) {
+    Segment    *g    = &d->segment[k];
+    const void *from = (const char *)(g->rest ? d->right : b) + size * (size_t)g->begin;
+    void       *to   = (char *)x + size * (size_t)g->begin;
+
+    if (g->rest) TrsvCall(plan->precision == TRSV_FLOAT ? Rest<float>(g, (const float *)b, (const float *)x, (float *)d->right, stream) : Rest<double>(g, (const double *)b, (const double *)x, (double *)d->right, stream));
+    TrsvCall(g->dense ? TrsvDenseSolve(g->dense, from, to, stream) : TrsvPlanSolve(g->plan, from, to, stream));
+  }
+  return TRSV_SUCCESS;
+}
+
+static void DenseDestroy(TrsvPlan *plan)
+{
+  Dense *d = (Dense *)plan->data;
+
+  if (!d) return;
+  for (int k = 0; k < d->segments; k++) {
+    Segment    *g     = &d->segment[k];
+    void *const all[] = {g->place, g->origin, g->piece, g->first, g->columns, g->source, g->values, g->sums};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) TrsvDeviceFree(all[i]);
+    TrsvPlanDestroy(&g->plan);
+    TrsvDenseDestroy(&g->dense);
+  }
+  TrsvDeviceFree(d->right);
+  free(d);
+}
+
+/* What of it is dense, and settings that can be given: as the values at hand are solved. */
+static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
+{
+  const Dense     *d     = (const Dense *)plan->data;
+  const TrsvDense *dense = NULL;
+  const TrsvPlan  *rest  = NULL;
+  int              n, most = 0;
+
+  for (int k = 0; k < d->segments; k++) {
+    const Segment *g = &d->segment[k];
+
+    if (g->dense && (!dense || g->end - g->begin > dense->rows)) dense = g->dense;
+    if (g->plan && g->end - g->begin > most) most = g->end - g->begin, rest = g->plan;
+  }
+  if (!dense) {
+    (void)snprintf(line, size, "no dense block, all by %s", TrsvAlgorithmName(TrsvPlanAlgorithm(rest)));
+    return;
+  }
+  n = snprintf(line, size, "%d rows dense in %d, rest %s, form=%s", d->covered, d->blocks, rest ? TrsvAlgorithmName(TrsvPlanAlgorithm(rest)) : "none", forms[TrsvDenseSolves(dense)]);
+  if (n > 0 && (size_t)n < size && TrsvDenseSolves(dense) == TRSV_DENSE_BLOCKS) n += snprintf(line + n, size - (size_t)n, " block=%d", TrsvDenseBlock(dense));
+  if (n > 0 && (size_t)n < size && dense->settings.launches) (void)snprintf(line + n, size - (size_t)n, " steps=launches");
+}
+
+TRSV_ALGORITHM(TrsvDenseRows) = {
+  .name       = "dense",
+  .source     = "Dense Lower Triangular Solver (a course report): dense blocks of a sparse triangle",
+  .memory     = TRSV_DEVICE,
+  .pattern    = TRSV_HOST,
+  .analyse    = DenseAnalyse,
+  .set_values = DenseRowsSetValues,
+  .solve      = DenseSolve,
+  .destroy    = DenseDestroy,
+  .choices    = 4,
+  .describe   = DenseDescribe,
+  .settings   = words,
+};

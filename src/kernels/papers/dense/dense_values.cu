@@ -1,0 +1,293 @@
+/*
+   The values of a dense triangle: what the forms of dense.cu make of them, once for every set.
+
+   Source: the course report "Dense Lower Triangular Solver": the triangle solver of GPU Complex 1 (pairs), and the second step of GPU Complex 2, tiled in
+   shared memory (doubling). What changed: tiles of 32 x 32 start at once, where the publication has steps of 2, 4, 8 and 16 rows first: the inverse of the
+   diagonal block of 32, and rows multiplied by it. For blocks, ours, the row multipliers M = D2^-1 L21 of a step become entries of the inverse, -M D1^-1, so that
+   a block is solved by one multiplication.
+
+   Stability: a form that multiplies by inverses is stable up to their growth || |D^-1| |D| || (Higham, Accuracy and Stability of Numerical
+   Algorithms, Section 14.2), for doubling || |M_k| ... |M_1| |D^-1| |L| ||, with the factors that it solves by. It is computed with every set of values; where it is
+   beyond the limit for any row, or not finite, the values are taken again, and solved by substitution. (Pairs count as blocks of two.)
+
+   Mapping: a block of threads for each tile that changes; lane l has row l of four columns. No block waits for another; what a launch
+   reads of other tiles, it does not change. Same bits: every sum has one order.
+*/
+#include <math.h>
+#include <stdlib.h>
+#include "papers/dense/dense.cuh"
+
+enum {
+  TILE = DENSE_TILE * DENSE_TILE,
+  EACH = DENSE_TILE / DENSE_WARPS, /* columns of a tile for each warp */
+  ROWS = 128
+};
+
+static const float growth_limit = 100;
+
+/* The k-th tile, row after row of tiles. */
+static __device__ __forceinline__ void dense_tile_at(int k, int *s, int *t)
+{
+  int row = (int)((sqrt(8. * k + 1) - 1) / 2);
+
+  while (row * (row + 1) / 2 > k) row--;
+  while ((row + 1) * (row + 2) / 2 <= k) row++;
+  *s = row;
+  *t = k - row * (row + 1) / 2;
+}
+
+/* A tile for each block: from a square array, or zero where there is none; the identity where there are no rows, and for a unit diagonal. */
+template <class T> static __global__ void dense_load(const DenseView<T> D, const T *values, int leading)
+{
+  int s, t;
+
+  dense_tile_at((int)blockIdx.x, &s, &t);
+  for (int e = (int)threadIdx.x; e < TILE; e += DENSE_BLOCK) {
+    const int  p = s * DENSE_TILE + e % DENSE_TILE, q = t * DENSE_TILE + e / DENSE_TILE;
+    const bool one = p == q && (p >= D.rows || D.unit), none = q > p || p >= D.rows || !values;
+
+    D.tile(s, t)[e] = one ? 1 : none ? 0 : values[D.row_of(p) + (size_t)leading * D.row_of(q)];
+  }
+}
+
+template <class T> static __global__ void dense_scatter(const DenseView<T> D, int entries, const int *place, const int *source, const T *values)
+{
+  const int k = trsv_index();
+
+  if (k < entries) D.tiles[place[k]] = values[source[k]];
+}
+
+/* The side of simple and pairs: a thread for each row. */
+template <class T> static __global__ void dense_side(const DenseView<T> D)
+{
+  const int p = (int)(blockIdx.x * ROWS + threadIdx.x), s = p / DENSE_TILE, r = p % DENSE_TILE;
+
+  if (p >= D.padded()) return;
+  const T *const tile = D.tile(s, s) + r;
+  const T        own  = 1 / tile[r * DENSE_TILE];
+  if (D.form == TRSV_DENSE_SIMPLE || !(r & 1)) D.side[p] = own;
+  else {
+    D.side[p]              = -tile[(r - 1) * DENSE_TILE] / tile[(r - 1) * DENSE_TILE - 1] * own;
+    D.side[D.padded() + p] = own;
+  }
+}
+
+/* The growth of the pairs' inverses: a thread for each odd row; that of even rows is 1. */
+template <class T> static __global__ void dense_pair_growth(const DenseView<T> D, T *growth)
+{
+  const int p = (int)(blockIdx.x * ROWS + threadIdx.x), r = p % DENSE_TILE;
+
+  if (p >= D.padded()) return;
+  const T *const tile = D.tile(p / DENSE_TILE, p / DENSE_TILE) + r;
+  growth[p]           = r & 1 ? fabs(D.side[p] * tile[(r - 1) * DENSE_TILE - 1]) + fabs(D.side[D.padded() + p]) * (fabs(tile[(r - 1) * DENSE_TILE]) + fabs(tile[r * DENSE_TILE])) : 1 + 0 * D.side[p];
+}
+
+/* Rows times the pairs' inverses; what the pairs themselves become is not read. */
+template <class T> static __global__ void dense_pairs(const DenseView<T> D)
+{
+  int s, t;
+
+  dense_tile_at((int)blockIdx.x, &s, &t);
+  for (int e = (int)threadIdx.x; e < TILE; e += DENSE_BLOCK) { /* whole columns for each warp */
+    const int      r = e % DENSE_TILE, p = s * DENSE_TILE + r;
+    const T        own = D.tile(s, t)[e], even = __shfl_sync(0xffffffffu, own, r & ~1);
+    D.tile(s, t)[e] = r & 1 ? fma(D.side[p], even, D.side[D.padded() + p] * own) : D.side[p] * own;
+  }
+}
+
+/* |row| summed up over its tiles that an inverse will stand for, or doubling will multiply: a thread for each row. */
+template <class T> static __global__ void dense_weights(const DenseView<T> D, T *weight)
+{
+  const int p = (int)(blockIdx.x * ROWS + threadIdx.x), s = p / DENSE_TILE;
+
+  if (p >= D.padded()) return;
+  T sum = 0;
+  for (int t = D.form == TRSV_DENSE_DOUBLING ? 0 : D.known(s); t <= s; t++)
+    for (int c = 0; c < DENSE_TILE; c++) sum += fabs(D.tile(s, t)[c * DENSE_TILE + p % DENSE_TILE]);
+  weight[p] = sum;
+}
+
+template <class T> static __global__ void dense_count(int rows, const T *growth, float limit, unsigned *beyond)
+{
+  const int p = (int)(blockIdx.x * ROWS + threadIdx.x);
+
+  if (p < rows && !(growth[p] <= limit)) (void)atomicAdd(beyond, 1u);
+}
+
+/* A warp for each strip: its diagonal tile becomes its inverse, column by column, a lane each. */
+template <class T> static __global__ void dense_invert(const DenseView<T> D)
+{
+  TRSV_SHARED(T, A, TILE);
+  TRSV_SHARED(T, X, TILE);
+  const int lane = (int)threadIdx.x, s = (int)blockIdx.x;
+
+  for (int c = 0; c < DENSE_TILE; c++) A[c * DENSE_TILE + lane] = D.tile(s, s)[c * DENSE_TILE + lane];
+  __syncwarp();
+  for (int r = 0; r < DENSE_TILE; r++) { /* X by rows, A by columns */
+    T x = r == lane;
+
+    for (int k = 0; k < r; k++)
+      if (k >= lane) x = fma(-A[k * DENSE_TILE + r], X[k * DENSE_TILE + lane], x);
+    X[r * DENSE_TILE + lane] = r < lane ? 0 : x / A[r * DENSE_TILE + r];
+  }
+  for (int r = 0; r < DENSE_TILE; r++) D.tile(s, s)[lane * DENSE_TILE + r] = X[r * DENSE_TILE + lane];
+}
+
+/* Products of tiles: lane l has row l, warp w columns w * EACH onwards; last: the last column of a row of a, as what lies beyond is no zero to be
+   multiplied by a NaN. All threads of the block together. */
+template <class T> struct DenseProduct {
+  T sum[EACH] = {};
+
+  __device__ __forceinline__ void add(T *A, T *B, const T *a, const T *b, int last = DENSE_TILE)
+  {
+    const int lane = (int)threadIdx.x % 32, first = (int)threadIdx.x / 32 * EACH;
+
+    __syncthreads();
+    for (int e = (int)threadIdx.x; e < TILE; e += DENSE_BLOCK) {
+      A[e] = a[e];
+      B[e] = b[e];
+    }
+    __syncthreads();
+#pragma unroll 8
+    for (int k = 0; k < DENSE_TILE; k++) {
+      const T left = A[k * DENSE_TILE + lane];
+
+#pragma unroll
+      for (int j = 0; j < EACH; j++)
+        if (k <= last) sum[j] = fma(left, B[(first + j) * DENSE_TILE + k], sum[j]);
+    }
+  }
+
+  /* its place in a tile */
+  static __device__ __forceinline__ int place(int j) { return ((int)threadIdx.x / 32 * EACH + j) * DENSE_TILE + (int)threadIdx.x % 32; }
+};
+
+/* Rows times the inverses of the diagonal tiles; a block for each tile off the diagonal. */
+template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_scale(const DenseView<T> D)
+{
+  TRSV_SHARED(T, A, TILE);
+  TRSV_SHARED(T, B, TILE);
+  int             s, t;
+  DenseProduct<T> product;
+
+  dense_tile_at((int)blockIdx.x, &s, &t);
+  s++; /* the tiles off the diagonal are counted as a triangle of their own */
+  product.add(A, B, D.tile(s, s), D.tile(s, t), (int)threadIdx.x % 32);
+  for (int j = 0; j < EACH; j++) D.tile(s, t)[product.place(j)] = product.sum[j];
+}
+
+/* The step of a level: rows less their multipliers times the rows of the block before. */
+template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_double(const DenseView<T> D, int level, int columns)
+{
+  TRSV_SHARED(T, A, TILE);
+  TRSV_SHARED(T, B, TILE);
+  const int s = dense_odd((int)blockIdx.x / columns, level), t = (int)blockIdx.x % columns, from = D.before(s, level);
+  DenseProduct<T> product;
+
+  if (t >= from) return;
+  for (int d = from; d < from + (1 << level); d++) product.add(A, B, D.tile(s, d), D.tile(d, t));
+  for (int j = 0; j < EACH; j++) D.tile(s, t)[product.place(j)] -= product.sum[j];
+}
+
+/* The multipliers of a level become entries of the inverse: a block for each strip, which alone reads what it changes, from left to right. */
+template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_explicit(const DenseView<T> D, int level)
+{
+  TRSV_SHARED(T, A, TILE);
+  TRSV_SHARED(T, B, TILE);
+  const int s = dense_odd((int)blockIdx.x, level), from = D.before(s, level);
+
+  for (int t = from; t < from + (1 << level); t++) {
+    DenseProduct<T> product;
+
+    for (int d = t; d < from + (1 << level); d++) product.add(A, B, D.tile(s, d), D.tile(d, t));
+    for (int j = 0; j < EACH; j++) D.tile(s, t)[product.place(j)] = -product.sum[j];
+  }
+}
+
+template <class T> static TrsvError Load(const TrsvDense *d, const DenseValues *from, TrsvStream stream)
+{
+  const DenseView<T> D(d);
+
+  TRSV_LAUNCH(dense_load<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D, from->entries ? (const T *)NULL : (const T *)from->values, from->leading);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_load"));
+  if (!from->entries) return TRSV_SUCCESS;
+  TRSV_LAUNCH(dense_scatter<T>, TrsvBlocks(from->entries, 256), 256, 0, stream, D, from->entries, from->place, from->source, (const T *)from->values);
+  return TrsvDeviceCheckLaunch("dense_scatter");
+}
+
+/* weight and growth by position, in the two halves of d->right; *rows are beyond the limit. */
+template <class T> static TrsvError Count(const TrsvDense *d, const T *growth, unsigned *rows, TrsvStream stream)
+{
+  const unsigned zero = 0;
+
+  TrsvCall(TrsvDeviceUpload(d->beyond, &zero, sizeof(zero), stream));
+  TRSV_LAUNCH(dense_count<T>, TrsvBlocks(d->rows, ROWS), ROWS, 0, stream, d->rows, growth, growth_limit, d->beyond);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_count"));
+  return TrsvDeviceDownload(rows, d->beyond, sizeof(*rows), stream);
+}
+
+template <class T> static TrsvError Substitution(const TrsvDense *d, unsigned *beyond, TrsvStream stream)
+{
+  const DenseView<T> D(d);
+  const unsigned     grid   = TrsvBlocks(d->strips * DENSE_TILE, ROWS);
+  T *const           growth = (T *)d->right;
+
+  TRSV_LAUNCH(dense_side<T>, grid, ROWS, 0, stream, D);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_side"));
+  if (d->solves == TRSV_DENSE_SIMPLE) return TRSV_SUCCESS;
+  TRSV_LAUNCH(dense_pair_growth<T>, grid, ROWS, 0, stream, D, growth);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_pair_growth"));
+  TRSV_LAUNCH(dense_pairs<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_pairs"));
+  return Count<T>(d, growth, beyond, stream);
+}
+
+template <class T> static TrsvError Inverses(const TrsvDense *d, unsigned *beyond, TrsvStream stream)
+{
+  const DenseView<T> D(d);
+  const int          strips = d->strips, doubling = d->solves == TRSV_DENSE_DOUBLING, limit = doubling ? strips : d->block;
+  const unsigned     grid   = TrsvBlocks(strips * DENSE_TILE, ROWS);
+  T *const           weight = (T *)d->right, *const growth = weight + strips * DENSE_TILE;
+
+  TRSV_LAUNCH(dense_weights<T>, grid, ROWS, 0, stream, D, weight);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_weights"));
+  TRSV_LAUNCH(dense_invert<T>, (unsigned)strips, 32, 0, stream, D);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_invert"));
+  if (strips > 1) TRSV_LAUNCH(dense_scale<T>, (unsigned)(strips * (strips - 1) / 2), DENSE_BLOCK, 0, stream, D);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_scale"));
+  for (int level = 0; 1 << level < limit && 1 << level < strips; level++) {
+    const int odds = DenseOdds(strips, level), columns = dense_odd(odds - 1, level) >> (level + 1) << (level + 1);
+
+    if (columns) TRSV_LAUNCH(dense_double<T>, (unsigned)(odds * columns), DENSE_BLOCK, 0, stream, D, level, columns);
+    TrsvCall(TrsvDeviceCheckLaunch("dense_double"));
+    if (doubling) continue;
+    TRSV_LAUNCH(dense_explicit<T>, (unsigned)odds, DENSE_BLOCK, 0, stream, D, level);
+    TrsvCall(TrsvDeviceCheckLaunch("dense_explicit"));
+  }
+  TRSV_LAUNCH((dense_start<T, true>), grid, ROWS, 0, stream, D, weight, growth);
+  TrsvCall(TrsvDeviceCheckLaunch("dense_start"));
+  for (int level = 0; doubling && 1 << level < strips; level++) {
+    TRSV_LAUNCH((dense_level<T, true>), TrsvBlocks(DenseOdds(strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream, D, level, growth);
+    TrsvCall(TrsvDeviceCheckLaunch("dense_level"));
+  }
+  return Count<T>(d, growth, beyond, stream);
+}
+
+template <class T> static TrsvError SetValues(TrsvDense *d, const DenseValues *from, TrsvStream stream)
+{
+  unsigned beyond = 0;
+
+  d->solves = d->settings.form;
+  TrsvCall(Load<T>(d, from, stream));
+  TrsvCall(d->solves == TRSV_DENSE_SIMPLE || d->solves == TRSV_DENSE_PAIRS ? Substitution<T>(d, &beyond, stream) : Inverses<T>(d, &beyond, stream));
+  if (!beyond) return TRSV_SUCCESS;
+  d->solves = TRSV_DENSE_SIMPLE;
+  TrsvCall(Load<T>(d, from, stream));
+  return Substitution<T>(d, &beyond, stream);
+}
+
+TrsvError DenseSetValues(TrsvDense *d, const DenseValues *from, TrsvStream stream)
+{
+  if (!d->rows) return TRSV_SUCCESS;
+  return d->precision == TRSV_FLOAT ? SetValues<float>(d, from, stream) : SetValues<double>(d, from, stream);
+}

@@ -1,0 +1,131 @@
+/*
+   The table of algorithms, and the choice among them.
+
+   An algorithm is a file that defines its row, and a line here. No other file names it.
+*/
+#include <stdio.h>
+#include <string.h>
+#include "solve/solve.h"
+
+#define ON_A_HOST(row) row(TrsvSerial)
+
+/* There may be a device, or the executor that stands for one. */
+#if defined(TRSV_CUDA) || defined(TRSV_SIMT)
+  #define ON_A_DEVICE(row) \
+    row(TrsvThread) \
+    row(TrsvRecompute) \
+    row(TrsvWarp) \
+    row(TrsvSell) \
+    row(TrsvChunk) \
+    row(TrsvInverse) \
+    row(TrsvLevel) \
+    row(TrsvCsc) \
+    row(TrsvTwoPhase) \
+    row(TrsvFusion) \
+    row(TrsvAg) \
+    row(TrsvRecblock) \
+    row(TrsvDenseRows)
+#else
+  #define ON_A_DEVICE(row)
+#endif
+
+/* The executor has no libraries of CUDA. */
+#if defined(TRSV_CUDA)
+  #define WITH_LIBRARIES(row) row(TrsvCusparse)
+#else
+  #define WITH_LIBRARIES(row)
+#endif
+
+#define ROWS(row) ON_A_HOST(row) ON_A_DEVICE(row) WITH_LIBRARIES(row)
+
+#define DECLARATION(name) extern const TrsvAlgorithm name;
+#define POINTER(name)     &name,
+ROWS(DECLARATION)
+static const TrsvAlgorithm *const table[] = {ROWS(POINTER)};
+
+const TrsvAlgorithm *TrsvAlgorithmGet(int i) { return i >= 0 && i < (int)(sizeof(table) / sizeof(table[0])) ? table[i] : NULL; }
+
+const TrsvAlgorithm *TrsvAlgorithmFind(const char *name)
+{
+  const TrsvAlgorithm *a;
+
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
+    if (!strcmp(a->name, name)) return a;
+  return NULL;
+}
+
+/* The first that lives in such a memory and has such traits, NULL where there is none. */
+static const TrsvAlgorithm *First(TrsvMemory memory, unsigned traits)
+{
+  const TrsvAlgorithm *a;
+
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
+    if (a->memory == memory && (a->traits & traits) == traits) return a;
+  return NULL;
+}
+
+TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int alone, TrsvError *instead, TrsvPlan **plan)
+{
+  const TrsvAlgorithm *thread = First(TRSV_DEVICE, TRSV_THREAD_LEVEL);
+  const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, NULL, plan);
+
+  *instead = TRSV_SUCCESS;
+  if (algorithm->memory == TRSV_HOST || algorithm == thread || (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone))) return error;
+  *instead = error;
+  return TrsvPlanCreatePlaced(A, analysis, source, values, places, thread, NULL, plan);
+}
+
+double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision)
+{
+  TrsvCosts costs;
+
+  if (!a->predict) return 0;
+  costs = TrsvGetCosts();
+  return a->predict(&costs, s, precision);
+}
+
+/* Section 5.2 of CapelliniSpTRSV (ICPP 2020): warp-level solves lose speed where parallel granularity exceeds 0.7. */
+static const double threshold = 0.7;
+
+static const TrsvAlgorithm *ByGranularity(const TrsvStatistics *s, char *why, size_t size)
+{
+  const int thread = s->granularity > threshold;
+
+  (void)snprintf(why, size, "parallel granularity %.2f %s %.1f", s->granularity, thread ? ">" : "<=", threshold);
+  return First(TRSV_DEVICE, thread ? TRSV_THREAD_LEVEL : TRSV_WARP_LEVEL);
+}
+
+/* The shortest predicted time of those that run here: a choice that cannot is none. */
+static const TrsvAlgorithm *ByModel(const TrsvStatistics *s, TrsvPrecision precision, char *why, size_t size)
+{
+  const TrsvCosts      costs = TrsvGetCosts();
+  const TrsvAlgorithm *a, *best = NULL;
+  double               least = 0;
+  size_t               end;
+
+  (void)snprintf(why, size, "predicted");
+  end = strlen(why);
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
+    double seconds;
+
+    if (!a->predict || !TrsvAlgorithmRuns(a)) continue;
+    seconds = a->predict(&costs, s, precision);
+    if (!best || seconds < least) {
+      best  = a;
+      least = seconds;
+    }
+    if (end >= size) continue;
+    (void)snprintf(why + end, size - end, "%s %s %.3g ms", end > 9 ? "," : "", a->name, 1e3 * seconds);
+    end = strlen(why);
+  }
+  return best;
+}
+
+const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *s, TrsvMemory memory, TrsvPrecision precision, TrsvSelection selection, char *why, size_t size)
+{
+  if (memory == TRSV_HOST) {
+    (void)snprintf(why, size, "the matrix is on the host");
+    return First(TRSV_HOST, 0);
+  }
+  return selection == TRSV_SELECT_GRANULARITY ? ByGranularity(s, why, size) : ByModel(s, precision, why, size);
+}

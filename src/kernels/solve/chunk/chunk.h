@@ -1,0 +1,42 @@
+/*
+   chunk.h: what a plan of the algorithm `chunk` is made of, and what others see of it.
+*/
+#ifndef TRSV_CHUNK_H
+#define TRSV_CHUNK_H
+
+#include "solve/plan/plan.h"
+#include "solve/schedule/schedule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The export word: low half, the cell of the next chunk of the cluster that takes the result (0: none); high half, 1 + its place among
+   the exports of its stage (0: none). */
+
+typedef struct {
+  int stage, stages;   /* first of the chunk, how many */
+  int import_, imports; /* likewise: what it gets through L2 */
+  int export_, exports; /* and what it gives through L2 */
+  int batch;           /* of its first import */
+  int cells;           /* cells for imports */
+} ChunkHead;
+
+typedef struct {
+  int word; /* which export */
+  int cell;
+} ChunkImport;
+
+extern const TrsvAlgorithm TrsvChunk;
+
+/* The parts of chunk's prediction that inverse shares: chunk.cu. */
+double TrsvChunkThroughputSeconds(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
+double TrsvChunkColorPenalty(const TrsvCosts *, const TrsvStatistics *);
+
+/* The schedule that a plan runs, without its arrays; NULL for plans of other algorithms. */
+const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

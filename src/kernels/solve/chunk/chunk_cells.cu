@@ -1,0 +1,159 @@
+/*
+   Cells for imports, and the exports they take: of all uses, those of one result by one chunk (where cells change hands, within so many
+   stages) are a group, an import. Imports get cells in order of first need, exports words in order of production.
+
+   Sorted by what they use, uses of a group are next to each other, as the sort keeps the order of chunks and times; the rest is sums.
+
+   Mapping: a thread for each use, record, import or chunk. Nothing crosses threads within a launch but flags that all who set them set alike,
+   and maxima.
+*/
+#include "solve/chunk/chunk_emission.cuh"
+
+static __global__ void cells_uses(const ChunkEmission e, unsigned *used, int *numbers)
+{
+  const int i = trsv_index();
+
+  if (i < CHUNK_WORDS) e.words[i] = 0;
+  if (i >= e.nodes) return;
+  const int q = emit_chunk(e, i), stage = emit_stage(e, i);
+  int       u = e.use[i];
+
+  if (i == e.begin[q] || emit_stage(e, i - 1) != stage) {
+    e.stage_first[e.stage[q] + stage] = i;
+    e.stage_chunk[e.stage[q] + stage] = q;
+  }
+  if (i == e.nodes - 1) e.stage_first[e.stages] = e.nodes;
+  e.export_[i + 1]  = 0;
+  e.push[e.node[i]] = 0;
+  emit_uses(e, i, [&](int d) {
+    used[u]    = (unsigned)d;
+    numbers[u] = u;
+    e.user[u++] = i;
+  });
+}
+
+/* Is a use, by its place in the sorted list, the first of its group? */
+static __device__ __forceinline__ bool cells_head(const ChunkEmission &e, int j)
+{
+  if (!j || e.used[j] != e.used[j - 1]) return true;
+  const int i = e.user[e.sorted_use[j]], h = e.user[e.sorted_use[j - 1]];
+  if (emit_chunk(e, i) != emit_chunk(e, h)) return true;
+  return e.life >= 0 && emit_stage(e, i) / (e.life + 1) != emit_stage(e, h) / (e.life + 1);
+}
+
+/* Does the chunk before, of the same cluster, push it? */
+static __device__ __forceinline__ bool cells_pushed(const ChunkEmission &e, int q, int node)
+{
+  if (q % e.cluster == 0) return false;
+  const int before = e.cuts[q - 1], own = e.cuts[q];
+  return node >= (e.first ? e.first[before] : before) && node < (e.first ? e.first[own] : own);
+}
+
+/* Ones and zeros, to be summed up in place. */
+static __global__ void cells_groups(const ChunkEmission e)
+{
+  const int j = trsv_index();
+
+  if (j >= e.uses) return;
+  const int  u = e.sorted_use[j];
+  const bool head = cells_head(e, j);
+
+  e.group[j + 1]   = head;
+  e.fresh[u + 1]   = head;
+  e.import_[u + 1] = head && !cells_pushed(e, emit_chunk(e, e.user[u]), (int)e.used[j]); /* without clusters the same array */
+}
+
+/* An import's number in its chunk, from sums over uses. */
+static __device__ __forceinline__ int cells_count(const ChunkEmission &e, const int *sums, int q, int u) { return sums[u] - sums[e.use[e.begin[q]]]; }
+
+static __global__ void cells_imports(const ChunkEmission e)
+{
+  const int j = trsv_index();
+
+  if (j >= e.uses || !cells_head(e, j)) return;
+  const int u = e.sorted_use[j], q = emit_chunk(e, e.user[u]), node = (int)e.used[j], g = e.group[j], number = cells_count(e, e.fresh, q, u), cell = CHUNK_CELL + e.ring + (e.life < 0 ? number : number % e.capacity);
+
+  e.group_cell[g] = (unsigned short)cell; /* or they do not fit */
+  if (cells_pushed(e, q, node)) e.push[node] = (unsigned short)cell;
+  else {
+    const int m = e.import_[u], i = e.index[node];
+    e.imports[m]     = {i, cell - CHUNK_CELL - e.ring};
+    e.export_[i + 1] = 1;
+    if (e.life >= 0) e.import_head[m] = j, e.group_import[g] = m;
+  }
+}
+
+static __global__ void cells_spread(const ChunkEmission e)
+{
+  const int j = trsv_index();
+
+  if (j >= e.uses) return;
+  const int u = e.sorted_use[j], g = e.group[j + 1] - 1;
+
+  e.cell[u] = e.group_cell[g];
+  if (e.life >= 0 && (j + 1 == e.uses || cells_head(e, j + 1))) e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
+}
+
+static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead *heads, int *batches)
+{
+  const int q = trsv_index();
+
+  if (q >= e.chunks && q < blocks) heads[q] = ChunkHead(); /* blocks without a chunk have no stages */
+  if (q >= e.chunks) return;
+  const int begin = e.use[e.begin[q]], end = e.use[e.begin[q + 1]], cells = e.fresh[end] - e.fresh[begin];
+  ChunkHead h;
+
+  h.stage   = e.stage[q];
+  h.stages  = e.stage[q + 1] - e.stage[q];
+  h.import_ = e.import_[begin];
+  h.imports = e.import_[end] - e.import_[begin];
+  h.export_ = e.export_[e.begin[q]];
+  h.exports = e.export_[e.begin[q + 1]] - h.export_;
+  h.batch   = 0;
+  h.cells   = e.life >= 0 && cells > e.capacity ? e.capacity : cells;
+  heads[q]   = h;
+  batches[q] = e.life < 0 ? 0 : (h.imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
+  atomicMax(e.words + CHUNK_LAST, (unsigned)h.cells);
+  atomicAdd(e.words + CHUNK_BATCHES, (unsigned)batches[q]);
+  if (q == 0) {
+    e.words[CHUNK_IMPORTS] = (unsigned)e.import_[e.uses];
+    e.words[CHUNK_EXPORTS] = (unsigned)e.export_[e.nodes];
+  }
+}
+
+TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSummary *schedule, void *memory[2], void *early[2])
+{
+  const size_t uses = (size_t)e->uses, moved = e->life < 0 ? 0 : uses;
+  unsigned    *unsorted, now[CHUNK_WORDS];
+  int         *numbers;
+
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->stages, e->stage_chunk); }, &memory[0]));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(CHUNK_WORDS, e->words), a.take(uses, e->user), a.take(uses + 1, e->fresh), a.take(uses, e->used), a.take(uses, e->sorted_use), a.take(uses + 1, e->group); }, &early[0]));
+  unsorted = (unsigned *)e->fresh; /* until they are sorted */
+  numbers  = e->group;
+  TrsvCall(ChunkLaunch("cells_uses", cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
+  TrsvCall(TrsvDeviceSort(e->uses, TrsvBits(e->nodes - 1), unsorted, e->used, numbers, e->sorted_use));
+  /* when the sort's own room has been given back */
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(uses, e->cell), a.take(uses, e->imports); }, &memory[1]));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
+    if (e->cluster > 1) a.take(uses + 1, e->import_);
+    else e->import_ = e->fresh;
+    a.take(uses, e->group_cell), a.take(moved, e->group_import), a.take(moved, e->import_head), a.take(moved, e->import_last);
+  }, &early[1]));
+  TrsvCall(ChunkLaunch("cells_groups", cells_groups, (size_t)e->uses, *e));
+  TrsvCall(TrsvDeviceScan(e->uses, e->group + 1, e->group));
+  TrsvCall(TrsvDeviceScan(e->uses, e->fresh + 1, e->fresh));
+  if (e->cluster > 1) TrsvCall(TrsvDeviceScan(e->uses, e->import_ + 1, e->import_));
+  TrsvCall(ChunkLaunch("cells_imports", cells_imports, (size_t)e->uses, *e));
+  TrsvCall(ChunkLaunch("cells_spread", cells_spread, (size_t)e->uses, *e));
+  TrsvCall(TrsvDeviceScan(e->nodes, e->export_ + 1, e->export_));
+  TrsvCall(ChunkLaunch("cells_heads", cells_heads, (size_t)blocks, *e, blocks, heads, e->batch + 1));
+  if (e->life >= 0) TrsvCall(TrsvDeviceScan(e->chunks, e->batch + 1, e->batch));
+  TrsvCall(ChunkWordsRead(e->words, now));
+  schedule->imports = (int)now[CHUNK_IMPORTS];
+  schedule->exports = (int)now[CHUNK_EXPORTS];
+  schedule->batches = (int)now[CHUNK_BATCHES];
+  schedule->stages = e->stages;
+  schedule->cells  = ((int)now[CHUNK_LAST] + 15) / 16 * 16; /* records behind them start at a multiple of 16 bytes */
+  return TRSV_SUCCESS;
+}

@@ -1,0 +1,325 @@
+/*
+   The solve of the algorithm `chunk`: chunks of consecutive rows, a block each, solved step by step out of shared memory.
+
+   Source: this project; the schedule is made in chunk_order.cu to chunk_write.cu, set-up in chunk_plan.cu, the layout in chunk.h, the computing warp in chunk_compute.cuh.
+
+   Mapping: the cluster of ticket t takes chunks t * cluster onwards, block by block. In a block one warp computes, lane by lane a row or
+   a partial sum; others copy records into shared memory many steps ahead, multiply the right-hand side in, fetch results of other
+   chunks in order of need, write x, and ready the words of the launch after this one. A launch that finds reciprocals (chunk.h) differs from a solve
+   in the computing warp alone, and either may be behind the other.
+   Memory order: between chunks, and from importers to the computing warp, a result is a word that is its own flag (sync.cuh),
+   through L2 or into a cell of a neighbour's shared memory. From step to step of the warp it is ordered by trsv_warp_sync. Stages
+   of records and of results change hands by barriers and counters that release and acquire. No result has the bits of NOT_READY:
+   values and right-hand sides are made canonical before anything is computed with them.
+   Why it ends: a chunk waits for smaller chunks only, and their clusters have smaller tickets or are its own, so they have started; by
+   induction all of them end. Within a block, everybody waits for the computing warp, or it for them, stage by stage; a batch of
+   imports gets its cells two stages before its first use, which the schedule has checked. If memory fails, spin bounds the
+   waits for imports, NaN takes the place of what did not come, and all other waits follow.
+   Same bits: each sum has one order, fixed by the schedule.
+*/
+#include "solve/chunk/chunk.cuh"
+#include "solve/chunk/chunk_compute.cuh"
+
+/* --- the warps that help --- */
+
+template <class T, int K, int W> static __device__ __forceinline__ void chunk_copy(const ChunkView<T> &A, const ChunkHead &h, unsigned base, unsigned first_stage)
+{
+  const unsigned       bytes = ChunkLayout<T, K, W>::stage;
+  const unsigned char *from = A.records + (size_t)h.stage * bytes;
+
+  for (unsigned i = 0, slot = 0, parity = 1; i < (unsigned)h.stages; i++) {
+    if (i >= A.stages) {
+      trsv_barrier_wait_idle(base + EMPTY + slot * 8, parity, 100);
+      trsv_bulk_fence();
+    }
+    trsv_bulk_copy(first_stage + slot * bytes, from + (size_t)i * bytes, bytes, base + ARRIVED + slot * 8);
+    if (++slot == A.stages) slot = 0, parity ^= 1;
+  }
+}
+
+/* Turns 1/d into b/d in every stage me, me + RHS_WARPS, ... */
+template <class T, int K, int W> static __device__ __forceinline__ void multiply_rhs(const ChunkView<T> &A, const ChunkHead &h, const T *b, unsigned base, unsigned first_stage, int me, unsigned lane)
+{
+  typedef ChunkLayout<T, K, W> Layout;
+  constexpr int                N = Layout::rows / 32;
+  int                          row[N];
+  unsigned                     place[N], used_place[N];
+  T                            right[N];
+  bool                         used[N];
+
+  const auto load_rows = [&](int stage) {
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+      const size_t at = (size_t)(h.stage + stage) * Layout::rows + (unsigned)j * 32 + lane;
+      row[j]          = stage < h.stages ? A.from[at] : 0;
+      place[j]        = stage < h.stages ? A.places[at] : 0;
+    }
+  };
+  const auto load_right = [&] {
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+      used[j]       = row[j] > 0;
+      used_place[j] = place[j];
+      right[j]      = used[j] ? b[row[j] - 1] : 0;
+    }
+  };
+
+  load_rows(me);
+  load_right();
+  load_rows(me + RHS_WARPS);
+  for (int stage = me; stage < h.stages; stage += RHS_WARPS) {
+    const unsigned slot = (unsigned)stage % A.stages, parity = (unsigned)stage / A.stages & 1, at = first_stage + slot * Layout::stage;
+
+    /* not for the copy alone: this warp may be a whole turn behind, and parity cannot tell two turns apart */
+    trsv_barrier_wait_idle(base + EMPTY + slot * 8, parity ^ 1, 100);
+    trsv_barrier_wait_idle(base + ARRIVED + slot * 8, parity, 32);
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+      const unsigned a = at + Layout::at(used_place[j], K * (unsigned)sizeof(T));
+      if (used[j]) trsv_shared_store(a, trsv_canonical(trsv_shared_load<T>(a) * right[j]));
+    }
+    if (A.bounded) { /* and its imports have cells */
+      const unsigned batches = (unsigned)A.batch_of[h.stage + stage];
+      for (unsigned i = 0; i < IMPORTERS; i++)
+        while (trsv_shared_acquire(base + CELLS_READY + i * 4) * IMPORTERS + i < batches) trsv_pause();
+    }
+    trsv_warp_sync();
+    trsv_barrier_arrive_if(base + READY + slot * 8, lane == 0);
+    load_right();
+    load_rows(stage + 2 * RHS_WARPS);
+  }
+}
+
+/* Fetches batches me, me + IMPORTERS, ... through L2. All words of a batch are asked for at once; while nothing comes, only the first
+   32 that are missing are. */
+template <class T> static __device__ __forceinline__ void chunk_import(const ChunkView<T> &A, const ChunkHead &h, const T *now, unsigned base, unsigned cells, int me, unsigned lane)
+{
+  constexpr int N = CHUNK_BATCH / 32;
+  ChunkImport   wanted[N], next[N];
+  TrsvSpinLimit  spin;
+  bool          lost = false;
+
+  const auto load = [&](int batch) {
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+      const int i = batch * CHUNK_BATCH + j * 32 + (int)lane;
+      next[j].word = -1;
+      if (i < h.imports) next[j] = A.imports[h.import_ + i];
+    }
+  };
+
+  load(me);
+  for (int batch = me; batch * CHUNK_BATCH < h.imports; batch += IMPORTERS) {
+#pragma unroll
+    for (int j = 0; j < N; j++) wanted[j] = next[j];
+    load(batch + IMPORTERS);
+    if (A.bounded) { /* until the cells' last users are done; then nobody takes what is in them for an import */
+      const unsigned after = (unsigned)A.after[h.batch + batch];
+      for (unsigned i = 0; i < WRITERS; i++)
+        while (trsv_shared_acquire(base + WRITTEN + i * 4) < after) trsv_pause();
+#pragma unroll
+      for (int j = 0; j < N; j++)
+        if (wanted[j].word >= 0) trsv_shared_store(cells + (unsigned)wanted[j].cell * (unsigned)sizeof(T), trsv_not_ready<T>());
+      trsv_warp_sync();
+      if (lane == 0) trsv_shared_release(base + CELLS_READY + (unsigned)me * 4, (unsigned)batch / IMPORTERS + 1);
+    }
+    for (int first = 0, all = 1; first < N;) {
+      T   value[N];
+      int over = first;
+
+#pragma unroll
+      for (int j = 0; j < N; j++)
+        if (wanted[j].word >= 0 && j >= first && (all || j == first)) value[j] = trsv_load(now + wanted[j].word);
+#pragma unroll
+      for (int j = 0; j < N; j++) {
+        if (wanted[j].word >= 0 && j >= first && (all || j == first)) {
+          if (lost && !trsv_is_ready(value[j])) value[j] = trsv_nan<T>();
+          if (trsv_is_ready(value[j])) {
+            trsv_shared_store(cells + (unsigned)wanted[j].cell * (unsigned)sizeof(T), value[j]);
+            wanted[j].word = -1;
+          }
+        }
+        if (!trsv_warp_any(wanted[j].word >= 0) && over == j) over = j + 1;
+      }
+      all = over != first;
+      if (!all) lost = trsv_warp_any(!spin.more(A.sync)) || lost;
+      first = over;
+    }
+  }
+}
+
+/* What neighbours push has nobody here who fetches it. If the chunk stands still over the limit, or a wait elsewhere was over it, NaN
+   takes the place of what has not come. */
+template <class T> static __device__ __forceinline__ void chunk_watch(const ChunkView<T> &A, const ChunkHead &h, unsigned base, unsigned cells, unsigned lane)
+{
+  TrsvSpinLimit spin;
+
+  for (unsigned seen = 0;;) {
+    const unsigned now = min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4));
+
+    if (!trsv_warp_any(now < (unsigned)h.stages)) break;
+    if (now != seen) seen = now, spin = TrsvSpinLimit();
+    trsv_sleep((unsigned)h.stages - now > 8 ? 1000 : 32); /* the block waits for this warp too */
+    if (!trsv_warp_any(!spin.more(A.sync))) continue;
+    for (unsigned i = lane; i < A.cells; i += 32)
+      if (!trsv_is_ready(trsv_shared_load<T>(cells + i * (unsigned)sizeof(T)))) trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_nan<T>());
+  }
+}
+
+/* Writes x of stages me, me + WRITERS, ... */
+template <class T, int K, int W> static __device__ __forceinline__ void chunk_write(const ChunkView<T> &A, const ChunkHead &h, T *x, unsigned base, int me, unsigned lane)
+{
+  constexpr unsigned ROWS = CHUNK_ROWS(K);
+  constexpr int      N = ROWS / 32;
+  const unsigned     slots = min(A.ring / ROWS, (unsigned)SLOTS);
+
+  for (int stage = me; stage < h.stages; stage += WRITERS) {
+    int      row[N];
+    unsigned place[N];
+    T        value[N];
+
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+      const size_t at = (size_t)(h.stage + stage) * ROWS + (unsigned)j * 32 + lane;
+      row[j]          = A.to[at];
+      place[j]        = A.places[at];
+    }
+    /* the computing warp is never so far ahead that this slot is in its next phase but one */
+    trsv_barrier_wait_idle(base + COMPUTED + (unsigned)stage % slots * 8, (unsigned)stage / slots & 1, 32);
+#pragma unroll
+    for (int j = 0; j < N; j++) value[j] = trsv_shared_load<T>(base + CHUNK_FRONT + (((unsigned)stage * ROWS + place[j]) & (A.ring - 1)) * (unsigned)sizeof(T));
+#pragma unroll
+    for (int j = 0; j < N; j++)
+      if (row[j] > 0) x[row[j] - 1] = value[j];
+    trsv_warp_sync();
+    if (lane == 0) trsv_shared_release(base + WRITTEN + (unsigned)me * 4, (unsigned)stage + WRITERS);
+  }
+}
+
+template <class T, int K, int W, bool RECIPROCALS> static __global__ void __launch_bounds__(WARPS * 32) chunk_solve(const ChunkView<T> A, const T *b, T *x)
+{
+  const unsigned thread = threadIdx.x, warp = trsv_warp_uniform(thread / 32), lane = thread % 32, base = trsv_shared_address();
+  const unsigned cells = base + CHUNK_FRONT + A.ring * (unsigned)sizeof(T), first_stage = cells + A.cells * (unsigned)sizeof(T);
+  const unsigned rank = A.cluster > 1 ? trsv_cluster_rank() : 0;
+
+  if (thread == 0 && rank == 0) {
+    unsigned       turn;
+    const unsigned ticket = trsv_ticket_of(A.sync, A.clusters, &turn);
+
+    if (A.cluster == 1) {
+      trsv_shared_store(base + START, ticket);
+      trsv_shared_store(base + START + 4, turn);
+    } else
+      for (unsigned r = 0; r < A.cluster; r++) {
+        const TrsvPeer peer = trsv_peer(r);
+        trsv_push(peer, base + START, ticket);
+        trsv_push(peer, base + START + 4, turn);
+      }
+  }
+  if (thread == COPIER * 32) {
+    for (unsigned i = 0; i < SLOTS; i++) {
+      trsv_barrier_init(base + ARRIVED + i * 8, 1);
+      trsv_barrier_init(base + READY + i * 8, 1);
+      trsv_barrier_init(base + EMPTY + i * 8, 1);
+      trsv_barrier_init(base + COMPUTED + i * 8, 1);
+    }
+    trsv_bulk_fence();
+    for (unsigned i = 0; i < WRITERS; i++) trsv_shared_store(base + WRITTEN + i * 4, i);
+    for (unsigned i = 0; i < IMPORTERS; i++) trsv_shared_store(base + CELLS_READY + i * 4, 0u);
+    trsv_shared_store(base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T), (T)0);
+  }
+  for (unsigned i = thread; i < A.cells; i += WARPS * 32) trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_not_ready<T>());
+  if (A.cluster > 1) trsv_cluster_sync();
+  else trsv_block_sync();
+
+  const unsigned  chunk = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START)) * A.cluster + rank, turn = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START + 4));
+  const ChunkHead h    = A.heads[chunk];
+  T *const        now  = A.words + (turn ? A.exports : 0);
+  T *const        then = A.words + (turn ? 0 : A.exports);
+
+  if (warp != COPIER) trsv_wait_for_previous(); /* what the copier reads, no launch changes */
+  if (thread == 0) trsv_let_next_start();
+  if (h.stages) switch (warp) {
+    case COMPUTE_WARP:
+      if constexpr (K <= 3) chunk_compute_apart<T, K, W, RECIPROCALS>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
+      else chunk_compute<T, K, W, RECIPROCALS>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
+      break;
+    case COPIER:
+      if (lane == 0) chunk_copy<T, K, W>(A, h, base, first_stage);
+      break;
+    case RESETTER:
+      for (int i = h.export_ + (int)lane; i < h.export_ + h.exports; i += 32) then[i] = trsv_not_ready<T>();
+      if (A.cluster > 1) chunk_watch(A, h, base, cells, lane);
+      break;
+    case 1:
+    case 2:
+    case 3:
+    case 5: chunk_import(A, h, now, base, cells, warp == 5 ? 3 : (int)warp - 1, lane); break;
+    case 6:
+    case 7:
+    case 10: multiply_rhs<T, K, W>(A, h, b, base, first_stage, warp == 10 ? 2 : (int)warp - 6, lane); break;
+    default: chunk_write<T, K, W>(A, h, x, base, warp == 11, lane);
+    }
+  trsv_warp_sync();
+  if (A.cluster > 1) trsv_cluster_sync(); /* nobody leaves while another block may store into its memory */
+}
+
+/* --- launches --- */
+
+template <class T> using ChunkKernel = void (*)(const ChunkView<T>, const T *, T *);
+
+template <class T> struct ChunkSolver {
+  int            length, width;
+  ChunkKernel<T> solve, reciprocals; /* the latter NULL where nobody needs it */
+};
+
+#define CHUNK_SOLVER(K, W)  {K, W, chunk_solve<T, K, W, false>, NULL}
+#define CHUNK_SOLVERS(K, W) {K, W, chunk_solve<T, K, W, false>, chunk_solve<T, K, W, true>}
+
+template <class T> static const ChunkSolver<T> *Solver(const TrsvChunkSettings *s)
+{
+  static const ChunkSolver<T> table[] = {CHUNK_SOLVER(2, 8), CHUNK_SOLVER(2, 16), CHUNK_SOLVERS(2, 32), CHUNK_SOLVER(3, 8), CHUNK_SOLVER(3, 16), CHUNK_SOLVERS(3, 32), CHUNK_SOLVER(5, 16), CHUNK_SOLVERS(5, 32), CHUNK_SOLVER(8, 32), CHUNK_SOLVER(13, 32)};
+
+  for (const ChunkSolver<T> &k : table)
+    if (k.length == s->length && k.width == s->width) return &k;
+  return NULL;
+}
+
+template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *s, bool reciprocals)
+{
+  const ChunkSolver<T> *k = Solver<T>(s);
+
+  return !k ? NULL : reciprocals ? (const void *)k->reciprocals : (const void *)k->solve;
+}
+
+template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const int *from, const int *to, bool early, const void *b, void *x, TrsvStream stream)
+{
+  const ChunkSummary  *s      = &c->schedule;
+  const ChunkSolver<T> *k      = Solver<T>(&s->settings);
+  const ChunkKernel<T>  kernel = reciprocals ? k->reciprocals : k->solve;
+  ChunkView<T>          A;
+
+  A.chunks   = (unsigned)s->chunks;
+  A.cluster  = (unsigned)s->settings.cluster;
+  A.clusters = c->blocks / A.cluster;
+  A.ring     = (unsigned)s->settings.ring;
+  A.cells    = (unsigned)s->cells;
+  A.stages   = (unsigned)s->settings.stages;
+  A.exports  = (unsigned)s->exports;
+  A.bounded  = s->settings.life >= 0;
+  A.records  = c->records;
+  A.heads    = c->heads;
+  A.from     = from;
+  A.to       = to;
+  A.places   = c->places_in;
+  A.imports  = c->imports;
+  A.batch_of = c->batch_of;
+  A.after    = c->after;
+  A.words    = (T *)c->words;
+  A.sync     = c->sync;
+  TRSV_LAUNCH_EARLY(kernel, early, A.cluster, c->blocks, WARPS * 32, c->shared_bytes, stream, A, (const T *)b, (T *)x);
+  return TrsvDeviceCheckLaunch("chunk_solve");
+}
+
+template const void *ChunkKernelOf<TRSV_REAL>(const TrsvChunkSettings *, bool);
+template TrsvError   ChunkSolveBy<TRSV_REAL>(ChunkPlan *, bool, const int *, const int *, bool, const void *, void *, TrsvStream);

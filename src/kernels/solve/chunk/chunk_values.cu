@@ -1,0 +1,110 @@
+/*
+   Values for plans of the algorithm `chunk`: gathered into their records, and given back.
+
+   Mapping: a block for each stage, a thread for each place of a record. None waits for another, but for the sums that say where its values start.
+*/
+#include "solve/chunk/chunk.cuh"
+
+/* A thread's record, with a thread for each place of a stage: where its values come from. */
+struct ChunkOwn {
+  int  count;    /* its values, the diagonal's among them; 0: there is no record */
+  bool part;     /* a partial sum */
+  int  diagonal, value, near; /* a source; where its own start, in c.wide, and those off the diagonal in c.apart */
+
+  __device__ __forceinline__ ChunkOwn(const ChunkSources &c, unsigned rows, int *sums)
+  {
+    const unsigned place = threadIdx.x, lane = place % 32;
+    const int      all = c.counts[(size_t)blockIdx.x * rows + place];
+    int            own, sum; /* in the low half values, in the high one records */
+
+    count = all % CHUNK_PART;
+    part  = all >= CHUNK_PART;
+    sum = own = count ? 65536 + count : 0;
+    for (unsigned d = 1; d < 32; d *= 2) {
+      const int before = __shfl_up_sync(0xffffffffu, sum, d);
+      if (lane >= d) sum += before;
+    }
+    if (lane == 31) sums[place / 32] = sum;
+    __syncthreads();
+    for (unsigned w = 0; w < place / 32; w++) sum += sums[w];
+    sum -= own;
+
+    const int record = c.starts[2 * blockIdx.x] + (sum >> 16);
+    value    = c.starts[2 * blockIdx.x + 1] + (sum & 65535);
+    near     = value - record;
+    diagonal = !count ? 0 : c.wide ? c.wide[value] : c.diagonal[record];
+  }
+
+  /* Of its j-th dependency, from 1: 1 for a one, 2 + where else */
+  __device__ __forceinline__ int source(const ChunkSources &c, int j) const
+  {
+    if (c.wide) return c.wide[value + j];
+    const int apart = c.apart[near + j - 1];
+    return apart ? diagonal + c.toward * apart : 1;
+  }
+};
+
+/* Its values, each divided by the row's diagonal, and the diagonal's reciprocal. */
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K)) chunk_gather(const ChunkSources c, const T *from, unsigned char *records)
+{
+  typedef ChunkLayout<T, K, W> Layout;
+  TRSV_SHARED(int, sums, Layout::rows / 32);
+  unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
+  const unsigned       place = threadIdx.x;
+  const ChunkOwn       own(c, Layout::rows, sums);
+  const T              inverse = own.count && c.stored ? trsv_canonical(1 / from[own.diagonal - 2]) : 1;
+
+#pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int j = k - K + own.count, s = j >= 1 ? own.source(c, j) : 0; /* the last dependencies of a record are its own */
+    *(T *)(stage + Layout::at(place, (unsigned)k * (unsigned)sizeof(T))) = s >= 2 ? trsv_canonical(-from[s - 2] * inverse) : (T)s;
+  }
+  *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = own.count && !own.part ? inverse : 0;
+}
+
+/* The other way round, where the diagonal is one: then the values are there as they came. */
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K)) chunk_give(const ChunkSources c, const unsigned char *records, T *to)
+{
+  typedef ChunkLayout<T, K, W> Layout;
+  TRSV_SHARED(int, sums, Layout::rows / 32);
+  const unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
+  const ChunkOwn             own(c, Layout::rows, sums);
+
+#pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int j = k - K + own.count, s = j >= 1 ? own.source(c, j) : 0;
+    if (s >= 2) to[s - 2] = -*(const T *)(stage + Layout::at(threadIdx.x, (unsigned)k * (unsigned)sizeof(T)));
+  }
+}
+
+template <class T> struct ChunkKernels {
+  int length, width;
+  void (*gather)(const ChunkSources, const T *, unsigned char *);
+  void (*give)(const ChunkSources, const unsigned char *, T *);
+};
+
+#define CHUNK_KERNELS(K, W) {K, W, chunk_gather<T, K, W>, chunk_give<T, K, W>}
+
+template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings *s)
+{
+  static const ChunkKernels<T> table[] = {CHUNK_KERNELS(2, 8), CHUNK_KERNELS(2, 16), CHUNK_KERNELS(2, 32), CHUNK_KERNELS(3, 8), CHUNK_KERNELS(3, 16), CHUNK_KERNELS(3, 32), CHUNK_KERNELS(5, 16), CHUNK_KERNELS(5, 32), CHUNK_KERNELS(8, 32), CHUNK_KERNELS(13, 32)};
+
+  for (const ChunkKernels<T> &k : table)
+    if (k.length == s->length && k.width == s->width) return &k;
+  return NULL;
+}
+
+template <class T> TrsvError ChunkGather(ChunkPlan *c, const void *values, TrsvStream stream)
+{
+  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, (const T *)values, c->records);
+  return TrsvDeviceCheckLaunch("chunk_gather");
+}
+
+template <class T> TrsvError ChunkGive(const ChunkPlan *c, void *values, TrsvStream stream)
+{
+  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->give), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, c->records, (T *)values);
+  return TrsvDeviceCheckLaunch("chunk_give");
+}
+
+template TrsvError ChunkGather<TRSV_REAL>(ChunkPlan *, const void *, TrsvStream);
+template TrsvError ChunkGive<TRSV_REAL>(const ChunkPlan *, void *, TrsvStream);

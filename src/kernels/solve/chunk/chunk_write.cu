@@ -1,0 +1,212 @@
+/*
+   The schedule of the algorithm `chunk` written down: imports, the batches they come in, and records without their values.
+
+   Records take more room than all that a schedule is made of. So what they hold beside values is drafted without gaps first, what it was made of
+   is given back, and only then is there memory for records.
+
+   Mapping: a block for each stage, a thread for each of its records, or places; otherwise a thread for each import, stage or chunk. Within a block
+   what crosses threads does so at its barriers, or by shuffles.
+*/
+#include <limits.h>
+#include "solve/chunk/chunk.cuh"
+#include "solve/chunk/chunk_emission.cuh"
+
+/* --- cells that change hands --- */
+
+/* How many batches each stage needs; where each chunk's batches start. */
+static __global__ void write_batches(const ChunkEmission e, ChunkHead *heads, int *batch_of)
+{
+  const int s = trsv_index();
+
+  if (s < e.chunks) heads[s].batch = e.batch[s];
+  if (s >= e.stages) return;
+  const int q = emit_chunk(e, e.stage_first[s]), imports = e.import_[e.use[e.stage_first[s + 1]]] - e.import_[e.use[e.begin[q]]];
+  batch_of[s] = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
+}
+
+/* after, 0 at first: how many stages must be over before a batch gets its cells. */
+static __global__ void write_after(const ChunkEmission e, const ChunkHead *heads, int *after, int count)
+{
+  const int m = trsv_index();
+
+  if (m >= count) return;
+  const ChunkHead &h = heads[emit_chunk(e, e.user[e.sorted_use[e.import_head[m]]])];
+  const int        n = m - h.import_;
+  if (n >= e.capacity) atomicMax(after + h.batch + n / CHUNK_BATCH, e.import_last[m - e.capacity] + 1);
+}
+
+/* Is that soon enough? Two stages before the first that needs one of them, since a stage that can start lets the one before it end. */
+static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads, const int *after, int count, unsigned *late)
+{
+  const int m = trsv_index();
+
+  if (m >= count) return;
+  const int        i = e.user[e.sorted_use[e.import_head[m]]];
+  const ChunkHead &h = heads[emit_chunk(e, i)];
+  const int        n = m - h.import_, stages = after[h.batch + n / CHUNK_BATCH];
+  if (n % CHUNK_BATCH == 0 && stages && stages + 1 > emit_stage(e, i)) atomicMax(late, 1u);
+}
+
+/* --- records --- */
+
+/* What a stage's draft says of exports: the first, then a bit for each record. */
+static __device__ __forceinline__ unsigned *write_exports(const ChunkDraft &d, int stage, int rows) { return d.exports + (size_t)stage * (size_t)CHUNK_EXPORTS_OF(rows); }
+
+static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e, const ChunkPlan w, const ChunkDraft d)
+{
+  TRSV_SHARED(int, row, 256);
+  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage], m = e.stage_first[stage + 1] - first;
+  const int node = t < m ? e.node[first + t] : -1, p = node < 0 ? -1 : e.owner ? e.owner[node] : node;
+  const bool     whole    = node >= 0 && (!e.first || node == e.first[p + 1] - 1);
+  const unsigned exported = __ballot_sync(0xffffffffu, node >= 0 && e.export_[first + t + 1] != e.export_[first + t]);
+
+  const int own = whole ? chunk_own_row(e.G, p) : -1;
+  row[t] = own < 0 ? 0 : 1 + own;
+  w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] = 0;
+  if (t % 32 == 0) write_exports(d, stage, rows)[1 + t / 32] = exported;
+  if (t == 0) {
+    write_exports(d, stage, rows)[0] = (unsigned)e.export_[first];
+    w.sources.starts[2 * stage]     = first;
+    w.sources.starts[2 * stage + 1] = e.source[first];
+  }
+  __syncthreads();
+
+  /* rows, rising: b is read and x written in this order */
+  int rank = 0, count = 0;
+  for (int x = 0; x < m; x++) rank += row[x] && row[x] < row[t], count += row[x] != 0;
+  const int place = node < 0 ? 0 : e.at[node] % rows;
+  if (row[t]) {
+    w.rows[(size_t)stage * (size_t)rows + (size_t)rank]   = row[t];
+    w.places_in[(size_t)stage * (size_t)rows + (size_t)rank] = (unsigned char)place;
+  }
+  if (t >= count) w.rows[(size_t)stage * (size_t)rows + (size_t)t] = w.places_in[(size_t)stage * (size_t)rows + (size_t)t] = 0;
+  if (node < 0) return;
+
+  /* the latest last; those of other chunks among those that may be read early */
+  const int from = e.cuts[e.stage_chunk[stage]], chunk_first = e.first ? e.first[from] : from, step = e.at[node] / e.W;
+  int       n = 0, u = e.use[first + t], least = INT_MAX, when[13] = {0}, cell[13], source[13];
+
+  emit_dependencies(e, node, [&](int d, int s) {
+    const int  before = d < chunk_first ? step - 2 : e.at[d] / e.W;
+    const bool far = d < chunk_first || (step - before) * e.W > e.ring - 2 * e.W;
+    const int  c = far ? e.cell[u++] : CHUNK_CELL + (e.at[d] & (e.ring - 1));
+    int        j = n++;
+
+    for (; j > 0 && when[j - 1] > before; j--) when[j] = when[j - 1], cell[j] = cell[j - 1], source[j] = source[j - 1];
+    when[j] = before, cell[j] = c, source[j] = s;
+    if (s >= 2) least = min(least, s);
+  });
+  const int             record = first + t, value = e.source[record]; /* in order of time, records of a stage are in that of their places */
+  unsigned short *const cells = d.cells + value;
+  const int             diagonal = emit_diagonal(e, p, least);
+
+  cells[0] = e.push[node];
+  for (int i = 0; i < n; i++) cells[1 + i] = (unsigned short)cell[i];
+  if (w.sources.wide) {
+    w.sources.wide[value] = diagonal;
+    for (int i = 0; i < n; i++) w.sources.wide[value + 1 + i] = source[i];
+  } else {
+    w.sources.diagonal[record] = diagonal;
+    for (int i = 0; i < n; i++) w.sources.apart[value - record + i] = (unsigned char)(source[i] >= 2 ? e.toward * (source[i] - diagonal) : 0);
+  }
+  w.sources.counts[(size_t)stage * (size_t)rows + (size_t)place] = (unsigned char)(1 + n + (own < 0 ? CHUNK_PART : 0));
+}
+
+/* From the draft into all places of a stage. */
+static __global__ void __launch_bounds__(256) write_records(int K, int W, int size, const ChunkPlan w, const ChunkDraft d)
+{
+  TRSV_SHARED(unsigned, sums, 8);
+  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K), step_bytes = CHUNK_QUADS(K, size) * W * 16;
+  const int count = w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] % CHUNK_PART, n = count - 1;
+  const unsigned *const exports = write_exports(d, stage, rows);
+  unsigned char *const  record = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
+  const auto word = [&](int i) {
+    const int byte = (K + 1) * size + 4 * i;
+    return (unsigned *)(record + CHUNK_HEADER + t / W * step_bytes + (byte / 16 * W + t % W) * 16 + byte % 16);
+  };
+
+  /* of those before: in the low half what they take in the draft, in the high one how many there are */
+  const unsigned own = count ? 65536u + (unsigned)count : 0;
+  unsigned       sum = own;
+  for (int x = 1; x < 32; x *= 2) {
+    const unsigned before = __shfl_up_sync(0xffffffffu, sum, x);
+    if (lane >= x) sum += before;
+  }
+  if (lane == 31) sums[t / 32] = sum;
+  if (t == 0) *(int *)record = (int)exports[0];
+  __syncthreads();
+  for (int x = 0; x < t / 32; x++) sum += sums[x];
+  sum -= own;
+
+  const int                   rank = (int)(sum >> 16);
+  const unsigned short *const cells = d.cells + w.sources.starts[2 * stage + 1] + (sum & 65535u);
+  unsigned                    export_ = count ? exports[1 + rank / 32] >> rank % 32 & 1 : 0;
+
+  if (export_) {
+    export_ += (unsigned)__popc(exports[1 + rank / 32] & ((1u << rank % 32) - 1));
+    for (int x = 0; x < rank / 32; x++) export_ += (unsigned)__popc(exports[1 + x]);
+  }
+  *word(0) = count ? cells[0] | export_ << 16 : 0;
+  for (int i = 1; i < CHUNK_TAIL(K); i++) {
+    unsigned v = 0;
+    for (int h = 0; h < 2; h++) {
+      const int x = 2 * (i - 1) + h - (K - n); /* the last dependencies of a record are its own */
+      if (x >= 0 && x < n) v |= (unsigned)cells[1 + x] << (16 * h);
+    }
+    *word(i) = v;
+  }
+}
+
+/* Imports name the record in order of time; they are to name its export. */
+static __global__ void write_imports(const ChunkEmission e, int count, ChunkImport *imports)
+{
+  const int m = trsv_index();
+
+  if (m < count) imports[m] = {e.export_[e.imports[m].word], e.imports[m].cell};
+}
+
+template <class T> static __global__ void write_words(size_t n, T *words)
+{
+  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (k < n) words[k] = trsv_not_ready<T>();
+}
+
+static __global__ void write_zeros(int n, int *array)
+{
+  const int i = trsv_index();
+
+  if (i < n) array[i] = 0;
+}
+
+TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkHead *heads, int *batch_of, int *after, int *fits)
+{
+  unsigned now[CHUNK_WORDS];
+
+  TrsvCall(TrsvDeviceClear(e->words, sizeof(now), NULL));
+  TrsvCall(ChunkLaunch("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e, heads, batch_of));
+  TrsvCall(ChunkLaunch("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
+  TrsvCall(ChunkLaunch("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
+  TrsvCall(ChunkLaunch("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports, e->words + CHUNK_LAST));
+  TrsvCall(ChunkWordsRead(e->words, now));
+  *fits = !now[CHUNK_LAST];
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t sources, ChunkPlan *c, ChunkDraft *d)
+{
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(sources, d->cells), a.take((size_t)s->stages * CHUNK_EXPORTS_OF(CHUNK_ROWS(e->K)), d->exports); }, &d->memory));
+  TrsvCall(ChunkLaunch("write_imports", write_imports, (size_t)s->imports, *e, s->imports, c->imports));
+  TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)CHUNK_ROWS(e->K), 0, (TrsvStream)NULL, *e, *c, *d);
+  return TrsvDeviceCheckLaunch("write_stages");
+}
+
+TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const ChunkDraft *d, ChunkPlan *c)
+{
+  const size_t words = 2 * (size_t)s->exports;
+
+  if (precision == TRSV_FLOAT) TrsvCall(ChunkLaunch("write_words", write_words<float>, words, words, (float *)c->words));
+  else TrsvCall(ChunkLaunch("write_words", write_words<double>, words, words, (double *)c->words));
+  TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length), 0, (TrsvStream)NULL, s->settings.length, s->settings.width, (int)TrsvValueSize(precision), *c, *d);
+  return TrsvDeviceCheckLaunch("write_records");
+}

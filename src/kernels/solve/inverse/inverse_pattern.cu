@@ -1,0 +1,265 @@
+/*
+   The pattern of the algorithm `inverse`: which entries the inverses of the diagonal blocks have, which their product with the triangle, and
+   how large the blocks are to be.
+
+   Mapping: a warp for each group of 32 positions, a lane for each row. The warp merges its rows, whose columns rise, so that nothing is sorted.
+   Nobody waits for anybody. Same result: sums and extremes of whole numbers.
+*/
+#include <limits.h>
+#include "solve/chunk/chunk.h"
+#include "solve/inverse/inverse.cuh"
+#include "solve/schedule/chunk_graph.cuh"
+
+typedef unsigned long long Sum;
+
+/* Which rows of its block a position depends on, directly or not, itself included; none of a position beyond the last. */
+static __device__ __forceinline__ unsigned inverse_reach(const InverseView &A, int p, InverseRow *row)
+{
+  unsigned direct = 0, all = p < A.rows ? 1u << p % INVERSE_GROUP : 0;
+
+  *row = inverse_row(A, p, [&](int q, int) { direct |= 1u << q % INVERSE_GROUP; });
+  for (int s = 0; s < INVERSE_GROUP; s++) { /* that of row s is complete by now */
+    const unsigned other = __shfl_sync(~0u, all, s);
+    if (direct >> s & 1) all |= other;
+  }
+  return all;
+}
+
+/* A warp for each size and group: how many entries each row of D^-1 T, and each group of D^-1, has; how many of these are at most so many positions before
+   the row's block. rows [sizes][rows], groups [sizes][groups]. */
+static __global__ void inverse_count(InverseView A, int groups, int before, InverseTotals *totals, int *rows, int *inverse)
+{
+  const int  size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups, p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.row_of(p);
+  InverseRow row;
+  int        count = 0, farthest = 0, late = 0;
+  Sum        distance = 0;
+
+  A.block              = INVERSE_GROUP >> size;
+  const int      top   = p / A.block * A.block;
+  const unsigned reach = inverse_reach(A, p, &row);
+  inverse_columns(
+    A, row, [](int) { },
+    [&](int column, unsigned have) {
+      if (!(have & reach)) return;
+      count++;
+      late += top - A.row_of(column) <= before;
+      distance += (Sum)abs(column - i);
+      farthest = max(farthest, abs(column - i));
+    },
+    [&](int s, int begin, int end) { /* who reaches it is in its block */
+      const int row_top = __shfl_sync(~0u, top, s), n = end - begin;
+      int       waits   = 0;
+      Sum       columns = 0;
+
+      entries_each<32>(begin, end, [&](int k) {
+        columns += (Sum)A.columns[k];
+        waits += row_top - A.row_of(A.columns[k]) <= before;
+      });
+      columns = warp_sum(columns);
+      waits   = warp_sum(waits);
+      if (!(reach >> s & 1)) return;
+      count += n;
+      late += waits;
+      distance += A.lower ? (Sum)n * (Sum)i - columns : columns - (Sum)n * (Sum)i;
+      farthest = max(farthest, max(abs(A.columns[begin] - i), abs(A.columns[end - 1] - i)));
+    });
+  if (p < A.rows) rows[(size_t)size * (size_t)A.rows + (size_t)i] = count;
+
+  const Sum      length = p < A.rows ? (Sum)count + 1 : 0, entries = warp_sum((Sum)count), squares = warp_sum(length * length);
+  const int      own    = warp_sum(__popc(reach));
+  const unsigned most   = trsv_warp_max((unsigned)length), bandwidth = trsv_warp_max((unsigned)farthest);
+  const Sum      profile = warp_sum((Sum)farthest), waits = warp_sum((Sum)late);
+  distance              = warp_sum(distance);
+  if (threadIdx.x) return;
+  inverse[(size_t)size * (size_t)groups + (size_t)group] = own;
+  (void)atomicAdd(&totals[size].inverse, (Sum)own);
+  (void)atomicAdd(&totals[size].entries, entries);
+  (void)atomicAdd(&totals[size].squares, squares);
+  (void)atomicAdd(&totals[size].distance, distance);
+  (void)atomicAdd(&totals[size].profile, profile);
+  (void)atomicAdd(&totals[size].late, waits);
+  (void)atomicMax(&totals[size].row_max, most);
+  (void)atomicMax(&totals[size].bandwidth, bandwidth);
+}
+
+/* A warp for each group: what inverse_count has counted; and rows get their numbers, for who sorts them. */
+static __global__ void inverse_product(const InverseView A, unsigned *reaches, int *columns, int *natural)
+{
+  const int      p = (int)(blockIdx.x * INVERSE_GROUP + threadIdx.x);
+  InverseRow     row;
+  const unsigned reach = inverse_reach(A, p, &row);
+  int           *to    = p < A.rows ? columns + A.begin[A.row_of(p)] : NULL;
+
+  if (p < A.rows) {
+    reaches[p] = reach;
+    natural[p] = p;
+  }
+  inverse_columns(
+    A, row, [](int) { },
+    [&](int column, unsigned have) {
+      if (have & reach) *to++ = column;
+    },
+    [&](int s, int begin, int end) {
+      inverse_each(reach >> s & 1, to, [&](int, int *out) { entries_each<32>(begin, end, [&](int k) { out[k - begin] = A.columns[k]; }); });
+      if (reach >> s & 1) to += end - begin;
+    });
+}
+
+/* What a solve with D^-1 T is expected to take, with so many level sets, entries, and dependencies that are late. */
+static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, Sum late, double *seconds)
+{
+  const double   launch = 2e-6, seen = 0.93; /* of what is estimated of products, where that of T is right */
+  TrsvStatistics s = *plain;
+
+  s.row_mean   = (double)nnz / s.rows;
+  s.levels     = levels;
+  s.level_mean = (double)s.rows / levels;
+  s.late_per_row       = (double)late / s.rows;
+  s.nnz        = nnz;
+  s.row_max    = s.row_max > 14 ? s.row_max : 14; /* rows get longer */
+  TrsvCall(TrsvChunkEstimate(&s, seconds));
+  *seconds = launch + seen * *seconds;
+  return TRSV_SUCCESS;
+}
+
+/* How many sizes, from the largest blocks on, there is hope for: if their products had no more entries than T, and waited as T does. Smaller blocks have
+   more level sets, but fewer entries. */
+static TrsvError Hope(const TrsvStatistics *plain, double least, const InverseSizes *s, int *sizes)
+{
+  double seconds;
+
+  for (*sizes = 0; *sizes < INVERSE_SIZES; ++*sizes) {
+    TrsvCall(Estimate(plain, s->levels[*sizes], plain->nnz, 0, &seconds));
+    if (seconds >= least) break;
+  }
+  return TRSV_SUCCESS;
+}
+
+/* Of so many sizes, the one whose product is solved fastest; INVERSE_SIZES if none is faster than T itself. */
+static TrsvError Choose(const TrsvStatistics *plain, double least, const InverseSizes *s, int sizes, int *best)
+{
+  *best = INVERSE_SIZES;
+  for (int size = 0; size < sizes; size++) {
+    const Sum entries = s->totals[size].entries;
+    double    seconds;
+
+    TrsvCall(Estimate(plain, s->levels[size], plain->nnz, 0, &seconds));
+    if (seconds >= least) break; /* its level sets rule it out by now */
+    TrsvCall(Estimate(plain, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
+    if (seconds < least && entries <= INT_MAX) least = seconds, *best = size;
+  }
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvInverseLevels(const Inverse *v, InverseSizes *s)
+{
+  *s = InverseSizes();
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(INVERSE_SIZES * (size_t)v->T.rows, s->word); }, &s->memory[0]));
+  return TrsvDeviceBlockLevels(&v->T, INVERSE_GROUP, INVERSE_SIZES, s->word, s->levels);
+}
+
+TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSizes *s)
+{
+  const size_t   n = (size_t)sizes;
+  InverseTotals *totals;
+
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(INVERSE_SIZES, totals), a.take(n * (size_t)v->T.rows, s->rows), a.take(n * (size_t)v->groups, s->groups); }, &s->memory[1]));
+  TrsvCall(TrsvDeviceClear(totals, sizeof(s->totals), NULL));
+  TRSV_LAUNCH(inverse_count, (unsigned)(sizes * v->groups), 32, 0, (TrsvStream)NULL, InverseView(v), v->groups, INVERSE_GROUP + (int)span, totals, s->rows, s->groups);
+  TrsvCall(TrsvDeviceCheckLaunch("inverse_count"));
+  return TrsvDeviceDownload(s->totals, totals, sizeof(s->totals), NULL);
+}
+
+void TrsvInverseForget(InverseSizes *s)
+{
+  for (int n = 0; n < 2; n++) {
+    ChunkLeave(s->memory[n]);
+    s->memory[n] = NULL;
+  }
+}
+
+static TrsvError Copy(const int *from, size_t count, int *to) { return TrsvDeviceCopy(to, from, sizeof(int) * count, NULL); }
+
+/* The memory of a plan with inverses; T and what goes with it. */
+static TrsvError Keep(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
+{
+  const TrsvMatrix A = v->T;
+  const TrsvPermutation given = plan->places;
+  const size_t     rows = (size_t)A.rows, groups = (size_t)v->groups, n = (size_t)v->entries, size = TrsvValueSize(plan->precision);
+  int             *offsets, *columns;
+
+  TrsvCall(ChunkAllocate(TrsvDeviceAlloc, [&](ChunkArena &a) {
+    a.take(rows + 1, offsets), a.take(n, columns), a.take(rows, v->reach), a.take(rows + 1, v->begin), a.take(groups + 1, v->start);
+    a.take(size * (size_t)totals->inverse, v->inverse), a.take(size * rows, v->right), a.take(1, v->beyond);
+    if (source) a.take(n, v->source);
+    if (given.b_index) a.take(rows, v->from);
+    if (given.x_index) a.take(rows, v->to);
+    plan->bytes = a.used;
+  }, &v->memory));
+  v->T.offsets = offsets;
+  v->T.columns = columns;
+  TrsvCall(Copy(A.offsets, rows + 1, offsets));
+  TrsvCall(Copy(A.columns, n, columns));
+  if (source) TrsvCall(Copy(source, n, v->source));
+  if (given.b_index) TrsvCall(Copy(given.b_index, rows, v->from));
+  if (given.x_index) TrsvCall(Copy(given.x_index, rows, v->to));
+  return TRSV_SUCCESS;
+}
+
+/* The level sets of the product are those of T for its blocks: in either, a row depends on all that the rows of its block which it reaches depend on
+   outside of the block. So they are known. */
+TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const int *source, InverseProduct *P)
+{
+  const InverseTotals *totals = &s->totals[size];
+  const int            rows = v->T.rows, levels = s->levels[size];
+  TrsvStatistics      *found = &P->analysis.statistics;
+  int                 *columns, *natural;
+
+  *P       = InverseProduct();
+  v->block = INVERSE_GROUP >> size;
+  TrsvCall(Keep(plan, v, totals, source));
+  TrsvCall(TrsvDeviceScan(v->groups, s->groups + (size_t)size * (size_t)v->groups, v->start));
+  TrsvCall(TrsvDeviceScan(rows, s->rows + (size_t)size * (size_t)rows, v->begin));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural); }, &P->memory));
+  TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), v->reach, columns, natural);
+  TrsvCall(TrsvDeviceCheckLaunch("inverse_product"));
+  if (totals->row_max - 1 > CHUNK_ITEMS) P->analysis.order = NULL; /* chunk cuts long rows, and then asks for no order */
+  else TrsvCall(TrsvSortLevels(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural, P->analysis.order));
+  P->matrix          = v->T;
+  P->matrix.diagonal = TRSV_DIAGONAL_UNIT;
+  P->matrix.offsets  = v->begin;
+  P->matrix.columns  = columns;
+  P->analysis.memory = TRSV_DEVICE;
+  found->row_max     = (int)totals->row_max;
+  found->levels      = levels;
+  found->bandwidth   = (int)totals->bandwidth;
+  TrsvFillStatistics(found, rows, (long)totals->entries + rows, (long)totals->entries, totals->squares, totals->distance, totals->profile);
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *plain, const int *source)
+{
+  InverseSizes   s = InverseSizes();
+  InverseProduct P = InverseProduct();
+  double         least;
+  int            sizes = 0, best = INVERSE_SIZES;
+  TrsvError      error;
+
+  TrsvCall(TrsvChunkEstimate(plain, &least));
+  error = TrsvInverseLevels(v, &s);
+  if (!error) error = Hope(plain, least, &s, &sizes);
+  if (!error && sizes) error = TrsvInverseCount(v, plain->level_span, sizes, &s);
+  if (!error && sizes) error = Choose(plain, least, &s, sizes, &best);
+  if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
+  TrsvInverseForget(&s);
+  if (!error && best < INVERSE_SIZES) {
+    P.analysis.statistics.level_span = plain->level_span; /* the product's is near it */
+    P.analysis.statistics.late_per_row = (double)s.totals[best].late / plain->rows;
+    const TrsvPermutation places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
+
+    error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunk, NULL, &v->product);
+    if (!error) plan->bytes += TrsvPlanBytes(v->product);
+  }
+  ChunkLeave(P.memory);
+  return error;
+}

@@ -1,0 +1,187 @@
+/*
+   Pairs: the plans of both factors of a matrix, or of their transposes.
+*/
+#include <stdio.h>
+#include <stdlib.h>
+#include "solve/solve.h"
+
+static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAsked *asked, TrsvPairMember *m)
+{
+  if (asked) (void)snprintf(m->why, sizeof(m->why), "asked for");
+  m->algorithm = asked ? asked->algorithm : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection, m->why, sizeof(m->why));
+  if (!m->algorithm) return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for a GPU in a build without CUDA");
+  if (!asked && selection != TRSV_SELECT_GRANULARITY) m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
+  if (!asked || m->algorithm->memory == pair->memory) return TRSV_SUCCESS;
+  return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", m->algorithm->name, m->algorithm->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
+}
+
+/* The plan of the algorithm that is asked for or chosen. */
+static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const TrsvPermutation *places, TrsvSelection selection, const TrsvAsked *asked, int alone, TrsvPairMember *m)
+{
+  TrsvError error, instead;
+
+  if (asked) return TrsvPlanCreatePlaced(T, analysis, source, entries, places, m->algorithm, asked->settings, &m->plan);
+  error = TrsvPlanCreateChosen(T, analysis, source, entries, places, m->algorithm, alone, &instead, &m->plan);
+  if (!instead) return error;
+  (void)snprintf(m->why, sizeof(m->why), instead == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", m->algorithm->name);
+  if (m->plan) m->algorithm = m->plan->algorithm;
+  m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
+  return error;
+}
+
+/* What makes a member of a pair. */
+typedef struct {
+  const TrsvPair   *pair;
+  const TrsvMatrix *A;
+  TrsvPermutation        places;
+  TrsvSelection     selection;
+  const TrsvAsked  *asked;
+  int               alone; /* not beside the other member */
+  TrsvPairMember   *member;
+} Making;
+
+static TrsvError MakeMember(void *making)
+{
+  const Making *const k        = making;
+  const TrsvAsked    *asked    = k->asked && k->asked->algorithm ? k->asked : NULL;
+  const double        start    = TrsvSeconds();
+  TrsvMatrix          T        = *k->A;
+  int                *offsets  = NULL;
+  const int          *source   = NULL;
+  const TrsvAnalysis *analysis = NULL;
+  TrsvAnalysis       *made     = NULL;
+  TrsvError           error    = k->pair->transposed ? TrsvTranspose(k->A, &T, &offsets, &source) : TRSV_SUCCESS;
+
+  if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
+  if (!error) {
+    k->member->statistics = analysis->statistics;
+    error                 = Choose(k->pair, k->selection, asked, k->member);
+  }
+  if (!error) error = MakePlan(k->pair, &T, analysis, source, TrsvStored(&T, analysis), &k->places, k->selection, asked, k->alone, k->member);
+  TrsvAnalysisDestroy(&made);
+  TrsvFree(k->A->memory, offsets);
+  k->member->seconds = TrsvSeconds() - start;
+  return error;
+}
+
+static TrsvError MakeVector(const TrsvPair *pair, void **vector)
+{
+  const size_t bytes = TrsvValueSize(pair->precision) * (size_t)pair->rows;
+
+  return TrsvAllocIn(pair->memory, bytes, vector);
+}
+
+/* Are the members made at the same time? Where level sets are few there is nothing to gain; of large factors the one would wait for the other's
+   launches, and while plans are made they need more memory than when they are there. */
+static int Together(const TrsvPair *p, const TrsvMatrix *L)
+{
+  static const int  large = 1 << 22; /* rows */
+  static const long many = 1 << 25;  /* entries */
+
+  return p->memory == TRSV_DEVICE && p->rows < large && L->analysis && L->analysis->statistics.levels > TRSV_FEW_LEVELS && L->analysis->statistics.nnz < many;
+}
+
+void TrsvPairPart(TrsvPair *p)
+{
+  if (p->together) p->together->launch->destroy(&p->together);
+}
+
+/* Of two plans whose launches have nothing but the wait for each other in common, only those of `thread`, whose level sets are wide, gain by being one. */
+TrsvError TrsvPairJoin(TrsvPair *p)
+{
+  const TrsvAlgorithm *const first = p->first.plan->algorithm;
+
+  TrsvPairPart(p);
+  if (!p->rows || !first->pair || p->second.plan->algorithm != first) return TRSV_SUCCESS;
+  return first->pair->create(p->first.plan, p->second.plan, p->between, &p->together);
+}
+
+static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper)
+{
+  Making    first  = {p, p->transposed ? U : L, {p->transposed ? column : row, NULL}, selection, p->transposed ? upper : lower, 0, &p->first};
+  Making    second = {p, p->transposed ? L : U, {NULL, p->transposed ? row : column}, selection, p->transposed ? lower : upper, 0, &p->second};
+  int       alone  = !Together(p, L);
+  TrsvError error;
+
+  if (!alone) {
+    (void)TrsvGetCosts(); /* measured once, with nothing beside it */
+    error = TrsvRunInterleaved(MakeMember, &first, &second);
+    alone = error == TRSV_ERR_MEMORY; /* there may be enough for one at a time; what is chosen must not depend on who is first */
+  }
+  if (alone) {
+    TrsvPlanDestroy(&p->first.plan);
+    TrsvPlanDestroy(&p->second.plan);
+    first.alone = second.alone = 1;
+    TrsvCall(MakeMember(&first));
+    error = MakeMember(&second);
+  }
+  TrsvCall(error);
+  TrsvCall(MakeVector(p, &p->between));
+  return TrsvPairJoin(p);
+}
+
+TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory memory, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper, TrsvPair **pair)
+{
+  TrsvPair *p;
+  TrsvError error;
+
+  *pair = NULL;
+  p     = calloc(1, sizeof(*p));
+  if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a pair of plans");
+  p->memory     = memory;
+  p->precision  = L->precision;
+  p->rows       = L->rows;
+  p->transposed = transposed;
+  error         = Fill(p, L, U, row, column, selection, lower, upper);
+  if (error) TrsvPairDestroy(&p);
+  *pair = p;
+  return error;
+}
+
+TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMemory memory, TrsvStream stream)
+{
+  if (!L && pair->rows && (pair->transposed || !pair->first.plan->filled)) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L");
+  if (L) TrsvCall(TrsvPlanSetValues(pair->first.plan, pair->transposed ? U : L, memory, stream));
+  TrsvCall(TrsvPlanSetValues(pair->second.plan, pair->transposed ? L : U, memory, stream));
+  return pair->together ? pair->together->launch->ready(pair->together, stream) : TRSV_SUCCESS; /* the vector may have been TrsvFactorNumeric's */
+}
+
+TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream stream)
+{
+  if (pair->together) return pair->together->launch->solve(pair->together, b, x, stream);
+  TrsvCall(TrsvPairFirst(pair, b, pair->between, stream));
+  return TrsvPairSecond(pair, pair->between, x, stream);
+}
+
+/* Is y a vector that the halves of a solve may use? */
+static TrsvError CheckBetween(const TrsvPair *pair, const void *y)
+{
+  return pair->together && y == pair->between ? TrsvFail(TRSV_ERR_ARGUMENT, "this pair is solved in one launch, which has its vector for itself") : TRSV_SUCCESS;
+}
+
+TrsvError TrsvPairFirst(TrsvPair *pair, const void *b, void *y, TrsvStream stream)
+{
+  TrsvCall(CheckBetween(pair, y));
+  return TrsvPlanSolve(pair->first.plan, b, y, stream);
+}
+
+TrsvError TrsvPairSecond(TrsvPair *pair, const void *y, void *x, TrsvStream stream)
+{
+  TrsvCall(CheckBetween(pair, y));
+  return TrsvPlanSolveNext(pair->second.plan, y, x, stream);
+}
+
+size_t TrsvPairBytes(const TrsvPair *pair) { return TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan) + TrsvValueSize(pair->precision) * (size_t)pair->rows; }
+
+void TrsvPairDestroy(TrsvPair **pair)
+{
+  TrsvPair *p = *pair;
+
+  if (!p) return;
+  TrsvPairPart(p);
+  TrsvPlanDestroy(&p->first.plan);
+  TrsvPlanDestroy(&p->second.plan);
+  TrsvFree(p->memory, p->between);
+  free(p);
+  *pair = NULL;
+}

@@ -1,0 +1,237 @@
+/*
+   The plan of sell: its rows in slices, and their entries lane by lane.
+
+   Slices are those of the matrix's own order (sell_slices.cu) where they have no more level sets than its rows, and these not many, else of the order
+   of these. Columns take 16 bits where all fit: the n-th entries of a slice beside the least of them, its base. They do in grids in the order of
+   colours.
+
+   Mapping: a thread for each slice, row or entry; a warp for each slice where its entries are looked at.
+   Memory order: a bit for each row that another slice waits for is set by atomics; all else goes from one launch to the next.
+   Same bits: whole numbers, each written by one thread, or bits that any order of atomics leaves the same.
+*/
+#include <limits.h>
+#include <string.h>
+#include "analysis/triangle_view.cuh"
+#include "solve/rows/sell.h"
+
+enum {
+  FEW = 512 /* level sets up to which slices are looked for */
+};
+
+/* One thread for each slice: its rows and its longest. */
+static __global__ void sell_shapes(int slices, int rows, const int *first, const int *length, TrsvSlice *slice, int *width)
+{
+  const int s = trsv_index();
+
+  if (s >= slices) return;
+  const int begin = first ? first[s] : LANES * s, end = first ? first[s + 1] : min(begin + LANES, rows);
+  int       most = 0;
+  for (int p = begin; p < end; p++) most = max(most, length[p]);
+  slice[s] = {begin, 0, (unsigned)(end - begin) + ((unsigned)most << TRSV_SHAPE_WIDTH), 0};
+  width[s] = most;
+}
+
+static __global__ void sell_starts(int slices, const int *start, TrsvSlice *slice)
+{
+  const int s = trsv_index();
+
+  if (s < slices) slice[s].start = start[s];
+}
+
+static __global__ void sell_none(int n, int *columns, int *source)
+{
+  const int k = trsv_index();
+
+  if (k >= n) return;
+  columns[k] = NONE;
+  source[k]  = -1;
+}
+
+/* length[p]: entries of the row at position p */
+static __global__ void sell_lengths(const TrsvSplit s, const int *position, int *length)
+{
+  const int r = trsv_index();
+
+  if (r < s.rows) length[position ? position[r] : r] = s.offsets[r + 1] - s.offsets[r];
+}
+
+/* One thread for each row of the sequence. */
+static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const int *position, const int *first, const int *source, int slices, const TrsvPermutation places, TrsvSlice *slice, int *columns, TrsvLevelCSR o)
+{
+  const int r = trsv_index();
+
+  if (r >= c.rows) return;
+  const int p = position ? position[r] : r, s = first ? segment(first, slices, p) : p / LANES, begin = slice[s].first;
+  const int row = c.row[r], diagonal = row >= 0 && A.stored ? A.diagonal(row) : -1;
+  int       to = slice[s].start * LANES + p - begin;
+
+  for (int own = 1; own >= 0; own--) /* the slice's own first */
+    for (int k = c.offsets[r], end = c.offsets[r + 1]; k < end; k++) {
+      const int item = c.items[k], d = item < 0 ? ~item : c.last[A.columns[item]], q = position ? position[d] : d;
+
+      if ((q >= begin) != own) continue;
+      columns[to]  = own ? ~(q - begin) : q;
+      o.source[to] = item < 0 ? -1 : source ? source[item] : item;
+      to += LANES;
+      if (own) continue;
+      const int t = first ? segment(first, slices, q) : q / LANES;
+      atomicOr(&slice[t].exported, 1u << (q - slice[t].first));
+    }
+  o.to[p] = row >= 0 && places.x_index ? places.x_index[row] : row;
+  if (o.from != o.to) o.from[p] = row >= 0 && places.b_index ? places.b_index[row] : row;
+  o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
+}
+
+/* One warp for each slice: whether its rows follow each other in chains, and the longest of these; the base of its n-th entries, and *far where one is too
+   far from it for 16 bits. */
+static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *slice, int *base, int *far)
+{
+  const int s = (int)(blockIdx.x * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
+
+  if (s >= slices) return;
+  const unsigned shape = slice[s].shape;
+  const int      start = slice[s].start, *entry = columns + start * LANES + lane;
+  bool           other = false, follows = false;
+  for (int n = 0; n < (int)(shape >> TRSV_SHAPE_WIDTH & 255); n++) {
+    const int      from = entry[n * LANES], least = INT_MAX - (int)trsv_warp_max(from < 0 ? 0u : (unsigned)(INT_MAX - from));
+    const unsigned most = trsv_warp_max(from < 0 ? 0u : (unsigned)from);
+
+    if (n) other = other || sell_own(from);
+    else follows = sell_own(from), other = follows && ~from != lane - 1;
+    if (lane) continue;
+    base[start + n] = least;
+    if (most > (unsigned)least && most - (unsigned)least > SHRT_MAX) *far = 1;
+  }
+  unsigned chains = __ballot_sync(~0u, follows), turns = 0;
+  other = __any_sync(~0u, other);
+  for (; chains; chains &= chains << 1) turns++;
+  if (lane == 0) slice[s].shape = shape | (other ? (unsigned)TRSV_SHAPE_OWN : turns << TRSV_SHAPE_TURNS);
+}
+
+/* One thread for each entry; base: as the plan will have it, or NULL. */
+template <class C> static __global__ void sell_columns(int off, const int *from, const int *base, int *plan_base, C *columns)
+{
+  const int k = trsv_index();
+
+  if (k >= off) return;
+  columns[k] = (C)(base && from[k] >= 0 ? from[k] - base[k / LANES] : from[k]);
+  if (base && k % LANES == 0) plan_base[k / LANES] = base[k / LANES];
+}
+
+/* The columns of a plan, from those with positions, of `wide` slots; base [wide + 1]: of each slot, and whether one is too far from it. */
+static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const int *base)
+{
+  Sell *const  s   = (Sell *)plan->data;
+  const int    off = s->rows.off;
+  int          far;
+
+  TrsvCall(TrsvDeviceDownload(&far, base + wide, sizeof(far), NULL));
+  const size_t bytes = far ? sizeof(int) * (size_t)off : sizeof(short) * (size_t)off + sizeof(int) * (size_t)wide;
+  TrsvCall(TrsvDeviceAlloc(bytes, &s->columns));
+  plan->bytes += bytes;
+  if (far) {
+    TRSV_LAUNCH((sell_columns<int>), TrsvBlocks(off, BLOCK), BLOCK, 0, (TrsvStream)NULL, off, from, (const int *)NULL, (int *)NULL, (int *)s->columns);
+  } else {
+    s->base = (int *)((short *)s->columns + off);
+    TRSV_LAUNCH((sell_columns<short>), TrsvBlocks(off, BLOCK), BLOCK, 0, (TrsvStream)NULL, off, from, base, s->base, (short *)s->columns);
+  }
+  return TrsvDeviceCheckLaunch("sell_columns");
+}
+
+/* room [33 * wide + 1]: columns with positions, bases and whether they do. */
+static TrsvError Place(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source, const int *position, const int *first, int wide, int *room)
+{
+  Sell *const        s       = (Sell *)plan->data;
+  TrsvLevelCSR *const o       = &s->rows;
+  int *const         columns = room, *const base = columns + o->off;
+
+  TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
+  if (wide) {
+    TRSV_LAUNCH(sell_none, TrsvBlocks(o->off, BLOCK), BLOCK, 0, (TrsvStream)NULL, o->off, columns, o->source);
+    TrsvCall(TrsvDeviceCheckLaunch("sell_none"));
+  }
+  TRSV_LAUNCH(sell_place, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, position, first, source, s->slices, plan->places, s->slice, columns, *o);
+  TrsvCall(TrsvDeviceCheckLaunch("sell_place"));
+  TRSV_LAUNCH(sell_shape, TrsvBlocks(s->slices * LANES, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, columns, s->slice, base, base + wide);
+  TrsvCall(TrsvDeviceCheckLaunch("sell_shape"));
+  return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
+}
+
+/* room [rows + 2 * slices + 1]: lengths of rows, widths of slices and their scan */
+static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source, const int *position, const int *first, int *room)
+{
+  Sell *const        s     = (Sell *)plan->data;
+  TrsvLevelCSR *const o     = &s->rows;
+  int *const         width = room + c->rows, *const start = width + s->slices;
+  int                wide, *columns;
+  TrsvError          error;
+
+  TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * (size_t)s->slices, &s->memory));
+  s->slice = (TrsvSlice *)s->memory;
+  TRSV_LAUNCH(sell_lengths, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, *c, position, room);
+  TrsvCall(TrsvDeviceCheckLaunch("sell_lengths"));
+  TRSV_LAUNCH(sell_shapes, TrsvBlocks(s->slices, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, c->rows, first, room, s->slice, width);
+  TrsvCall(TrsvDeviceCheckLaunch("sell_shapes"));
+  TrsvCall(TrsvDeviceScan(s->slices, width, start));
+  TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
+  if (wide > INT_MAX / LANES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d entries are too many for 32-bit indices", wide);
+  TRSV_LAUNCH(sell_starts, TrsvBlocks(s->slices, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, start, s->slice);
+  TrsvCall(TrsvDeviceCheckLaunch("sell_starts"));
+  TrsvCall(TrsvLevelCSRAlloc(plan, o, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
+  plan->bytes += sizeof(TrsvSlice) * (size_t)s->slices;
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * ((LANES + 1) * (size_t)wide + 1), &columns, NULL));
+  error = Place(plan, A, c, source, position, first, wide, columns);
+  TrsvScratchFree(columns, NULL);
+  return error;
+}
+
+/* In the matrix's own order where its slices have no more level sets than its rows, and these not many, else in that of the rows' level sets. */
+static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *c, const int *source)
+{
+  Sell *const s      = (Sell *)plan->data;
+  const int   levels = analysis->statistics.levels;
+  int        *first = NULL, *room = NULL;
+  TrsvError   error;
+
+  if (levels <= FEW) {
+    TrsvCall(TrsvSlicesFind(A, c, levels, &first, &s->slices, &s->levels));
+    if (s->levels > levels) {
+      TrsvScratchFree(first, NULL);
+      first = NULL;
+    }
+  }
+  if (first) {
+    s->turn          = A->triangle == TRSV_LOWER ? -1 : A->rows - 1;
+    s->straight_from = c->rows == A->rows && !plan->places.b_index;
+    s->straight_to   = c->rows == A->rows && !plan->places.x_index;
+  } else {
+    s->slices = (c->rows + LANES - 1) / LANES;
+    s->levels = levels;
+  }
+  error = TrsvScratchAlloc(sizeof(int) * (2 * (size_t)c->rows + 2 * (size_t)s->slices + 1), &room, NULL);
+  if (!error) {
+    int *const position = first ? NULL : room + c->rows + 2 * s->slices + 1;
+
+    if (position) error = TrsvLevelCSRPositions(A, analysis, c, position, NULL);
+    if (!error) error = Make(plan, A, c, source, position, first, room);
+    TrsvScratchFree(room, NULL);
+  }
+  if (first) TrsvScratchFree(first, NULL);
+  return error;
+}
+
+extern "C" TrsvError TrsvSellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  const int longest = analysis->statistics.row_max - 1;
+  Sell     *s;
+  TrsvSplit   c;
+  TrsvError error;
+
+  TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
+  s        = (Sell *)memset(plan->data, 0, sizeof(*s));
+  s->width = longest > NARROW && longest <= WIDE ? WIDE : NARROW;
+  error    = TrsvSplitRows(A, analysis, s->width, &c);
+  if (!error && c.rows) error = MakeOrdered(plan, A, analysis, &c, source);
+  TrsvSplitFree(&c);
+  return error;
+}

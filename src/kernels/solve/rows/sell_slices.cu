@@ -1,0 +1,188 @@
+/*
+   Slices of the rows of a triangle in their own order, on the device (sell.h).
+
+   Rows of a block of a block multicolour ordering depend on each other, on nothing else near, and on blocks of other colours far away. So a
+   place where no row behind depends on one of the 31 rows before is taken for the end of a block, and a slice takes as many whole blocks as
+   it has room for; else slices of one colour would wait for each other, one by one. Where there is no such place within 32 rows, a slice
+   just has 32 rows.
+
+   Mapping: one thread for each row; one for each STRETCH rows, which it cuts from its first such place to that of the next stretch; for the
+   level sets one warp for each slice, a lane for each row.
+   Memory order: a slice's level set is handed over in one word that is its own flag, 0 until then.
+   Why it ends: a slice waits for smaller ones only; those of other blocks have smaller tickets. Warps of a block share no barrier once they
+   have the ticket. Patience bounds a wait if memory fails, and the search ends as soon as one level set is beyond the limit.
+   Same bits: whole numbers.
+*/
+#include "analysis/triangle_view.cuh"
+#include "solve/rows/sell.h"
+
+enum {
+  STRETCH = 1024
+};
+
+/* The row of the sequence that the k-th item is about. */
+static __device__ __forceinline__ int depends_on(const TriangleView &A, const TrsvSplit &s, int k)
+{
+  const int item = s.items[k];
+
+  return item < 0 ? ~item : s.last[A.columns[item]];
+}
+
+/* reach[r]: how far before row r the farthest row is that it depends on, of the LANES - 1 rows before */
+static __global__ void slices_reach(const TriangleView A, const TrsvSplit s, int *reach)
+{
+  const int r = trsv_index();
+  int       most = 0;
+
+  if (r >= s.rows) return;
+  for (int k = s.offsets[r], end = s.offsets[r + 1]; k < end; k++) {
+    const int d = r - depends_on(A, s, k);
+
+    if (d < LANES) most = max(most, d);
+  }
+  reach[r] = most;
+}
+
+/* clean: a bit for each row before which a slice may end */
+static __global__ void slices_clean(int rows, const int *reach, unsigned *clean)
+{
+  const int r  = trsv_index();
+  bool      is = r < rows;
+
+  for (int k = 0; k < LANES - 1 && r + k < rows; k++) is = is && reach[r + k] <= k;
+  const unsigned word = __ballot_sync(~0u, is);
+  if (r % LANES == 0 && r < rows) clean[r / LANES] = word;
+}
+
+/* Where the cuts of a stretch start; rows for the one behind the last. */
+static __device__ int stretch_begin(int rows, const unsigned *clean, int n)
+{
+  const int from = n * STRETCH;
+
+  for (int w = from / LANES; w < (from + STRETCH) / LANES && w * LANES < rows; w++)
+    if (clean[w]) return w * LANES + __ffs((int)clean[w]) - 1;
+  return min(from, rows);
+}
+
+/* One thread for each stretch. Counts its slices or, where first is not NULL, says where they start, and clears their level sets. */
+static __global__ void slices_cut(int rows, int stretches, const unsigned *clean, int *count, const int *before, int *first, unsigned *level)
+{
+  const int n = trsv_index();
+
+  if (n >= stretches) return;
+  const int end = stretch_begin(rows, clean, n + 1);
+  int       at = n ? stretch_begin(rows, clean, n) : 0, slices = 0;
+  while (at < end) {
+    if (first) {
+      first[before[n] + slices] = at;
+      level[before[n] + slices] = 0;
+    }
+    slices++;
+    if (end - at <= LANES) break;
+    /* bit k: may the slice end before row at + 1 + k? */
+    const int      w = (at + 1) / LANES, bit = (at + 1) % LANES;
+    const unsigned ends = clean[w] >> bit | (bit ? clean[w + 1] << (LANES - bit) : 0);
+    at += ends ? LANES - __clz((int)ends) : (int)LANES;
+  }
+  if (!first) count[n] = slices;
+  else if (n == stretches - 1) first[before[n] + slices] = rows;
+}
+
+/* level[i] = 1 + the level set of slice i; *most: the largest of them; *stop: one is beyond the limit, and nobody waits any more */
+static __global__ void __launch_bounds__(BLOCK) slices_depth(const TriangleView A, const TrsvSplit s, int slices, const int *first, int limit, unsigned *level, unsigned *most, unsigned *stop, TrsvSync sync)
+{
+  TRSV_SHARED(unsigned, start, 2);
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(sync, &start[1]);
+  __syncthreads();
+  const int i = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
+  if (i >= slices) return;
+  const int    begin = first[i], r = begin + lane;
+  unsigned     largest = 0;
+  bool         on = true;
+  TrsvSpinLimit spin;
+
+  if (r < first[i + 1])
+    for (int k = s.offsets[r], end = s.offsets[r + 1]; k < end && on; k++) {
+      const int q = depends_on(A, s, k);
+
+      if (q >= begin) continue;
+      const unsigned *const word = level + segment(first, slices, q);
+      unsigned              found;
+      while (!(found = trsv_load(word)) && (on = !trsv_load(stop) && spin.more(sync))) { }
+      largest = max(largest, found);
+    }
+  for (int half = LANES / 2; half; half /= 2) largest = max(largest, __shfl_xor_sync(~0u, largest, half));
+  if (!__all_sync(~0u, on)) largest = (unsigned)limit;
+  if (lane) return;
+  if (largest >= (unsigned)limit) trsv_store(stop, 1u);
+  trsv_store(level + i, largest + 1);
+  atomicMax(most, largest + 1);
+}
+
+static TrsvError Cut(const TrsvMatrix *A, const TrsvSplit *s, int stretches, int *reach, unsigned *clean, int *count, int *before, int *slices)
+{
+  TRSV_LAUNCH(slices_reach, TrsvBlocks(s->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, reach);
+  TrsvCall(TrsvDeviceCheckLaunch("slices_reach"));
+  TRSV_LAUNCH(slices_clean, TrsvBlocks(s->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, reach, clean);
+  TrsvCall(TrsvDeviceCheckLaunch("slices_clean"));
+  TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, count, (const int *)NULL, (int *)NULL, (unsigned *)NULL);
+  TrsvCall(TrsvDeviceCheckLaunch("slices_cut"));
+  TrsvCall(TrsvDeviceScan(stretches, count, before));
+  return TrsvDeviceDownload(slices, before + stretches, sizeof(int), NULL);
+}
+
+static TrsvError Depth(const TrsvMatrix *A, const TrsvSplit *s, int slices, const int *first, int limit, unsigned *level, int *depth)
+{
+  enum {
+    TICKET,
+    GAVE_UP,
+    TOLD,
+    MOST,
+    STOP,
+    STATES
+  };
+  unsigned  state[STATES], *room;
+  TrsvSync  sync;
+  TrsvError error;
+
+  TrsvCall(TrsvScratchAlloc(sizeof(state), &room, NULL));
+  sync.ticket   = room + TICKET;
+  sync.abort_device  = room + GAVE_UP;
+  sync.abort_host     = room + TOLD; /* nobody looks before the launch is over */
+  sync.timeout = TrsvTimeoutLimit();
+  error         = TrsvDeviceClear(room, sizeof(state), NULL);
+  if (!error) {
+    TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, slices, first, limit, level, room + MOST, room + STOP, sync);
+    error = TrsvDeviceCheckLaunch("slices_depth");
+  }
+  if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
+  TrsvScratchFree(room, NULL);
+  if (!error && state[GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets of slices waited longer than %g s for one of them and gave up", 1e-9 * (double)sync.timeout);
+  *depth = state[STOP] ? limit + 1 : (int)state[MOST];
+  return error;
+}
+
+extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int limit, int **first, int *slices, int *depth)
+{
+  const int words = (s->rows + LANES - 1) / LANES, stretches = (s->rows + STRETCH - 1) / STRETCH;
+  int      *room;
+  TrsvError error;
+
+  *first = NULL;
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * ((size_t)s->rows + (size_t)words + 2 * (size_t)stretches + 1), &room, NULL));
+  unsigned *const clean = (unsigned *)room + s->rows;
+  int *const      count = (int *)clean + words, *const before = count + stretches;
+  error = Cut(A, s, stretches, room, clean, count, before, slices);
+  if (!error) error = TrsvScratchAlloc(sizeof(int) * (2 * (size_t)*slices + 1), first, NULL);
+  if (!error) {
+    unsigned *const level = (unsigned *)*first + *slices + 1;
+
+    TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, (int *)NULL, before, *first, level);
+    error = TrsvDeviceCheckLaunch("slices_cut");
+    if (!error) error = Depth(A, s, *slices, *first, limit, level, depth);
+    if (error) TrsvScratchFree(*first, NULL);
+  }
+  TrsvScratchFree(room, NULL);
+  return error;
+}

@@ -1,0 +1,288 @@
+/*
+   Long rows cut into partial sums, on the device (level_csr.h).
+
+   Each long row is a tree of sums that take what is ready first, as often as it takes to leave no more than `longest` entries for the row
+   itself: no row of the tree waits for more than it must. What is ready when is told by the level sets of the whole matrix. Rows of more
+   than HUGE entries are cut into pieces first, which are summed up by trees of their own; the last KEPT entries to get ready stay with the row.
+
+   Mapping: one thread for each row or piece, once the long rows' entries are by level: one thread for each counts which of its row come before
+   it; those of rows of more than COUNTED entries are sorted, twice.
+   No thread waits for another.
+*/
+#include <limits.h>
+#include <string.h>
+#include "solve/rows/level_csr.h"
+#include "analysis/triangle_view.cuh"
+
+enum {
+  BLOCK   = 256,
+  HUGE    = 1024,
+  KEPT    = 256,
+  PIECE   = 512, /* entries, at least */
+  PIECES  = 256, /* of a row, at most */
+  COUNTED = 128, /* entries of a row, at most, where counting is quicker than sorting */
+  ROWS    = 64   /* of a block that counts */
+};
+
+/* How many partial sums n entries are cut into: each takes `longest` entries away and becomes one. */
+static __device__ __forceinline__ int partial_sums(int n, int longest) { return n > longest ? (n - 2) / (longest - 1) : 0; }
+
+/* How a row of n entries is cut into pieces. */
+struct Pieces {
+  int pieces, size, last, kept; /* entries in each piece but the last, in the last, in none */
+  int sums, last_sums;          /* partial sums inside of each piece, of the last */
+  int depth;                    /* of a piece's tree where all its entries are ready at once */
+
+  __device__ Pieces(int n, int longest) : pieces(0), size(0), last(0), kept(n), sums(0), last_sums(0), depth(1)
+  {
+    if (n <= HUGE) return;
+    kept      = KEPT;
+    size      = max((int)PIECE, (n - kept + PIECES - 1) / PIECES);
+    pieces    = (n - kept + size - 1) / size;
+    last      = n - kept - (pieces - 1) * size;
+    sums      = partial_sums(size, longest);
+    last_sums = partial_sums(last, longest);
+    for (int reach = longest; reach < size; reach *= longest) depth++;
+  }
+  /* of all pieces: rows and entries */
+  __device__ int rows() const { return pieces ? (pieces - 1) * (sums + 1) + last_sums + 1 : 0; }
+  __device__ int entries() const { return pieces ? (pieces - 1) * (size + sums) + last + last_sums : 0; }
+};
+
+/* What kernels work with. The scans are by rows in the order of solution: first is NULL where no row is long, the others where none is to be sorted. */
+struct Cutting {
+  int        longest;
+  const int *first, *part, *sorted; /* scans: rows of the sequence, rows and pieces, entries of rows to be sorted */
+  int       *entry, *ready;         /* where a row is long: its entries as they get ready; their levels */
+  int       *level;                 /* room for a level of each row of the sequence */
+};
+
+/* level[i]: the level set of row i; and what is scanned */
+static __global__ void split_count(const TriangleView A, int longest, int levels, const int *order, const int *start, int *level, int *first, int *part, int *sorted)
+{
+  const int r = trsv_index();
+
+  if (r >= A.rows) return;
+  const int    n = A.entries(A.row_of(r));
+  const Pieces p(n, longest);
+  level[order[r]] = segment(start, levels, r);
+  first[r]        = p.rows() + partial_sums(p.kept + p.pieces, longest) + 1;
+  if (!part) return;
+  part[r]   = p.pieces + 1;
+  sorted[r] = n > max(longest, (int)COUNTED) ? n : 0;
+}
+
+static __global__ void split_rank(const TriangleView A, const Cutting c, const int *level)
+{
+  TRSV_SHARED(int, start, ROWS + 1);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS, rows = min((int)ROWS, A.rows - first);
+
+  for (int n = t; n <= rows; n += BLOCK) start[n] = A.before(first + n);
+  __syncthreads();
+  entries_each<BLOCK>(start[0], start[rows], [&](int k) {
+    const int n = segment(start, rows, k), i = A.row_of(first + n), e = k - start[n], entries = start[n + 1] - start[n];
+    int       to = start[n];
+
+    if (entries <= c.longest || entries > COUNTED) return;
+    const int mine = level[A.columns[A.entry(i, e)]];
+    for (int other = 0; other < entries; other++) {
+      const int l = level[A.columns[A.entry(i, other)]];
+
+      to += l < mine || (l == mine && other < e);
+    }
+    c.entry[to] = A.entry(i, e);
+    c.ready[to] = mine;
+  });
+}
+
+/* The n entries to be sorted, a thread each, as few rows may have most of them: level, row in the order of solution, and the row of numbers 0, 1, ... */
+static __global__ void split_entries(const TriangleView A, int n, const int *sorted, const int *level, unsigned *key, int *row, int *number)
+{
+  TRSV_SHARED(int, end, 2); /* the rows of the block's first entry and of its last */
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, entries = min((int)BLOCK, n - first), e = first + t;
+
+  if (t < 2) end[t] = segment(sorted, A.rows, t ? first + entries - 1 : first);
+  __syncthreads();
+  if (t >= entries) return;
+  const int r = end[0] + segment(sorted + end[0], end[1] - end[0] + 1, e);
+
+  key[e]    = (unsigned)level[A.columns[A.entry(A.row_of(r), e - sorted[r])]];
+  row[e]    = r;
+  number[e] = e;
+}
+
+static __global__ void split_keys(int n, const int *number, const int *row, unsigned *key)
+{
+  const int t = trsv_index();
+
+  if (t < n) key[t] = (unsigned)row[number[t]];
+}
+
+/* From the numbers of sorted entries and their rows to entries of the matrix and their levels. */
+static __global__ void split_look_up(const TriangleView A, const Cutting c, int n, const int *level, const unsigned *row, const int *number)
+{
+  const int t = trsv_index();
+
+  if (t >= n) return;
+  const int r = (int)row[t], k = A.entry(A.row_of(r), number[t] - c.sorted[r]), to = A.before(r) + t - c.sorted[r];
+  c.entry[to] = k;
+  c.ready[to] = level[A.columns[k]];
+}
+
+/* One thread for each row, or piece of a row. */
+static __global__ void split_make(const TriangleView A, const Cutting c, int parts, TrsvSplit s)
+{
+  const int t = trsv_index();
+
+  if (t == 0) s.offsets[s.rows] = s.off;
+  if (t >= parts) return;
+  const int    r = c.part ? segment(c.part, A.rows, t) : t, i = A.row_of(r), n = A.entries(i), longest = c.longest;
+  const Pieces p(n, longest);
+  const int    piece = c.part ? t - c.part[r] : 0, start = c.first ? c.first[r] : r; /* the row of the sequence that the first piece, or the row, starts with */
+  const bool   whole = piece == p.pieces;                                             /* the row itself, behind its pieces */
+  int          now   = start + (whole ? p.rows() : piece * (p.sums + 1));
+  int          to    = A.before(r) + start - r + (whole ? p.entries() : piece * (p.size + p.sums));
+
+  if (n <= longest) {
+    s.offsets[now] = to;
+    for (int e = 0; e < n; e++) s.items[to + e] = A.entry(i, e);
+  } else {
+    const int own = A.before(r), from = own + (whole ? n - p.kept : piece * p.size), pieces = whole ? p.pieces : 0;
+    const int entries = whole ? p.kept : piece < p.pieces - 1 ? p.size : p.last, sums = partial_sums(entries + pieces, longest), first = now;
+    int       e = 0, g = 0, q = 0; /* how many entries, pieces and sums are taken; each get ready in their order */
+
+    for (int made = 0; made <= sums; made++, now++) {
+      /* the first sum takes fewer, so that all others are full; the last is what ends the row or the piece */
+      const int take  = sums == 0 ? entries + pieces : made ? longest : entries + pieces - longest - (sums - 1) * (longest - 1) + 1;
+      int       level = 0;
+
+      s.offsets[now] = to;
+      for (int k = 0; k < take; k++, to++) {
+        const int entry = e < entries ? c.ready[from + e] : INT_MAX, sum = q < made ? c.level[first + q] : INT_MAX;
+        const int given = g < pieces ? c.ready[own + min((g + 1) * p.size, n - p.kept) - 1] + p.depth : INT_MAX;
+
+        level = max(level, min(entry, min(given, sum)) + 1);
+        if (entry <= given && entry <= sum) s.items[to] = c.entry[from + e++];
+        else if (given <= sum) {
+          g++;
+          s.items[to] = ~(start + (g == pieces ? p.rows() : g * (p.sums + 1)) - 1);
+        } else s.items[to] = ~(first + q++);
+      }
+      if (made == sums) break;
+      c.level[now] = level;
+      s.row[now]   = -1;
+    }
+  }
+  s.row[now] = whole ? i : -1;
+  if (whole) s.last[i] = now;
+}
+
+/* What three scans end with, side by side. */
+static __global__ void split_totals(int rows, const int *scan, int *end)
+{
+  const size_t n = threadIdx.x;
+
+  if (n < 3) end[n] = scan[n * ((size_t)rows + 1) + (size_t)rows];
+}
+
+/* Levels, counts, their scans, and what these end with, in room [rows + 2 * scans * rows + 2 * scans]; total: the same on the host. */
+static TrsvError Scan(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, int total[3])
+{
+  const int    rows = A->rows, all = scans == 3;
+  const size_t size = (size_t)rows;
+  int *const   count = room + size, *const scan = count + (size_t)scans * size, *const end = scan + (size_t)scans * (size + 1);
+
+  TRSV_LAUNCH(split_count, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), c->longest, a->statistics.levels, a->order, a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL);
+  TrsvCall(TrsvDeviceCheckLaunch("split_count"));
+  for (int n = 0; n < scans; n++) TrsvCall(TrsvDeviceScan(rows, count + (size_t)n * size, scan + (size_t)n * (size + 1)));
+  c->first = scan;
+  if (!all) return TrsvDeviceDownload(total, scan + size, sizeof(int), NULL);
+  c->part   = scan + size + 1;
+  c->sorted = scan + 2 * (size + 1);
+  TRSV_LAUNCH(split_totals, 1, 32, 0, (TrsvStream)NULL, rows, scan, end);
+  TrsvCall(TrsvDeviceCheckLaunch("split_totals"));
+  return TrsvDeviceDownload(total, end, 3 * sizeof(int), NULL);
+}
+
+/* The entries of the longest rows by row and level: LSD, two stable sorts. room [5 * n] */
+static TrsvError Sort(const TrsvMatrix *A, const TrsvAnalysis *a, const Cutting *c, const int *level, int n, int *room)
+{
+  int *const      row = room, *const number = row + n, *const sorted_number = number + n;
+  unsigned *const key = (unsigned *)sorted_number + n, *const sorted_key = key + n;
+
+  TRSV_LAUNCH(split_entries, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), n, c->sorted, level, key, row, number);
+  TrsvCall(TrsvDeviceCheckLaunch("split_entries"));
+  TrsvCall(TrsvDeviceSort(n, TrsvBits(a->statistics.levels), key, sorted_key, number, sorted_number));
+  TRSV_LAUNCH(split_keys, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, sorted_number, row, key);
+  TrsvCall(TrsvDeviceCheckLaunch("split_keys"));
+  TrsvCall(TrsvDeviceSort(n, TrsvBits(A->rows), key, sorted_key, sorted_number, number));
+  TRSV_LAUNCH(split_look_up, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, n, level, sorted_key, number);
+  return TrsvDeviceCheckLaunch("split_look_up");
+}
+
+static TrsvError Rank(const TrsvMatrix *A, const Cutting *c, const int *level)
+{
+  if (c->longest >= COUNTED) return TRSV_SUCCESS;
+  TRSV_LAUNCH(split_rank, TrsvBlocks(A->rows, ROWS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, level);
+  return TrsvDeviceCheckLaunch("split_rank");
+}
+
+static TrsvError Make(const TrsvMatrix *A, const Cutting *c, int parts, TrsvSplit *s)
+{
+  int *memory;
+
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * (2 * (size_t)s->rows + 1 + (size_t)s->off + (size_t)A->rows), &memory, NULL));
+  s->memory  = memory;
+  s->offsets = memory;
+  s->row     = s->offsets + s->rows + 1;
+  s->last    = s->row + s->rows;
+  s->items   = s->last + A->rows;
+  TRSV_LAUNCH(split_make, TrsvBlocks(parts > 1 ? parts : 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, parts, *s);
+  return TrsvDeviceCheckLaunch("split_make");
+}
+
+static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, TrsvSplit *s)
+{
+  int       total[3] = {0, A->rows, 0}, *more = NULL;
+  size_t    off = (size_t)s->off;
+  TrsvError error;
+
+  TrsvCall(Scan(A, a, c, scans, room, total));
+  if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows and %d entries, partial sums not included, are too many for 32-bit indices", A->rows, s->off);
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * (2 * off + (size_t)total[0] + 5 * (size_t)total[2]), &more, NULL));
+  c->entry = more;
+  c->ready = c->entry + off;
+  c->level = c->ready + off;
+  error    = Rank(A, c, room);
+  if (!error && total[2]) error = Sort(A, a, c, room, total[2], c->level + total[0]);
+  s->rows = total[0];
+  s->off += total[0] - A->rows; /* each partial sum is an entry too */
+  if (!error) error = Make(A, c, total[1], s);
+  TrsvScratchFree(more, NULL);
+  return error;
+}
+
+extern "C" TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvSplit *s)
+{
+  const int row_max = a->statistics.row_max - 1, scans = row_max > COUNTED ? 3 : 1;
+  Cutting   c;
+  int      *room;
+  TrsvError error;
+
+  memset(&c, 0, sizeof(c));
+  memset(s, 0, sizeof(*s));
+  c.longest = longest;
+  s->rows   = A->rows;
+  s->off    = (int)(a->statistics.nnz - A->rows);
+  if (row_max <= longest) return Make(A, &c, A->rows, s);
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans), &room, NULL));
+  error = CutLong(A, a, &c, scans, room, s);
+  TrsvScratchFree(room, NULL);
+  return error;
+}
+
+extern "C" void TrsvSplitFree(TrsvSplit *s)
+{
+  TrsvScratchFree(s->memory, NULL);
+  memset(s, 0, sizeof(*s));
+}

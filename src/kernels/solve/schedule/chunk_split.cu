@@ -1,0 +1,212 @@
+/*
+   Rows with more than CHUNK_ITEMS dependencies, cut before the algorithm `chunk` looks at them: each becomes a tree of partial sums of
+   CHUNK_ITEMS neighbouring dependencies, which are positions of their own, right behind the last they depend on. So the sums of a long row
+   are spread over the chunks of what it depends on, and a chunk gives one result of many away in place of all.
+
+   The dependencies of a row, in order of position, are level 0 of its tree. From a level of more than CHUNK_ITEMS, so many are summed from the
+   front that with the sums in their place no more are left, if that can be; they and what is left, in this order, are the next level. The
+   last level is what the row keeps.
+
+   Mapping: a thread for each position or partial sum. Nothing crosses threads within a launch but counters.
+*/
+#include "solve/schedule/chunk_graph.cuh"
+
+enum { LEVELS = 8 }; /* of a tree: more than 2^31 dependencies have */
+
+struct LongRow {
+  int levels;
+  int sums[LEVELS], first[LEVELS]; /* of each level: how many sums, the number of the first */
+  int all, kept;                   /* sums of the row; dependencies that it keeps */
+};
+
+static __device__ __forceinline__ LongRow long_row(int n)
+{
+  LongRow t;
+
+  t.levels = t.all = 0;
+  for (; n > CHUNK_ITEMS; t.levels++) {
+    const int sums = min(n / CHUNK_ITEMS, (n - 2) / (CHUNK_ITEMS - 1));
+
+    t.sums[t.levels] = sums, t.first[t.levels] = t.all;
+    t.all += sums;
+    n -= sums * (CHUNK_ITEMS - 1);
+  }
+  t.kept = n;
+  return t;
+}
+
+/* The i-th of a level: a dependency of the row, or -1 - a sum. */
+static __device__ __forceinline__ int long_item(const LongRow &t, int level, int i)
+{
+  for (; level > 0; level--) {
+    if (i < t.sums[level - 1]) return -1 - (t.first[level - 1] + i);
+    i += t.sums[level - 1] * (CHUNK_ITEMS - 1);
+  }
+  return i;
+}
+
+/* The level of a sum, which gets its number there. */
+static __device__ __forceinline__ int long_level(const LongRow &t, int *sum)
+{
+  int level = t.levels - 1;
+
+  while (t.first[level] > *sum) level--;
+  *sum -= t.first[level];
+  return level;
+}
+
+static __device__ __forceinline__ int long_entry(const ChunkGraph &G, ChunkRow row, int i) { return G.lower ? row.begin + i : row.begin + row.n - 1 - i; }
+
+struct LongView {
+  ChunkGraph G;
+  int        sums;
+  int       *first;   /* [n + 1] by position: its first sum */
+  int       *place;   /* [sums] by sum: its new position */
+  int       *shift;   /* [n + 1] by position: how many sums stand before it */
+  int       *lengths, *offsets, *columns, *source, *owner, *diagonal; /* of the new graph */
+};
+
+static __global__ void long_count(const ChunkGraph G, int *count, int *behind)
+{
+  const int p = trsv_index();
+
+  if (p >= G.n) return;
+  count[p]  = long_row(chunk_row(G, p).n).all;
+  behind[p] = 0;
+}
+
+/* Whose sum it is. */
+static __device__ __forceinline__ int long_owner(const LongView &v, int sum)
+{
+  int low = 0, high = v.G.n - 1;
+
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (v.first[middle + 1] > sum) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/* The position that each sum follows. */
+static __global__ void long_follow(const LongView v, int *behind, unsigned *keys, int *numbers)
+{
+  const int s = trsv_index();
+
+  if (s >= v.sums) return;
+  const int      p = long_owner(v, s);
+  const ChunkRow row = chunk_row(v.G, p);
+  const LongRow  t = long_row(row.n);
+  int            i = s - v.first[p], level = long_level(t, &i), last;
+
+  while ((last = long_item(t, level, i * CHUNK_ITEMS + CHUNK_ITEMS - 1)) < 0) {
+    i     = -1 - last;
+    level = long_level(t, &i);
+  }
+  const int c = chunk_position(v.G, long_entry(v.G, row, last));
+  keys[s]    = (unsigned)c;
+  numbers[s] = s;
+  atomicAdd(behind + c, 1);
+}
+
+static __global__ void long_place(const LongView v, const unsigned *keys, const int *numbers)
+{
+  const int x = trsv_index();
+
+  if (x < v.sums) v.place[numbers[x]] = (int)keys[x] + 1 + x;
+}
+
+static __global__ void long_lengths(const LongView v)
+{
+  const int x = trsv_index();
+
+  if (x < v.G.n) v.lengths[x + v.shift[x]] = long_row(chunk_row(v.G, x).n).kept;
+  if (x < v.sums) v.lengths[v.place[x]] = CHUNK_ITEMS;
+}
+
+/* The dependencies of a position: so many of a level of a row's tree, from the i-th on. */
+static __device__ __forceinline__ void long_write(const LongView &v, int to, int p, const LongRow &t, ChunkRow row, int level, int i, int count, bool whole)
+{
+  const int own = chunk_own_row(v.G, p);
+
+  v.owner[to]    = whole ? own : -1 - own;
+  v.diagonal[to] = chunk_diagonal(v.G, p);
+  for (int j = 0, at = v.offsets[to]; j < count; j++, at++) {
+    const int item = long_item(t, level, i + j);
+
+    if (item < 0) {
+      v.columns[at] = v.place[v.first[p] - 1 - item];
+      v.source[at]  = 1;
+    } else {
+      const int k = long_entry(v.G, row, item), c = chunk_position(v.G, k);
+      v.columns[at] = c + v.shift[c];
+      v.source[at]  = chunk_source(v.G, k);
+    }
+  }
+}
+
+static __global__ void long_rows(const LongView v)
+{
+  const int p = trsv_index();
+
+  if (p >= v.G.n) return;
+  const ChunkRow row = chunk_row(v.G, p);
+  const LongRow  t = long_row(row.n);
+  long_write(v, p + v.shift[p], p, t, row, t.levels, 0, t.kept, true);
+}
+
+static __global__ void long_sums(const LongView v)
+{
+  const int s = trsv_index();
+
+  if (s >= v.sums) return;
+  const int      p = long_owner(v, s);
+  const ChunkRow row = chunk_row(v.G, p);
+  const LongRow  t = long_row(row.n);
+  int            i = s - v.first[p];
+  const int      level = long_level(t, &i);
+  long_write(v, v.place[s], p, t, row, level, i * CHUNK_ITEMS, CHUNK_ITEMS, false);
+}
+
+static TrsvError Cut(ChunkHeights *o, void *memory[])
+{
+  const size_t n = (size_t)o->graph.n;
+  LongView     v;
+  unsigned    *keys, *sorted;
+  int         *count, *behind, *numbers, *order, *offsets, *columns, *source, *owner, *diagonal;
+
+  v.G = o->graph;
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); }, &memory[0]));
+  TrsvCall(ChunkLaunch("long_count", long_count, n, v.G, count, behind));
+  TrsvCall(TrsvDeviceScan(v.G.n, count, v.first));
+  TrsvCall(TrsvDeviceDownload(&v.sums, v.first + n, sizeof(int), NULL));
+
+  /* each sum takes the place of what it sums */
+  const size_t sums = (size_t)v.sums, all = n + sums, entries = (size_t)o->entries - (v.G.stored ? n : 0) + sums;
+  TrsvCall(ChunkCount(all, "rows and partial sums"));
+  TrsvCall(ChunkCount(entries, "dependencies"));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(sums, keys), a.take(sums, sorted), a.take(sums, numbers), a.take(sums, order), a.take(sums, v.place), a.take(all, v.lengths); }, &memory[1]));
+  TrsvCall(ChunkLaunch("long_follow", long_follow, sums, v, behind, keys, numbers));
+  TrsvCall(TrsvDeviceScan(v.G.n, behind, v.shift));
+  TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.n - 1), keys, sorted, numbers, order));
+  TrsvCall(ChunkLaunch("long_place", long_place, sums, v, sorted, order));
+  TrsvCall(ChunkLaunch("long_lengths", long_lengths, n > sums ? n : sums, v));
+  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(all + 1, offsets), a.take(entries, columns), a.take(entries, source), a.take(all, owner), a.take(all, diagonal); }, &o->extended));
+  v.offsets = offsets, v.columns = columns, v.source = source, v.owner = owner, v.diagonal = diagonal;
+  TrsvCall(TrsvDeviceScan((int)all, v.lengths, v.offsets));
+  TrsvCall(ChunkLaunch("long_rows", long_rows, n, v));
+  TrsvCall(ChunkLaunch("long_sums", long_sums, sums, v));
+  o->graph   = {(int)all, 1, 0, offsets, columns, source, owner, diagonal};
+  o->entries = (int)entries;
+  o->longest = CHUNK_ITEMS;
+  return TrsvDeviceSynchronize();
+}
+
+TrsvError TrsvChunkSplitRows(ChunkHeights *o)
+{
+  void           *memory[2] = {NULL, NULL};
+  const TrsvError error     = Cut(o, memory);
+
+  for (void *m : memory) ChunkLeave(m);
+  return error;
+}

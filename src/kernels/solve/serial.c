@@ -1,0 +1,118 @@
+/*
+   serial: substitution row by row on one core of the host, the reference for every other algorithm.
+
+   Source: CapelliniSpTRSV (ICPP 2020), Algorithm 1, with the diagonal's reciprocal taken when values arrive, so that a chain
+   of rows waits for no division. The entries off the diagonal are kept apart from it, in the caller's order of rows.
+*/
+#include <stdlib.h>
+#include <string.h>
+#include "solve/plan/plan.h"
+
+typedef struct {
+  TrsvTriangle triangle;
+  int         *offsets, *columns; /* [rows + 1], [entries off the diagonal] */
+  int         *source;            /* where the triangle's entries stand in the caller's values, NULL where in their order */
+  void        *values, *inverse;  /* inverse [rows], NULL with a unit diagonal */
+} Serial;
+
+static void SerialDestroy(TrsvPlan *plan)
+{
+  Serial *s = plan->data;
+
+  if (!s) return;
+  free(s->offsets);
+  free(s->columns);
+  free(s->source);
+  free(s->values);
+  free(s->inverse);
+  free(s);
+}
+
+static TrsvError SerialAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+{
+  const int    stored = A->diagonal == TRSV_DIAGONAL_STORED, rows = A->rows;
+  const size_t size = TrsvValueSize(A->precision), all = (size_t)A->offsets[rows], off = all - (stored ? (size_t)rows : 0), map = source ? sizeof(int) * all : 0;
+  Serial      *s;
+
+  (void)analysis;
+  TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
+  s = memset(plan->data, 0, sizeof(*s));
+  TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)rows + 1), &s->offsets));
+  TrsvCall(TrsvAlloc(sizeof(int) * off, &s->columns));
+  if (source) TrsvCall(TrsvAlloc(map, &s->source));
+  TrsvCall(TrsvAlloc(size * off, &s->values));
+  if (stored) TrsvCall(TrsvAlloc(size * (size_t)rows, &s->inverse));
+  plan->bytes   = sizeof(*s) + sizeof(int) * ((size_t)rows + 1 + off) + map + size * all;
+  s->triangle   = A->triangle;
+  s->offsets[0] = 0;
+  for (int i = 0, to = 0; i < rows; i++) {
+    int begin, end, diagonal;
+
+    TrsvRow(A, i, &begin, &end, &diagonal);
+    for (int k = begin; k < end; k++, to++) s->columns[to] = A->columns[k];
+    s->offsets[i + 1] = to;
+  }
+  if (source) memcpy(s->source, source, map);
+  return TRSV_SUCCESS;
+}
+
+/* One body for both precisions. The order of each sum is that of the columns, as PETSc's ILU has it: where pivots are tiny, another one gives other residuals. */
+#define SERIAL(Real, SetValues, Solve) \
+  static void SetValues(const Serial *s, int rows, const Real *from) \
+  { \
+    const int  lower  = s->triangle == TRSV_LOWER; \
+    const int *source = s->source; \
+    Real      *values = s->values, *inverse = s->inverse; \
+\
+    for (int i = 0; i < rows; i++) { \
+      const int begin = s->offsets[i], end = s->offsets[i + 1]; \
+      const int before = inverse ? i + !lower : 0; /* diagonals before this row's other entries */ \
+      const int diagonal = lower ? end + i : begin + i; \
+\
+      for (int k = begin; k < end; k++) values[k] = from[source ? source[k + before] : k + before]; \
+      if (inverse) inverse[i] = 1 / from[source ? source[diagonal] : diagonal]; \
+    } \
+  } \
+\
+  static void Solve(const Serial *s, int rows, const Real *b, Real *x) \
+  { \
+    const int *offsets = s->offsets, *columns = s->columns; \
+    const Real *values = s->values, *inverse = s->inverse; \
+\
+    for (int r = 0; r < rows; r++) { \
+      const int i   = s->triangle == TRSV_LOWER ? r : rows - 1 - r; \
+      Real      sum = b[i]; \
+\
+      for (int k = offsets[i]; k < offsets[i + 1]; k++) sum -= values[k] * x[columns[k]]; \
+      x[i] = inverse ? sum * inverse[i] : sum; \
+    } \
+  }
+
+SERIAL(float, SetValuesFloat, SolveFloat)
+SERIAL(double, SetValuesDouble, SolveDouble)
+
+static TrsvError SerialSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+{
+  (void)stream;
+  if (plan->precision == TRSV_FLOAT) SetValuesFloat(plan->data, plan->rows, values);
+  else SetValuesDouble(plan->data, plan->rows, values);
+  return TRSV_SUCCESS;
+}
+
+static TrsvError SerialSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  (void)stream;
+  if (plan->precision == TRSV_FLOAT) SolveFloat(plan->data, plan->rows, b, x);
+  else SolveDouble(plan->data, plan->rows, b, x);
+  return TRSV_SUCCESS;
+}
+
+TRSV_ALGORITHM(TrsvSerial) = {
+  .name       = "serial",
+  .source     = "substitution by rows (CapelliniSpTRSV, ICPP 2020, Algorithm 1)",
+  .memory     = TRSV_HOST,
+  .analyse    = SerialAnalyse,
+  .set_values = SerialSetValues,
+  .solve      = SerialSolve,
+  .destroy    = SerialDestroy,
+};

@@ -1,0 +1,59 @@
+/*
+   What a build without CUDA has of the device: nothing. Nobody there calls these functions: the table of algorithms has none of the device.
+*/
+#include "factor/factor.h"
+#include "ordering/bmc.h"
+#include "papers/factor_cusparse.h"
+#include "solve/solve.h"
+
+#define NONE(function, ...) \
+  TrsvError function(__VA_ARGS__) { return TrsvFail(TRSV_ERR_UNSUPPORTED, "built without CUDA"); }
+
+/* clang-format off */
+NONE(TrsvDeviceAlloc, size_t bytes, void *pointer)
+NONE(TrsvDeviceAllocWord, unsigned **word)
+NONE(TrsvDeviceUpload, void *device, const void *host, size_t bytes, TrsvStream stream)
+NONE(TrsvDeviceDownload, void *host, const void *device, size_t bytes, TrsvStream stream)
+NONE(TrsvDeviceCopy, void *to, const void *from, size_t bytes, TrsvStream stream)
+NONE(TrsvDeviceClear, void *device, size_t bytes, TrsvStream stream)
+NONE(TrsvScratchUpload, const void *host, size_t bytes, void *pointer, TrsvStream stream)
+NONE(TrsvDeviceSynchronize, void)
+NONE(TrsvDeviceCurrent, int *device)
+NONE(TrsvDeviceTimerCreate, TrsvTimer **timer)
+NONE(TrsvDeviceTimerStart, TrsvTimer *timer, TrsvStream stream)
+NONE(TrsvDeviceTimerStop, TrsvTimer *timer, TrsvStream stream)
+NONE(TrsvDeviceTimerRead, TrsvTimer *timer, double *seconds)
+NONE(TrsvRunInterleaved, TrsvError (*run)(void *), void *first, void *second)
+NONE(TrsvDevicePermute, int n, const int *index, int scatter, TrsvPrecision precision, const void *from, void *to,
+     TrsvStream stream)
+NONE(TrsvDeviceError, const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
+     double *error, TrsvStream stream)
+NONE(TrsvCalibrate, size_t copied, TrsvMeasured *measured)
+NONE(TrsvDeviceAnalyse, const TrsvMatrix *A, TrsvAnalysis *analysis)
+NONE(TrsvDeviceHeightsFromTranspose, const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
+NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *source)
+NONE(TrsvDeviceOrder, int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
+NONE(TrsvDeviceAsymmetry, int rows, const int *offsets, const int *columns, TrsvPrecision precision,
+     const void *values, double *asymmetry)
+NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
+NONE(TrsvFactorSlots, TrsvFactor *f, const int *order)
+NONE(TrsvFactorMirror, TrsvFactor *f)
+NONE(TrsvFactorGather, TrsvFactor *f, const void *values, TrsvStream stream)
+NONE(TrsvFactorFill, TrsvFactor *f, TrsvStream stream)
+NONE(TrsvFactorSums, TrsvFactor *f, const void *values, TrsvStream stream)
+NONE(TrsvFactorRows, TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
+NONE(TrsvFactorPivotsCheck, TrsvFactor *f)
+NONE(TrsvFactorPivots, TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift, TrsvStream stream)
+NONE(TrsvFactorCusparse, TrsvFactor *f, const int *offsets, const int *columns, const void *values,
+     TrsvOutcome *outcome, TrsvStream stream)
+/* clang-format on */
+
+void   TrsvDeviceFree(void *pointer) { }
+void   TrsvDeviceFreeWord(unsigned *word) { }
+void   TrsvScratchFree(void *device, TrsvStream stream) { }
+void   TrsvDeviceTimerDestroy(TrsvTimer **timer) { }
+int    TrsvDeviceSupportsClusters(size_t shared_bytes) { return 0; }
+size_t TrsvDeviceHeld(void) { return 0; }
+size_t TrsvDevicePeak(void) { return 0; }
+void   TrsvDeviceMark(void) { }
+void   TrsvDisablePool(void) { }

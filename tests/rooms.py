@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""The rooms of src/kernels: what may use what, and how large things may be.
+
+    tests/rooms.py          checks; the last line sums up, and the exit status says whether anything failed
+    tests/rooms.py --known  what breaks a rule, counted
+    tests/rooms.py --map    lines, files and arrows of each room, as a table
+
+A room is a folder below src/kernels. MAY says which others each may use; it has no circles. Read are includes, and the names of functions and tables that
+other rooms define. KNOWN lists what breaks a rule today, with how often: more is a failure, and so is less, until the number here has been lowered (but for
+wide lines). --known prints the list as it would have to be.
+"""
+import collections
+import os
+import re
+import sys
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+SRC = os.path.join(ROOT, "src", "kernels")
+MOST_FILES, MOST_LINES, MOST_COLUMNS = 15, 400, 120
+
+LOW = ["base", "device", "analysis"]
+MAY = {
+    "base": [],
+    "device": ["base"],
+    "analysis": ["base", "device"],
+    "ordering": LOW,
+    "solve/model": LOW,
+    "solve/plan": LOW + ["solve/model"],
+    "factor": LOW + ["solve/model", "solve/plan"],  # pivots are found by a plan
+    "solve/rows": LOW + ["solve/model", "solve/plan"],
+    "solve/schedule": LOW + ["solve/model"],
+    "solve/chunk": LOW + ["solve/model", "solve/plan", "solve/schedule"],
+    "solve/inverse": LOW + ["solve/model", "solve/plan", "solve/schedule", "solve/chunk"],
+    "papers": LOW + ["solve/model", "solve/plan"],
+    "papers/ag": LOW + ["solve/model", "solve/plan"],
+    "papers/capellini": LOW + ["solve/model", "solve/plan"],
+    "papers/dense": LOW + ["solve/model", "solve/plan"],
+    "papers/recblock": LOW + ["solve/model", "solve/plan", "papers"],
+    "solve": LOW + ["solve/model", "solve/plan", "solve/rows", "solve/schedule", "solve/chunk", "solve/inverse"],
+    "ilu": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve"],
+    "door": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve", "ilu"],
+}
+STUBS = "without_cuda.c"  # what a build without CUDA has in place of the device
+TABLE = "solve/algorithms.c"  # alone may name rows of the table in any room
+
+# (rule, where) -> how often
+KNOWN = {
+    ("arrow", "door -> papers"): 2,
+    ("arrow", "papers -> factor"): 2,
+    ("arrow", "papers/capellini -> solve/rows"): 4,
+    ("arrow", "papers/dense -> solve"): 3,
+    ("columns", "analysis"): 115,
+    ("columns", "base"): 1,
+    ("columns", "device"): 137,
+    ("columns", "door"): 2,
+    ("columns", "factor"): 221,
+    ("columns", "ilu"): 36,
+    ("columns", "ordering"): 97,
+    ("columns", "papers"): 24,
+    ("columns", "papers/ag"): 431,
+    ("columns", "papers/capellini"): 62,
+    ("columns", "papers/dense"): 97,
+    ("columns", "papers/recblock"): 73,
+    ("columns", "solve"): 69,
+    ("columns", "solve/chunk"): 148,
+    ("columns", "solve/inverse"): 61,
+    ("columns", "solve/model"): 18,
+    ("columns", "solve/plan"): 42,
+    ("columns", "solve/rows"): 181,
+    ("columns", "solve/schedule"): 145,
+    ("lines", "papers/dense/dense_rows.cu"): 1,
+}
+
+
+def load():
+    """Path below src/kernels -> text."""
+    files = {}
+    for folder, _, names in os.walk(SRC):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, encoding="utf-8") as f:
+                files[os.path.relpath(path, SRC)] = f.read()
+    return files
+
+
+def code(text):
+    """Without comments and strings; lines stay lines."""
+    keep = lambda m: "\n" * m.group(0).count("\n")
+    text = re.sub(r"/\*.*?\*/", keep, text, flags=re.S)
+    text = re.sub(r"//[^\n]*", "", text)
+    return re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
+
+
+def room(path):
+    return os.path.dirname(path) or "door"
+
+
+FUNCTION = re.compile(r'^(?!static|typedef|#|\s)[^\n;={}()]*?\b((?:Trsv|Chunk|Factor|Ag)\w*)\s*\([^;{}]*\)\s*\{', re.M)
+ROW = re.compile(r'^(?:TRSV_ALGORITHM\(|(?:extern "C" )?const \w+ )(Trsv\w+)\)?\s*=', re.M)
+
+
+def definitions(files):
+    """Name of a function or a table with external linkage -> the file that defines it. Stubs of builds without CUDA do not count."""
+    where = {}
+    for path, text in files.items():
+        if path.endswith((".c", ".cu")) and path != STUBS:
+            for pattern in (FUNCTION, ROW):
+                for m in pattern.finditer(code(text)):
+                    where.setdefault(m.group(1), path)
+    return where
+
+
+def uses(files):
+    """(user, used) -> names or headers: between files of different rooms."""
+    where = definitions(files)
+    found = collections.defaultdict(set)
+    for path, text in files.items():
+        for header in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M):
+            if header in files and room(header) != room(path):
+                found[path, header].add(header)
+        if path.endswith((".h", ".cuh")) or path == STUBS:
+            continue  # declarations; what is inline is covered by the includes
+        for name in set(re.findall(r"\b[A-Z]\w+\b", code(text))):
+            used = where.get(name)
+            if used and room(used) != room(path):
+                found[path, used].add(name)
+    return found
+
+
+def arrows(files):
+    """Sentences: who uses what it may not."""
+    out = []
+    rows = {m.group(1) for text in files.values() for m in ROW.finditer(code(text))}
+    for (user, used), names in sorted(uses(files).items()):
+        if room(used) in MAY.get(room(user), []):
+            continue
+        for name in sorted(names):
+            if not (user == TABLE and name in rows):
+                out.append((f"{room(user)} -> {room(used)}", f"{user}: {name}"))
+    return out
+
+
+def circles():
+    """Rooms from which MAY leads back to themselves."""
+    def reach(start):
+        seen, todo = set(), list(MAY[start])
+        while todo:
+            r = todo.pop()
+            if r not in seen:
+                seen.add(r)
+                todo += MAY[r]
+        return seen
+    return [r for r in MAY if r in reach(r)]
+
+
+def broken(files):
+    """(rule, where) -> sentences."""
+    found = collections.defaultdict(list)
+    for arrow, sentence in arrows(files):
+        found["arrow", arrow].append(sentence)
+    for r, n in collections.Counter(room(p) for p in files).items():
+        if r not in MAY:
+            found["room", r].append(f"{r} is not in the plan of tests/rooms.py")
+        if n > MOST_FILES:
+            found["files", r] += [f"{r} has {n} files"] * (n - MOST_FILES)
+    for path, text in sorted(files.items()):
+        lines = text.splitlines()
+        if len(lines) > MOST_LINES:
+            found["lines", path].append(f"{path} has {len(lines)} lines")
+        wide = [i + 1 for i, line in enumerate(lines) if len(line) > MOST_COLUMNS]
+        if wide:
+            found["columns", room(path)] += [f"{path}:{i} has more than {MOST_COLUMNS} columns" for i in wide]
+    return found
+
+
+def table(files):
+    out = ["| room | files | lines | uses |", "|---|---|---|---|"]
+    used = collections.defaultdict(set)
+    for (user, target), _ in uses(files).items():
+        used[room(user)].add(room(target))
+    for r in MAY:
+        mine = [p for p in files if room(p) == r]
+        out.append(f"| {r} | {len(mine)} | {sum(len(files[p].splitlines()) for p in mine):,} | {', '.join(x for x in MAY if x in used[r])} |")
+    return "\n".join(out)
+
+
+def main():
+    files = load()
+    if "--map" in sys.argv:
+        print(table(files))
+        return 0
+    if "--known" in sys.argv:
+        for key, sentences in sorted(broken(files).items()):
+            print(f'    ("{key[0]}", "{key[1]}"): {len(sentences)},')
+        return 0
+    passed = failed = 0
+
+    def tell(ok, sentence):
+        nonlocal passed, failed
+        print(("ok " if ok else "not ok ") + sentence)
+        passed += ok
+        failed += not ok
+
+    around = circles()
+    tell(not around, "rooms: the plan has no circles" + (f": {around}" if around else ""))
+    found = broken(files)
+    for rule, sentence in (("arrow", "includes and calls go down"), ("room", "every folder is a room of the plan"), ("files", f"at most {MOST_FILES} files in a room"),
+                           ("lines", f"at most {MOST_LINES} lines in a file"), ("columns", f"at most {MOST_COLUMNS} columns in a line")):
+        keys = {k for k in list(found) + list(KNOWN) if k[0] == rule}
+        more = [k for k in keys if len(found[k]) > KNOWN.get(k, 0)]
+        less = [k for k in keys if len(found[k]) < KNOWN.get(k, 0)]
+        for k in sorted(more):
+            print(f"#   {k[1]}: {len(found[k])}, known are {KNOWN.get(k, 0)}: " + "; ".join(found[k][:20]))
+        if rule == "columns":  # a wrapped line is no reason to fail
+            more_or_less = more
+        else:
+            more_or_less = more + less
+        for k in sorted(less):
+            print(f"#   {k[1]}: {len(found[k])}, known are {KNOWN[k]}: lower the number in tests/rooms.py")
+        known = sum(KNOWN.get(k, 0) for k in keys)
+        tell(not more_or_less, f"rooms: {sentence}" + (f", but for {known} known exceptions" if known else ""))
+        for k in sorted(keys):
+            if KNOWN.get(k) and rule != "columns":
+                print(f"#   known: {k[1]}: " + "; ".join(found[k]))
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
