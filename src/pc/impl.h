@@ -7,6 +7,7 @@
 #include <petscksp.h>
 #include <sptrsvgpu.h>
 #include <trsv.h>
+#include "compat.h"
 
 enum {
   SPTRSVGPU_WORDS = 32 /* algorithms that can have settings: rows of the table */

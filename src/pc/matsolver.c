@@ -113,7 +113,7 @@ static PetscErrorCode FindHome(Mat local, const MatFactorInfo *info, TrsvMemory 
     PetscBool cuda;
 
     PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cuda));
-    if (cuda && !local->boundtocpu && !info->solveonhost) *home = TRSV_DEVICE;
+    if (cuda && !local->boundtocpu && !SpTRSVGPUSolveOnHost(info)) *home = TRSV_DEVICE;
   }
 #else
   (void)local;

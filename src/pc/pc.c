@@ -23,7 +23,7 @@ typedef struct {
   PetscBool          saved;     /* settings are those of a factor that another is to replace */
   SpTRSVGPUSettings  settings;
   PetscErrorCode (*setup)(PC); /* PETSc's own */
-  PetscErrorCode (*setfromoptions)(PC, PetscOptionItems);
+  PetscErrorCode (*setfromoptions)(PC, SpTRSVGPUOptionItems);
   PetscErrorCode (*view)(PC, PetscViewer);
   PetscErrorCode (*reset)(PC);
   PetscErrorCode (*destroy)(PC);
@@ -264,7 +264,7 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, PetscOptionItems PetscOptionsObject)
+static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, SpTRSVGPUOptionItems PetscOptionsObject)
 {
   static const char *const kinds[] = {"ilu", "icc"};
   PC_SpTRSVGPU            *p;
