@@ -154,16 +154,8 @@ static __global__ void bmc_edges(const Rows A, int nodes, unsigned *later, int *
 static __global__ void bmc_edge_starts(int nodes, int entries, const unsigned *later, int *start)
 {
   const int n = trsv_index();
-  int       low = 0, high = entries;
 
-  if (n > nodes) return;
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-
-    if (later[middle] < (unsigned)n) low = middle + 1;
-    else high = middle;
-  }
-  start[n] = low;
+  if (n <= nodes) start[n] = trsv_first(0, entries, [&](int e) { return later[e] >= (unsigned)n; });
 }
 
 struct WaveKnown : TrsvWaveNode {
