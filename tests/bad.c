@@ -229,16 +229,16 @@ int main(int argc, char **args)
       test:
          suffix: ordering_ranks
          nsize: 2
-         args: -n 100 -pc_factor_mat_ordering_type {{rcm bmc}}
+         args: -n 100 -pc_factor_mat_ordering_type {{rcm multicolor}}
          filter: Error: grep -o "On several ranks only the natural ordering"
       test:
          suffix: orderings
-         args: -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering bmc -pc_factor_mat_ordering_type {{natural rcm}}
+         args: -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering multicolor -pc_factor_mat_ordering_type {{natural rcm}}
          filter: Error: grep -o "contradict each other; give one of them"
       test:
          suffix: orderings_natural
-         args: -pc_sptrsvgpu_ordering natural -pc_factor_mat_ordering_type bmc
-         filter: Error: grep -o "pc_sptrsvgpu_ordering natural and -pc_factor_mat_ordering_type bmc contradict each other"
+         args: -pc_sptrsvgpu_ordering natural -pc_factor_mat_ordering_type multicolor
+         filter: Error: grep -o "pc_sptrsvgpu_ordering natural and -pc_factor_mat_ordering_type multicolor contradict each other"
       test:
          suffix: ordering_name
          args: -pc_sptrsvgpu_ordering foo
@@ -260,8 +260,8 @@ int main(int argc, char **args)
          args: -case zero -pc_sptrsvgpu_factor {{ilu icc}} -pc_factor_shift_type none
       test:
          # in place 132 of the order
-         suffix: zero_bmc
-         args: -case zero -n 1000 -pc_sptrsvgpu_ordering bmc -pc_sptrsvgpu_factor {{ilu icc}} -pc_factor_shift_type none
+         suffix: zero_multicolor
+         args: -case zero -n 1000 -pc_sptrsvgpu_ordering multicolor -pc_sptrsvgpu_factor {{ilu icc}} -pc_factor_shift_type none
       test:
          suffix: zero_first
          args: -case last -n 1
@@ -291,7 +291,7 @@ int main(int argc, char **args)
    test:
       suffix: small
       nsize: {{1 2 3}}
-      args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}} -pc_sptrsvgpu_ordering {{natural bmc}}
+      args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}} -pc_sptrsvgpu_ordering {{natural multicolor}}
       output_file: output/bad_sound.out
    # on a GPU, ranks without rows factor on the host; a log that waits for all ranks at each event must not wait for ever
    test:

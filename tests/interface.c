@@ -214,7 +214,7 @@ static PetscErrorCode OwnOrdering(void)
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
   PetscCall(PCSetType(pc, PCSPTRSVGPU));
   PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
-  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_BMC));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_MULTICOLOR));
   PetscCall(PCSetOperators(pc, A, A));
   CheckFails(PETSC_ERR_SUP, PCSetUp(pc));
   PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_NATURAL));
