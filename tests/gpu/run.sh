@@ -266,7 +266,7 @@ solve() { # NAME PRECONDITIONER ITERATIONS COMMAND...
 in_orders() { # NAME ITERATIONS-IN-THE-NATURAL-ORDER-OR-"" COMMAND...
   local name=$1 expected=$2 o status
   shift 2
-  for o in natural bmc auto; do
+  for o in natural multicolor auto; do
     status=0
     program "$@" -dll_append "$LIB" -pc_type sptrsvgpu -pc_sptrsvgpu_ordering $o || status=$?
     printf '{"problem": "%s", "order": "%s", "runs": '$runs', "iterations": %s, "levels": %s, "setup_s": %s, "apply_ms": %s, "kspsolve_s": %s, "algorithms": "%s", "view": "%s"}\n' "$name" $o "${its:-null}" "${levels:-null}" "${setup_s:-null}" "$apply_ms" "${ksp_s:-null}" "$algorithms" "$order" | tee -a "$results/orders.jsonl" "$out"
