@@ -90,7 +90,7 @@ targets() { # FILE: every `make ... TARGET' of its commands: RUN, list items, in
   "$python" - "$1" <<'END'
 import glob, re, shlex, sys
 known, wanted = {"all"}, set()  # all is PETSc's
-for makefile in ("makefile", *glob.glob("*/makefile"), *glob.glob("*/*/makefile")):
+for makefile in ("makefile", *glob.glob("conf/*.mk"), *glob.glob("*/makefile")):
     for line in open(makefile):
         if match := re.match(r"([\w .-]+):(?!=)(.*)", line):
             known.update(match[2].split() if match[1].strip() == ".PHONY" else match[1].split())
