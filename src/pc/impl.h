@@ -38,6 +38,7 @@ typedef struct {
   SpTRSVGPUSettings settings;
   PetscBool         nonzero;  /* the shift is MAT_SHIFT_NONZERO, though PCILU says INBLOCKS for matrices of the device */
   TrsvMemory        home;     /* where the matrix lives */
+  PetscBool         csr;      /* is it of type aij, or of one derived from that? only then are rows of PETSc's factor read */
   PetscBool         natural;  /* is the ordering the natural one? */
   PetscBool         bmc;      /* is it one that was made here? */
   PetscBool         anybmc;   /* on any rank? */
@@ -70,6 +71,9 @@ typedef struct {
   PetscScalar       *value;
   void              *copy;
 } SpTRSVGPUTriangles;
+
+PETSC_INTERN PetscErrorCode SpTRSVGPUCheckPetsc(void);
+PETSC_INTERN PetscErrorCode SpTRSVGPUNotInitialized(void);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *, TrsvMemory, PetscBool whole, SpTRSVGPUTriangles *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);

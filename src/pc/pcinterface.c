@@ -86,8 +86,7 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    hundred iterations, or where the matrix is found indefinite, or it or the right-hand side not finite.
 
    Once a `KSP` has converged in multicolour, the view of the `PC` tells its iterations, and with how many a solve in the natural order would be the shorter, by
-   predicted times, without set-ups. The view of the factor says what was chosen, and why. "matrix ordering" in the view of PETSc's part is what
-   `PCFactorSetMatOrderingType()` has set.
+   predicted times, without set-ups. The view of the factor says what was chosen, and why; "matrix ordering" in the view of PETSc's part is bmc then, too.
 
 .seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGBMC`
 @*/
