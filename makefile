@@ -80,13 +80,13 @@ $(BUILD)/config: FORCE
 	@mkdir -p $(@D); echo '$(config)' | cmp -s - $@ || echo '$(config)' >$@
 
 # A line for each file (V=1: the whole command); where many are missing, how many are made and how long the rest may take
-missing := $(words $(if $(filter $(config),$(file <$(BUILD)/config)),$(filter-out $(wildcard $(OBJ)),$(OBJ)),$(OBJ)))
+missing := $(words $(if $(subst $(config),,$(file <$(BUILD)/config)),$(OBJ),$(filter-out $(wildcard $(OBJ)),$(OBJ))))
 began   := $(shell date +%s)
 made     = $(eval count += 1)$(words $(count))
 left     = $(shell echo $$(( ($$(date +%s) - $(began)) * ($(missing) - $1) / $1 / 60 + 1 )))
 tell     = [$1 of $(missing)$(if $(filter 1 2 3 4 5 6 7 8 9,$1),,$(comma) at most $(call left,$1) min left)]
 quiet    = $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
-say      = $(if $(V),,@$(if $(quiet),,echo '  $1 $(@:$(CURDIR)/%=%)$(if $(filter $(OBJ),$@),$(if $(word 20,$(OBJ)),$(if $(filter 0,$(missing)),, $(call tell,$(made)))))';))
+say      = $(if $(V),,@$(if $(quiet),,echo '  $1 $(@:$(CURDIR)/%=%)$(if $(filter $(OBJ),$@),$(if $(filter 0,$(missing)),, $(call tell,$(made))))';))
 
 GENCODE = $(foreach a,$(subst $(comma), ,$(CUDA_ARCH)),-gencode arch=compute_$(a:ptx%=%),code=$(if $(filter ptx%,$a),compute,sm)_$(a:ptx%=%))
 CUDAC_COMPILE = $(CUDAC) $(MPICXX_INCLUDES) $(filter-out -gencode arch=% -arch=% --gpu-architecture=% --generate-code=%,$(CUDAC_FLAGS) $(CUDAFLAGS)) $(GENCODE)

@@ -217,7 +217,7 @@ compile() { # PACKAGE...: PETSc's, all where none is named
     die "interrupted; start again to go on"
   }
   trap interrupted INT TERM HUP
-  env -u MAKEFLAGS -u MAKELEVEL make -C "$dir" PETSC_DIR="$dir" PETSC_ARCH=$arch MAKE_NP="$(nproc)" ${1:+pkgs="$*"} all >"$log" 2>&1 9>&- &
+  env -u MAKEFLAGS -u MAKELEVEL make -C "$dir" PETSC_DIR="$dir" PETSC_ARCH=$arch MAKE_NP="$(nproc)" MAKE_LOAD=1000 ${1:+pkgs="$*"} all >"$log" 2>&1 9>&- &
   make=$!
   progress "$make" "$log"
   wait $make || status=$?

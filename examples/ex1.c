@@ -108,6 +108,7 @@ int main(int argc, char **args)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "residual:   |b - A x| / |b| = %.1e, error %.1e\n", (double)(residual / norm), (double)error));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "time:       set-up %.3f s, solve %.3f s\n", t1 - t0, t2 - t1));
 
+  PetscCall(PetscObjectViewFromOptions((PetscObject)ksp, NULL, "-solver_view")); /* after the times, which it is no part of */
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&u));
   PetscCall(VecDestroy(&x));
@@ -161,8 +162,8 @@ int main(int argc, char **args)
 
    test:
       suffix: help
-      args: -help -n 4 -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc
+      args: -help -n 4 -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor
       # an algorithm's own settings are there where the algorithm is: with CUDA
-      filter: grep -o -e "-mat_sptrsvgpu_[a-z_]*:" -e "-pc_sptrsvgpu_[a-z_]*:" -e "-mat_ordering_bmc_[a-z_]*:" -e "-pc_factor_levels" | grep -v -e _ag_ -e _recblock_ -e _dense_
+      filter: grep -o -e "-mat_sptrsvgpu_[a-z_]*:" -e "-pc_sptrsvgpu_[a-z_]*:" -e "-mat_ordering_multicolor_[a-z_]*:" -e "-pc_factor_levels" | grep -v -e _ag_ -e _recblock_ -e _dense_
 
 TEST*/

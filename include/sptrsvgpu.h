@@ -19,7 +19,7 @@
 #define PCSPTRSVGPU        "sptrsvgpu" /* PCType */
 #define PCCAPELLINI        "capellini" /* PCType: the same, with the thread-level kernels of CapelliniSpTRSV */
 
-#define MATORDERINGBMC "bmc" /* MatOrderingType: multicolour, for -pc_factor_mat_ordering_type */
+#define MATORDERINGMULTICOLOR "multicolor" /* a MatOrderingType, for -pc_factor_mat_ordering_type */
 
 /* Which of the two triangular factors a call means. */
 typedef enum {
@@ -47,7 +47,7 @@ PETSC_EXTERN const char *const SpTRSVGPUFactorizations[];
 /* The order in which a matrix is factored, where PCFactorSetMatOrderingType() leaves it to us. */
 typedef enum {
   SPTRSVGPU_ORDERING_NATURAL,
-  SPTRSVGPU_ORDERING_BMC, /* multicolour, MATORDERINGBMC */
+  SPTRSVGPU_ORDERING_MULTICOLOR, /* MATORDERINGMULTICOLOR */
   SPTRSVGPU_ORDERING_AUTO /* the one that promises the shorter time to solution on a GPU */
 } SpTRSVGPUOrdering;
 PETSC_EXTERN const char *const SpTRSVGPUOrderings[];

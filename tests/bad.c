@@ -234,16 +234,16 @@ int main(int argc, char **args)
       test:
          suffix: ordering_ranks
          nsize: 2
-         args: -n 100 -pc_factor_mat_ordering_type {{rcm bmc}}
+         args: -n 100 -pc_factor_mat_ordering_type {{rcm multicolor}}
          filter: Error: grep -o "On several ranks only the natural ordering"
       test:
          suffix: orderings
-         args: -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering bmc -pc_factor_mat_ordering_type {{natural rcm}}
+         args: -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering multicolor -pc_factor_mat_ordering_type {{natural rcm}}
          filter: Error: grep -o "contradict each other; give one of them"
       test:
          suffix: orderings_natural
-         args: -pc_sptrsvgpu_ordering natural -pc_factor_mat_ordering_type bmc
-         filter: Error: grep -o "pc_sptrsvgpu_ordering natural and -pc_factor_mat_ordering_type bmc contradict each other"
+         args: -pc_sptrsvgpu_ordering natural -pc_factor_mat_ordering_type multicolor
+         filter: Error: grep -o "pc_sptrsvgpu_ordering natural and -pc_factor_mat_ordering_type multicolor contradict each other"
       test:
          suffix: ordering_name
          args: -pc_sptrsvgpu_ordering foo
@@ -258,13 +258,13 @@ int main(int argc, char **args)
          filter: Error: grep -o "Algorithm serial needs a matrix of type aij"
       test:
          suffix: type_ordering
-         args: -mat_type {{baij dense}} -pc_sptrsvgpu_ordering bmc
-         filter: Error: grep -o "The ordering bmc needs a matrix of type aij"
+         args: -mat_type {{baij dense}} -pc_sptrsvgpu_ordering multicolor
+         filter: Error: grep -o "The ordering multicolor needs a matrix of type aij"
       test:
          suffix: type_ordering_given
-         args: -mat_type {{baij dense}} -pc_factor_mat_ordering_type bmc
+         args: -mat_type {{baij dense}} -pc_factor_mat_ordering_type multicolor
          output_file: output/bad_type_ordering.out
-         filter: Error: grep -o "The ordering bmc needs a matrix of type aij"
+         filter: Error: grep -o "The ordering multicolor needs a matrix of type aij"
       test:
          suffix: type_ilu
          args: -mat_type sbaij -mat_ignore_lower_triangular -pc_sptrsvgpu_factor ilu
@@ -290,8 +290,8 @@ int main(int argc, char **args)
          args: -case zero -pc_sptrsvgpu_factor {{ilu icc}} -pc_factor_shift_type none
       test:
          # in place 132 of the order
-         suffix: zero_bmc
-         args: -case zero -n 1000 -pc_sptrsvgpu_ordering bmc -pc_sptrsvgpu_factor {{ilu icc}} -pc_factor_shift_type none
+         suffix: zero_multicolor
+         args: -case zero -n 1000 -pc_sptrsvgpu_ordering multicolor -pc_sptrsvgpu_factor {{ilu icc}} -pc_factor_shift_type none
       test:
          suffix: zero_first
          args: -case last -n 1
@@ -321,7 +321,7 @@ int main(int argc, char **args)
    test:
       suffix: small
       nsize: {{1 2 3}}
-      args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}} -pc_sptrsvgpu_ordering {{natural bmc}}
+      args: -pc_type {{sptrsvgpu capellini}} -n {{0 1 2}} -pc_sptrsvgpu_factor {{ilu icc}} -pc_sptrsvgpu_ordering {{natural multicolor}}
       output_file: output/bad_sound.out
    # on a GPU, ranks without rows factor on the host; a log that waits for all ranks at each event must not wait for ever
    test:

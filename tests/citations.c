@@ -44,7 +44,7 @@ static PetscErrorCode SetUp(Mat A, PCType type, const char *algorithm, SpTRSVGPU
   for (int p = 0; p < PAPERS; p++)
     for (int r = 0; r < 3; r++)
       if (!strcmp(papers[p].algorithm, ran[r])) wanted[p] = PETSC_TRUE;
-  if (ordering == SPTRSVGPU_ORDERING_BMC) wanted[PAPERS - 1] = PETSC_TRUE;
+  if (ordering == SPTRSVGPU_ORDERING_MULTICOLOR) wanted[PAPERS - 1] = PETSC_TRUE;
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -65,7 +65,7 @@ int main(int argc, char **args)
   for (int round = 0; round < 4; round++) {
     if (!round) PetscCall(SetUp(A, PCSPTRSVGPU, "auto", SPTRSVGPU_ORDERING_NATURAL, wanted));
     if (round == 1) PetscCall(SetUp(A, PCCAPELLINI, "auto", SPTRSVGPU_ORDERING_NATURAL, wanted));
-    if (round == 2) PetscCall(SetUp(A, PCSPTRSVGPU, "auto", SPTRSVGPU_ORDERING_BMC, wanted));
+    if (round == 2) PetscCall(SetUp(A, PCSPTRSVGPU, "auto", SPTRSVGPU_ORDERING_MULTICOLOR, wanted));
     for (int p = 0; round == 3 && cuda && p < PAPERS; p++) PetscCall(SetUp(A, PCSPTRSVGPU, papers[p].algorithm, SPTRSVGPU_ORDERING_NATURAL, wanted));
     PetscCall(PetscSegBufferGetSize(PetscCitationsList, &size));
     PetscCall(PetscMalloc1(size + 1, &text));

@@ -161,7 +161,7 @@ int main(int argc, char **args)
       output_file: output/empty.out
       test:
          suffix: ilu
-         args: -problem {{convection random chain diagonal arrow}} -ordering {{natural rcm nd bmc}}
+         args: -problem {{convection random chain diagonal arrow}} -ordering {{natural rcm nd multicolor}}
       test:
          suffix: ilu_levels
          args: -problem {{convection random}} -ordering {{natural rcm}} -levels 2
@@ -170,7 +170,7 @@ int main(int argc, char **args)
          args: -problem {{convection random}} -n {{1 2 31 32 33 64 65}}
       test:
          suffix: icc
-         args: -icc -problem {{poisson diagonal}} -ordering {{natural rcm nd bmc}} -levels {{0 2}}
+         args: -icc -problem {{poisson diagonal}} -ordering {{natural rcm nd multicolor}} -levels {{0 2}}
       test:
          suffix: icc_sizes
          args: -icc -problem poisson -n {{1 4 9 1024}}
@@ -181,7 +181,7 @@ int main(int argc, char **args)
       args: -mat_type aij -mat_sptrsvgpu_algorithm serial
       test:
          suffix: serial
-         args: -problem {{convection random chain diagonal arrow}} -ordering {{natural rcm bmc}}
+         args: -problem {{convection random chain diagonal arrow}} -ordering {{natural rcm multicolor}}
       test:
          suffix: serial_levels
          args: -problem {{convection random}} -ordering {{natural rcm}} -levels 2
@@ -190,6 +190,6 @@ int main(int argc, char **args)
          args: -problem {{convection random}} -n {{1 2 33}}
       test:
          suffix: serial_icc
-         args: -icc -problem {{poisson diagonal}} -ordering {{natural rcm bmc}} -levels {{0 2}}
+         args: -icc -problem {{poisson diagonal}} -ordering {{natural rcm multicolor}} -levels {{0 2}}
 
 TEST*/

@@ -207,7 +207,7 @@ int main(int argc, char **args)
          args: -problem {{convection random chain arrow}} -pc_factor_levels {{0 2}}
       test:
          suffix: ordering
-         args: -problem {{convection random}} -pc_factor_mat_ordering_type {{rcm bmc}} -pc_factor_levels {{0 1}}
+         args: -problem {{convection random}} -pc_factor_mat_ordering_type {{rcm multicolor}} -pc_factor_levels {{0 1}}
       test:
          # rows of one pattern are PETSc's I-nodes
          suffix: inodes
@@ -224,7 +224,7 @@ int main(int argc, char **args)
       args: -problem poisson -ksp_type cg -ours " -pc_type sptrsvgpu" -reference " -pc_type icc -pc_factor_mat_solver_type petsc"
       test:
          suffix: icc
-         args: -pc_factor_mat_ordering_type {{natural rcm bmc}} -pc_factor_levels {{0 2}}
+         args: -pc_factor_mat_ordering_type {{natural rcm multicolor}} -pc_factor_levels {{0 2}}
 
    testset:
       output_file: output/empty.out

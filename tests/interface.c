@@ -214,7 +214,7 @@ static PetscErrorCode OwnOrdering(void)
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
   PetscCall(PCSetType(pc, PCSPTRSVGPU));
   PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
-  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_BMC));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_MULTICOLOR));
   PetscCall(PCSetOperators(pc, A, A));
   CheckFails(PETSC_ERR_SUP, PCSetUp(pc));
   PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_NATURAL));
@@ -323,7 +323,7 @@ static PetscErrorCode Types(void)
     PetscCall(PCSetType(pc, PCSPTRSVGPU));
     PetscCall(PCSetOperators(pc, B, B));
     if (t == 0) PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ICC));
-    if (t == 1) PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_BMC));
+    if (t == 1) PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_MULTICOLOR));
     if (t == 2) {
       PetscCall(PCFactorSetUpMatSolverType(pc));
       PetscCall(PCFactorGetMatrix(pc, &F));

@@ -99,29 +99,29 @@ int main(int argc, char **args)
          args: -pc_factor_levels 2 -pc_factor_fill {{1 5}}
       test:
          suffix: ordering
-         args: -problem {{convection random arrow}} -pc_factor_mat_ordering_type {{natural nd 1wd rcm qmd rowlength bmc}}
+         args: -problem {{convection random arrow}} -pc_factor_mat_ordering_type {{natural nd 1wd rcm qmd rowlength multicolor}}
       test:
          suffix: ordering_levels
-         args: -problem convection -pc_factor_mat_ordering_type {{nd rcm bmc}} -pc_factor_levels 2
+         args: -problem convection -pc_factor_mat_ordering_type {{nd rcm multicolor}} -pc_factor_levels 2
       test:
-         suffix: ordering_bmc
-         args: -problem {{convection random chain arrow}} -n {{1 2 33 900 4099}} -pc_factor_mat_ordering_type bmc
+         suffix: ordering_multicolor
+         args: -problem {{convection random chain arrow}} -n {{1 2 33 900 4099}} -pc_factor_mat_ordering_type multicolor
       test:
-         suffix: ordering_bmc_reuse
-         args: -problem convection -pc_factor_mat_ordering_type bmc -pc_factor_reuse_ordering
+         suffix: ordering_multicolor_reuse
+         args: -problem convection -pc_factor_mat_ordering_type multicolor -pc_factor_reuse_ordering
       test:
          # ours orders by itself, and so does PETSc
          suffix: own_ordering
-         args: -problem {{convection random chain diagonal arrow}} -n {{1 2 33 900 4099}} -ours " -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
+         args: -problem {{convection random chain diagonal arrow}} -n {{1 2 33 900 4099}} -ours " -pc_type {{sptrsvgpu capellini}} -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
       test:
          suffix: own_ordering_options
-         args: -problem {{convection random}} -pc_factor_levels {{0 2}} -ksp_type {{gmres bicg}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
+         args: -problem {{convection random}} -pc_factor_levels {{0 2}} -ksp_type {{gmres bicg}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
       test:
          suffix: own_ordering_icc
-         args: -problem poisson -n {{1 1024 4096}} -ksp_type cg -pc_factor_levels {{0 1}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type icc -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
+         args: -problem poisson -n {{1 1024 4096}} -ksp_type cg -pc_factor_levels {{0 1}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type icc -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
       test:
          suffix: own_ordering_shift
-         args: -mat_type aij -problem saddle -pc_factor_shift_type {{none nonzero positive_definite inblocks}} -pc_factor_shift_amount 0.1 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
+         args: -mat_type aij -problem saddle -pc_factor_shift_type {{none nonzero positive_definite inblocks}} -pc_factor_shift_amount 0.1 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
       test:
          # on the host the natural one
          suffix: own_ordering_auto
@@ -129,14 +129,14 @@ int main(int argc, char **args)
       test:
          # what PETSc is told to do wins
          suffix: own_ordering_given
-         args: -problem convection -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering {{auto bmc}} -pc_factor_mat_ordering_type bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
+         args: -problem convection -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering {{auto multicolor}} -pc_factor_mat_ordering_type multicolor" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc"
       test:
          suffix: own_ordering_ranks
          nsize: {{1 2 3}}
-         args: -problem {{convection random}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc -sub_pc_factor_mat_ordering_type bmc"
+         args: -problem {{convection random}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc -sub_pc_factor_mat_ordering_type multicolor"
       test:
          suffix: own_ordering_bjacobi
-         args: -pc_type bjacobi -pc_bjacobi_blocks 4 -ours " -sub_pc_type sptrsvgpu -sub_pc_sptrsvgpu_ordering bmc" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc -sub_pc_factor_mat_ordering_type bmc"
+         args: -pc_type bjacobi -pc_bjacobi_blocks 4 -ours " -sub_pc_type sptrsvgpu -sub_pc_sptrsvgpu_ordering multicolor" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc -sub_pc_factor_mat_ordering_type multicolor"
       test:
          suffix: nonzeros_along_diagonal
          args: -problem saddle -pc_factor_nonzeros_along_diagonal
@@ -168,7 +168,7 @@ int main(int argc, char **args)
          args: -pc_factor_mat_factor_on_host {{0 1}} -pc_factor_mat_solve_on_host {{0 1}}
       test:
          suffix: transpose
-         args: -problem {{convection random}} -ksp_type bicg -pc_factor_mat_ordering_type {{natural rcm bmc}}
+         args: -problem {{convection random}} -ksp_type bicg -pc_factor_mat_ordering_type {{natural rcm multicolor}}
       test:
          suffix: serial
          args: -mat_type aij -mat_sptrsvgpu_algorithm serial -problem {{convection random}} -pc_factor_mat_ordering_type {{natural rcm}} -ksp_type {{gmres bicg}}
@@ -193,7 +193,7 @@ int main(int argc, char **args)
          args: -pc_factor_levels {{1 2 5}}
       test:
          suffix: icc_ordering
-         args: -pc_factor_mat_ordering_type {{natural nd rcm bmc}} -pc_factor_levels {{0 1}}
+         args: -pc_factor_mat_ordering_type {{natural nd rcm multicolor}} -pc_factor_levels {{0 1}}
       test:
          suffix: icc_shift
          args: -problem saddle -ksp_type gmres -pc_factor_shift_type {{none nonzero positive_definite inblocks}} -pc_factor_shift_amount 0.1 -ksp_max_it 5 -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc"
@@ -250,7 +250,7 @@ int main(int argc, char **args)
          args: -pc_type bjacobi -problem poisson -sub_pc_type {{ilu icc}} -ours " -sub_pc_factor_mat_solver_type sptrsvgpu" -reference " -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: bjacobi_ordering
-         args: -pc_type bjacobi -sub_pc_factor_mat_ordering_type {{rcm bmc}} -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
+         args: -pc_type bjacobi -sub_pc_factor_mat_ordering_type {{rcm multicolor}} -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"
       test:
          suffix: asm
          args: -pc_type asm -pc_asm_overlap 2 -pc_asm_type {{restrict basic}} -ours " -sub_pc_type sptrsvgpu" -reference " -sub_pc_type ilu -sub_pc_factor_mat_solver_type petsc"

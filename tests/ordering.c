@@ -1,4 +1,4 @@
-static char help[] = "Which order -pc_sptrsvgpu_ordering auto keeps to, set-up after set-up: on a GPU multicolour, until a KSP does not converge in it, or values are no longer symmetric.\n\n";
+static char help[] = "Which order -pc_sptrsvgpu_ordering auto keeps to, set-up after set-up: on a GPU multicolor, until a KSP does not converge in it, or values are no longer symmetric.\n\n";
 
 #include "common.h"
 #include <sptrsvgpu.h>
@@ -29,8 +29,8 @@ static PetscErrorCode Solve(const char what[], KSP ksp, Problem problem, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does the PC's view tell iterations in multicolour, and those of a converged KSP in the natural order? */
-static PetscErrorCode CheckView(const char what[], PC pc, PetscBool bmc, PetscBool natural)
+/* Does the PC's view tell iterations in multicolor, and those of a converged KSP in the natural order? */
+static PetscErrorCode CheckView(const char what[], PC pc, PetscBool multicolor, PetscBool natural)
 {
   FILE       *file = tmpfile();
   char        line[512];
@@ -48,11 +48,11 @@ static PetscErrorCode CheckView(const char what[], PC pc, PetscBool bmc, PetscBo
   while (fgets(line, sizeof(line), file)) {
     int iterations, fewer;
 
-    if (sscanf(line, " iterations of the last KSP that converged in multicolour: %d; the natural order's solve is predicted to be the shorter with fewer than %d", &iterations, &fewer) == 2 && iterations > 0 && fewer > 0 && fewer <= iterations) told[0] = PETSC_TRUE;
+    if (sscanf(line, " iterations of the last KSP that converged in multicolor: %d; the natural order's solve is predicted to be the shorter with fewer than %d", &iterations, &fewer) == 2 && iterations > 0 && fewer > 0 && fewer <= iterations) told[0] = PETSC_TRUE;
     if (sscanf(line, " of the last one that converged in the natural order: %d", &iterations) == 1 && iterations > 0) told[1] = PETSC_TRUE;
   }
   fclose(file);
-  if (!rank && (told[0] != bmc || told[1] != natural)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the view tells iterations of multicolour %d, of the natural order %d\n", what, told[0], told[1]));
+  if (!rank && (told[0] != multicolor || told[1] != natural)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the view tells iterations of multicolor %d, of the natural order %d\n", what, told[0], told[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,7 +127,7 @@ int main(int argc, char **args)
   PetscCall(SpTRSVGPURegister());
   PetscCall(ProblemFromOptions(PETSC_COMM_WORLD, PROBLEM_POISSON, 122500, &problem, &A));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
-  if (device) chosen = SPTRSVGPU_ORDERING_BMC;
+  if (device) chosen = SPTRSVGPU_ORDERING_MULTICOLOR;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, KSPCG));
@@ -153,13 +153,13 @@ int main(int argc, char **args)
   PetscCall(Solve("after that failure", ksp, problem, 1, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_NATURAL));
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatSpTRSVGPUSetTuneSeconds(F, 3));
-  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_BMC));
-  PetscCall(Solve("asked for", ksp, problem, 1, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_BMC));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_MULTICOLOR));
+  PetscCall(Solve("asked for", ksp, problem, 1, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_MULTICOLOR));
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatSpTRSVGPUGetTuneSeconds(F, &seconds));
   if (seconds != 3) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "another order: settings of the factor are lost\n"));
-  PetscCall(Solve("asked for, fails", ksp, problem, 0, 100, PETSC_FALSE, SPTRSVGPU_ORDERING_BMC));
-  PetscCall(Solve("asked for, again", ksp, problem, 2, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_BMC));
+  PetscCall(Solve("asked for, fails", ksp, problem, 0, 100, PETSC_FALSE, SPTRSVGPU_ORDERING_MULTICOLOR));
+  PetscCall(Solve("asked for, again", ksp, problem, 2, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_MULTICOLOR));
   PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_AUTO));
   PetscCall(Anew(ksp, A));
   PetscCall(Nothing(ksp, chosen));

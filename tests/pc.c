@@ -195,11 +195,11 @@ int main(int argc, char **args)
          suffix: icc
          args: -problem poisson -reference_pc_type icc -reference_pc_factor_mat_solver_type petsc -symmetric
       test:
-         suffix: ilu_bmc
-         args: -problem {{convection random}} -pc_sptrsvgpu_ordering bmc -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_mat_ordering_type bmc
+         suffix: ilu_multicolor
+         args: -problem {{convection random}} -pc_sptrsvgpu_ordering multicolor -reference_pc_type ilu -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_mat_ordering_type multicolor
       test:
-         suffix: icc_bmc
-         args: -problem poisson -pc_sptrsvgpu_ordering bmc -reference_pc_type icc -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_mat_ordering_type bmc -symmetric
+         suffix: icc_multicolor
+         args: -problem poisson -pc_sptrsvgpu_ordering multicolor -reference_pc_type icc -reference_pc_factor_mat_solver_type petsc -reference_pc_factor_mat_ordering_type multicolor -symmetric
       test:
          suffix: ranks
          nsize: 2

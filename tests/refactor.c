@@ -1,6 +1,6 @@
 static char help[] = "Set-up after set-up: new values by MatSetValuesCOO(), the same values, another pattern; every shift, against PETSc's own on the host.\n\
   -icc    : ICC in place of ILU\n\
-  -bmc    : in multicolour order\n\
+  -multicolor    : in multicolor order\n\
   -cusparse : cuSPARSE factors, where the matrix is on a GPU; elsewhere it is an error that bad.c has\n\
   -shift  : a MatFactorShiftType\n\
   -amount : of the shift\n\n";
@@ -103,7 +103,7 @@ int main(int argc, char **args)
   PC                 pc[2];
   Problem            problem = PROBLEM_POISSON;
   PetscInt           n = 400;
-  PetscBool          icc = PETSC_FALSE, bmc = PETSC_FALSE, cusparse = PETSC_FALSE;
+  PetscBool          icc = PETSC_FALSE, multicolor = PETSC_FALSE, cusparse = PETSC_FALSE;
   MatFactorShiftType shift = MAT_SHIFT_NONE;
   PetscReal          amount = PETSC_DECIDE;
 
@@ -115,9 +115,9 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-amount", &amount, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-icc", &icc, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bmc", &bmc, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-multicolor", &multicolor, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cusparse", &cusparse, NULL));
-  if (bmc) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", "bmc"));
+  if (multicolor) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", "multicolor"));
   for (int m = 0; m < 2; m++) {
     PetscCall(MatCreate(PETSC_COMM_WORLD, &A[m]));
     PetscCall(MatSetSizes(A[m], n, n, n, n));
@@ -135,7 +135,7 @@ int main(int argc, char **args)
     PetscCall(PCFactorSetShiftType(pc[m], shift));
     PetscCall(PCFactorSetShiftAmount(pc[m], amount));
     if (!m) PetscCall(PCSetFromOptions(pc[m]));
-    else if (bmc) PetscCall(PCFactorSetMatOrderingType(pc[m], "bmc"));
+    else if (multicolor) PetscCall(PCFactorSetMatOrderingType(pc[m], "multicolor"));
   }
   PetscCall(Fill(A, problem, n, 0, PETSC_TRUE));
   for (int m = 0; m < 2; m++) PetscCall(PCSetOperators(pc[m], A[m], A[m]));
@@ -177,17 +177,17 @@ int main(int argc, char **args)
          suffix: ilu_amount
          args: -problem saddle -shift {{nonzero inblocks}} -amount {{1e-3 0.5}} -mat_sptrsvgpu_factorization device
       test:
-         suffix: ilu_bmc
-         args: -bmc -problem {{poisson convection random chain diagonal arrow}} -mat_sptrsvgpu_factorization {{auto device host}}
+         suffix: ilu_multicolor
+         args: -multicolor -problem {{poisson convection random chain diagonal arrow}} -mat_sptrsvgpu_factorization {{auto device host}}
       test:
-         suffix: ilu_bmc_shift
-         args: -bmc -problem {{saddle random}} -shift {{none nonzero positive_definite inblocks}} -amount 0.1 -mat_sptrsvgpu_factorization {{device host}}
+         suffix: ilu_multicolor_shift
+         args: -multicolor -problem {{saddle random}} -shift {{none nonzero positive_definite inblocks}} -amount 0.1 -mat_sptrsvgpu_factorization {{device host}}
       test:
-         suffix: icc_bmc
-         args: -bmc -icc -problem {{poisson diagonal}} -mat_sptrsvgpu_factorization {{auto device host}}
+         suffix: icc_multicolor
+         args: -multicolor -icc -problem {{poisson diagonal}} -mat_sptrsvgpu_factorization {{auto device host}}
       test:
-         suffix: icc_bmc_shift
-         args: -bmc -icc -problem saddle -amount 0.1 -shift {{none nonzero positive_definite inblocks}} -mat_sptrsvgpu_factorization {{device host}}
+         suffix: icc_multicolor_shift
+         args: -multicolor -icc -problem saddle -amount 0.1 -shift {{none nonzero positive_definite inblocks}} -mat_sptrsvgpu_factorization {{device host}}
       test:
          suffix: icc
          args: -icc -problem {{poisson diagonal}} -mat_sptrsvgpu_factorization {{auto device host}}
@@ -198,7 +198,7 @@ int main(int argc, char **args)
    # on the host by plans, in place of PETSc's own solves
    testset:
       output_file: output/empty.out
-      args: -mat_type aij -mat_sptrsvgpu_algorithm serial -bmc {{0 1}}
+      args: -mat_type aij -mat_sptrsvgpu_algorithm serial -multicolor {{0 1}}
       test:
          suffix: serial
          args: -problem {{convection random arrow}}

@@ -154,8 +154,8 @@ int main(int argc, char **args)
          suffix: ilu_ordering
          args: -type {{seqaijperm seqaijsell seqaijcrl seqbaij}} -pc_factor_mat_ordering_type rcm -pc_factor_levels {{0 1}}
       test:
-         suffix: ilu_bmc
-         args: -type {{seqaijperm seqaijsell seqaijcrl}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering bmc" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type bmc"
+         suffix: ilu_multicolor
+         args: -type {{seqaijperm seqaijsell seqaijcrl}} -ours " -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor" -reference " -pc_type ilu -pc_factor_mat_solver_type petsc -pc_factor_mat_ordering_type multicolor"
       test:
          suffix: ilu_blocks
          args: -type seqbaij -bs {{2 3 4}} -pc_factor_levels {{0 1}} -pc_factor_mat_ordering_type {{natural rcm}}

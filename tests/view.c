@@ -40,12 +40,12 @@ static PetscErrorCode Order(PC pc, Mat A)
 
   PetscFunctionBeginUser;
   PetscCall(Check(pc, "at first", "matrix ordering: natural", NULL));
-  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_BMC));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_MULTICOLOR));
   PetscCall(PCSetUp(pc));
-  PetscCall(Check(pc, "multicolor", "matrix ordering: bmc (multicolor)", "matrix ordering: natural"));
+  PetscCall(Check(pc, "multicolor", "matrix ordering: multicolor", "matrix ordering: natural"));
   PetscCall(ProblemFill(A, PROBLEM_CONVECTION, 0.5));
   PetscCall(PCSetUp(pc));
-  PetscCall(Check(pc, "multicolor with new values", "matrix ordering: bmc (multicolor)", NULL));
+  PetscCall(Check(pc, "multicolor with new values", "matrix ordering: multicolor", NULL));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(FillVec(b, 1));
   PetscCall(PCApply(pc, b, x));
@@ -53,7 +53,7 @@ static PetscErrorCode Order(PC pc, Mat A)
   PetscCall(VecDestroy(&x));
   PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_NATURAL));
   PetscCall(PCSetUp(pc));
-  PetscCall(Check(pc, "natural again", "matrix ordering: natural", "bmc"));
+  PetscCall(Check(pc, "natural again", "matrix ordering: natural", "multicolor"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

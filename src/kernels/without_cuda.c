@@ -2,7 +2,7 @@
    What a build without CUDA has of the device: nothing. Nobody there calls these functions: the table of algorithms has none of the device.
 */
 #include "factor/factor.h"
-#include "ordering/bmc.h"
+#include "ordering/multicolor.h"
 #include "papers/factor_cusparse.h"
 #include "solve/solve.h"
 

@@ -61,7 +61,7 @@ static const char dense_triangles[] = "@misc{DenseLowerTriangularSolver,\n"
                                       "  note  = {Course report; its authors are not named}\n"
                                       "}\n";
 
-static const char block_multicolour[] = "@inproceedings{IwashitaNakashimaTakahashi2012,\n"
+static const char block_multicolor[] = "@inproceedings{IwashitaNakashimaTakahashi2012,\n"
                                         "  author    = {Takeshi Iwashita and Hiroshi Nakashima and Yasuhito Takahashi},\n"
                                         "  title     = {Algebraic Block Multi-Color Ordering Method for Parallel Multi-Threaded Sparse Triangular Solver in {ICCG} Method},\n"
                                         "  booktitle = {26th IEEE International Parallel and Distributed Processing Symposium (IPDPS)},\n"
@@ -98,8 +98,8 @@ static struct {
   {"recblock", recblock,     PETSC_FALSE},
   {"dense",    dense_triangles, PETSC_FALSE},
   {"inverse",  inverted_blocks, PETSC_FALSE},
-  {"sell",     block_multicolour, PETSC_FALSE},
-  {MATORDERINGBMC, block_multicolour, PETSC_FALSE},
+  {"sell",     block_multicolor, PETSC_FALSE},
+  {MATORDERINGMULTICOLOR, block_multicolor, PETSC_FALSE},
 };
 
 static PetscErrorCode Cite(const char *name)
@@ -126,7 +126,7 @@ void SpTRSVGPUCitationsForget(void)
 PetscErrorCode SpTRSVGPUCiteOrdering(void)
 {
   PetscFunctionBegin;
-  PetscCall(Cite(MATORDERINGBMC));
+  PetscCall(Cite(MATORDERINGMULTICOLOR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

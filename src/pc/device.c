@@ -10,7 +10,7 @@ static void WhyHost(const SpTRSVGPU *s, Mat local, const MatFactorInfo *info, ch
 {
   const char *reason = "";
 
-  if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_HOST || info->factoronhost) reason = "asked for";
+  if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_HOST || SpTRSVGPUFactorOnHost(info)) reason = "asked for";
   else if (info->levels > 0) reason = "there are levels of fill";
   else if (!local->rmap->n) reason = "there are no rows";
   else if (!s->natural) {
@@ -65,7 +65,7 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
   const TrsvFactorKind kind  = s->kind == MAT_FACTOR_ICC ? TRSV_ICC : TRSV_ILU;
   const PetscInt       n     = local->rmap->n;
   const PetscScalar   *a;
-  TrsvOrdering        *bmc   = NULL;
+  TrsvOrdering        *multicolor   = NULL;
   TrsvOrderChoice      choice;
   int                  row;
 
@@ -75,29 +75,29 @@ static PetscErrorCode CreateFactor(Mat F, Mat local, const PetscInt *i, const Pe
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(GetValues(local, &a));
-  if (s->settings.ordering == SPTRSVGPU_ORDERING_BMC) {
-    *error = TrsvOrderBMC(n, i, j, a, TRSV_DEVICE, &bmc);
-    if (!*error) *error = TrsvFactorCreate(n, i, j, bmc->order, TRSV_DEVICE, kind, TRSV_DOUBLE, &s->factor, &row);
-    s->bmc = (PetscBool)!*error;
+  if (s->settings.ordering == SPTRSVGPU_ORDERING_MULTICOLOR) {
+    *error = TrsvOrderMulticolor(n, i, j, a, TRSV_DEVICE, &multicolor);
+    if (!*error) *error = TrsvFactorCreate(n, i, j, multicolor->order, TRSV_DEVICE, kind, TRSV_DOUBLE, &s->factor, &row);
+    s->multicolor = (PetscBool)!*error;
   } else {
     const TrsvAlgorithm *thread = s->settings.thread ? TrsvAlgorithmFind("thread") : NULL, *lower = s->settings.algorithm[SPTRSVGPU_LOWER], *upper = s->settings.algorithm[SPTRSVGPU_UPPER];
 
     *error = TrsvFactorCreateOrdered(n, i, j, a, kind, TRSV_DOUBLE, lower ? lower : thread, upper ? upper : thread, &s->factor, &row, &choice);
     if (!*error) {
-      s->bmc          = (PetscBool)choice.bmc;
+      s->multicolor          = (PetscBool)choice.multicolor;
       s->iteration[0] = choice.natural.solves + choice.rest;
-      s->iteration[1] = choice.bmc ? choice.ordered.solves + choice.rest : s->iteration[0];
+      s->iteration[1] = choice.multicolor ? choice.ordered.solves + choice.rest : s->iteration[0];
       PetscCall(PetscStrncpy(s->order, choice.why, sizeof(s->order)));
     }
   }
-  if (s->bmc) s->natural = PETSC_FALSE;
-  TrsvOrderingDestroy(&bmc);
+  if (s->multicolor) s->natural = PETSC_FALSE;
+  TrsvOrderingDestroy(&multicolor);
   PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
 
-/* Are new values unsuitable for multicolour, which auto has taken? Collective: why says so on every rank, or on none. */
+/* Are new values unsuitable for multicolor, which auto has taken? Collective: why says so on every rank, or on none. */
 PetscErrorCode SpTRSVGPUDeviceAgainst(Mat F, Mat A, char why[], size_t size)
 {
   PetscBool against = PETSC_FALSE, known, symmetric;
@@ -115,7 +115,7 @@ PetscErrorCode SpTRSVGPUDeviceAgainst(Mat F, Mat A, char why[], size_t size)
     TrsvError          error;
 
     PetscCall(SpTRSVGPUGetLocal(A, &local));
-    if (s->bmc && !local->boundtocpu) {
+    if (s->multicolor && !local->boundtocpu) {
       PetscCall(MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, &i, &j));
       PetscCall(GetValues(local, &a));
       error = TrsvOrderAgainst(local->rmap->n, i, j, TRSV_DOUBLE, a, why, size);

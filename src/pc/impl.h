@@ -7,6 +7,7 @@
 #include <petscksp.h>
 #include <sptrsvgpu.h>
 #include <trsv.h>
+#include "compat.h"
 
 enum {
   SPTRSVGPU_WORDS = 32 /* algorithms that can have settings: rows of the table */
@@ -40,8 +41,8 @@ typedef struct {
   TrsvMemory        home;     /* where the matrix lives */
   PetscBool         csr;      /* is it of type aij, or of one derived from that? only then are rows of PETSc's factor read */
   PetscBool         natural;  /* is the ordering the natural one? */
-  PetscBool         bmc;      /* is it one that was made here? */
-  PetscBool         anybmc;   /* on any rank? */
+  PetscBool         multicolor;      /* is it one that was made here? */
+  PetscBool         anymulticolor;   /* on any rank? */
   char              order[160]; /* why it is what it is, where that was for us to say */
   PetscReal         iteration[2]; /* seconds predicted of one in the natural order, and in the one that auto has taken; of the slowest rank */
   PetscInt         *row, *column; /* where not natural, and the host factors: the rows and columns of the matrix in the order of the factor */
@@ -53,12 +54,12 @@ typedef struct {
   Vec               root, scaled; /* ICC: square roots of the pivots, for the symmetric halves of an apply, and what they are multiplied with; made when needed */
 } SpTRSVGPU;
 
-/* What KSPs have told of an order that auto has chosen, since the pattern was new; see seen.c. By order: the natural one, multicolour. */
+/* What KSPs have told of an order that auto has chosen, since the pattern was new; see seen.c. By order: the natural one, multicolor. */
 typedef struct {
   KSPConvergedReason reason[2];     /* of the last one; KSP_CONVERGED_ITERATING: there was none */
   PetscInt           iterations[2]; /* of the last one that converged; 0: there was none */
   PetscInt           shorter;       /* with fewer than so many a solve in the natural order would be the shorter, by predicted times */
-  PetscBool          unsymmetric;   /* have values been too far from symmetric for multicolour? */
+  PetscBool          unsymmetric;   /* have values been too far from symmetric for multicolor? */
 } SpTRSVGPUSeen;
 
 /* The triangles of the factor: ILU gives L with a unit diagonal and U, ICC = U^T D U gives L = U^T and D U. */
@@ -80,7 +81,7 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationKeep(SpTRSVGPU *, PetscInt, const PetscInt *, const PetscInt *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationSet(Mat, Mat, IS, IS, IS *, IS *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationBMC(Mat, Mat, IS *, IS *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationMulticolor(Mat, Mat, IS *, IS *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationExplain(SpTRSVGPU *);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUSetFromOptions(Mat);
@@ -109,7 +110,7 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const TrsvPair *, PetscBool);
 PETSC_INTERN PetscErrorCode SpTRSVGPUCiteOrdering(void);
 PETSC_INTERN void           SpTRSVGPUCitationsForget(void);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
-PETSC_INTERN PetscErrorCode MatGetOrdering_BMC(Mat, MatOrderingType, IS *, IS *);
+PETSC_INTERN PetscErrorCode MatGetOrdering_Multicolor(Mat, MatOrderingType, IS *, IS *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUOrderingOnHost(Mat, Mat, TrsvOrdering **);
 PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);
 PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);

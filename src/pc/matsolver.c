@@ -33,7 +33,7 @@ static PetscErrorCode Reset(Mat F)
   TrsvFactorDestroy(&s->factor);
   s->why[0] = s->order[0] = 0;
   s->iteration[0] = s->iteration[1] = 0;
-  s->bmc = s->anybmc = s->empty = s->named = s->filled = PETSC_FALSE;
+  s->multicolor = s->anymulticolor = s->empty = s->named = s->filled = PETSC_FALSE;
   s->peak = 0;
   PetscCall(PetscFree2(s->row, s->column));
   PetscCall(VecDestroy(&s->b));
@@ -113,7 +113,7 @@ static PetscErrorCode FindHome(Mat local, const MatFactorInfo *info, TrsvMemory 
     PetscBool cuda;
 
     PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cuda));
-    if (cuda && !local->boundtocpu && !info->solveonhost) *home = TRSV_DEVICE;
+    if (cuda && !local->boundtocpu && !SpTRSVGPUSolveOnHost(info)) *home = TRSV_DEVICE;
   }
 #else
   (void)local;
@@ -153,7 +153,7 @@ static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, 
   PetscCall(SpTRSVGPUDeviceSymbolic(F, local, info));
   if (s->factor) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->csr) PetscCall(SpTRSVGPUHostCheck(A, local));
-  if (s->bmc || s->settings.ordering == SPTRSVGPU_ORDERING_BMC) PetscCall(SpTRSVGPUPermutationBMC(F, local, row, column));
+  if (s->multicolor || s->settings.ordering == SPTRSVGPU_ORDERING_MULTICOLOR) PetscCall(SpTRSVGPUPermutationMulticolor(F, local, row, column));
   PetscCall(SpTRSVGPUHostSymbolic(s, local, *row, *column, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,15 +162,15 @@ static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, 
 static PetscErrorCode ShareOrder(Mat F)
 {
   SpTRSVGPU      *s      = (SpTRSVGPU *)F->data;
-  const PetscReal own[3] = {(PetscReal)s->bmc, s->iteration[0], s->iteration[1]};
+  const PetscReal own[3] = {(PetscReal)s->multicolor, s->iteration[0], s->iteration[1]};
   PetscReal       most[3];
 
   PetscFunctionBegin;
   PetscCallMPI(MPIU_Allreduce(own, most, 3, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)F)));
-  s->anybmc       = (PetscBool)(most[0] > 0);
+  s->anymulticolor       = (PetscBool)(most[0] > 0);
   s->iteration[0] = most[1];
   s->iteration[1] = most[2];
-  if (s->anybmc) PetscCall(SpTRSVGPUCiteOrdering());
+  if (s->anymulticolor) PetscCall(SpTRSVGPUCiteOrdering());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

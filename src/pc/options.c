@@ -4,7 +4,7 @@
 #include "impl.h"
 
 const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "cusparse", "SpTRSVGPUFactorization", "SPTRSVGPU_FACTORIZATION_", NULL};
-const char *const SpTRSVGPUOrderings[]      = {"natural", "bmc", "auto", "SpTRSVGPUOrdering", "SPTRSVGPU_ORDERING_", NULL};
+const char *const SpTRSVGPUOrderings[]      = {"natural", "multicolor", "auto", "SpTRSVGPUOrdering", "SPTRSVGPU_ORDERING_", NULL};
 const char *const SpTRSVGPUSelects[]        = {"model", "granularity", "tune", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
 
 PetscErrorCode SpTRSVGPUGetNames(char names[], size_t size)
@@ -21,7 +21,7 @@ PetscErrorCode SpTRSVGPUGetNames(char names[], size_t size)
 }
 
 /* An option for each setting of each algorithm that has any. */
-static PetscErrorCode SettingsFromOptions(Mat F, PetscOptionItems PetscOptionsObject)
+static PetscErrorCode SettingsFromOptions(Mat F, SpTRSVGPUOptionItems PetscOptionsObject)
 {
   const TrsvAlgorithm *a;
 

@@ -1,5 +1,5 @@
 /*
-   The MatOrderingType bmc: PETSc's door to src/kernels' multicolour ordering.
+   The MatOrderingType multicolor: PETSc's door to src/kernels' multicolor ordering.
 */
 #include "impl.h"
 
@@ -16,35 +16,35 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
   /* of other types PETSc orders blocks, or nothing */
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)local, &aij, MATSEQAIJ, MATMPIAIJ, ""));
   PetscCheck(aij, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-             "The ordering " MATORDERINGBMC
+             "The ordering " MATORDERINGMULTICOLOR
              " needs a matrix of type aij, not %s; use -mat_type aij or MatConvert(), or another ordering",
              ((PetscObject)local)->type_name);
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &valued)); /* for others, the rows just seen need not be of the values */
   if (valued) PetscCall(MatSeqAIJGetArrayRead(local, &a));
-  error = TrsvOrderBMC(n, i, j, a, TRSV_HOST, ordering);
+  error = TrsvOrderMulticolor(n, i, j, a, TRSV_HOST, ordering);
   if (valued) PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
   PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCallTrsv(error);
-  PetscCall(PetscInfo(A, "Multicolour ordering: %d colours, %g s%s\n", (*ordering)->colours, (*ordering)->seconds, (*ordering)->grid[0] ? ", a regular grid" : ""));
+  PetscCall(PetscInfo(A, "Multicolor ordering: %d colors, %g s%s\n", (*ordering)->colors, (*ordering)->seconds, (*ordering)->grid[0] ? ", a regular grid" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*MC
-   MATORDERINGBMC = "bmc" - multicolour: rows by colours of which no two touch, but in small blocks, and inside a colour as they were; colours that rise and fall in turn
+   MATORDERINGMULTICOLOR = "multicolor" - rows by colors of which no two touch, but in small blocks, and inside a color as they were; colors that rise and fall in turn
    along the matrix's own order
 
    Level: intermediate
 
    Notes:
-   For factorisations without fill: -pc_factor_mat_ordering_type bmc gives their triangular factors few level sets, and so short solves on a
+   For factorisations without fill: -pc_factor_mat_ordering_type multicolor gives their triangular factors few level sets, and so short solves on a
    GPU, for ILU(0) and IC(0) of any solver type. Symmetric and diffusion-like problems take few more iterations than in the natural order, or
    fewer; where a flow or an elimination order is written into the natural order it can be several times as many.
 
-   A regular grid in lexicographic order gets 6 or 7 colours (5-point) or 10 (7-point), more where the entries along one side are far larger; other
+   A regular grid in lexicographic order gets 6 or 7 colors (5-point) or 10 (7-point), more where the entries along one side are far larger; other
    matrices 32, or as many as their densest rows need. Rows that follow each other with the same columns keep together, and in large grids 4 points
-   along the first side. Colours are balanced, except on grids.
+   along the first side. Colors are balanced, except on grids.
 
    Nothing is left to chance, so there is no seed: the same matrix is always ordered in the same way. Matrices of one rank (`MATSEQAIJ` and
    `MATSEQAIJCUSPARSE`), and the blocks of `PCBJACOBI` and `PCASM`.
@@ -55,7 +55,7 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
 
 .seealso: `MatOrderingType`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`, `PCSPTRSVGPU`
 M*/
-PetscErrorCode MatGetOrdering_BMC(Mat A, MatOrderingType type, IS *row, IS *column)
+PetscErrorCode MatGetOrdering_Multicolor(Mat A, MatOrderingType type, IS *row, IS *column)
 {
   TrsvOrdering *ordering;
 

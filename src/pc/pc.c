@@ -23,7 +23,7 @@ typedef struct {
   PetscBool          saved;     /* settings are those of a factor that another is to replace */
   SpTRSVGPUSettings  settings;
   PetscErrorCode (*setup)(PC); /* PETSc's own */
-  PetscErrorCode (*setfromoptions)(PC, PetscOptionItems);
+  PetscErrorCode (*setfromoptions)(PC, SpTRSVGPUOptionItems);
   PetscErrorCode (*view)(PC, PetscViewer);
   PetscErrorCode (*reset)(PC);
   PetscErrorCode (*destroy)(PC);
@@ -126,7 +126,7 @@ static PetscErrorCode GetOwnOrdering(PC pc, const PC_SpTRSVGPU *p, SpTRSVGPUOrde
   PetscFunctionBegin;
   *ordering = p->given[0] ? SPTRSVGPU_ORDERING_NATURAL : p->ordering;
   if (!p->given[0] || !p->orderingset || p->ordering == SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrcmp(p->given, p->ordering == SPTRSVGPU_ORDERING_BMC ? MATORDERINGBMC : MATORDERINGNATURAL, &same));
+  PetscCall(PetscStrcmp(p->given, p->ordering == SPTRSVGPU_ORDERING_MULTICOLOR ? MATORDERINGMULTICOLOR : MATORDERINGNATURAL, &same));
   PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering %s and -pc_factor_mat_ordering_type %s contradict each other; give one of them", SpTRSVGPUOrderings[p->ordering], p->given);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -150,7 +150,7 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   if (!p->reordering) PetscCall(ChooseKind(pc, ours, p));
   if (!ours) {
     PetscCheck(p->kind != MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ICC by -pc_type %s needs its own solver type; for another one use -pc_type icc", ((PetscObject)pc)->type_name);
-    PetscCheck(!p->orderingset || p->ordering == SPTRSVGPU_ORDERING_NATURAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_sptrsvgpu_ordering %s needs the solver type %s; for another one use -pc_factor_mat_ordering_type " MATORDERINGBMC, SpTRSVGPUOrderings[p->ordering], MATSOLVERSPTRSVGPU);
+    PetscCheck(!p->orderingset || p->ordering == SPTRSVGPU_ORDERING_NATURAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_sptrsvgpu_ordering %s needs the solver type %s; for another one use -pc_factor_mat_ordering_type " MATORDERINGMULTICOLOR, SpTRSVGPUOrderings[p->ordering], MATSOLVERSPTRSVGPU);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   s = (SpTRSVGPU *)F->data;
@@ -264,7 +264,7 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, PetscOptionItems PetscOptionsObject)
+static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, SpTRSVGPUOptionItems PetscOptionsObject)
 {
   static const char *const kinds[] = {"ilu", "icc"};
   PC_SpTRSVGPU            *p;
@@ -288,16 +288,16 @@ static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, PetscOptionItems PetscOp
 static PetscErrorCode ViewPetsc(PC pc, const PC_SpTRSVGPU *p, PetscViewer viewer)
 {
   const Mat       F      = Factor(pc, p);
-  const PetscBool bmc    = (PetscBool)(F && ((SpTRSVGPU *)F->data)->anybmc);
+  const PetscBool colored = (PetscBool)(F && ((SpTRSVGPU *)F->data)->anymulticolor);
   const int       called = (int)pc->setupcalled;
 
   PetscFunctionBegin;
   pc->setupcalled = PETSC_FALSE; /* or PETSc would not change its name */
-  if (bmc) PetscCall((*p->setordering)(pc, MATORDERINGBMC " (multicolor)"));
+  if (colored) PetscCall((*p->setordering)(pc, MATORDERINGMULTICOLOR));
   pc->setupcalled = called;
   PetscCall((*p->view)(pc, viewer));
   pc->setupcalled = PETSC_FALSE;
-  if (bmc) PetscCall((*p->setordering)(pc, MATORDERINGNATURAL)); /* ours is made where PETSc's is natural */
+  if (colored) PetscCall((*p->setordering)(pc, MATORDERINGNATURAL)); /* ours is made where PETSc's is natural */
   pc->setupcalled = called;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -369,7 +369,7 @@ static PetscErrorCode PCSpTRSVGPUGetOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   F = Factor(pc, p);
-  *ordering = !F ? p->ordering : ((SpTRSVGPU *)F->data)->anybmc ? SPTRSVGPU_ORDERING_BMC : SPTRSVGPU_ORDERING_NATURAL;
+  *ordering = !F ? p->ordering : ((SpTRSVGPU *)F->data)->anymulticolor ? SPTRSVGPU_ORDERING_MULTICOLOR : SPTRSVGPU_ORDERING_NATURAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -407,7 +407,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 
    Options Database Keys:
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
-.  -pc_sptrsvgpu_ordering <natural,bmc,auto> - the order in which the matrix is factored, natural by default; see `PCSpTRSVGPUSetOrdering()`
+.  -pc_sptrsvgpu_ordering <natural,multicolor,auto> - the order in which the matrix is factored, natural by default; see `PCSpTRSVGPUSetOrdering()`
 .  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, inverse, thread,
                                        recompute, sell, warp, level, csc, twophase, fusion, ag, recblock, dense, cusparse
 .  -mat_sptrsvgpu_lower <name>        - for L
@@ -426,7 +426,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
    several ranks it is block Jacobi, with one block a rank; -pc_factor_mat_ordering_type must be natural there.
 
    Matrices of type `MATAIJCUSPARSE` are solved with on the GPU. Those of any type of the host that `PCILU` or `PCICC` take
-   are factored and solved with by PETSc, as by these. Statistics, an algorithm that is named and the ordering bmc need the
+   are factored and solved with by PETSc, as by these. Statistics, an algorithm that is named and the ordering multicolor need the
    type `MATAIJ`, or one derived from it. Where PETSc has ICC alone, as for `MATSBAIJ`, or ILU alone, as for `MATDENSE`,
    that is the default. `MAT_SHIFT_NONZERO` holds for `MATAIJCUSPARSE`, too, where `PCILU` turns it into
    `MAT_SHIFT_INBLOCKS`.

@@ -63,11 +63,11 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
 
    Input Parameters:
 +  pc       - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
--  ordering - `SPTRSVGPU_ORDERING_NATURAL`, the default; `SPTRSVGPU_ORDERING_BMC`: multicolour, see `MATORDERINGBMC`; or
+-  ordering - `SPTRSVGPU_ORDERING_NATURAL`, the default; `SPTRSVGPU_ORDERING_MULTICOLOR`: multicolor, see `MATORDERINGMULTICOLOR`; or
               `SPTRSVGPU_ORDERING_AUTO`: the one of them that promises the shorter time to solution
 
    Options Database Key:
-.  -pc_sptrsvgpu_ordering <natural,bmc,auto> - the same
+.  -pc_sptrsvgpu_ordering <natural,multicolor,auto> - the same
 
    Level: intermediate
 
@@ -75,20 +75,20 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    The order is made where the matrix lives, each rank orders its own rows. `PCFactorSetMatOrderingType()` is heeded: a type that is given there is taken
    in place of auto, and another than the one given here is an error of the set-up.
 
-   auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes multicolour where that is predicted to come to a
-   solution sooner: what is left of the set-up once there are patterns, and a hundred iterations, 1.2 times as many in multicolour (1.05 times on grids of 5
+   auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes multicolor where that is predicted to come to a
+   solution sooner: what is left of the set-up once there are patterns, and a hundred iterations, 1.2 times as many in multicolor (1.05 times on grids of 5
    and 7 points). Never where the factorization without fill in the natural order is complete, nor where the values are far from symmetric: there a
    flow, or an elimination order, is often written into the natural order, and iterations rise several times. Where memory is too short for a factor in each
    order, it is the natural one.
 
-   Set-ups with new values in the same pattern go from multicolour to the natural order where, for ILU, the values have become far from symmetric, for good; and
+   Set-ups with new values in the same pattern go from multicolor to the natural order where, for ILU, the values have become far from symmetric, for good; and
    where the last `KSP` of this `PC` did not converge, unless one does not converge in the natural order either. That does not count where it was cut off before a
    hundred iterations, or where the matrix is found indefinite, or it or the right-hand side not finite.
 
-   Once a `KSP` has converged in multicolour, the view of the `PC` tells its iterations, and with how many a solve in the natural order would be the shorter, by
-   predicted times, without set-ups. The view of the factor says what was chosen, and why; "matrix ordering" in the view of PETSc's part is bmc then, too.
+   Once a `KSP` has converged in multicolor, the view of the `PC` shows its iterations, and the number of iterations below which a solve in the natural order
+   would be the shorter, by predicted times, without set-ups. The view of the factor says what was chosen, and why. "matrix ordering" is multicolor then.
 
-.seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGBMC`
+.seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGMULTICOLOR`
 @*/
 PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
 {
@@ -107,7 +107,7 @@ PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
 .  pc - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
 
    Output Parameter:
-.  ordering - after the set-up `SPTRSVGPU_ORDERING_BMC` where `PCSpTRSVGPUSetOrdering()` has made it so, on any rank, else `SPTRSVGPU_ORDERING_NATURAL`;
+.  ordering - after the set-up `SPTRSVGPU_ORDERING_MULTICOLOR` where `PCSpTRSVGPUSetOrdering()` has made it so, on any rank, else `SPTRSVGPU_ORDERING_NATURAL`;
               before it what was asked for
 
    Level: intermediate

@@ -1,5 +1,5 @@
 /*
-   The order in which a factor Mat has the rows and columns of its matrix: as it is given, or multicolour, made here for the factorisation of the
+   The order in which a factor Mat has the rows and columns of its matrix: as it is given, or multicolor, made here for the factorisation of the
    host. Where the device factors, its TrsvFactor holds the order.
 */
 #include "impl.h"
@@ -49,7 +49,7 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
   if (row) PetscCall(IsIdentity(row, &identity[0]));
   if (column) PetscCall(IsIdentity(column, &identity[1]));
   s->natural = (PetscBool)(identity[0] && identity[1]);
-  PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_BMC, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering bmc does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
+  PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_MULTICOLOR, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering multicolor does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
   PetscCheck(s->natural || size == 1, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "On several ranks only the natural ordering; for another one use -pc_type bjacobi -sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...");
   *localrow = *localcolumn = NULL;
@@ -70,17 +70,17 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host is to factor in multicolour order. */
-PetscErrorCode SpTRSVGPUPermutationBMC(Mat F, Mat local, IS *row, IS *column)
+/* The host is to factor in multicolor order. */
+PetscErrorCode SpTRSVGPUPermutationMulticolor(Mat F, Mat local, IS *row, IS *column)
 {
   SpTRSVGPU    *s = (SpTRSVGPU *)F->data;
-  TrsvOrdering *bmc;
+  TrsvOrdering *multicolor;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUOrderingOnHost(F, local, &bmc));
-  PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, bmc->order, bmc->order));
-  TrsvOrderingDestroy(&bmc);
-  s->bmc     = PETSC_TRUE;
+  PetscCall(SpTRSVGPUOrderingOnHost(F, local, &multicolor));
+  PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, multicolor->order, multicolor->order));
+  TrsvOrderingDestroy(&multicolor);
+  s->multicolor     = PETSC_TRUE;
   s->natural = PETSC_FALSE;
   PetscCall(ISDestroy(row));
   PetscCall(ISDestroy(column));
@@ -95,7 +95,7 @@ PetscErrorCode SpTRSVGPUPermutationExplain(SpTRSVGPU *s)
   const char *why = s->order;
 
   PetscFunctionBegin;
-  if (s->settings.ordering == SPTRSVGPU_ORDERING_BMC) why = "asked for";
+  if (s->settings.ordering == SPTRSVGPU_ORDERING_MULTICOLOR) why = "asked for";
   else if (s->settings.ordering == SPTRSVGPU_ORDERING_NATURAL) why = "";
   else if (s->settings.against[0]) why = s->settings.against;
   else if (s->home == TRSV_HOST) why = "the solves run on the host, one row after the other";

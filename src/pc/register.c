@@ -16,7 +16,7 @@ static PetscErrorCode Finalize(void)
 }
 
 /*@C
-   SpTRSVGPURegister - makes the solver type `MATSOLVERSPTRSVGPU`, the `PC` types `PCSPTRSVGPU` and `PCCAPELLINI` and the ordering `MATORDERINGBMC` known to PETSc
+   SpTRSVGPURegister - makes the solver type `MATSOLVERSPTRSVGPU`, the `PC` types `PCSPTRSVGPU` and `PCCAPELLINI` and the ordering `MATORDERINGMULTICOLOR` known to PETSc
 
    Not Collective
 
@@ -47,7 +47,7 @@ PetscErrorCode SpTRSVGPURegister(void)
     PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ILU, MatGetFactor_SpTRSVGPU));
     PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ICC, MatGetFactor_SpTRSVGPU));
   }
-  PetscCall(MatOrderingRegister(MATORDERINGBMC, MatGetOrdering_BMC));
+  PetscCall(MatOrderingRegister(MATORDERINGMULTICOLOR, MatGetOrdering_Multicolor));
   PetscCall(PCRegister(PCSPTRSVGPU, PCCreate_SpTRSVGPU));
   PetscCall(PCRegister(PCCAPELLINI, PCCreate_Capellini));
   PetscCall(PetscLogEventRegister("SpTRSVSymbolic", MAT_CLASSID, &SpTRSVGPU_Symbolic));

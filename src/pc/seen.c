@@ -1,8 +1,8 @@
 /*
    What -pc_sptrsvgpu_ordering auto knows besides the pattern: how KSPs went in the order that it has chosen, and new values.
 
-   Multicolour is taken because its shorter iterations pay for some more of them. Where it keeps the KSP from converging, or new values are far from symmetric,
-   set-ups go back to the natural order. How many iterations that would take nobody knows; so the view tells how many there are in multicolour, and with how
+   Multicolor is taken because its shorter iterations pay for some more of them. Where it keeps the KSP from converging, or new values are far from symmetric,
+   set-ups go back to the natural order. How many iterations that would take nobody knows; so the view tells how many there are in multicolor, and with how
    many the natural order's solve would be the shorter. It is not tried: the next solve has another right-hand side, another tolerance and another initial guess,
    by which a trial would judge wrongly more often than it could gain.
 */
@@ -10,7 +10,7 @@
 
 enum {
   NATURAL,
-  BMC,
+  MULTICOLOR,
   CUT = 100 /* iterations for which orders are compared: a KSP that is allowed fewer, as a smoother's estimate of eigenvalues is, does not fail for that */
 };
 
@@ -46,17 +46,17 @@ PetscErrorCode SpTRSVGPUSeenNote(SpTRSVGPUSeen *seen, Mat F, KSP ksp, Vec b)
   PetscCall(KSPGetIterationNumber(ksp, &iterations));
   PetscCall(Tells(ksp, b, reason, iterations, &tells));
   if (!tells) PetscFunctionReturn(PETSC_SUCCESS);
-  seen->reason[s->anybmc] = reason;
+  seen->reason[s->anymulticolor] = reason;
   if (reason < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  seen->iterations[s->anybmc] = iterations;
-  if (!s->anybmc) PetscFunctionReturn(PETSC_SUCCESS);
-  seen->reason[NATURAL] = KSP_CONVERGED_ITERATING; /* should multicolour fail again, for other values, so may the natural order do again */
-  seen->shorter         = (PetscInt)PetscCeilReal(iterations * s->iteration[BMC] / s->iteration[NATURAL]);
+  seen->iterations[s->anymulticolor] = iterations;
+  if (!s->anymulticolor) PetscFunctionReturn(PETSC_SUCCESS);
+  seen->reason[NATURAL] = KSP_CONVERGED_ITERATING; /* should multicolor fail again, for other values, so may the natural order do again */
+  seen->shorter         = (PetscInt)PetscCeilReal(iterations * s->iteration[MULTICOLOR] / s->iteration[NATURAL]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Before a set-up with new values in the same pattern: what auto is to keep from, in the settings of F. another: that needs a new symbolic phase. Where the KSP
-   has failed in both orders it is multicolour, the shorter one, until it converges; values that were far from symmetric keep it away for good. */
+   has failed in both orders it is multicolor, the shorter one, until it converges; values that were far from symmetric keep it away for good. */
 PetscErrorCode SpTRSVGPUSeenReconsider(SpTRSVGPUSeen *seen, Mat F, Mat A, PetscBool *another)
 {
   SpTRSVGPU      *s       = (SpTRSVGPU *)F->data;
@@ -68,10 +68,10 @@ PetscErrorCode SpTRSVGPUSeenReconsider(SpTRSVGPUSeen *seen, Mat F, Mat A, PetscB
   if (s->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   if (was) {
     if (!seen->unsymmetric && seen->reason[NATURAL] < 0) against[0] = 0;
-  } else if (s->anybmc) {
+  } else if (s->anymulticolor) {
     PetscCall(SpTRSVGPUDeviceAgainst(F, A, against, sizeof(s->settings.against)));
     if (against[0]) seen->unsymmetric = PETSC_TRUE;
-    else if (seen->reason[BMC] < 0 && seen->reason[NATURAL] >= 0) PetscCall(PetscSNPrintf(against, sizeof(s->settings.against), "in multicolour the KSP ended with %s", KSPConvergedReasons[seen->reason[BMC]]));
+    else if (seen->reason[MULTICOLOR] < 0 && seen->reason[NATURAL] >= 0) PetscCall(PetscSNPrintf(against, sizeof(s->settings.against), "in multicolor the KSP ended with %s", KSPConvergedReasons[seen->reason[MULTICOLOR]]));
   }
   *another = (PetscBool)(was != (PetscBool)!!against[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,8 +82,8 @@ PetscErrorCode SpTRSVGPUSeenView(const SpTRSVGPUSeen *seen, Mat F, PetscViewer v
   const SpTRSVGPU *s = (SpTRSVGPU *)F->data;
 
   PetscFunctionBegin;
-  if (s->settings.ordering != SPTRSVGPU_ORDERING_AUTO || !seen->iterations[BMC]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations of the last KSP that converged in multicolour: %" PetscInt_FMT "; the natural order's solve is predicted to be the shorter with fewer than %" PetscInt_FMT "\n", seen->iterations[BMC], seen->shorter));
+  if (s->settings.ordering != SPTRSVGPU_ORDERING_AUTO || !seen->iterations[MULTICOLOR]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations of the last KSP that converged in multicolor: %" PetscInt_FMT "; the natural order's solve is predicted to be the shorter with fewer than %" PetscInt_FMT "\n", seen->iterations[MULTICOLOR], seen->shorter));
   if (seen->iterations[NATURAL]) PetscCall(PetscViewerASCIIPrintf(viewer, "  of the last one that converged in the natural order: %" PetscInt_FMT "\n", seen->iterations[NATURAL]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

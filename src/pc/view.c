@@ -116,7 +116,7 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
     if (s->outcome.attempts > 1) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, ", %d attempts, diagonal shifted by %g", s->outcome.attempts, s->outcome.shift));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "\n"));
   } else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the host by PETSc%s%s, solves on %s\n", kind, s->why[0] ? ": " : "", s->why, on));
-  if (s->order[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s order: %s\n", s->bmc ? "multicolour" : "natural", s->order));
+  if (s->order[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s order: %s\n", s->multicolor ? "multicolor" : "natural", s->order));
   if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) {
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: zero pivot %g in row %" PetscInt_FMT "\n", (double)F->factorerror_zeropivot_value, F->factorerror_zeropivot_row));
   } else if (F->factorerrortype) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: MatFactorError %d\n", (int)F->factorerrortype));

@@ -223,7 +223,7 @@ static int Order(Matrix *M)
   TrsvOrdering *o;
   int          *place;
 
-  if (M->rows != M->cols || TrsvOrderBMC(M->rows, M->offsets, M->columns, M->values, TRSV_HOST, &o)) {
+  if (M->rows != M->cols || TrsvOrderMulticolor(M->rows, M->offsets, M->columns, M->values, TRSV_HOST, &o)) {
     fprintf(stderr, "no ordering: %s\n", M->rows != M->cols ? "the matrix is not square" : TrsvErrorMessage());
     return -1;
   }

@@ -20,7 +20,7 @@ def digits(v):
 
 
 def change(lines, key, scale=1.0):
-    values = [lines.get(o, {}).get(key) for o in ("natural", "bmc")]
+    values = [lines.get(o, {}).get(key) for o in ("natural", "multicolor")]
     if key in ("iterations", "levels"):
         return " -> ".join("?" if v is None else f"{v:,}" for v in values)
     return " -> ".join("?" if v is None else digits(scale * v) for v in values)
@@ -35,14 +35,14 @@ def table(path):
                 problems.setdefault(line["problem"], {})[line["order"]] = line
             elif line["what"].startswith("ordering"):
                 orderings.append(line)
-    out = ["| natural -> `bmc` | iterations | level sets | PCSetUp, ms | PCApply, ms | KSPSolve, ms | the same by `auto` | `auto` takes | its algorithms |", "|---|---|---|---|---|---|---|---|---|"]
+    out = ["| natural -> `multicolor` | iterations | level sets | PCSetUp, ms | PCApply, ms | KSPSolve, ms | the same by `auto` | `auto` takes | its algorithms |", "|---|---|---|---|---|---|---|---|---|"]
     for name, lines in problems.items():
         auto = lines.get("auto", {})
-        takes = "`bmc`" if auto.get("view", "").startswith("multicolour") else "natural"
+        takes = "`multicolor`" if auto.get("view", "").startswith("multicol") else "natural"
         ours = auto.get("algorithms", "").split()
         out.append(f"| {name} | {change(lines, 'iterations')} | {change(lines, 'levels')} | {change(lines, 'setup_s', 1e3)} | {change(lines, 'apply_ms')} | {change(lines, 'kspsolve_s', 1e3)} | {digits(1e3 * auto['kspsolve_s']) if auto.get('kspsolve_s') else '?'} | {takes} | {', '.join(dict.fromkeys(ours))} |")
-    several = [name for name, lines in problems.items() if lines.get("bmc", {}).get("runs", 1) > 1]
-    runs = f"medians of {problems[several[0]]['bmc']['runs']} runs of {' and '.join(several)}" if several else ""
+    several = [name for name, lines in problems.items() if lines.get("multicolor", {}).get("runs", 1) > 1]
+    runs = f"medians of {problems[several[0]]['multicolor']['runs']} runs of {' and '.join(several)}" if several else ""
     out.append(f"\nKSPSolve is without PCSetUp; PCSetUp and PCApply are of runs with `-log_view_gpu_time`; {runs + ', ' if runs else ''}one run each{' of the others' if runs else ''} ([results/orders.jsonl](results/orders.jsonl))." + (" The ordering alone, on the GPU, medians: " + ", ".join(f"{l['matrix']} {digits(l['ms'])} ms" for l in orderings) + "." if orderings else ""))
     return "\n".join(out) + "\n"
 

@@ -25,8 +25,8 @@ def constants():
     """ns of a launch, without and with clusters; ns of a step, by the dependencies of a record; seconds of a byte."""
     settings = source("solve/schedule/chunk_settings.cu")
     start = [int(re.search(rf"\b{name}\s*= (\d+)", settings).group(1)) for name in ("START", "START_CLUSTER")]
-    step = {int(k): int(ns) for k, ns in re.findall(r"\{(\d+), (\d+), \d+\}", re.search(r"records\[\] = \{(.*?)\};", settings).group(1))}
-    return start, step, float(re.search(r"\.byte = ([0-9.e-]+)", source("device/costs.c")).group(1))
+    step = {int(k): int(ns) for k, ns in re.findall(r"\{(\d+), (\d+), \d+, -?\d+\}", re.search(r"records\[\] = \{(.*?)\};", settings).group(1))}
+    return start, step, float(re.search(r"\.byte = ([0-9.e-]+)", source("solve/model/costs.c")).group(1))
 
 
 def table(cases):

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "papers/dense/dense.h"
-#include "ordering/bmc.h"
+#include "ordering/multicolor.h"
 #include "factor/factor.h"
 #include "matrices.h"
 #include "repeat.h"
@@ -137,7 +137,7 @@ static TrsvError OrderOnce(void *data)
   TrsvOrdering   *made;
   TrsvError       error;
 
-  TrsvCall(TrsvOrderBMC(o->rows, o->offsets, o->columns, o->values, TRSV_DEVICE, &made));
+  TrsvCall(TrsvOrderMulticolor(o->rows, o->offsets, o->columns, o->values, TRSV_DEVICE, &made));
   error = TrsvDeviceCopy(o->order, made->order, sizeof(int) * (size_t)made->rows, NULL);
   if (!error) error = TrsvDeviceSynchronize();
   TrsvOrderingDestroy(&made);

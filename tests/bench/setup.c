@@ -103,7 +103,7 @@ static PetscErrorCode Ksp(Mat A, int way, KSP *ksp)
   PetscCall(PetscOptionsClearValue(NULL, "-mat_sptrsvgpu_factorization"));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_sptrsvgpu_ordering"));
   if (ways[way].factorization) PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_factorization", ways[way].factorization));
-  if (ways[way].apply == BMC) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", "bmc"));
+  if (ways[way].apply == BMC) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", "multicolor"));
   PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
   PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
   PetscCall(KSPSetOperators(*ksp, A, A));
@@ -205,7 +205,7 @@ static PetscErrorCode ExpectedCreate(Mat A, Expected *e)
     PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetType(pc, a == JACOBI ? PCJACOBI : PCILU));
-    if (a == BMC) PetscCall(PCFactorSetMatOrderingType(pc, "bmc"));
+    if (a == BMC) PetscCall(PCFactorSetMatOrderingType(pc, "multicolor"));
     PetscCall(VecDuplicate(e->b, &e->x[a]));
     PetscCall(PCApply(pc, e->b, e->x[a]));
     PetscCall(PCDestroy(&pc));

@@ -13,7 +13,7 @@ from results import ROOT, put
 
 PROGRAMS = "<!-- made by tests/bench/setups.py from results/petsc.jsonl -->\n"
 SETUPS = "<!-- made by tests/bench/setups.py from results/setup.jsonl -->\n"
-APPLIES = {"jacobi": "Jacobi", "ilu, host": "PETSc on the host", "ilu, cuSPARSE": "cuSPARSE", "sptrsvgpu, by device": "ours", "sptrsvgpu, bmc": "ours, order `bmc`"}
+APPLIES = {"jacobi": "Jacobi", "ilu, host": "PETSc on the host", "ilu, cuSPARSE": "cuSPARSE", "sptrsvgpu, by device": "ours", "sptrsvgpu, bmc": "ours, order `multicolor`"}
 WAYS = {"ilu, cuSPARSE": "cuSPARSE", "ilu, host": "PETSc on the host", "sptrsvgpu, by device": "ours"}
 
 

@@ -21,7 +21,7 @@ static const struct {
 } ways[] = {
   {"jacobi",  PCJACOBI,     NULL     },
   {"natural", "sptrsvgpu",  "natural"},
-  {"bmc",     "sptrsvgpu",  "bmc"    },
+  {"bmc",     "sptrsvgpu",  "multicolor"},
   {"auto",    "sptrsvgpu",  "auto"   },
   {"ilu",     PCILU,        NULL     }, /* last, as it may take minutes */
 };

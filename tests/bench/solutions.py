@@ -15,9 +15,9 @@ from results import ROOT, mean, put
 FILE = os.path.join(ROOT, "results", "solutions.jsonl")
 BEGIN = "<!-- made by tests/bench/solutions.py from results/solutions.jsonl -->\n"
 BEFORE = "## Where things are\n"
-WAYS = {"jacobi": "Jacobi", "ilu": "PETSc's ILU", "natural": "ours, natural", "bmc": "ours, `bmc`", "auto": "ours, `auto`"}
+WAYS = {"jacobi": "Jacobi", "ilu": "PETSc's ILU", "natural": "ours, natural", "bmc": "ours, `multicolor`", "auto": "ours, `auto`"}
 TRUE = 1e-4  # the preconditioned residual says little of a bad preconditioner: more than this of b left is no solution
-BOUND = 1.15  # what auto may lose to the better of natural and bmc
+BOUND = 1.15  # what auto may lose to the better of natural and multicolor
 
 
 class System:
@@ -88,7 +88,7 @@ def table(systems):
     ilu = [s for s in systems if s.quickest == "ilu"]
     out.append("")
     if held:
-        out.append(f"`auto` against the better of natural and `bmc`: {mean(s.ms['auto'] / s.better for s in held):.3f} in the geometric mean, {max(s.ms['auto'] / s.better for s in held):.2f} at most; more than {BOUND}: " + names(loses, lambda s: f"{s.ms['auto'] / s.better:.2f}") + ". Solved by one of these and not by `auto`: " + (", ".join(s.title for s in lost) or "none") + ".\n")
+        out.append(f"`auto` against the better of natural and `multicolor`: {mean(s.ms['auto'] / s.better for s in held):.3f} in the geometric mean, {max(s.ms['auto'] / s.better for s in held):.2f} at most; more than {BOUND}: " + names(loses, lambda s: f"{s.ms['auto'] / s.better:.2f}") + ". Solved by one of these and not by `auto`: " + (", ".join(s.title for s in lost) or "none") + ".\n")
     out.append(f"Jacobi is the quickest on {len(jacobi)} of {len(systems)}: " + names(jacobi, lambda s: f"{number(s.ms['jacobi'])} ms" + (f", `auto` {number(s.ms['auto'])}" if "auto" in s.ms else "")) + ".\n")
     out.append(f"PETSc's ILU is on {len(ilu)}: " + names(ilu, lambda s: f"{number(s.ms['ilu'])} ms" + (f", `auto` {number(s.ms['auto'])}" if "auto" in s.ms else "")) + ".\n")
     out.append("<details><summary>All of them: iterations / ms, - where it is not solved</summary>\n")
@@ -96,7 +96,7 @@ def table(systems):
     out.append("|---" * (4 + len(WAYS)) + "|")
     for s in sorted(systems, key=lambda s: (":" not in s.name, s.laplacian, -s.rows)):
         auto = s.ways.get("auto", {})
-        takes = "" if "auto" not in s.ms else "`bmc`" if auto["order"].startswith("multicolour") else "natural"
+        takes = "" if "auto" not in s.ms else "`multicolor`" if auto["order"].startswith("multicol") else "natural"
         out.append(f"| {s.title} | {s.rows:,} | {'CG' if s.ksp == 'cg' else 'GMRES'} | " + " | ".join(cell(s, w) for w in WAYS) + f" | {takes} |")
     out.append("\n</details>")
     return "\n".join(out) + "\n"

@@ -68,7 +68,7 @@ files() { # NAME...: the files of these matrices, those that are there
 }
 
 if nvidia-smi -L >/dev/null 2>&1; then : >"$out"; else out=/dev/null; fi # where there is none, what it says is only printed
-say "sources  $(export LC_ALL=C; cat makefile conf/* include/* src/*/* tests/bench/* | sha256sum | cut -c1-16)" # in an order that no locale changes
+say "sources  $(export LC_ALL=C; find makefile conf include src tests/bench -type f | sort | xargs cat | sha256sum | cut -c1-16)" # in an order that no locale changes
 say "gpu      $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -1)"
 say "cuda     $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
 say "petsc    $(sed -n 's/^#define PETSC_VERSION_\(MAJOR\|MINOR\|SUBMINOR\) *\([0-9]*\).*/\2/p' "$PETSC_DIR/include/petscversion.h" | paste -sd.)"
@@ -266,7 +266,7 @@ solve() { # NAME PRECONDITIONER ITERATIONS COMMAND...
 in_orders() { # NAME ITERATIONS-IN-THE-NATURAL-ORDER-OR-"" COMMAND...
   local name=$1 expected=$2 o status
   shift 2
-  for o in natural bmc auto; do
+  for o in natural multicolor auto; do
     status=0
     program "$@" -dll_append "$LIB" -pc_type sptrsvgpu -pc_sptrsvgpu_ordering $o || status=$?
     printf '{"problem": "%s", "order": "%s", "runs": '$runs', "iterations": %s, "levels": %s, "setup_s": %s, "apply_ms": %s, "kspsolve_s": %s, "algorithms": "%s", "view": "%s"}\n' "$name" $o "${its:-null}" "${levels:-null}" "${setup_s:-null}" "$apply_ms" "${ksp_s:-null}" "$algorithms" "$order" | tee -a "$results/orders.jsonl" "$out"

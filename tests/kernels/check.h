@@ -94,7 +94,7 @@ int ExpectSolves(TrsvPlan *, const void *b, const void *reference, unsigned sche
 /* Solves of one plan in a row under different schedules; then with new values. As ExpectSolves(), against serial. */
 void CheckSolves(Shape, int rows, const TrsvAlgorithm *, int transposed, TrsvTriangle, TrsvDiagonal, TrsvPrecision, int solves);
 
-/* bmc of a pattern, of values where they are not NULL, in blocks of a size, or 0: expects all that it has to be; returns its level sets, and its grid where
+/* The multicolor ordering of a pattern, by values where they are not NULL: expects all that it has to be; returns its level sets, and its grid where
    that is not NULL. ordering_check.c */
 int CheckOrdering(int rows, const int *offsets, const int *columns, const double *values, int grid[3]);
 

@@ -134,12 +134,12 @@ void TestChunk(void)
     {.chunks = 3, .length = 2,  .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4},
     {.chunks = 5, .length = 3,  .width = 32, .cluster = 2, .ring = 2048, .stages = 5, .life = -1, .far = 8, .near = 4},
     {.chunks = 4, .length = 2,  .width = 8,  .cluster = 4, .ring = 1024, .stages = 4, .life = -1, .far = 8, .near = 4},
-    {.chunks = 3, .length = 5,  .width = 16, .cluster = 1, .ring = 1024, .stages = 4, .life = 4,  .far = 8, .near = 4},
+    {.chunks = 3, .length = 5,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .life = 4,  .far = 8, .near = 4},
     {.chunks = 4, .length = 3,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .life = 0,  .far = 8, .near = 4},
     {.chunks = 2, .length = 13, .width = 32, .cluster = 2, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4},
-    {.chunks = 2, .length = 8,  .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = 1,  .far = 8, .near = 4},
+    {.chunks = 2, .length = 13, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = 1,  .far = 8, .near = 4},
     {.chunks = 4, .length = 2,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .life = 0,  .far = 8, .near = 4},
-    {.chunks = 3, .length = 2,  .width = 16, .cluster = 1, .ring = 1024, .stages = 4, .life = 1,  .far = 8, .near = 4},
+    {.chunks = 3, .length = 2,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 4, .life = 1,  .far = 8, .near = 4},
     {.chunks = 5, .length = 3,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 6, .life = 4,  .far = 8, .near = 4},
   };
   const TrsvAlgorithm *a = TrsvAlgorithmFind("chunk");

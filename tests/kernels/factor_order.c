@@ -79,7 +79,7 @@ static void Choices(void)
   static const struct {
     const char *what, *why, *algorithm;
     Shape       shape;
-    int         rows, symmetric, bmc;
+    int         rows, symmetric, multicolor;
   } cases[] = {
     {"a grid",                                    "in the natural order 79", "thread", GRID_2D,  1600, 1, 1},
     {"a grid of unsymmetric values",              "unsymmetric",             "thread", GRID_2D,  1600, 0, 0},
@@ -96,17 +96,17 @@ static void Choices(void)
       Square               A;
       TrsvFactor          *f;
       TrsvOrderChoice      choice;
-      TrsvOrdering        *bmc;
+      TrsvOrdering        *multicolor;
       int                  row;
 
       Begin("the order of %s for %s", cases[c].what, kind ? "icc" : "ilu");
       A = MakeSquare(cases[c].shape, cases[c].rows, cases[c].symmetric, TRSV_DOUBLE, 7);
       if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, (TrsvFactorKind)kind, TRSV_DOUBLE, asked, asked, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
-        Expect(choice.bmc == cases[c].bmc && !!TrsvFactorOrder(f) == choice.bmc && strstr(choice.why, cases[c].why), "bmc %d: %s", choice.bmc, choice.why);
-        Expect(choice.natural.solves > 0 && choice.natural.setup > 0 && choice.rest > 0 && (choice.ordered.solves > 0) == choice.bmc, "predicted %g and %g, the rest %g", choice.natural.solves, choice.ordered.solves, choice.rest);
-        if (choice.bmc && ExpectError(TrsvOrderBMC(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, &bmc), TRSV_SUCCESS, "TrsvOrderBMC")) {
-          Expect(!memcmp(bmc->order, TrsvFactorOrder(f), sizeof(int) * (size_t)A.rows), "another order than TrsvOrderBMC's");
-          TrsvOrderingDestroy(&bmc);
+        Expect(choice.multicolor == cases[c].multicolor && !!TrsvFactorOrder(f) == choice.multicolor && strstr(choice.why, cases[c].why), "multicolor %d: %s", choice.multicolor, choice.why);
+        Expect(choice.natural.solves > 0 && choice.natural.setup > 0 && choice.rest > 0 && (choice.ordered.solves > 0) == choice.multicolor, "predicted %g and %g, the rest %g", choice.natural.solves, choice.ordered.solves, choice.rest);
+        if (choice.multicolor && ExpectError(TrsvOrderMulticolor(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, &multicolor), TRSV_SUCCESS, "TrsvOrderMulticolor")) {
+          Expect(!memcmp(multicolor->order, TrsvFactorOrder(f), sizeof(int) * (size_t)A.rows), "another order than TrsvOrderMulticolor's");
+          TrsvOrderingDestroy(&multicolor);
         }
         if (!kind) CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, cases[c].what);
       }
@@ -130,9 +130,9 @@ static void Choices(void)
     failed = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
-    if (failed && !error) { /* without memory for multicolour, it is the natural order */
+    if (failed && !error) { /* without memory for multicolor, it is the natural order */
       natural++;
-      Expect(!choice.bmc && !TrsvFactorOrder(f) && strstr(choice.why, "no memory"), "place %ld: bmc %d: %s", k, choice.bmc, choice.why);
+      Expect(!choice.multicolor && !TrsvFactorOrder(f) && strstr(choice.why, "no memory"), "place %ld: multicolor %d: %s", k, choice.multicolor, choice.why);
       CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, "the natural order");
     }
     TrsvFactorDestroy(&f);
@@ -148,7 +148,7 @@ static void Real(void)
 {
   static const struct {
     const char *name;
-    int         bmc;
+    int         multicolor;
   } cases[] = {
     {"delaunay_n13", 1}, /* an iteration takes next to as long in either, the first set-up twice as long in the natural order */
     {"bcspwr10",     0},
@@ -172,7 +172,7 @@ static void Real(void)
     Begin("%s", name);
     A = MakeSquareFrom(p.rows, p.offsets, p.columns);
     FillSquare(&A, 1, 1.1, 3);
-    if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) Expect(choice.bmc == cases[c].bmc, "bmc %d: %s", choice.bmc, choice.why);
+    if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) Expect(choice.multicolor == cases[c].multicolor, "multicolor %d: %s", choice.multicolor, choice.why);
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
     FreePattern(&p);
@@ -199,8 +199,8 @@ static void Upper(void)
     failed = k < 2 || SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f && (k > 1 || f), "place %ld: error %d, factor %p", k - 1, (int)error, (void *)f);
-    if (f && k < 2) Expect(!choice.bmc && (!f->upper_analysis) == (k == 1) && (!f->analysis->heights) == (k == 1), "%s: %s", TrsvAlgorithmName(asked), choice.why);
-    if (f && k > 1 && failed && !choice.bmc) kept += !f->analysis->heights;
+    if (f && k < 2) Expect(!choice.multicolor && (!f->upper_analysis) == (k == 1) && (!f->analysis->heights) == (k == 1), "%s: %s", TrsvAlgorithmName(asked), choice.why);
+    if (f && k > 1 && failed && !choice.multicolor) kept += !f->analysis->heights;
     TrsvFactorDestroy(&f);
     Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k - 1, SimtLive(), live);
   }

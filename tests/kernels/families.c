@@ -106,5 +106,5 @@ void TestFamilies(void)
     (void)snprintf(what, sizeof(what), "family:%s", known[k].name);
     Make(what, known[k].rows, known[k].nnz, known[k].levels);
   }
-  Make("bmc1:family:tree", 131071, 262141, 2);
+  Make("bmc:family:tree", 131071, 262141, 2);
 }

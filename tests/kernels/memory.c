@@ -93,9 +93,9 @@ static TrsvError TransposeOne(const TrsvMatrix *A)
 static TrsvError OrderOne(const TrsvMatrix *A)
 {
   TrsvOrdering   *ordering;
-  const TrsvError error = TrsvOrderBMC(A->rows, A->offsets, A->columns, NULL, A->memory, &ordering);
+  const TrsvError error = TrsvOrderMulticolor(A->rows, A->offsets, A->columns, NULL, A->memory, &ordering);
 
-  Expect(!error == !!ordering, "TrsvOrderBMC: error %d, ordering %p", (int)error, (void *)ordering);
+  Expect(!error == !!ordering, "TrsvOrderMulticolor: error %d, ordering %p", (int)error, (void *)ordering);
   TrsvOrderingDestroy(&ordering);
   return error;
 }
@@ -141,10 +141,10 @@ static const struct {
 } operations[] = {
   {"TrsvAnalyse",                             Analyse,         0, 0},
   {"TrsvTranspose",                           Transpose,       0, 0},
-  {"TrsvOrderBMC",                            Order,           0, 0},
+  {"TrsvOrderMulticolor",                            Order,           0, 0},
   {"TrsvAnalyse on the device",               AnalyseDevice,   0, 1},
   {"TrsvTranspose on the device",             TransposeDevice, 0, 1},
-  {"TrsvOrderBMC on the device",              OrderDevice,     0, 1},
+  {"TrsvOrderMulticolor on the device",              OrderDevice,     0, 1},
   {"TrsvPlanCreate",                          Plan,            1, 0},
   {"TrsvPairCreate",                          Pair,            1, 0},
   {"TrsvPairCreate, transposed",              PairTransposed,  1, 0},

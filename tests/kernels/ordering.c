@@ -1,5 +1,5 @@
 /*
-   The multicolour ordering, on patterns of every awkward kind and on grids, with values and without: it is what it has to be (ordering_check.c), for columns
+   The multicolor ordering, on patterns of every awkward kind and on grids, with values and without: it is what it has to be (ordering_check.c), for columns
    in any order, too.
 */
 #include <limits.h>
@@ -55,8 +55,8 @@ static void Check(const Entries *e)
   Rows(&reversed, &same, &backwards);
   CheckOrdering(e->rows, offsets, columns, NULL, NULL);
   CheckOrdering(e->rows, offsets, columns, values, NULL);
-  if (!TrsvOrderBMC(e->rows, offsets, columns, NULL, TRSV_HOST, &one) && !one->grid[0] &&
-      ExpectError(TrsvOrderBMC(e->rows, offsets, backwards, NULL, TRSV_HOST, &other), TRSV_SUCCESS, "reversed rows"))
+  if (!TrsvOrderMulticolor(e->rows, offsets, columns, NULL, TRSV_HOST, &one) && !one->grid[0] &&
+      ExpectError(TrsvOrderMulticolor(e->rows, offsets, backwards, NULL, TRSV_HOST, &other), TRSV_SUCCESS, "reversed rows"))
     Expect(!memcmp(one->order, other->order, sizeof(int) * (size_t)e->rows), "the order of columns decides");
   TrsvOrderingDestroy(&one);
   TrsvOrderingDestroy(&other);
@@ -75,7 +75,7 @@ static void Shapes(void)
   static const char *const names[] = {"no entries", "diagonal", "random", "random, symmetric", "upper triangle", "one dense row", "one dense column", "star", "two pieces", "empty rows", "full", "ring", "duplicates", "band", "full but for the diagonal", "pairs of rows alike, but for some"};
 
   for (size_t shape = 0; shape < sizeof(names) / sizeof(names[0]); shape++) {
-    Begin("bmc: %s", names[shape]);
+    Begin("multicolor: %s", names[shape]);
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
       const int n = sizes[s];
       Entries   e = {.rows = n};
@@ -150,28 +150,28 @@ static void Grid(const int side[3], int full, Kind kind, int **offsets, int **co
   free(name);
 }
 
-/* Rows of one colour that touch are of the same so many in turn along x. */
+/* Rows of one color that touch are of the same so many in turn along x. */
 static void Runs(const int side[3], int run, const int *offsets, const int *columns, const double *values)
 {
   const int     rows = side[0] * side[1] * side[2];
-  int          *colour = malloc(sizeof(int) * (size_t)rows), joined = 0;
+  int          *color = malloc(sizeof(int) * (size_t)rows), joined = 0;
   TrsvOrdering *o;
 
-  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS, "TrsvOrderBMC")) {
-    for (int c = 0; c < o->colours; c++)
-      for (int p = o->colour[c]; p < o->colour[c + 1]; p++) colour[o->order[p]] = c;
+  if (ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS, "TrsvOrderMulticolor")) {
+    for (int c = 0; c < o->colors; c++)
+      for (int p = o->color[c]; p < o->color[c + 1]; p++) color[o->order[p]] = c;
     for (int i = 0; i < rows; i++)
       for (int k = offsets[i]; k < offsets[i + 1]; k++) {
         const int j = columns[k];
 
-        if (j == i || colour[j] != colour[i]) continue;
+        if (j == i || color[j] != color[i]) continue;
         joined++;
-        if (!Expect(j / side[0] == i / side[0] && j % side[0] / run == i % side[0] / run, "rows %d and %d have one colour", i, j)) i = rows - 1;
+        if (!Expect(j / side[0] == i / side[0] && j % side[0] / run == i % side[0] / run, "rows %d and %d have one color", i, j)) i = rows - 1;
       }
-    Expect((joined > 0) == (run > 1), "%d entries between rows of one colour", joined);
+    Expect((joined > 0) == (run > 1), "%d entries between rows of one color", joined);
     TrsvOrderingDestroy(&o);
   }
-  free(colour);
+  free(color);
 }
 
 static void Grids(void)
@@ -207,7 +207,7 @@ static void Grids(void)
   for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++) {
     int *offsets, *columns, found[3] = {-1, -1, -1}, levels;
 
-    Begin("bmc: grid %d x %d x %d%s%s", grids[g].side[0], grids[g].side[1], grids[g].side[2], (const char *[]){"", ", full", ", wide"}[grids[g].full], (const char *[]){"", ", boundary", ", periodic", ", shortcut", ", shuffled"}[grids[g].kind]);
+    Begin("multicolor: grid %d x %d x %d%s%s", grids[g].side[0], grids[g].side[1], grids[g].side[2], (const char *[]){"", ", full", ", wide"}[grids[g].full], (const char *[]){"", ", boundary", ", periodic", ", shortcut", ", shuffled"}[grids[g].kind]);
     Grid(grids[g].side, grids[g].full, grids[g].kind, &offsets, &columns);
     levels = CheckOrdering(grids[g].side[0] * grids[g].side[1] * grids[g].side[2], offsets, columns, NULL, found);
     if (grids[g].levels) {
@@ -224,7 +224,7 @@ static void Grids(void)
   }
 }
 
-/* Colours rise for longer along the side whose entries are far larger, and there are no runs along that. */
+/* Colors rise for longer along the side whose entries are far larger, and there are no runs along that. */
 static void Anisotropic(void)
 {
   static const struct {
@@ -248,7 +248,7 @@ static void Anisotropic(void)
     int       *offsets, *columns, found[3], levels;
     double    *values;
 
-    Begin("bmc: grid %d x %d, entries of %g along x, %g along y", side[0], side[1], sizes[s].x, sizes[s].y);
+    Begin("multicolor: grid %d x %d, entries of %g along x, %g along y", side[0], side[1], sizes[s].x, sizes[s].y);
     Grid(side, 0, WHOLE, &offsets, &columns);
     values = malloc(sizeof(double) * (size_t)offsets[rows]);
     for (int i = 0; i < rows; i++)
@@ -270,7 +270,7 @@ static void Hubs(void)
   Entries   e = {.rows = n};
   int      *offsets, *columns;
 
-  Begin("bmc: dense rows");
+  Begin("multicolor: dense rows");
   for (int h = 0; h < hubs; h++)
     for (int i = hubs; i < n; i++) Put(&e, h, i);
   Rows(&e, &offsets, &columns);
@@ -287,17 +287,17 @@ static void Errors(void)
   const int     offsets[] = {0, 1, 2}, falling[] = {0, 2, 1}, good[] = {1, 0}, above[] = {1, 2}, below[] = {-1, 0};
   TrsvOrdering *o;
 
-  Begin("bmc: errors");
-  ExpectError(TrsvOrderBMC(-1, offsets, good, NULL, TRSV_HOST, &o), TRSV_ERR_ARGUMENT, "rows below zero");
-  ExpectError(TrsvOrderBMC(2, offsets, above, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "a column past the last");
-  ExpectError(TrsvOrderBMC(2, offsets, below, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "a column below zero");
-  ExpectError(TrsvOrderBMC(2, falling, good, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "falling offsets");
+  Begin("multicolor: errors");
+  ExpectError(TrsvOrderMulticolor(-1, offsets, good, NULL, TRSV_HOST, &o), TRSV_ERR_ARGUMENT, "rows below zero");
+  ExpectError(TrsvOrderMulticolor(2, offsets, above, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "a column past the last");
+  ExpectError(TrsvOrderMulticolor(2, offsets, below, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "a column below zero");
+  ExpectError(TrsvOrderMulticolor(2, falling, good, NULL, TRSV_HOST, &o), TRSV_ERR_STRUCTURE, "falling offsets");
   for (int e = 0; e < 3; e++) {
     int *device, *d;
 
     ExpectError(TrsvScratchUpload(e < 2 ? offsets : falling, sizeof(offsets), &device, NULL), TRSV_SUCCESS, "offsets");
     ExpectError(TrsvScratchUpload((const int *[]){above, below, good}[e], sizeof(good), &d, NULL), TRSV_SUCCESS, "columns");
-    ExpectError(TrsvOrderBMC(2, device, d, NULL, TRSV_DEVICE, &o), TRSV_ERR_STRUCTURE, (const char *[]){"a column past the last, on the device", "below zero, there", "falling offsets, there"}[e]);
+    ExpectError(TrsvOrderMulticolor(2, device, d, NULL, TRSV_DEVICE, &o), TRSV_ERR_STRUCTURE, (const char *[]){"a column past the last, on the device", "below zero, there", "falling offsets, there"}[e]);
     TrsvDeviceFree(device);
     TrsvDeviceFree(d);
   }
@@ -312,7 +312,7 @@ static void RandomFaults(void)
   Random rng = 5;
   int    refused = 0, made = 0;
 
-  Begin("bmc: random faults");
+  Begin("multicolor: random faults");
   for (int n = 0; n < (Reduced() ? 200 : 1000); n++) {
     const int     rows = 1 + RandomBelow(&rng, ROWS), values[] = {-1, INT_MIN, INT_MAX, rows, RandomBelow(&rng, ROWS), RandomBelow(&rng, ROWS * ROWS)};
     int           offsets[ROWS + 1] = {0}, columns[ROWS * ROWS + 1], stored = 0, order[ROWS], *o = NULL, *c = NULL;
@@ -332,8 +332,8 @@ static void RandomFaults(void)
     }
     ExpectError(TrsvScratchUpload(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets");
     ExpectError(TrsvScratchUpload(columns, sizeof(int) * (size_t)stored, &c, NULL), TRSV_SUCCESS, "columns");
-    error = TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, &host);
-    there = TrsvOrderBMC(rows, o, c, NULL, TRSV_DEVICE, &device);
+    error = TrsvOrderMulticolor(rows, offsets, columns, NULL, TRSV_HOST, &host);
+    there = TrsvOrderMulticolor(rows, o, c, NULL, TRSV_DEVICE, &device);
     *(error ? &refused : &made) += 1;
     Expect(!error || error == TRSV_ERR_STRUCTURE, "pattern %d: error %d", n, (int)error);
     Expect(there == error, "pattern %d: error %d on the device, %d on the host: %s", n, (int)there, (int)error, TrsvErrorMessage());
@@ -362,7 +362,7 @@ static void Schedules(void)
     int    *offsets, *columns;
     double *values;
 
-    Begin("bmc: schedule %u", k);
+    Begin("multicolor: schedule %u", k);
     for (int i = 0; i < n; i++) {
       Put(&e, i, i);
       if (i && i % 50) Put(&e, i, i - 1);
@@ -392,19 +392,19 @@ static void GivesUp(void)
   };
   int offsets[2 * HALF + 1], columns[HALF], *o, *c;
 
-  Begin("bmc: a word is lost");
+  Begin("multicolor: a word is lost");
   for (int i = 0; i <= 2 * HALF; i++) offsets[i] = i < HALF ? 0 : i - HALF;
   for (int i = 0; i < HALF; i++) columns[i] = i;
   ExpectError(TrsvScratchUpload(offsets, sizeof(offsets), &o, NULL), TRSV_SUCCESS, "offsets");
   ExpectError(TrsvScratchUpload(columns, sizeof(columns), &c, NULL), TRSV_SUCCESS, "columns");
   SimtSettings.resident = 1; /* the first block ends before the second starts */
   SimtSettings.bounded  = 1;
-  SimtSettings.loser    = "bmc_words";
+  SimtSettings.loser    = "multicolor_words";
   for (long k = 1; k <= HALF; k += Reduced() ? 100 : 11) {
     TrsvOrdering *ordering;
 
     SimtSettings.lose = k;
-    ExpectError(TrsvOrderBMC(2 * HALF, o, c, NULL, TRSV_DEVICE, &ordering), TRSV_ERR_TIMEOUT, "TrsvOrderBMC");
+    ExpectError(TrsvOrderMulticolor(2 * HALF, o, c, NULL, TRSV_DEVICE, &ordering), TRSV_ERR_TIMEOUT, "TrsvOrderMulticolor");
     Expect(!ordering, "an ordering in spite of the error");
     TrsvOrderingDestroy(&ordering);
   }

@@ -1,5 +1,5 @@
 /*
-   What a multicolour ordering has to be: a permutation, rows of one colour that touch in small blocks only, the same result every time and in
+   What a multicolor ordering has to be: a permutation, rows of one color that touch in small blocks only, the same result every time and in
    either memory; and few level sets.
 */
 #include "check.h"
@@ -23,19 +23,19 @@ static int Levels(int rows, const int *offsets, const int *columns, const int *o
 /* The same on the device, given values or not. */
 static void CheckDevice(int rows, const int *offsets, const int *columns, const double *values, const TrsvOrdering *host)
 {
-  int          *o = NULL, *c = NULL, *order = malloc(sizeof(int) * ((size_t)rows + 1)), *colour = malloc(sizeof(int) * ((size_t)host->colours + 1));
+  int          *o = NULL, *c = NULL, *order = malloc(sizeof(int) * ((size_t)rows + 1)), *color = malloc(sizeof(int) * ((size_t)host->colors + 1));
   double       *v = NULL;
   TrsvOrdering *device = NULL;
 
   if (!ExpectError(TrsvScratchUpload(offsets, sizeof(int) * ((size_t)rows + 1), &o, NULL), TRSV_SUCCESS, "offsets")) goto done;
   if (!ExpectError(TrsvScratchUpload(columns, sizeof(int) * (size_t)offsets[rows], &c, NULL), TRSV_SUCCESS, "columns")) goto done;
   if (values && !ExpectError(TrsvScratchUpload(values, sizeof(double) * (size_t)offsets[rows], &v, NULL), TRSV_SUCCESS, "values")) goto done;
-  if (!ExpectError(TrsvOrderBMC(rows, o, c, v, TRSV_DEVICE, &device), TRSV_SUCCESS, "TrsvOrderBMC on the device")) goto done;
-  if (!Expect(device->rows == rows && device->colours == host->colours && device->memory == TRSV_DEVICE, "on the device %d colours, not %d", device->colours, host->colours)) goto done;
+  if (!ExpectError(TrsvOrderMulticolor(rows, o, c, v, TRSV_DEVICE, &device), TRSV_SUCCESS, "TrsvOrderMulticolor on the device")) goto done;
+  if (!Expect(device->rows == rows && device->colors == host->colors && device->memory == TRSV_DEVICE, "on the device %d colors, not %d", device->colors, host->colors)) goto done;
   ExpectError(TrsvDeviceDownload(order, device->order, sizeof(int) * (size_t)rows, NULL), TRSV_SUCCESS, "order");
-  ExpectError(TrsvDeviceDownload(colour, device->colour, sizeof(int) * ((size_t)host->colours + 1), NULL), TRSV_SUCCESS, "colour");
+  ExpectError(TrsvDeviceDownload(color, device->color, sizeof(int) * ((size_t)host->colors + 1), NULL), TRSV_SUCCESS, "color");
   Expect(!memcmp(order, host->order, sizeof(int) * (size_t)rows), "another order on the device");
-  Expect(!memcmp(colour, host->colour, sizeof(int) * ((size_t)host->colours + 1)), "other colours on the device");
+  Expect(!memcmp(color, host->color, sizeof(int) * ((size_t)host->colors + 1)), "other colors on the device");
   Expect(!memcmp(device->grid, host->grid, sizeof(host->grid)), "another grid on the device");
 done:
   TrsvOrderingDestroy(&device);
@@ -43,7 +43,7 @@ done:
   TrsvDeviceFree(c);
   TrsvDeviceFree(v);
   free(order);
-  free(colour);
+  free(color);
 }
 
 /* The one that stands for the rows that row i is joined with. */
@@ -53,32 +53,32 @@ static int Root(int *with, int i)
   return i;
 }
 
-/* A permutation, by colours; how many rows of one colour are joined by entries, at most. */
-static int CheckColours(const TrsvOrdering *o, const int *offsets, const int *columns, int *place, int *with)
+/* A permutation, by colors; how many rows of one color are joined by entries, at most. */
+static int CheckColors(const TrsvOrdering *o, const int *offsets, const int *columns, int *place, int *with)
 {
   const int rows = o->rows;
-  int      *colour = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int)), most = 0;
+  int      *color = malloc(sizeof(int) * ((size_t)rows + 1)), *size = calloc((size_t)rows + 1, sizeof(int)), most = 0;
 
-  Expect(o->colour[0] == 0 && o->colour[o->colours] == rows, "%d colours of %d to %d", o->colours, o->colour[0], o->colour[o->colours]);
+  Expect(o->color[0] == 0 && o->color[o->colors] == rows, "%d colors of %d to %d", o->colors, o->color[0], o->color[o->colors]);
   for (int i = 0; i < rows; i++) place[i] = -1, with[i] = i;
-  for (int c = 0; c < o->colours; c++) {
-    Expect(o->colour[c + 1] > o->colour[c], "colour %d has no rows", c);
-    for (int p = o->colour[c]; p < o->colour[c + 1]; p++) {
+  for (int c = 0; c < o->colors; c++) {
+    Expect(o->color[c + 1] > o->color[c], "color %d has no rows", c);
+    for (int p = o->color[c]; p < o->color[c + 1]; p++) {
       const int i = o->order[p];
 
       if (!Expect(i >= 0 && i < rows && place[i] < 0, "row %d in place %d", i, p)) goto done;
-      Expect(p == o->colour[c] || i > o->order[p - 1], "colour %d does not rise", c);
+      Expect(p == o->color[c] || i > o->order[p - 1], "color %d does not rise", c);
       place[i]  = p;
-      colour[i] = c;
+      color[i] = c;
     }
   }
   for (int i = 0; i < rows; i++)
     for (int k = offsets[i]; k < offsets[i + 1]; k++)
-      if (colour[i] == colour[columns[k]]) with[Root(with, i)] = Root(with, columns[k]);
+      if (color[i] == color[columns[k]]) with[Root(with, i)] = Root(with, columns[k]);
   for (int i = 0; i < rows; i++)
     if (++size[Root(with, i)] > most) most = size[Root(with, i)];
 done:
-  free(colour);
+  free(color);
   free(size);
   return most;
 }
@@ -88,15 +88,15 @@ int CheckOrdering(int rows, const int *offsets, const int *columns, const double
   int          *place = malloc(sizeof(int) * ((size_t)rows + 1)), *with = malloc(sizeof(int) * ((size_t)rows + 1)), levels = 0, most;
   TrsvOrdering *o, *again;
 
-  if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS, "TrsvOrderBMC")) goto done;
-  most = CheckColours(o, offsets, columns, place, with);
+  if (!ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &o), TRSV_SUCCESS, "TrsvOrderMulticolor")) goto done;
+  most = CheckColors(o, offsets, columns, place, with);
   if (!Expect(o->rows == rows && (!rows || most > 0), "%d rows", o->rows)) goto destroy;
-  Expect(most <= 5, "%d rows of one colour are joined", most); /* rows with the same columns stay together */
+  Expect(most <= 5, "%d rows of one color are joined", most); /* rows with the same columns stay together */
   levels = Levels(rows, offsets, columns, o->order, place);
-  Expect(levels <= o->colours * most, "%d level sets of %d colours and blocks of %d", levels, o->colours, most);
+  Expect(levels <= o->colors * most, "%d level sets of %d colors and blocks of %d", levels, o->colors, most);
   if (grid) memcpy(grid, o->grid, sizeof(o->grid));
-  if (ExpectError(TrsvOrderBMC(rows, offsets, columns, values, TRSV_HOST, &again), TRSV_SUCCESS, "TrsvOrderBMC again")) {
-    Expect(again->colours == o->colours && !memcmp(again->order, o->order, sizeof(int) * (size_t)rows), "another order the second time");
+  if (ExpectError(TrsvOrderMulticolor(rows, offsets, columns, values, TRSV_HOST, &again), TRSV_SUCCESS, "TrsvOrderMulticolor again")) {
+    Expect(again->colors == o->colors && !memcmp(again->order, o->order, sizeof(int) * (size_t)rows), "another order the second time");
     TrsvOrderingDestroy(&again);
   }
   CheckDevice(rows, offsets, columns, values, o);

@@ -1,5 +1,5 @@
 /*
-   sell on what it is for: grids in the order of colours, with and without blocks. Where there are blocks, slices have fewer level sets than
+   sell on what it is for: grids in the order of colors, with and without blocks. Where there are blocks, slices have fewer level sets than
    their rows. In blocks that are one row high, rows follow each other in chains. Columns take 16 bits there; where a slice's entries are too far
    from each other they do not.
 */
@@ -13,15 +13,15 @@ static void Order(const int side[3], int high, const int *offsets, const int *co
   int           p = 0;
 
   if (!high) {
-    if (!ExpectError(TrsvOrderBMC(rows, offsets, columns, NULL, TRSV_HOST, &ordering), TRSV_SUCCESS, "TrsvOrderBMC")) exit(2);
+    if (!ExpectError(TrsvOrderMulticolor(rows, offsets, columns, NULL, TRSV_HOST, &ordering), TRSV_SUCCESS, "TrsvOrderMulticolor")) exit(2);
     memcpy(order, ordering->order, sizeof(int) * (size_t)rows);
     TrsvOrderingDestroy(&ordering);
     return;
   }
-  for (int colour = 0; colour < 2; colour++)
+  for (int color = 0; color < 2; color++)
     for (int z = 0; z < side[2]; z++)
       for (int y = 0; y < side[1]; y += high)
-        for (int x = (y / high + z + colour) % 2 * 4; x < side[0]; x += 8)
+        for (int x = (y / high + z + color) % 2 * 4; x < side[0]; x += 8)
           for (int v = y; v < side[1] && v < y + high; v++)
             for (int u = x; u < side[0] && u < x + 4; u++) order[p++] = (z * side[1] + v) * side[0] + u;
 }
@@ -67,7 +67,7 @@ static void Grid(const int side[3], int high, int **offsets, int **columns)
 }
 
 enum {
-  ROWS,   /* in the order of colours, row by row */
+  ROWS,   /* in the order of colors, row by row */
   BLOCKS, /* of rows */
   FAR     /* columns too far apart for 16 bits */
 };
@@ -143,7 +143,7 @@ void TestSell(void)
     const int side[3] = {grids[g].side[0], Reduced() ? (grids[g].side[1] + 1) / 2 : grids[g].side[1], grids[g].side[2]};
     int      *offsets, *columns;
 
-    Begin("sell, a grid of %d x %d x %d in the order of colours, blocks of %d", side[0], side[1], side[2], 4 * grids[g].high);
+    Begin("sell, a grid of %d x %d x %d in the order of colors, blocks of %d", side[0], side[1], side[2], 4 * grids[g].high);
     Grid(side, grids[g].high, &offsets, &columns);
     for (int variant = 0; variant < 4; variant++) {
       Triangle T = MakeFrom(side[0] * side[1] * side[2], offsets, columns, variant & 1 ? TRSV_UPPER : TRSV_LOWER, variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE);

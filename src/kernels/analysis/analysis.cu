@@ -167,14 +167,7 @@ static __global__ void analysis_turn(int rows, int entries, const unsigned *sort
 
   if (k < entries) columns[k] = row[source[k]];
   if (k > rows) return;
-  int low = 0, high = entries;
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-
-    if (sorted[middle] < (unsigned)k) low = middle + 1;
-    else high = middle;
-  }
-  offsets[k] = low;
+  offsets[k] = trsv_first(0, entries, [&](int e) { return sorted[e] >= (unsigned)k; });
 }
 
 /* Says what is wrong with a row, as the host's analysis does. */

@@ -1,6 +1,6 @@
 /*
    dataflow.cuh: one launch that finds a word for each of many rows, which follows from the words of rows before it: level sets (levels.cu),
-   colours (bmc_waves.cu).
+   colors (multicolor_waves.cu).
 
    Source: the writing-first solve of CapelliniSpTRSV (ICPP 2020), Section 4.3, with words in place of components. What is added: neighbours
    hand over inside the multiprocessor, and a warp helps with its long rows.

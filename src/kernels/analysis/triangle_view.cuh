@@ -10,13 +10,6 @@
 #include "analysis/analysis.h"
 #include "device/sync.cuh"
 
-/* Over the lanes of a warp, for each of them. */
-template <class T> static __device__ __forceinline__ T warp_sum(T v)
-{
-  for (int half = 16; half; half /= 2) v += __shfl_xor_sync(~0u, v, half);
-  return v;
-}
-
 struct TriangleView {
   int        rows;
   bool       lower, stored;
@@ -60,15 +53,7 @@ TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *, int size, int searches, unsi
 /* The last m in [0, n) with starts[m] <= k, for rising starts and starts[0] <= k: which of n segments holds k. */
 static __device__ __forceinline__ int segment(const int *starts, int n, int k)
 {
-  int low = 0, high = n;
-
-  while (high - low > 1) {
-    const int middle = low + (high - low) / 2;
-
-    if (starts[middle] <= k) low = middle;
-    else high = middle;
-  }
-  return low;
+  return trsv_first(1, n, [&](int m) { return starts[m] > k; }) - 1;
 }
 
 /* Calls each(entry) for all from begin on and before end, which is none below 0: a block's so many threads take them in turn. Counted without sign, as

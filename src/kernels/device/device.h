@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Device memory, copies and launches: memory.cu and device.cu; over malloc and memcpy in the SIMT executor; device_none.c in builds without CUDA.
+/* Device memory, copies and launches: memory.cu and device.cu; over malloc and memcpy in the SIMT executor; without_cuda.c in builds without CUDA.
    pointer is the address of a pointer. */
 TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
 void      TrsvDeviceFree(void *);

@@ -12,6 +12,25 @@
 /* The number of a thread in its launch. */
 static __device__ __forceinline__ int trsv_index() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
 
+/* The first of [begin, end) for which holds(it) is true, as it is for all behind that one; end where there is none. */
+template <class Holds> static __device__ __forceinline__ int trsv_first(int begin, int end, Holds holds)
+{
+  while (begin < end) {
+    const int middle = begin + (end - begin) / 2;
+
+    if (holds(middle)) end = middle;
+    else begin = middle + 1;
+  }
+  return begin;
+}
+
+/* Over the lanes of a warp, for each of them. */
+template <class T> static __device__ __forceinline__ T warp_sum(T v)
+{
+  for (int half = 16; half; half /= 2) v += __shfl_xor_sync(~0u, v, half);
+  return v;
+}
+
 /* Of a launch: how many blocks of so many threads, or of so many rows, n of them take. */
 static inline unsigned TrsvBlocks(long n, int size) { return (unsigned)((n + size - 1) / size); }
 

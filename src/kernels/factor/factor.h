@@ -132,7 +132,7 @@ TrsvError TrsvFactorAnalyseUpper(TrsvFactor *);
 
 TrsvError TrsvFactorRoom(TrsvFactor *, TrsvPlan *lower, void *vector); /* for values, once; as TrsvFactorMake has them */
 
-/* factor_split.cu, in the default stream; device_none.c in builds without CUDA */
+/* factor_split.cu, in the default stream; without_cuda.c in builds without CUDA */
 TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int *row); /* patterns of L and U */
 TrsvError TrsvFactorMirror(TrsvFactor *);                                                                    /* U's columns from L's, where they are NULL */
 TrsvError TrsvFactorSlots(TrsvFactor *, const int *order);                                                   /* who makes which row */

@@ -172,7 +172,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
     }
   }
   __syncwarp();
-  for (int other = 16; other; other /= 2) diagonal += __shfl_xor_sync(0xffffffffu, diagonal, other);
+  diagonal = warp_sum(diagonal);
   if (lane == r.diagonal % 32) work[r.diagonal] += diagonal;
   __syncwarp();
   if (!relative && lane == 0) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, work[r.diagonal], sum);
@@ -192,7 +192,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
   }
   if (!relative) return;
 #pragma unroll
-  for (int other = 16; other; other /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, other);
+  sum = warp_sum(sum);
   if (lane == 0) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, work[r.diagonal], sum);
 }
 

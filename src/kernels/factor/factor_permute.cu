@@ -80,16 +80,10 @@ static __global__ void permute_by_column(int entries, const int *position, const
 static __global__ void permute_by_row(int entries, int n, const int *position, const int *offsets, const int *entry, unsigned *keys)
 {
   const int k = trsv_index();
-  int       low = 0, high = n - 1;
 
   if (k >= entries) return;
-  while (low < high) { /* the row that holds the entry */
-    const int middle = low + (high - low) / 2;
-
-    if (offsets[middle + 1] > entry[k]) high = middle;
-    else low = middle + 1;
-  }
-  keys[k] = (unsigned)position[low];
+  const int row = trsv_first(0, n - 1, [&](int i) { return offsets[i + 1] > entry[k]; }); /* that holds the entry */
+  keys[k] = (unsigned)position[row];
 }
 
 static __global__ void permute_columns(int entries, const int *position, const int *columns, const int *source, int *to_columns)

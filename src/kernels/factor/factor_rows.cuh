@@ -96,7 +96,7 @@ template <class S, class T> static __device__ __forceinline__ S factor_magnitude
     S         part = 0;
 
     for (int k = from + lane; k < to; k += 32) part += fabs((S)a[k]);
-    for (int half = 16; half; half /= 2) part += __shfl_xor_sync(0xffffffffu, part, half);
+    part = warp_sum(part);
     if (lane == l) sum += part;
   }
   return sum;

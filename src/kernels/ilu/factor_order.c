@@ -1,7 +1,7 @@
 /*
-   The order in which a matrix on the device is factored, where it is left to us: the natural one, or multicolour.
+   The order in which a matrix on the device is factored, where it is left to us: the natural one, or multicolor.
 
-   Multicolour shortens an apply and mostly the first set-up, as there is no schedule to make, and costs iterations. It is taken where what is left of the
+   Multicolor shortens an apply and mostly the first set-up, as there is no schedule to make, and costs iterations. It is taken where what is left of the
    set-up and a hundred iterations, each L and U and the rest (the multiplication by A and the vectors), are predicted to take so much less time that some more
    iterations are paid for. Never where the values are far from symmetric: a flow, or an elimination order, is written into such a matrix, and ILU(0) in
    another order loses it. Nor where L of the natural order is as full as it can get, as in a band.
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "ilu/ilu.h"
-#include "ordering/bmc.h"
+#include "ordering/multicolor.h"
 
 /* Over the symmetric matrices of results/orderings.jsonl iterations grow by 1.07 in the geometric mean, 1.35 at most; over 15 grids of 5 and 7 points by 1.01 and
    1.09, but over 9 of 9 and 27 points by 1.13 and 1.22. Those of values further from symmetric than this are the ones that lose convergence, or take several
@@ -20,14 +20,14 @@ static const double growth = 1.2, growth_star = 1.05, unsymmetric = 0.1;
    times there 75 to 150 cost least (docs/performance.md). */
 static const double iterations = 100;
 
-/* Level sets that multicolour has at most in most matrices, or in most grids: what is assumed before it is made */
+/* Level sets that multicolor has at most in most matrices, or in most grids: what is assumed before it is made */
 enum {
   LEVELS      = 32,
   LEVELS_GRID = 10
 };
 
 /* Seconds that the plan of one triangle adds to a first set-up: launches, and a pass over level sets and entries or, for a schedule, one that follows the
-   chains of rows. From results/analysis.jsonl and results/bmc.jsonl, within a factor of 1.5 (root mean square) over the triangles that each is chosen for, where
+   chains of rows. From results/analysis.jsonl and results/multicolor.jsonl, within a factor of 1.5 (root mean square) over the triangles that each is chosen for, where
    grids take half as long; less a quarter, as both triangles are looked at together, or else level sets of L are known. */
 static double Plan(const TrsvAlgorithm *a, const TrsvStatistics *s, const TrsvCosts *c)
 {
@@ -68,7 +68,7 @@ static double Rest(const TrsvFactor *f)
 /* From a pattern to a solution, of so many times as many iterations */
 static double Solution(const TrsvOrderCost *c, double rest, double times) { return c->setup + iterations * times * (c->solves + rest); }
 
-/* Seconds in which the multicolour ordering is made, on the host where that is sooner: on the device the rows of a chain wait for each other, the longer the
+/* Seconds in which the multicolor ordering is made, on the host where that is sooner: on the device the rows of a chain wait for each other, the longer the
    more entries they have; but those of a grid do not. Constants are from 35 matrices on an H200. */
 static double OrderSeconds(const TrsvFactor *f, int *on_host)
 {
@@ -80,7 +80,7 @@ static double OrderSeconds(const TrsvFactor *f, int *on_host)
   return *on_host ? host : device;
 }
 
-/* What it takes to look at multicolour: the ordering, and a pattern in it */
+/* What it takes to look at multicolor: the ordering, and a pattern in it */
 static double Look(const TrsvFactor *f)
 {
   const double launches = 0.4e-3, entry = 0.2e-9;
@@ -89,16 +89,16 @@ static double Look(const TrsvFactor *f)
   return OrderSeconds(f, &on_host) + launches + entry * ((double)f->lower + f->upper);
 }
 
-static TrsvError Order(const TrsvFactor *f, const int *offsets, const int *columns, const double *values, TrsvOrdering **bmc)
+static TrsvError Order(const TrsvFactor *f, const int *offsets, const int *columns, const double *values, TrsvOrdering **multicolor)
 {
   int on_host;
 
   (void)OrderSeconds(f, &on_host);
-  if (on_host) return TrsvOrderByHost(f->rows, offsets, columns, values, bmc);
-  return TrsvOrderBMC(f->rows, offsets, columns, values, TRSV_DEVICE, bmc);
+  if (on_host) return TrsvOrderByHost(f->rows, offsets, columns, values, multicolor);
+  return TrsvOrderMulticolor(f->rows, offsets, columns, values, TRSV_DEVICE, multicolor);
 }
 
-/* The factor's cost in multicolour, before that is made */
+/* The factor's cost in multicolor, before that is made */
 static TrsvOrderCost Guess(const TrsvFactor *natural, const TrsvAlgorithm *const asked[2])
 {
   const int       levels = TrsvRegular(&natural->statistics) ? LEVELS_GRID : LEVELS;
@@ -107,7 +107,7 @@ static TrsvOrderCost Guess(const TrsvFactor *natural, const TrsvAlgorithm *const
 
   if (s->levels > levels) s->levels = levels;
   s->level_mean    = (double)s->rows / s->levels;
-  s->level_max     = (int)ceil(s->level_mean); /* colours are balanced, and each stands together */
+  s->level_max     = (int)ceil(s->level_mean); /* colors are balanced, and each stands together */
   s->level_span          = 0.8 * s->level_mean;
   s->chain_fraction       = 0; /* these are level sets of whole chains */
   s->row_bandwidth = 0; /* nor are they in a grid's own order */
@@ -122,9 +122,9 @@ static int Complete(const TrsvStatistics *s) { return s->row_bandwidth * s->rows
 
 static void Tell(TrsvOrderChoice *choice, int natural, int ordered)
 {
-  const TrsvOrderCost *first = choice->bmc ? &choice->ordered : &choice->natural, *second = choice->bmc ? &choice->natural : &choice->ordered;
+  const TrsvOrderCost *first = choice->multicolor ? &choice->ordered : &choice->natural, *second = choice->multicolor ? &choice->natural : &choice->ordered;
 
-  (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms and %.3g to set up; %s %d, %.3g and %.3g", choice->bmc ? ordered : natural, 1e3 * first->solves, 1e3 * first->setup, choice->bmc ? "in the natural order" : "multicolour", choice->bmc ? natural : ordered, 1e3 * second->solves, 1e3 * second->setup);
+  (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms and %.3g to set up; %s %d, %.3g and %.3g", choice->multicolor ? ordered : natural, 1e3 * first->solves, 1e3 * first->setup, choice->multicolor ? "in the natural order" : "multicolor", choice->multicolor ? natural : ordered, 1e3 * second->solves, 1e3 * second->setup);
 }
 
 TrsvError TrsvOrderAgainst(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, char why[], size_t size)
@@ -141,14 +141,14 @@ static TrsvError Decide(int rows, const int *offsets, const int *columns, const 
 {
   const TrsvAlgorithm *const asked[2] = {lower, upper};
   TrsvFactor                *natural, *ordered;
-  TrsvOrdering              *bmc;
+  TrsvOrdering              *multicolor;
   TrsvOrderCost              guess;
   TrsvError                  error;
   double                     seconds, times;
   int                        none;
 
   *factor = NULL;
-  *choice = (TrsvOrderChoice){.bmc = 0};
+  *choice = (TrsvOrderChoice){.multicolor = 0};
   TrsvCall(TrsvFactorCreateLower(rows, offsets, columns, NULL, TRSV_DEVICE, kind, precision, &natural, row));
   *factor         = natural;
   choice->natural = Cost(natural, asked);
@@ -170,10 +170,10 @@ static TrsvError Decide(int rows, const int *offsets, const int *columns, const 
   }
   error = TrsvOrderAgainst(rows, offsets, columns, precision, values, choice->why, sizeof(choice->why));
   if (!error && choice->why[0]) return TRSV_SUCCESS;
-  if (!error) error = Order(natural, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, &bmc);
+  if (!error) error = Order(natural, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, &multicolor);
   if (!error) {
-    error = TrsvFactorCreate(rows, offsets, columns, bmc->order, TRSV_DEVICE, kind, precision, &ordered, &none);
-    TrsvOrderingDestroy(&bmc);
+    error = TrsvFactorCreate(rows, offsets, columns, multicolor->order, TRSV_DEVICE, kind, precision, &ordered, &none);
+    TrsvOrderingDestroy(&multicolor);
   }
   if (error == TRSV_ERR_MEMORY) {
     (void)snprintf(choice->why, sizeof(choice->why), "there is no memory for two factors, to compare");
@@ -184,10 +184,10 @@ static TrsvError Decide(int rows, const int *offsets, const int *columns, const 
     return error;
   }
   choice->ordered = Cost(ordered, asked);
-  choice->bmc     = Solution(&choice->ordered, choice->rest, times) < seconds;
+  choice->multicolor     = Solution(&choice->ordered, choice->rest, times) < seconds;
   Tell(choice, natural->statistics.levels, ordered->statistics.levels);
-  TrsvFactorDestroy(choice->bmc ? &natural : &ordered);
-  *factor = choice->bmc ? ordered : natural;
+  TrsvFactorDestroy(choice->multicolor ? &natural : &ordered);
+  *factor = choice->multicolor ? ordered : natural;
   return TRSV_SUCCESS;
 }
 
@@ -197,9 +197,9 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
   char                 why[128];
   TrsvError            error = Decide(rows, offsets, columns, values, kind, precision, lower, upper, factor, row, choice);
 
-  if (!error && !choice->bmc && !chosen) chosen = TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why));
+  if (!error && !choice->multicolor && !chosen) chosen = TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why));
   /* for others than these U's analysis is better made beside L's plan */
-  if (!error && !choice->bmc && chosen && chosen->traits & TRSV_BOTH_ANALYSES) error = TrsvFactorAnalyseUpper(*factor);
+  if (!error && !choice->multicolor && chosen && chosen->traits & TRSV_BOTH_ANALYSES) error = TrsvFactorAnalyseUpper(*factor);
   if (error) TrsvFactorDestroy(factor);
   return error;
 }

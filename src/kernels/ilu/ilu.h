@@ -18,17 +18,17 @@ typedef struct {
 
 /* Which order TrsvFactorCreateOrdered has chosen, and why. */
 typedef struct {
-  int           bmc;
+  int           multicolor;
   TrsvOrderCost natural, ordered; /* in either; 0 where that was not asked for */
   double        rest;             /* of an iteration but for the solves */
   char          why[160];
 } TrsvOrderChoice;
 
-/* TrsvFactorCreate in the natural order, or in that of TrsvOrderBMC, where that promises a shorter time to solution: see
+/* TrsvFactorCreate in the natural order, or in that of TrsvOrderMulticolor, where that promises a shorter time to solution: see
    factor_order.c. lower and upper as TrsvPairCreate has them. values of A, on the device. */
 TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind, TrsvPrecision, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
 
-/* Why values of A, on the device, are unsuitable for the order of TrsvOrderBMC; "" where they are not, or some are no numbers. Works in the default
+/* Why values of A, on the device, are unsuitable for the order of TrsvOrderMulticolor; "" where they are not, or some are no numbers. Works in the default
    stream, and waits for it. */
 TrsvError TrsvOrderAgainst(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values, char why[], size_t size);
 

@@ -46,17 +46,11 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) asymmetry_row
   entries_each<BLOCK>(start[0], start[count], [&](int k) {
     const int    i = first + segment(start, count, k), j = columns[k];
     const double v = values[k];
-    int          low = offsets[j], high = offsets[j + 1];
 
     if (j == i) return;
-    while (low < high) {
-      const int middle = low + (high - low) / 2;
-
-      if (columns[middle] < i) low = middle + 1;
-      else high = middle;
-    }
-    const bool   there = low < offsets[j + 1] && columns[low] == i;
-    const double d = there ? v - (double)values[low] : v;
+    const int    mirror = trsv_first(offsets[j], offsets[j + 1], [&](int e) { return columns[e] >= i; });
+    const bool   there  = mirror < offsets[j + 1] && columns[mirror] == i;
+    const double d      = there ? v - (double)values[mirror] : v;
 
     s += there ? d * d / 2 : d * d; /* an entry without another stands for both */
     a += v * v;

@@ -10,21 +10,21 @@
 extern "C" {
 #endif
 
-/* An ordering of the rows of a square matrix by colour: rows of one colour touch, that is, the matrix has an entry that joins them, only
+/* An ordering of the rows of a square matrix by color: rows of one color touch, that is, the matrix has an entry that joins them, only
    in small blocks: nodes of at most 5 rows that follow each other with the same columns, or runs of 4 in a grid. */
 typedef struct {
-  int        rows, colours;
-  TrsvMemory memory;  /* where order and colour live: with the matrix */
-  int       *order;   /* [rows] the row that stands in each place; rising inside a colour */
-  int       *colour;  /* [colours + 1] where each colour starts in order */
+  int        rows, colors;
+  TrsvMemory memory;  /* where order and color live: with the matrix */
+  int       *order;   /* [rows] the row that stands in each place; rising inside a color */
+  int       *color;  /* [colors + 1] where each color starts in order */
   int        grid[3]; /* the points along each side, where the matrix was seen to be a regular grid; 0 elsewhere */
   double     seconds;
 } TrsvOrdering;
 
-/* Multicolour, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same result every
+/* Multicolor, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same result every
    time and in either memory. The matrix is in compressed sparse rows there; its pattern need not be symmetric, its diagonal not complete.
    Where its values are given, not NULL, strong entries decide. On an error *ordering is left NULL. */
-TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory, TrsvOrdering **ordering);
+TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory, TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);
 
 /* How far a matrix on the device is from symmetric, 0 to 1, with columns rising in every row; in the default stream: asymmetry.cu. */

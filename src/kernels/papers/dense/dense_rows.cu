@@ -57,7 +57,7 @@ template <class T> static __global__ void __launch_bounds__(WARPS * 32) dense_pi
   if (k >= pieces) return;
   T sum = 0;
   for (int e = piece[k] + lane; e < piece[k + 1]; e += 32) sum = fma(values[e], x[columns[e]], sum);
-  for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+  sum = warp_sum(sum);
   if (lane == 0) sums[k] = sum;
 }
 

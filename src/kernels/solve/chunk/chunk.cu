@@ -59,7 +59,7 @@ double TrsvChunkThroughputSeconds(const TrsvCosts *c, const TrsvStatistics *s, T
   return hop * fmin(s->levels, 20) * fmin(1, s->mean_offset / far) + entry * (double)s->nnz + take * off * (1 - s->hub_fraction) * fmin(size, s->mean_offset);
 }
 
-/* Where next to no row depends on the one solved right before it, as in an order by colours, no chain stays inside a chunk: each level set waits for values
+/* Where next to no row depends on the one solved right before it, as in an order by colors, no chain stays inside a chunk: each level set waits for values
    of other chunks, more so the more chunks its rows fill; less where a few level sets hold most rows, or where each is spread over all chunks. */
 double TrsvChunkColorPenalty(const TrsvCosts *c, const TrsvStatistics *s)
 {
@@ -78,8 +78,8 @@ static double LoadImbalance(const TrsvCosts *c, const TrsvStatistics *s, double 
 }
 
 /* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are those that fit times (20%, root
-   mean square; 25% in the order bmc) among those by which the choice between this, `inverse`, `thread`, `recompute` and `sell` costs least: over 170 real
-   triangles 0.7% (geometric mean), over 78 in the order bmc 0.9%; where every dependency of long rows is another chunk's, twofold at worst. */
+   mean square; 25% in multicolor order) among those by which the choice between this, `inverse`, `thread`, `recompute` and `sell` costs least: over 170 real
+   triangles 0.7% (geometric mean), over 78 in multicolor order 0.9%; where every dependency of long rows is another chunk's, twofold at worst. */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double start = 7.2e-6, step = 0.0508e-6 * c->step, sum = 0.0078e-6 * c->step;

@@ -278,7 +278,9 @@ template <class T> struct ChunkSolver {
 
 template <class T> static const ChunkSolver<T> *Solver(const TrsvChunkSettings *s)
 {
-  static const ChunkSolver<T> table[] = {CHUNK_SOLVER(2, 8), CHUNK_SOLVER(2, 16), CHUNK_SOLVERS(2, 32), CHUNK_SOLVER(3, 8), CHUNK_SOLVER(3, 16), CHUNK_SOLVERS(3, 32), CHUNK_SOLVER(5, 16), CHUNK_SOLVERS(5, 32), CHUNK_SOLVER(8, 32), CHUNK_SOLVER(13, 32)};
+  static const ChunkSolver<T> table[] = {
+    CHUNK_SOLVER(2, 8), CHUNK_SOLVERS(2, 32), CHUNK_SOLVER(3, 8), CHUNK_SOLVERS(3, 32), CHUNK_SOLVERS(5, 32), CHUNK_SOLVER(13, 32),
+  };
 
   for (const ChunkSolver<T> &k : table)
     if (k.length == s->length && k.width == s->width) return &k;

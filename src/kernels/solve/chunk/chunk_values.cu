@@ -87,7 +87,9 @@ template <class T> struct ChunkKernels {
 
 template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings *s)
 {
-  static const ChunkKernels<T> table[] = {CHUNK_KERNELS(2, 8), CHUNK_KERNELS(2, 16), CHUNK_KERNELS(2, 32), CHUNK_KERNELS(3, 8), CHUNK_KERNELS(3, 16), CHUNK_KERNELS(3, 32), CHUNK_KERNELS(5, 16), CHUNK_KERNELS(5, 32), CHUNK_KERNELS(8, 32), CHUNK_KERNELS(13, 32)};
+  static const ChunkKernels<T> table[] = {
+    CHUNK_KERNELS(2, 8), CHUNK_KERNELS(2, 32), CHUNK_KERNELS(3, 8), CHUNK_KERNELS(3, 32), CHUNK_KERNELS(5, 32), CHUNK_KERNELS(13, 32),
+  };
 
   for (const ChunkKernels<T> &k : table)
     if (k.length == s->length && k.width == s->width) return &k;

@@ -79,14 +79,8 @@ template <class Load, class Give, class Run> static __device__ __forceinline__ v
     if (given % OFTEN == 0 && !(lanes & (lanes - 1))) {
       const unsigned next = trsv_warp_max(mine ? 0 : now); /* another row's */
       const int      s = __ffs((int)lanes) - 1, begin = __shfl_sync(~0u, row.begin, s), end = __shfl_sync(~0u, row.end, s);
-      int            low = begin, high = end;
+      const int      low = trsv_first(begin, end, [&](int k) { return ~(unsigned)A.columns[k] <= next; });
 
-      while (low < high) {
-        const int middle = low + (high - low) / 2;
-
-        if (~(unsigned)A.columns[middle] > next) low = middle + 1;
-        else high = middle;
-      }
       if (low - begin >= OFTEN) {
         run(s, begin, low);
         if (mine) {

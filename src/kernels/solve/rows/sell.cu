@@ -1,11 +1,11 @@
 /*
-   sell: a warp for each slice of 32 rows, for factors of few and wide level sets, as an ordering by colours leaves them.
+   sell: a warp for each slice of 32 rows, for factors of few and wide level sets, as an ordering by colors leaves them.
 
-   Source: block multicolour solves, Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV; the entries of a slice side by side as in their
+   Source: block multicolor solves, Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV; the entries of a slice side by side as in their
    hierarchical successor, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing, 2020), which took that from SELL-C (Kreutzer,
-   Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). What is ours: no barrier between colours, but the value as its own flag, and
-   only for rows that another slice waits for; blocks and colours are not told but found (sell_slices.cu), several blocks to a slice, which
-   pass their values on inside a warp, so that only colours are hops through L2. Where slices of the matrix's own order have more level sets
+   Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). What is ours: no barrier between colors, but the value as its own flag, and
+   only for rows that another slice waits for; blocks and colors are not told but found (sell_slices.cu), several blocks to a slice, which
+   pass their values on inside a warp, so that only colors are hops through L2. Where slices of the matrix's own order have more level sets
    than its rows, or there are many, rows are taken in the order of these, as `thread` does (sell_plan.cu). Rows of more than WIDE entries are
    cut (level_csr.h).
 
@@ -232,7 +232,7 @@ static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
 }
 
 /* Level sets of slices, where rows stand in chains that a slice holds several of: a chain takes as many level sets of rows as it is long, and one of
-   slices. In a grid in the order bmc the longest way through rows passes two chains, in all level sets of a slice's length at most. */
+   slices. In a grid in multicolor order the longest way through rows passes two chains, in all level sets of a slice's length at most. */
 static double Levels(const TrsvStatistics *s)
 {
   const double chain = s->chain_fraction < 1 ? 1 / (1 - s->chain_fraction) : s->rows;
@@ -254,7 +254,7 @@ static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPreci
 
 TRSV_ALGORITHM(TrsvSell) = {
   .name       = "sell",
-  .source     = "block multicolour solves, slices of 32 rows (SELL): Iwashita et al. (IPDPS 2012, CCF THPC 2020)",
+  .source     = "block multicolor solves, slices of 32 rows (SELL): Iwashita et al. (IPDPS 2012, CCF THPC 2020)",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = TrsvSellAnalyse,

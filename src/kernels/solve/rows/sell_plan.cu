@@ -3,7 +3,7 @@
 
    Slices are those of the matrix's own order (sell_slices.cu) where they have no more level sets than its rows, and these not many, else of the order
    of these. Columns take 16 bits where all fit: the n-th entries of a slice beside the least of them, its base. They do in grids in the order of
-   colours.
+   colors.
 
    Mapping: a thread for each slice, row or entry; a warp for each slice where its entries are looked at.
    Memory order: a bit for each row that another slice waits for is set by atomics; all else goes from one launch to the next.

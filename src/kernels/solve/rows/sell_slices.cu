@@ -1,9 +1,9 @@
 /*
    Slices of the rows of a triangle in their own order, on the device (sell.h).
 
-   Rows of a block of a block multicolour ordering depend on each other, on nothing else near, and on blocks of other colours far away. So a
+   Rows of a block of a block multicolor ordering depend on each other, on nothing else near, and on blocks of other colors far away. So a
    place where no row behind depends on one of the 31 rows before is taken for the end of a block, and a slice takes as many whole blocks as
-   it has room for; else slices of one colour would wait for each other, one by one. Where there is no such place within 32 rows, a slice
+   it has room for; else slices of one color would wait for each other, one by one. Where there is no such place within 32 rows, a slice
    just has 32 rows.
 
    Mapping: one thread for each row; one for each STRETCH rows, which it cuts from its first such place to that of the next stretch; for the

@@ -35,7 +35,8 @@ enum {
 
 static const struct {
   int length, step, mean;
-} records[] = {{2, 54, 62}, {3, 67, 68}, {5, 88, 100}, {8, 110, 125}, {13, 130, 150}};
+  int above; /* they are considered where some row has more dependencies than these */
+} records[] = {{2, 54, 62, -1}, {3, 67, 68, 2}, {5, 88, 100, 3}, {13, 130, 150, 8}};
 
 static const double taken = 1.2; /* ns that a result takes from another chunk */
 
@@ -150,8 +151,7 @@ static int Likely(const TrsvStatistics *t, const TrsvCosts *costs, int multiproc
   for (int kind = 0; kind < KINDS; kind++) {
     const int length = records[kind].length, planes = PlaneChunks(t, length, most), near = NearChunks(t, length, most), likely = Chunks(t, most);
 
-    if (kind && records[kind - 1].length >= t->row_max - 1) break; /* no row has so many */
-    if (length == 8) continue; /* hardly ever the best */
+    if (kind && records[kind].above >= t->row_max - 1) break;
     for (int n = -2; n < (deep ? 4 : 2); n++)
       for (int together = 1; together >= 0; together--) {
         const int         chunks = n == -2 ? planes : n == -1 ? near : n ? Clamp(likely * share[n], 1, most) : likely;

@@ -78,14 +78,7 @@ static __global__ void long_count(const ChunkGraph G, int *count, int *behind)
 /* Whose sum it is. */
 static __device__ __forceinline__ int long_owner(const LongView &v, int sum)
 {
-  int low = 0, high = v.G.n - 1;
-
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-    if (v.first[middle + 1] > sum) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return trsv_first(0, v.G.n - 1, [&](int p) { return v.first[p + 1] > sum; });
 }
 
 /* The position that each sum follows. */

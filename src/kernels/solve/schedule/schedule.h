@@ -41,8 +41,8 @@ enum {
 
 typedef struct {
   int chunks;
-  int length;  /* dependencies that a record holds: 2, 3, 5, 8 or 13 */
-  int width;   /* records of a step: 8, 16 or 32 */
+  int length;  /* dependencies that a record holds: 2, 3, 5 or 13 */
+  int width;   /* records of a step: 8 (of 2 or 3 dependencies) or 32 */
   int cluster; /* chunks in a cluster of blocks, whose neighbours push results into each other's shared memory; 1: none */
   int ring;    /* cells for results, a power of two, at least 4 stages */
   int stages;  /* stages in shared memory */

@@ -1,19 +1,19 @@
 /*
-   The multicolour ordering: rows by colour, and inside a colour as they were. Rows of one colour do not depend on one another, or only within
+   The multicolor ordering: rows by color, and inside a color as they were. Rows of one color do not depend on one another, or only within
    small blocks, so that a triangular factor without fill has few level sets, whatever its size.
 
-   Its model is the algebraic block multicolour ordering (Iwashita, Nakashima, Takahashi: Algebraic block multi-color ordering method for
+   Its model is the algebraic block multicolor ordering (Iwashita, Nakashima, Takahashi: Algebraic block multi-color ordering method for
    parallel multi-threaded sparse triangular solver in ICCG method, IPDPS 2012). It differs in what decides over the iterations: not how near
    the rows of a block are, but how often a row comes before all its neighbours, for each such row leaves out the fill between all of them. So
-   colours follow the matrix's own order for a long way, up and down in turn, and few rows are the first of their neighbours: in a regular grid
-   along every side (bmc_grid.c), elsewhere along the strong entries (bmc_waves.c). (That long runs of colours save iterations: Doi, Washio: Ordering strategies and related techniques to
+   colors follow the matrix's own order for a long way, up and down in turn, and few rows are the first of their neighbours: in a regular grid
+   along every side (multicolor_grid.c), elsewhere along the strong entries (multicolor_waves.c). (That long runs of colors save iterations: Doi, Washio: Ordering strategies and related techniques to
    overcome the trade-off between parallelism and convergence in incomplete factorizations, Parallel Computing 25, 1999.)
 */
 #include <stdlib.h>
 #include <string.h>
-#include "ordering/bmc.h"
+#include "ordering/multicolor.h"
 
-TrsvError TrsvOrderingCreate(int rows, int colours, TrsvMemory memory, TrsvOrdering **ordering)
+TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory memory, TrsvOrdering **ordering)
 {
   TrsvOrdering *o = calloc(1, sizeof(*o));
   TrsvError (*const room)(size_t, void *) = memory == TRSV_HOST ? TrsvAlloc : TrsvDeviceAlloc;
@@ -22,10 +22,10 @@ TrsvError TrsvOrderingCreate(int rows, int colours, TrsvMemory memory, TrsvOrder
   *ordering = NULL;
   if (!o) return TrsvFail(TRSV_ERR_MEMORY, "no memory for an ordering");
   o->rows    = rows;
-  o->colours = colours;
+  o->colors = colors;
   o->memory  = memory;
   error      = room(sizeof(int) * (size_t)rows, &o->order);
-  if (!error) error = room(sizeof(int) * ((size_t)colours + 1), &o->colour);
+  if (!error) error = room(sizeof(int) * ((size_t)colors + 1), &o->color);
   if (error) TrsvOrderingDestroy(&o);
   *ordering = o;
   return error;
@@ -37,7 +37,7 @@ void TrsvOrderingDestroy(TrsvOrdering **ordering)
 
   if (!o) return;
   TrsvFree(o->memory, o->order);
-  TrsvFree(o->memory, o->colour);
+  TrsvFree(o->memory, o->color);
   free(o);
   *ordering = NULL;
 }
@@ -50,32 +50,32 @@ TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *colu
   return TRSV_SUCCESS;
 }
 
-int TrsvColoursPack(int colours, int *starts)
+int TrsvColorsPack(int colors, int *starts)
 {
   int n = 0;
 
-  for (int c = 0; c < colours; c++)
+  for (int c = 0; c < colors; c++)
     if (starts[c + 1] > starts[c]) starts[++n] = starts[c + 1];
   return n;
 }
 
-/* The rows by their colours, a counting sort. */
-static TrsvError Sort(int rows, const int *colour, int colours, TrsvOrdering **ordering)
+/* The rows by their colors, a counting sort. */
+static TrsvError Sort(int rows, const int *color, int colors, TrsvOrdering **ordering)
 {
   TrsvOrdering *o;
   int          *at;
   TrsvError     error;
 
-  TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)colours + 1), &at));
-  error     = TrsvOrderingCreate(rows, colours, TRSV_HOST, ordering);
+  TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)colors + 1), &at));
+  error     = TrsvOrderingCreate(rows, colors, TRSV_HOST, ordering);
   o         = *ordering;
   if (!error) {
-    memset(o->colour, 0, sizeof(int) * ((size_t)colours + 1));
-    for (int i = 0; i < rows; i++) o->colour[colour[i] + 1]++;
-    for (int c = 0; c < colours; c++) o->colour[c + 1] += o->colour[c];
-    memcpy(at, o->colour, sizeof(int) * ((size_t)colours + 1));
-    for (int i = 0; i < rows; i++) o->order[at[colour[i]]++] = i;
-    o->colours = TrsvColoursPack(colours, o->colour);
+    memset(o->color, 0, sizeof(int) * ((size_t)colors + 1));
+    for (int i = 0; i < rows; i++) o->color[color[i] + 1]++;
+    for (int c = 0; c < colors; c++) o->color[c + 1] += o->color[c];
+    memcpy(at, o->color, sizeof(int) * ((size_t)colors + 1));
+    for (int i = 0; i < rows; i++) o->order[at[color[i]]++] = i;
+    o->colors = TrsvColorsPack(colors, o->color);
   }
   free(at);
   return error;
@@ -90,37 +90,37 @@ static TrsvError Holds(const TrsvGrid *g, const int *offsets, const int *columns
   return TRSV_SUCCESS;
 }
 
-/* Of a matrix on the host; colour [rows] is for work. */
-static TrsvError Colour(int rows, const int *offsets, const int *columns, const double *values, int *colour, TrsvOrdering **ordering)
+/* Of a matrix on the host; color [rows] is for work. */
+static TrsvError Color(int rows, const int *offsets, const int *columns, const double *values, int *color, TrsvOrdering **ordering)
 {
   TrsvGridSamples samples;
   TrsvGrid        g;
-  int             grid = 0, colours;
+  int             grid = 0, colors;
 
   samples.entries = offsets[rows];
   for (int s = 0; rows && s < TRSV_GRID_SAMPLES; s++) TrsvGridSample(rows, samples.entries, offsets, columns, values, s, &samples);
   if (rows) TrsvCall(TrsvGridFind(rows, &samples, Holds, offsets, columns, &g, &grid));
   if (grid) {
-    for (int i = 0; i < rows; i++) colour[i] = TrsvGridColour(&g, i);
-    colours = TrsvGridColours(&g);
-  } else TrsvCall(TrsvColourWaves(rows, offsets, columns, values, colour, &colours));
-  TrsvCall(Sort(rows, colour, colours, ordering));
+    for (int i = 0; i < rows; i++) color[i] = TrsvGridColor(&g, i);
+    colors = TrsvGridColors(&g);
+  } else TrsvCall(TrsvColorWaves(rows, offsets, columns, values, color, &colors));
+  TrsvCall(Sort(rows, color, colors, ordering));
   if (grid) memcpy((*ordering)->grid, g.side, sizeof(g.side));
   return TRSV_SUCCESS;
 }
 
 static TrsvError HostOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
 {
-  int      *colour;
+  int      *color;
   TrsvError error;
 
   for (int i = 0; i < rows; i++) {
     if (offsets[i] < 0 || offsets[i + 1] > offsets[rows]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offsets[i], offsets[i + 1], offsets[rows]);
     TrsvCall(TrsvOrderCheckRow(rows, i, offsets[i], offsets[i + 1], columns + offsets[i]));
   }
-  TrsvCall(TrsvAlloc(sizeof(int) * (size_t)rows, &colour));
-  error = Colour(rows, offsets, columns, values, colour, ordering);
-  free(colour);
+  TrsvCall(TrsvAlloc(sizeof(int) * (size_t)rows, &color));
+  error = Color(rows, offsets, columns, values, color, ordering);
+  free(color);
   return error;
 }
 
@@ -144,9 +144,9 @@ static TrsvError Move(TrsvOrdering **ordering)
   TrsvOrdering *host = *ordering;
   TrsvError     error;
 
-  error = TrsvOrderingCreate(host->rows, host->colours, TRSV_DEVICE, ordering);
+  error = TrsvOrderingCreate(host->rows, host->colors, TRSV_DEVICE, ordering);
   if (!error) error = TrsvDeviceUpload((*ordering)->order, host->order, sizeof(int) * (size_t)host->rows, NULL);
-  if (!error) error = TrsvDeviceUpload((*ordering)->colour, host->colour, sizeof(int) * ((size_t)host->colours + 1), NULL);
+  if (!error) error = TrsvDeviceUpload((*ordering)->color, host->color, sizeof(int) * ((size_t)host->colors + 1), NULL);
   if (!error) memcpy((*ordering)->grid, host->grid, sizeof(host->grid));
   TrsvOrderingDestroy(&host);
   return error;
@@ -173,7 +173,7 @@ TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, cons
   return error;
 }
 
-TrsvError TrsvOrderBMC(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory memory, TrsvOrdering **ordering)
+TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory memory, TrsvOrdering **ordering)
 {
   const double start = TrsvSeconds();
   TrsvError    error;

@@ -1,22 +1,22 @@
 /*
-   Colours of any pattern for the multicolour ordering, on the host; bmc.cu does the same on a device, to the bit.
+   Colors of any pattern for the multicolor ordering, on the host; multicolor.cu does the same on a device, to the bit.
 
    Rows come in their natural order. Each gets a time: the one after the latest of the rows before it to which a strong entry joins it, as its level
-   set would be; and the colour of its time, which rises from 0 to TOP - 1 and falls again, and so on. Where a row that it touches, by any
-   entry, has that colour it takes the next time whose colour is free, and one above all waves' if none is. So strong entries join rows
+   set would be; and the color of its time, which rises from 0 to TOP - 1 and falls again, and so on. Where a row that it touches, by any
+   entry, has that color it takes the next time whose color is free, and one above all waves' if none is. So strong entries join rows
    whose order is that of a sweep, forward and backward in turn; a row that comes before all it touches is only where a wave begins. Two
-   rows of one colour never touch.
+   rows of one color never touch.
 
-   Many dense rows can use up all colours of a wave; then colours above are looked for in turns, so that a row costs its entries for
+   Many dense rows can use up all colors of a wave; then colors above are looked for in turns, so that a row costs its entries for
    every TOP of them.
 
    Rows that follow each other and have the same columns, as those of one point of a mesh with several unknowns, are one node, which gets one
-   colour: at most NODE of them, and only where they are many. This is PETSc's rule for its inodes, and what its factorisations of them
+   color: at most NODE of them, and only where they are many. This is PETSc's rule for its inodes, and what its factorisations of them
    need of an ordering.
 */
 #include <stdlib.h>
 #include <string.h>
-#include "ordering/bmc.h"
+#include "ordering/multicolor.h"
 
 int TrsvFindNodes(int rows, const int *offsets, const int *columns, int *node)
 {
@@ -75,7 +75,7 @@ static void FindEdges(int rows, const int *offsets, const int *columns, const do
     }
 }
 
-/* The word of a node that touches all colours of a wave and the first above: the colours from base on in their turn. */
+/* The word of a node that touches all colors of a wave and the first above: the colors from base on in their turn. */
 static unsigned FarWord(const int *edge, int edges, const unsigned *word)
 {
   for (unsigned base = 2 * TRSV_WAVE_TOP;; base += TRSV_WAVE_TOP) {
@@ -97,7 +97,7 @@ static void FindWords(int nodes, const int *starts, const int *edge, unsigned *w
   }
 }
 
-TrsvError TrsvColourWaves(int rows, const int *offsets, const int *columns, const double *values, int *colour, int *colours)
+TrsvError TrsvColorWaves(int rows, const int *offsets, const int *columns, const double *values, int *color, int *colors)
 {
   const size_t r = (size_t)rows;
   double      *scale = NULL;
@@ -105,7 +105,7 @@ TrsvError TrsvColourWaves(int rows, const int *offsets, const int *columns, cons
   unsigned    *word;
   TrsvError    error;
 
-  *colours = 0;
+  *colors = 0;
   error    = TrsvAlloc(sizeof(int) * (3 * r + 2), &node); /* and starts, words */
   if (!error && values) error = TrsvAlloc(2 * sizeof(double) * r, &scale);
   if (!error) error = TrsvAlloc(sizeof(int) * (size_t)offsets[rows], &edge);
@@ -118,8 +118,8 @@ TrsvError TrsvColourWaves(int rows, const int *offsets, const int *columns, cons
     FindEdges(rows, offsets, columns, values, scale, scale + (values ? r : 0), nodes, node, starts, edge);
     FindWords(nodes, starts, edge, word);
     for (int i = 0; i < rows; i++) {
-      colour[i] = TrsvWaveColour(word[node[i]]);
-      if (colour[i] >= *colours) *colours = colour[i] + 1;
+      color[i] = TrsvWaveColor(word[node[i]]);
+      if (color[i] >= *colors) *colors = color[i] + 1;
     }
   }
   free(edge);

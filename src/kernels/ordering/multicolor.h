@@ -1,13 +1,13 @@
 /*
-   bmc.h: what the files of the multicolour ordering share, and what host and device compute alike.
+   multicolor.h: what the files of the multicolor ordering share, and what host and device compute alike.
 
-   bmc.c        the ordering, from the colours of the rows
-   bmc_grid.c   colours of a regular grid, from the coordinates of its points
-   bmc_waves.c  colours of any pattern, from how its rows follow each other; on the host
-   bmc.cu       the ordering of a matrix on the device, and the colours of a grid; bmc_waves.cu: those of any pattern
+   multicolor.c        the ordering, from the colors of the rows
+   multicolor_grid.c   colors of a regular grid, from the coordinates of its points
+   multicolor_waves.c  colors of any pattern, from how its rows follow each other; on the host
+   multicolor.cu       the ordering of a matrix on the device, and the colors of a grid; multicolor_waves.cu: those of any pattern
 */
-#ifndef TRSV_BMC_H
-#define TRSV_BMC_H
+#ifndef TRSV_MULTICOLOR_H
+#define TRSV_MULTICOLOR_H
 
 #include <math.h>
 #include "ordering/ordering.h"
@@ -26,7 +26,7 @@ TRSV_BOTH int TrsvZigzag(int t, int top)
 /* Regular grids */
 enum {
   TRSV_GRID_REACH   = 2, /* the largest distance along a side */
-  TRSV_GRID_RUN     = 4,       /* points of a run, see bmc_grid.c */
+  TRSV_GRID_RUN     = 4,       /* points of a run, see multicolor_grid.c */
   TRSV_GRID_LARGE   = 1 << 17, /* points of a grid from which on there are runs */
   TRSV_GRID_OFFSETS = 125,
   TRSV_GRID_SAMPLES = 64 /* rows that are looked at for a guess */
@@ -36,7 +36,7 @@ typedef struct {
   int         side[3];                    /* points along x, y, z; z is 1 in a plane */
   int         reach[3];                   /* the largest step along each, at least 1 */
   int         block[3];                   /* points along each of a box: reach, or along x those of a run */
-  int         top[3];                     /* boxes along each from where colours rise to where they fall */
+  int         top[3];                     /* boxes along each from where colors rise to where they fall */
   int         star;                       /* no step goes along two sides at once */
   int         entries;                    /* of the matrix */
   int         count;                      /* of the stencil's offsets, rising */
@@ -86,57 +86,57 @@ TRSV_BOTH int TrsvGridHolds(const TrsvGrid *g, const int *offsets, const int *co
   return begin <= end;
 }
 
-/* See bmc_grid.c. */
-TRSV_BOTH int TrsvGridColour(const TrsvGrid *g, int i)
+/* See multicolor_grid.c. */
+TRSV_BOTH int TrsvGridColor(const TrsvGrid *g, int i)
 {
-  int at[3] = {i % g->side[0], i / g->side[0] % g->side[1], i / g->side[0] / g->side[1]}, colour = 0, inside = 0, points = 1;
+  int at[3] = {i % g->side[0], i / g->side[0] % g->side[1], i / g->side[0] / g->side[1]}, color = 0, inside = 0, points = 1;
 
   for (int s = 0; s < 3; s++) {
-    colour += TrsvZigzag(at[s] / g->block[s], g->top[s]) << (g->star ? 0 : s);
+    color += TrsvZigzag(at[s] / g->block[s], g->top[s]) << (g->star ? 0 : s);
     inside += at[s] % g->reach[s] * points;
     points *= g->reach[s];
   }
-  return colour * points + inside;
+  return color * points + inside;
 }
 
-/* More than the colours of any grid */
-TRSV_BOTH int TrsvGridColours(const TrsvGrid *g)
+/* More than the colors of any grid */
+TRSV_BOTH int TrsvGridColors(const TrsvGrid *g)
 {
-  int colours = 1, points = 1;
+  int colors = 1, points = 1;
 
   for (int s = 0; s < 3; s++) {
-    colours += (g->top[s] - 1) << (g->star ? 0 : s);
+    colors += (g->top[s] - 1) << (g->star ? 0 : s);
     points *= g->reach[s];
   }
-  return colours * points;
+  return colors * points;
 }
 
 /* Is the matrix a regular grid? holds says it of a guess, where the matrix lives. */
 TrsvError TrsvGridFind(int rows, const TrsvGridSamples *, TrsvError (*holds)(const TrsvGrid *, const int *offsets, const int *columns, int *yes), const int *offsets, const int *columns, TrsvGrid *, int *found);
 
-/* Colours of any pattern, by waves: see bmc_waves.c. A node's time is a wave, counted from 0, and its place there: TRSV_WAVE_LENGTH places, whose
-   colours rise from 0 to the middle one's and fall again. A word is 1 + TRSV_WAVE_STEP wave + place, or a colour above those of waves. */
+/* Colors of any pattern, by waves: see multicolor_waves.c. A node's time is a wave, counted from 0, and its place there: TRSV_WAVE_LENGTH places, whose
+   colors rise from 0 to the middle one's and fall again. A word is 1 + TRSV_WAVE_STEP wave + place, or a color above those of waves. */
 enum {
   TRSV_WAVE_LENGTH = 62, /* as many as a mask of 64 bits has room for */
   TRSV_WAVE_STEP   = 64,
-  TRSV_WAVE_TOP    = 32, /* colours of a wave */
+  TRSV_WAVE_TOP    = 32, /* colors of a wave */
   TRSV_NODE        = 5   /* rows of a node, at most */
 };
 
-#define TRSV_WAVE_EXTRA 0x80000000u /* in a word that is a colour */
+#define TRSV_WAVE_EXTRA 0x80000000u /* in a word that is a color */
 #define TRSV_STRONG     0.5         /* of the largest entry of both rows */
 
 /* What a node knows of those before it that it touches. */
 typedef struct {
   unsigned           latest; /* word of a node that it follows */
-  unsigned           extra;  /* colours above, as many as there are bits, that it cannot have */
-  unsigned long long used;   /* places whose colours it cannot have */
+  unsigned           extra;  /* colors above, as many as there are bits, that it cannot have */
+  unsigned long long used;   /* places whose colors it cannot have */
 } TrsvWaveNode;
 
 /* An edge is the other node, or ~ of it where the entry is weak. */
 TRSV_BOTH int TrsvWaveOther(int edge) { return edge < 0 ? ~edge : edge; }
 
-TRSV_BOTH int TrsvWaveColour(unsigned word)
+TRSV_BOTH int TrsvWaveColor(unsigned word)
 {
   const int place = (int)((word - 1) % TRSV_WAVE_STEP);
 
@@ -146,13 +146,13 @@ TRSV_BOTH int TrsvWaveColour(unsigned word)
 TRSV_BOTH void TrsvWaveMeet(TrsvWaveNode *node, int edge, unsigned word)
 {
   if (word & TRSV_WAVE_EXTRA) {
-    const unsigned colour = (word & ~TRSV_WAVE_EXTRA) - TRSV_WAVE_TOP;
+    const unsigned color = (word & ~TRSV_WAVE_EXTRA) - TRSV_WAVE_TOP;
 
-    if (colour < 32) node->extra |= 1u << colour;
+    if (color < 32) node->extra |= 1u << color;
   } else {
     const unsigned place = (word - 1) % TRSV_WAVE_STEP;
 
-    node->used |= 1ull << place | 1ull << (TRSV_WAVE_LENGTH - place); /* the same colour, rising and falling */
+    node->used |= 1ull << place | 1ull << (TRSV_WAVE_LENGTH - place); /* the same color, rising and falling */
     if (edge >= 0 && word > node->latest) node->latest = word;
   }
 }
@@ -167,7 +167,7 @@ TRSV_BOTH unsigned TrsvLowest(unsigned long long mask)
 #endif
 }
 
-/* Its own word: the first time behind that of all it follows whose colour is free; or the first colour above that is. 0 where
+/* Its own word: the first time behind that of all it follows whose color is free; or the first color above that is. 0 where
    that is not known yet. */
 TRSV_BOTH unsigned TrsvWaveWord(const TrsvWaveNode *node)
 {
@@ -205,7 +205,7 @@ TRSV_BOTH int TrsvStrong(double value, double scale_i, double scale_j, double mo
   return strength >= TRSV_STRONG * most_i && strength >= TRSV_STRONG * most_j;
 }
 
-/* The same from base on: the bit of a word's colour, where it is one of these; and the word of the first that is free. */
+/* The same from base on: the bit of a word's color, where it is one of these; and the word of the first that is free. */
 TRSV_BOTH unsigned TrsvWaveBit(unsigned word, unsigned base)
 {
   const unsigned c = (word & ~TRSV_WAVE_EXTRA) - base;
@@ -228,26 +228,26 @@ TRSV_BOTH int TrsvSameColumns(const int *offsets, const int *columns, int i)
 
 TRSV_BOTH int TrsvFewNodes(int nodes, int rows) { return nodes <= 0.8 * rows; }
 
-/* node[i]: the node of row i, as bmc_waves.c explains them; returns how many there are, rows where they are not few. */
+/* node[i]: the node of row i, as multicolor_waves.c explains them; returns how many there are, rows where they are not few. */
 int TrsvFindNodes(int rows, const int *offsets, const int *columns, int *node);
 
-/* Rows of colour c are [starts[c], starts[c + 1]); drops colours that have none, returns how many are left. */
-int TrsvColoursPack(int colours, int *starts);
+/* Rows of color c are [starts[c], starts[c + 1]); drops colors that have none, returns how many are left. */
+int TrsvColorsPack(int colors, int *starts);
 
-/* The colours of the rows of a matrix on the host, of any pattern, below *colours. */
-TrsvError TrsvColourWaves(int rows, const int *offsets, const int *columns, const double *values, int *colour, int *colours);
+/* The colors of the rows of a matrix on the host, of any pattern, below *colors. */
+TrsvError TrsvColorWaves(int rows, const int *offsets, const int *columns, const double *values, int *color, int *colors);
 
 /* Is row i, [begin, end) of the matrix, in order? columns: its own */
 TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *columns);
 
-/* TrsvOrderBMC of a matrix on the device: bmc.cu. */
+/* TrsvOrderMulticolor of a matrix on the device: multicolor.cu. */
 TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering);
 
 /* The same ordering, made on the host: quicker where chains are long. */
 TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering);
 
 /* An ordering with room for its arrays. */
-TrsvError TrsvOrderingCreate(int rows, int colours, TrsvMemory, TrsvOrdering **);
+TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory, TrsvOrdering **);
 
 #ifdef __cplusplus
 }

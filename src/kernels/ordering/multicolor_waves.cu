@@ -1,15 +1,15 @@
 /*
-   Colours of any pattern by waves on the device: bmc_waves.c, to the bit.
+   Colors of any pattern by waves on the device: multicolor_waves.c, to the bit.
 
    Rows that are alike become nodes by two scans; edges of each node to those before it by a sort. Then one launch finds the words of all nodes,
    each as soon as those of all nodes before it that it touches are there: the order of the rows is kept, and what takes time is the longest chain
    of entries through it.
 
-   Mapping: a block has BLOCK rows, and its threads walk through all their entries side by side, whatever row they are of. bmc_words:
+   Mapping: a block has BLOCK rows, and its threads walk through all their entries side by side, whatever row they are of. multicolor_words:
    dataflow.cuh, as are its memory order and why it ends. Nothing else crosses threads, but for largest values.
    Same bits: sets and largest values, whatever order they arrive in.
 */
-#include "ordering/bmc_device.cuh"
+#include "ordering/multicolor_device.cuh"
 #include "analysis/dataflow.cuh"
 
 typedef unsigned long long Bits;
@@ -34,7 +34,7 @@ static __device__ __forceinline__ int load_offsets(const Rows &A, int first, int
 }
 
 /* The first row whose offsets fall, or with a column outside */
-static __global__ void bmc_check(const Rows A, unsigned *bad)
+static __global__ void multicolor_check(const Rows A, unsigned *bad)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(unsigned, falls, 1);
@@ -52,7 +52,7 @@ static __global__ void bmc_check(const Rows A, unsigned *bad)
 }
 
 /* differs[i]: has row i other columns than the one before it? */
-static __global__ void bmc_differs(const Rows A, int *differs)
+static __global__ void multicolor_differs(const Rows A, int *differs)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(int, length, BLOCK); /* where it is that of the row before, else 0 */
@@ -76,7 +76,7 @@ static __global__ void bmc_differs(const Rows A, int *differs)
 }
 
 /* start: of each run of equal rows */
-static __global__ void bmc_runs(int rows, const int *differs, const int *before, int *start)
+static __global__ void multicolor_runs(int rows, const int *differs, const int *before, int *start)
 {
   const int i = trsv_index();
 
@@ -84,7 +84,7 @@ static __global__ void bmc_runs(int rows, const int *differs, const int *before,
 }
 
 /* In place of differs: is row i the first of a node? */
-static __global__ void bmc_firsts(int rows, const int *before, const int *start, int *differs)
+static __global__ void multicolor_firsts(int rows, const int *before, const int *start, int *differs)
 {
   const int i = trsv_index();
 
@@ -92,14 +92,14 @@ static __global__ void bmc_firsts(int rows, const int *before, const int *start,
 }
 
 /* before: the firsts before each row, or NULL */
-static __global__ void bmc_nodes(const Rows A, const int *before)
+static __global__ void multicolor_nodes(const Rows A, const int *before)
 {
   const int i = trsv_index();
 
   if (i < A.rows) A.node[i] = before ? before[i + 1] - 1 : i;
 }
 
-static __global__ void bmc_scale(const Rows A)
+static __global__ void multicolor_scale(const Rows A)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(Bits, diagonal, BLOCK);
@@ -118,7 +118,7 @@ static __global__ void bmc_scale(const Rows A)
   if (t < rows) A.scale[first + t] = TrsvScale(trsv_from_bits(diagonal[t]), trsv_from_bits(largest[t]));
 }
 
-static __global__ void bmc_most(const Rows A)
+static __global__ void multicolor_most(const Rows A)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(Bits, largest, BLOCK);
@@ -136,7 +136,7 @@ static __global__ void bmc_most(const Rows A)
 }
 
 /* The later node of each entry, and its edge to the other; nodes, behind all, where they are the same. */
-static __global__ void bmc_edges(const Rows A, int nodes, unsigned *later, int *edge)
+static __global__ void multicolor_edges(const Rows A, int nodes, unsigned *later, int *edge)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   const int first = (int)blockIdx.x * BLOCK, rows = load_offsets(A, first, offset);
@@ -151,19 +151,11 @@ static __global__ void bmc_edges(const Rows A, int nodes, unsigned *later, int *
 }
 
 /* Where the edges of each node start: the first whose node is not smaller. */
-static __global__ void bmc_edge_starts(int nodes, int entries, const unsigned *later, int *start)
+static __global__ void multicolor_edge_starts(int nodes, int entries, const unsigned *later, int *start)
 {
   const int n = trsv_index();
-  int       low = 0, high = entries;
 
-  if (n > nodes) return;
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-
-    if (later[middle] < (unsigned)n) low = middle + 1;
-    else high = middle;
-  }
-  start[n] = low;
+  if (n <= nodes) start[n] = trsv_first(0, entries, [&](int e) { return later[e] >= (unsigned)n; });
 }
 
 struct WaveKnown : TrsvWaveNode {
@@ -210,18 +202,18 @@ enum {
   HELD = 4 /* blocks of a multiprocessor */
 };
 
-static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD) bmc_words(const WavePass pass, unsigned *word, TrsvSync sync)
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD) multicolor_words(const WavePass pass, unsigned *word, TrsvSync sync)
 {
   for (unsigned mine; dataflow_pass(pass, word, sync, mine);) { }
 }
 
-/* The colour of each row, and the largest of them. */
-static __global__ void bmc_wave_colours(const Rows A, const unsigned *word, unsigned *colour, unsigned *most)
+/* The color of each row, and the largest of them. */
+static __global__ void multicolor_wave_colors(const Rows A, const unsigned *word, unsigned *color, unsigned *most)
 {
   const int i = trsv_index();
   unsigned  c = 0;
 
-  if (i < A.rows) colour[i] = c = (unsigned)TrsvWaveColour(word[A.node[i]]);
+  if (i < A.rows) color[i] = c = (unsigned)TrsvWaveColor(word[A.node[i]]);
   c = trsv_warp_max(c);
   if (threadIdx.x % 32 == 0) atomicMax(most, c);
 }
@@ -232,19 +224,19 @@ static TrsvError FindNodes(const Rows &A, int *work, int *nodes)
   int *const     differs = work, *const before = work + A.rows, *const start = before + A.rows + 1;
   const unsigned blocks  = TrsvBlocks(A.rows, BLOCK);
 
-  TRSV_LAUNCH(bmc_differs, blocks, BLOCK, 0, (TrsvStream)NULL, A, differs);
-  TrsvCall(TrsvDeviceCheckLaunch("bmc_differs"));
+  TRSV_LAUNCH(multicolor_differs, blocks, BLOCK, 0, (TrsvStream)NULL, A, differs);
+  TrsvCall(TrsvDeviceCheckLaunch("multicolor_differs"));
   TrsvCall(TrsvDeviceScan(A.rows, differs, before));
-  TRSV_LAUNCH(bmc_runs, blocks, BLOCK, 0, (TrsvStream)NULL, A.rows, differs, before, start);
-  TrsvCall(TrsvDeviceCheckLaunch("bmc_runs"));
-  TRSV_LAUNCH(bmc_firsts, blocks, BLOCK, 0, (TrsvStream)NULL, A.rows, before, start, differs);
-  TrsvCall(TrsvDeviceCheckLaunch("bmc_firsts"));
+  TRSV_LAUNCH(multicolor_runs, blocks, BLOCK, 0, (TrsvStream)NULL, A.rows, differs, before, start);
+  TrsvCall(TrsvDeviceCheckLaunch("multicolor_runs"));
+  TRSV_LAUNCH(multicolor_firsts, blocks, BLOCK, 0, (TrsvStream)NULL, A.rows, before, start, differs);
+  TrsvCall(TrsvDeviceCheckLaunch("multicolor_firsts"));
   TrsvCall(TrsvDeviceScan(A.rows, differs, before));
   TrsvCall(TrsvDeviceDownload(nodes, before + A.rows, sizeof(*nodes), NULL));
   const int few = TrsvFewNodes(*nodes, A.rows);
   if (!few) *nodes = A.rows;
-  TRSV_LAUNCH(bmc_nodes, blocks, BLOCK, 0, (TrsvStream)NULL, A, few ? before : NULL);
-  return TrsvDeviceCheckLaunch("bmc_nodes");
+  TRSV_LAUNCH(multicolor_nodes, blocks, BLOCK, 0, (TrsvStream)NULL, A, few ? before : NULL);
+  return TrsvDeviceCheckLaunch("multicolor_nodes");
 }
 
 /* room [4 entries]: the edges of the nodes, and where they start */
@@ -256,16 +248,16 @@ static TrsvError FindEdges(const Rows &A, int nodes, int *room, int *start, cons
 
   *edge = edges;
   if (A.values) {
-    TRSV_LAUNCH(bmc_scale, blocks, BLOCK, 0, (TrsvStream)NULL, A);
-    TrsvCall(TrsvDeviceCheckLaunch("bmc_scale"));
-    TRSV_LAUNCH(bmc_most, blocks, BLOCK, 0, (TrsvStream)NULL, A);
-    TrsvCall(TrsvDeviceCheckLaunch("bmc_most"));
+    TRSV_LAUNCH(multicolor_scale, blocks, BLOCK, 0, (TrsvStream)NULL, A);
+    TrsvCall(TrsvDeviceCheckLaunch("multicolor_scale"));
+    TRSV_LAUNCH(multicolor_most, blocks, BLOCK, 0, (TrsvStream)NULL, A);
+    TrsvCall(TrsvDeviceCheckLaunch("multicolor_most"));
   }
-  TRSV_LAUNCH(bmc_edges, blocks, BLOCK, 0, (TrsvStream)NULL, A, nodes, later, unsorted);
-  TrsvCall(TrsvDeviceCheckLaunch("bmc_edges"));
+  TRSV_LAUNCH(multicolor_edges, blocks, BLOCK, 0, (TrsvStream)NULL, A, nodes, later, unsorted);
+  TrsvCall(TrsvDeviceCheckLaunch("multicolor_edges"));
   TrsvCall(TrsvDeviceSort(A.entries, TrsvBits(nodes), later, sorted, unsorted, edges));
-  TRSV_LAUNCH(bmc_edge_starts, TrsvBlocks(nodes + 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, nodes, A.entries, sorted, start);
-  return TrsvDeviceCheckLaunch("bmc_edge_starts");
+  TRSV_LAUNCH(multicolor_edge_starts, TrsvBlocks(nodes + 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, nodes, A.entries, sorted, start);
+  return TrsvDeviceCheckLaunch("multicolor_edge_starts");
 }
 
 enum {
@@ -280,8 +272,8 @@ static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigne
 
   TrsvCall(DataflowBlocks(nodes, 1, HELD, &blocks));
   TrsvCall(TrsvDeviceClear(word, sizeof(*word) * (size_t)nodes, NULL));
-  TRSV_LAUNCH(bmc_words, blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge}, word, DataflowSync(state));
-  return TrsvDeviceCheckLaunch("bmc_words");
+  TRSV_LAUNCH(multicolor_words, blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge}, word, DataflowSync(state));
+  return TrsvDeviceCheckLaunch("multicolor_words");
 }
 
 /* Says what is wrong with a row, as the host does. */
@@ -301,31 +293,31 @@ static TrsvError Describe(const Rows &A, int i)
   return error;
 }
 
-/* room: as in TrsvDeviceColourWaves. */
-static TrsvError Colour(const Rows &A, int *room, unsigned *state, unsigned *colour, int *colours)
+/* room: as in TrsvDeviceColorWaves. */
+static TrsvError Color(const Rows &A, int *room, unsigned *state, unsigned *color, int *colors)
 {
   unsigned   told[STATES];
   int *const work = A.node + A.rows, *const start = work, nodes_at_most = A.rows;
   int        nodes;
   const int *edge;
 
-  TRSV_LAUNCH(bmc_check, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, state + BAD);
-  TrsvCall(TrsvDeviceCheckLaunch("bmc_check"));
+  TRSV_LAUNCH(multicolor_check, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, state + BAD);
+  TrsvCall(TrsvDeviceCheckLaunch("multicolor_check"));
   TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
   if (told[BAD] < (unsigned)A.rows) return Describe(A, (int)told[BAD]);
   TrsvCall(FindNodes(A, work, &nodes));
   TrsvCall(FindEdges(A, nodes, room, start, &edge));
   unsigned *const word = (unsigned *)start + nodes_at_most + 1;
   TrsvCall(FindWords(nodes, start, edge, word, state));
-  TRSV_LAUNCH(bmc_wave_colours, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, word, colour, state + MOST);
-  TrsvCall(TrsvDeviceCheckLaunch("bmc_wave_colours"));
+  TRSV_LAUNCH(multicolor_wave_colors, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, word, color, state + MOST);
+  TrsvCall(TrsvDeviceCheckLaunch("multicolor_wave_colors"));
   TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
   if (told[DATAFLOW_ABORT_DEVICE]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for an ordering waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvTimeoutLimit());
-  *colours = (int)told[MOST] + 1;
+  *colors = (int)told[MOST] + 1;
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceColourWaves(int rows, int entries, const int *offsets, const int *columns, const double *values, unsigned *colour, int *colours)
+TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values, unsigned *color, int *colors)
 {
   const size_t r = (size_t)rows, e = (size_t)entries;
   unsigned     state[STATES] = {0}, *shared = NULL;
@@ -340,7 +332,7 @@ TrsvError TrsvDeviceColourWaves(int rows, int entries, const int *offsets, const
   if (error) scale = NULL;
   if (!error) error = TrsvScratchUpload(state, sizeof(state), &shared, NULL);
   if (error) shared = NULL;
-  if (!error) error = Colour(Rows{rows, entries, offsets, columns, values, scale, scale ? scale + r : NULL, room}, room + 4 * r + 1, shared, colour, colours);
+  if (!error) error = Color(Rows{rows, entries, offsets, columns, values, scale, scale ? scale + r : NULL, room}, room + 4 * r + 1, shared, color, colors);
   if (shared) TrsvScratchFree(shared, NULL);
   if (scale) TrsvScratchFree(scale, NULL);
   if (room) TrsvScratchFree(room, NULL);
