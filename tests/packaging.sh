@@ -92,8 +92,8 @@ import glob, re, shlex, sys
 known, wanted = {"all"}, set()  # all is PETSc's
 for makefile in ("makefile", *glob.glob("conf/*.mk"), *glob.glob("*/makefile")):
     for line in open(makefile):
-        if match := re.match(r"([\w .-]+):(?!=)(.*)", line):
-            known.update(match[2].split() if match[1].strip() == ".PHONY" else match[1].split())
+        if match := re.match(r"([\w -]+):(?!=)", line):
+            known.update(match[1].split())
 for line in open(sys.argv[1]):
     if match := re.match(r"(?:RUN |    | *- )(?:nice )?make\b([^#&|]*)", line):
         words = re.sub(r"\$\{\{.*?\}\}", "", match[1])
