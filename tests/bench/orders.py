@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""README's table of what each order takes on a GPU, from results/orders.jsonl (PARTS=orders of tests/gpu/run.sh).
+"""The table of orderings on a GPU in docs/results.md, from results/orders.jsonl (PARTS=orders of tests/gpu/run.sh).
 
-  orders.py [FILE]          prints the table
-  orders.py --write README  puts it there; without results nothing is changed
+  orders.py [FILE]        prints the table
+  orders.py --write FILE  puts it there; without results nothing is changed
+
+The results were recorded when the ordering multicolor was called bmc.
 """
 import json
 import os
@@ -12,6 +14,10 @@ from results import ROOT, put
 
 FILE = os.path.join(ROOT, "results", "orders.jsonl")
 BEGIN = "<!-- made by tests/bench/orders.py from results/orders.jsonl -->\n"
+
+
+def name_of(order):
+    return "multicolor" if order == "bmc" else order
 
 
 def digits(v):
@@ -32,18 +38,21 @@ def table(path):
         for text in f:
             line = json.loads(text)
             if "problem" in line:
-                problems.setdefault(line["problem"], {})[line["order"]] = line
+                problems.setdefault(line["problem"], {})[name_of(line["order"])] = line
             elif line["what"].startswith("ordering"):
                 orderings.append(line)
-    out = ["| natural -> `multicolor` | iterations | level sets | PCSetUp, ms | PCApply, ms | KSPSolve, ms | the same by `auto` | `auto` takes | its algorithms |", "|---|---|---|---|---|---|---|---|---|"]
+    out = ["| natural -> multicolor | iterations | level sets | PCSetUp, ms | PCApply, ms | KSPSolve, ms | KSPSolve by auto, ms | auto takes | its algorithms |", "|---|---|---|---|---|---|---|---|---|"]
     for name, lines in problems.items():
         auto = lines.get("auto", {})
-        takes = "`multicolor`" if auto.get("view", "").startswith("multicol") else "natural"
+        takes = "multicolor" if auto.get("view", "").startswith("multicol") else "natural"
         ours = auto.get("algorithms", "").split()
         out.append(f"| {name} | {change(lines, 'iterations')} | {change(lines, 'levels')} | {change(lines, 'setup_s', 1e3)} | {change(lines, 'apply_ms')} | {change(lines, 'kspsolve_s', 1e3)} | {digits(1e3 * auto['kspsolve_s']) if auto.get('kspsolve_s') else '?'} | {takes} | {', '.join(dict.fromkeys(ours))} |")
     several = [name for name, lines in problems.items() if lines.get("multicolor", {}).get("runs", 1) > 1]
-    runs = f"medians of {problems[several[0]]['multicolor']['runs']} runs of {' and '.join(several)}" if several else ""
-    out.append(f"\nKSPSolve is without PCSetUp; PCSetUp and PCApply are of runs with `-log_view_gpu_time`; {runs + ', ' if runs else ''}one run each{' of the others' if runs else ''} ([results/orders.jsonl](results/orders.jsonl))." + (" The ordering alone, on the GPU, medians: " + ", ".join(f"{l['matrix']} {digits(l['ms'])} ms" for l in orderings) + "." if orderings else ""))
+    runs = f"Medians of {problems[several[0]]['multicolor']['runs']} runs for {' and '.join(several)}; one run for each of the others." if several else "One run each."
+    out.append(f"\nKSPSolve does not include PCSetUp. PCSetUp and PCApply are from runs with `-log_view_gpu_time`. {runs}")
+    if orderings:
+        out += ["\nTime of the ordering alone on the GPU, medians:\n", "| matrix | ms |", "|---|---|"]
+        out += [f"| {l['matrix']} | {digits(l['ms'])} |" for l in orderings]
     return "\n".join(out) + "\n"
 
 
