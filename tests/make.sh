@@ -214,6 +214,11 @@ table() { # the generated parts of README and docs are what results/ and the sou
   rm -rf "$tmp"
   return $status
 }
+commands() { # those of README and docs do what they say
+  local LIB PETSC_DIR PETSC_ARCH CUDA
+  eval "$($make -s info)"
+  "${PYTHON:-python3}" docs/tools/commands.py "$(realpath -m "$(dirname "$LIB")/../examples")" "$LIB" README.md docs/use.md docs/ordering.md
+}
 solutions() { # the program that measures times to solution on a GPU, and what makes tables of them, with a matrix on the host
   local LIB PETSC_DIR PETSC_ARCH CUDA program
   eval "$($make -s info)"
@@ -266,6 +271,7 @@ check "make run with a file" run "-f examples/data/poisson.mtx.xz" "^file:"
 check "make run on two ranks" run_ranks
 check "the library exports its interface only" exported
 check "generated parts of README and docs, and their links" table
+check "commands of README and docs" commands
 check "times to solution can be measured, and told" solutions
 check "set-ups and applies can be measured, and told" setups
 echo "$passed passed, $failed failed, $skipped skipped"
