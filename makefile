@@ -79,14 +79,14 @@ config  = $(VERSION) $(PETSC_DIR) $(PETSC_ARCH) $(CUDA_ARCH)
 $(BUILD)/config: FORCE
 	@mkdir -p $(@D); echo '$(config)' | cmp -s - $@ || echo '$(config)' >$@
 
-# A line for each file (V=1: the whole command); where many are missing, how many are made and how long the rest may take
-missing := $(words $(if $(subst $(config),,$(file <$(BUILD)/config)),$(OBJ),$(filter-out $(wildcard $(OBJ)),$(OBJ))))
-began   := $(shell date +%s)
-made     = $(eval count += 1)$(words $(count))
-left     = $(shell echo $$(( ($$(date +%s) - $(began)) * ($(missing) - $1) / $1 / 60 + 1 )))
-tell     = [$1 of $(missing)$(if $(filter 1 2 3 4 5 6 7 8 9,$1),,$(comma) at most $(call left,$1) min left)]
-quiet    = $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
-say      = $(if $(V),,@$(if $(quiet),,echo '  $1 $(@:$(CURDIR)/%=%)$(if $(filter $(OBJ),$@),$(if $(filter 0,$(missing)),, $(call tell,$(made))))';))
+# A line for each file (V=1: the whole command); of files that are not there yet: how many are made, how long the rest may take
+todo  := $(if $(subst $(config),,$(file <$(BUILD)/config)),$(OBJ),$(filter-out $(wildcard $(OBJ)),$(OBJ)))
+began := $(shell date +%s)
+made   = $(eval count += 1)$(words $(count))
+left   = $(shell echo $$(( ($$(date +%s) - $(began)) * ($(words $(todo)) - $1) / $1 / 60 + 1 )))
+tell   = [$1 of $(words $(todo))$(if $(word 10,$(count)),$(comma) at most $(call left,$1) min left)]
+silent = $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+say    = $(if $(V),,@$(if $(silent),,echo '  $1 $(@:$(CURDIR)/%=%) $(if $(filter $(OBJ),$@),$(if $(word $(made),$(todo)),$(call tell,$(words $(count)))))';))
 
 GENCODE = $(foreach a,$(subst $(comma), ,$(CUDA_ARCH)),-gencode arch=compute_$(a:ptx%=%),code=$(if $(filter ptx%,$a),compute,sm)_$(a:ptx%=%))
 CUDAC_COMPILE = $(CUDAC) $(MPICXX_INCLUDES) $(filter-out -gencode arch=% -arch=% --gpu-architecture=% --generate-code=%,$(CUDAC_FLAGS) $(CUDAFLAGS)) $(GENCODE)
@@ -101,7 +101,7 @@ $(LIB): $(OBJ)
 COMPILE.dep = -MMD -MP -MF $(@:.o=.d)
 $(BUILD)/obj/%.o: %.c $(CONFIG)
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
+	$(call say,CC)$(CC) -c -std=c11 -Iinclude -Isrc/kernels $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
 $(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
 	@mkdir -p $(@D)
 	$(call say,CUDAC)$(CUDAC_COMPILE) -c $(CUDA_HOSTFLAGS) -Isrc/kernels -DTRSV_CUDA $(COMPILE.dep) $< -o $@

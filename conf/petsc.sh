@@ -12,6 +12,7 @@
 #   PETSC_VERSION  of the one to build: a line of conf/petsc.versions (default: the first)
 #   PETSC_KIND     cuda or host (default: cuda where there is nvcc)
 #   CUDA_ARCH      the GPUs to build for, see conf/cuda_arch.sh
+#   PETSC_OPTIMIZE  flags of the compilers (default -O1, nearly PETSc's own default; for benchmarks: -O3)
 #   SPTRSV_CACHE   folder of what is built, shared by all clones (default ~/.cache/sptrsvgpu)
 #
 # Prints shell assignments: PETSC_DIR, PETSC_ARCH, PETSC_FROM (where it was found), PETSC4PY (a folder for PYTHONPATH, or
@@ -117,6 +118,7 @@ esac
 kind=${PETSC_KIND:-$(if command -v nvcc >/dev/null; then echo cuda; else echo host; fi)}
 version=${PETSC_VERSION:-$(awk '!/^#/ { print $1; exit }' conf/petsc.versions)}
 capability=$(if [ "$kind" = cuda ]; then cuda_petsc; fi)
+optimize=${PETSC_OPTIMIZE:--O1}
 root=$cache/petsc-$version-$kind${capability:+-${capability//,/-}}
 dir=$root/src
 arch=arch-$kind
@@ -147,7 +149,8 @@ update() { # Debian's lists; another apt may be at work on a new machine
 
 install_packages() { # an MPI, BLAS and LAPACK, what the examples read files with, Python for PETSc's configure
   need build-essential c++ --version
-  need mpich mpicc --version
+  need mpich mpiexec --version
+  need libmpich-dev library mpich
   need libopenblas-dev library openblas
   need zlib1g-dev header zlib.h
   need liblzma-dev header lzma.h
@@ -187,11 +190,11 @@ unpack() {
 }
 
 configure() {
-  local options=(--with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-debugging=0 --with-x=0 COPTFLAGS=-O2 CXXOPTFLAGS=-O2)
+  local options=(--with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-debugging=0 --with-x=0 COPTFLAGS="$optimize" CXXOPTFLAGS="$optimize")
   [ ! -f "$root/configured" ] || return 0
   say "configuring PETSc (1 minute; log: $root/configure.log)"
   if [ "$kind" = cuda ]; then
-    options+=(--with-cuda=1 --with-cuda-arch="$capability" CUDAOPTFLAGS=-O2)
+    options+=(--with-cuda=1 --with-cuda-arch="$capability" CUDAOPTFLAGS="$optimize")
     grep -q with-cuda-nvml "$dir/config/BuildSystem/config/packages/CUDA.py" && options+=(--with-cuda-nvml=0)
   else
     options+=(--with-cuda=0)
@@ -201,9 +204,9 @@ configure() {
   touch "$root/configured"
 }
 
-compile() { # PACKAGE...: PETSc's, all where none is named
-  local status=0 make= log=$root/make.log stamp=$root/compiled${1:+-part}
-  [ ! -f "$root/compiled" ] && [ ! -f "$stamp" ] || return 0
+compile() {
+  local status=0 make= log=$root/make.log
+  [ ! -f "$root/compiled" ] || return 0
   if [ -f "$root/compiling" ]; then # killed without a chance to remove what was half written
     say "an earlier build ended abruptly: compiling from the start"
     rm -rf "$dir/$arch/obj" "$dir/$arch/lib/"libpetsc*
@@ -217,14 +220,14 @@ compile() { # PACKAGE...: PETSc's, all where none is named
     die "interrupted; start again to go on"
   }
   trap interrupted INT TERM HUP
-  env -u MAKEFLAGS -u MAKELEVEL make -C "$dir" PETSC_DIR="$dir" PETSC_ARCH=$arch MAKE_NP="$(nproc)" MAKE_LOAD=1000 ${1:+pkgs="$*"} all >"$log" 2>&1 9>&- &
+  env -u MAKEFLAGS -u MAKELEVEL make -C "$dir" PETSC_DIR="$dir" PETSC_ARCH=$arch MAKE_NP="$(nproc)" MAKE_LOAD=1000 all >"$log" 2>&1 9>&- &
   make=$!
   progress "$make" "$log"
   wait $make || status=$?
   rm -f "$root/compiling"
   trap - INT TERM HUP
   [ $status = 0 ] || { tail -30 "$log" >&2; die "PETSc did not compile; log in $log"; }
-  touch "$stamp"
+  touch "$root/compiled"
 }
 
 progress() { # PID LOG: tells every 30 s how far the compilation is
@@ -239,11 +242,8 @@ progress() { # PID LOG: tells every 30 s how far the compilation is
 }
 
 sources() { # how many files there are to compile
-  tr ' ' '\n' <"$dir/$arch/lib/petsc/conf/files" | grep -cE '^src/('"${packages// /|}"')/.*[.](c|cxx|cu)$' || true
+  tr ' ' '\n' <"$dir/$arch/lib/petsc/conf/files" | grep -cE '^src/.*[.](c|cxx|cu)$' || true
 }
-
-# What the library, its tests and examples need; petsc4py needs all.
-packages="sys vec mat dm ksp snes ts"
 
 build() {
   [ ! -f "$root/complete" ] || return 0
@@ -256,10 +256,11 @@ build() {
   [ ! -f "$root/complete" ] || return 0
   say "building PETSc $version ($kind${capability:+, compute capability $capability}) in $root, once for all clones"
   say "about 8 minutes on 2 cores; it may be interrupted and started again; rm -r $root removes it"
+  unpack >"$root/unpack.log" 2>&1 9>&- & # while packages are installed, where Python has pip by now
   install_packages
-  unpack
+  wait $! || unpack
   configure
-  compile $packages
+  compile
   touch "$root/complete"
   say "PETSc $version is ready"
 }
@@ -267,8 +268,6 @@ build() {
 build_petsc4py() {
   [ ! -d "$site/petsc4py" ] || return 0
   build
-  packages="sys vec mat dm ksp snes ts tao ml"
-  compile
   need python3-dev python3 -c 'import os, sysconfig; assert os.path.exists(sysconfig.get_path("include") + "/Python.h")'
   install_packages
   say "building petsc4py (2 minutes; log: $root/petsc4py.log)"

@@ -90,13 +90,13 @@ targets() { # FILE: every `make ... TARGET' of its commands: RUN, list items, in
   "$python" - "$1" <<'END'
 import glob, re, shlex, sys
 known, wanted = {"all"}, set()  # all is PETSc's
-for makefile in ("makefile", *glob.glob("*/makefile"), *glob.glob("*/*/makefile")):
+for makefile in ("makefile", *glob.glob("conf/*.mk"), *glob.glob("*/makefile")):
     for line in open(makefile):
-        if match := re.match(r"([\w .-]+):(?!=)(.*)", line):
-            known.update(match[2].split() if match[1].strip() == ".PHONY" else match[1].split())
+        if match := re.match(r"([\w -]+):(?!=)", line):
+            known.update(match[1].split())
 for line in open(sys.argv[1]):
     if match := re.match(r"(?:RUN |    | *- )(?:nice )?make\b([^#&|]*)", line):
-        words = re.sub(r'\$\{\w+:\+(.*?)\}(?= |$)|\$\{\{ *"([\w -]+)=.*?\}\}', r"\1\2", match[1])
+        words = re.sub(r"\$\{\{.*?\}\}", "", match[1])
         wanted.update(word for word in shlex.split(words) if re.fullmatch("[a-z][a-z-]*", word))
 assert wanted, "no command found"
 assert wanted <= known, "no such target: " + " ".join(wanted - known)

@@ -27,7 +27,9 @@ class Configure(config.package.Package):
 
   def cudaArch(self):
     '''The compute capabilities that PETSc is configured for, as an argument of make'''
-    if not self.cuda.found or not self.cuda.cudaArchIsVersionList(): return ''
+    if not self.cuda.found or not hasattr(self.cuda, 'cudaArch'): return ''
+    if self.cuda.cudaArch == 'native': return ' CUDA_ARCH=native'
+    if not self.cuda.cudaArchIsVersionList(): return ' CUDA_ARCH=fat' # all, all-major
     arch = [sm for sm in self.cuda.cudaArchList() if int(sm) >= 80]
     if not arch:
       raise RuntimeError('sptrsvgpu needs compute capability 8.0 or later; --with-cuda-arch is '+self.cuda.cudaArch)
