@@ -205,6 +205,7 @@ table() { # the generated parts of README and docs are what results/ and the sou
   "$python" docs/tools/options.py --write "$tmp/options.md" || status=1
   "$python" docs/tools/versions.py --write "$tmp/install.md" || status=1
   "$python" tests/bench/orders.py --iterations "$tmp/ordering.md" || status=1
+  "$python" docs/tools/rooms.py --write "$tmp/developing.md" || status=1
   "$python" docs/tools/algorithms.py --write "$tmp/algorithms.md" || status=1
   for script in "$tmp"/*.md; do
     cmp -s "$script" "$(ls README.md docs/*.md | grep -x "\(docs/\)\?${script##*/}")" || { echo "${script##*/} has a stale part: run make plots"; status=1; }
