@@ -195,18 +195,30 @@ exported() { # nothing of the library is visible but its interface
   ! nm -D --defined-only "$LIB" | awk '$2 ~ /[TDBR]/ {print $3}' | grep -vE '^(PetscDLLibraryRegister_sptrsvgpu|SpTRSVGPU[A-Za-z]+|(Mat|PC)SpTRSVGPU[A-Za-z]+)$'
 }
 
-table() { # those of README and docs are what the results give
-  local tmp status=0 script
+table() { # the generated parts of README and docs are what results/ and the sources give; their links lead somewhere
+  local tmp status=0 script python=${PYTHON:-python3}
   tmp=$(mktemp -d)
-  cp README.md docs/performance.md "$tmp"
-  for script in table setups orders; do "${PYTHON:-python3}" tests/bench/$script.py --write "$tmp/README.md" >/dev/null || status=1; done
-  "${PYTHON:-python3}" tests/bench/performance.py --write "$tmp/performance.md" >/dev/null || status=1
-  cmp -s "$tmp/README.md" README.md || status=1
-  cmp -s "$tmp/performance.md" docs/performance.md || status=1
-  "${PYTHON:-python3}" tests/bench/papers.py --check docs/papers.md || status=1
+  cp README.md docs/*.md "$tmp"
+  for script in table setups solutions orders; do "$python" tests/bench/$script.py --write "$tmp/results.md" >/dev/null || status=1; done
+  "$python" tests/bench/solutions.py --six "$tmp/README.md" || status=1
+  "$python" tests/bench/performance.py --write "$tmp/performance.md" || status=1
+  "$python" docs/tools/options.py --write "$tmp/options.md" || status=1
+  "$python" docs/tools/versions.py --write "$tmp/install.md" || status=1
+  "$python" tests/bench/orders.py --iterations "$tmp/ordering.md" || status=1
+  "$python" docs/tools/rooms.py --write "$tmp/developing.md" || status=1
+  "$python" docs/tools/algorithms.py --write "$tmp/algorithms.md" || status=1
+  for script in "$tmp"/*.md; do
+    cmp -s "$script" "$(ls README.md docs/*.md | grep -x "\(docs/\)\?${script##*/}")" || { echo "${script##*/} has a stale part: run make plots"; status=1; }
+  done
+  "$python" tests/bench/papers.py --check docs/papers.md || status=1
+  "$python" docs/tools/links.py || status=1
   rm -rf "$tmp"
-  [ $status = 0 ] || echo "a table is not what results/ gives: run make plots"
   return $status
+}
+commands() { # those of README and docs do what they say
+  local LIB PETSC_DIR PETSC_ARCH CUDA
+  eval "$($make -s info)"
+  "${PYTHON:-python3}" docs/tools/commands.py "$(realpath -m "$(dirname "$LIB")/../examples")" "$LIB" README.md docs/use.md docs/ordering.md
 }
 solutions() { # the program that measures times to solution on a GPU, and what makes tables of them, with a matrix on the host
   local LIB PETSC_DIR PETSC_ARCH CUDA program
@@ -218,7 +230,7 @@ setups() { # the same for set-ups and applies: every one of six ways gives what 
   local LIB PETSC_DIR PETSC_ARCH CUDA program
   eval "$($make -s info)"
   program=$(dirname "$LIB")/../bench/setup
-  $make -s "$(realpath -m "$program")" && "$program" -host -dim 2 -n 20 -dll_append "$LIB" -o "$empty/setup.jsonl" && [ "$(grep -c '"apply_ms": [0-9]' "$empty/setup.jsonl")" = 6 ] && "${PYTHON:-python3}" tests/bench/setups.py "$empty/setup.jsonl" | sed '1,/^PCApply/d' | grep -q "^| 2D 20^2 | [0-9]"
+  $make -s "$(realpath -m "$program")" && "$program" -host -dim 2 -n 20 -dll_append "$LIB" -o "$empty/setup.jsonl" && [ "$(grep -c '"apply_ms": [0-9]' "$empty/setup.jsonl")" = 6 ] && "${PYTHON:-python3}" tests/bench/setups.py "$empty/setup.jsonl" | sed '1,/^One PCApply/d' | grep -q "^| 2D 20^2 | [0-9]"
 }
 
 check "make info can be evaluated" info
@@ -259,7 +271,8 @@ check "make run" run "-n 8" "^problem:"
 check "make run with a file" run "-f examples/data/poisson.mtx.xz" "^file:"
 check "make run on two ranks" run_ranks
 check "the library exports its interface only" exported
-check "tables are made from results/" table
+check "generated parts of README and docs, and their links" table
+check "commands of README and docs" commands
 check "times to solution can be measured, and told" solutions
 check "set-ups and applies can be measured, and told" setups
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -25,13 +25,13 @@ def constants():
     """ns of a launch, without and with clusters; ns of a step, by the dependencies of a record; seconds of a byte."""
     settings = source("solve/schedule/chunk_settings.cu")
     start = [int(re.search(rf"\b{name}\s*= (\d+)", settings).group(1)) for name in ("START", "START_CLUSTER")]
-    step = {int(k): int(ns) for k, ns in re.findall(r"\{(\d+), (\d+), \d+, -?\d+\}", re.search(r"records\[\] = \{(.*?)\};", settings).group(1))}
+    step = {int(k): int(ns) for k, ns in re.findall(r"\{(\d+), (\d+), [^}]*\}", re.search(r"records\[\] = \{(.*?)\};", settings).group(1))}
     return start, step, float(re.search(r"\.byte = ([0-9.e-]+)", source("solve/model/costs.c")).group(1))
 
 
 def table(cases):
     start, step, byte = constants()
-    out = ["| lower triangle of | level sets | K | ns a step | launch and a step for each level set, ms | steps that full warps would take | the plan's bytes at the bandwidth of a copy, ms | measured, ms |", "|---|---|---|---|---|---|---|---|"]
+    out = ["| lower triangle of | level sets | K | ns per step | launch + one step per level set, ms | steps if all were full | bytes of the plan / copy bandwidth, ms | measured, ms |", "|---|---|---|---|---|---|---|---|"]
     for c in cases:
         if c.triangle != "lower" or c.matrix not in SHOWN or c.chosen["algorithm"] != "chunk":
             continue
@@ -44,24 +44,25 @@ def table(cases):
 
 
 def memory(cases):
-    """What the fastest plan within each limit of memory takes."""
+    """The fastest plan within each limit of memory."""
     counted = [c for c in cases if c.counts]
-    out = [f"{len(counted)} triangles of {len({c.matrix for c in counted})} real matrices of {LEAST_ROWS:,} rows or more: the fastest algorithm and setting measured whose plan is within a limit, geometric means.\n"]
-    out.append("| plan within, times the factor's CSR | times as fast as cuSPARSE SpSV | time over the best without a limit | triangles whose best is within | and whose choice by `auto` is |")
+    out = [f"{len(counted)} triangles of {len({c.matrix for c in counted})} real matrices with at least {LEAST_ROWS:,} rows. For each limit of plan memory: the fastest algorithm and setting measured, geometric means.\n"]
+    out.append("| plan memory / factor in CSR, at most | speedup over cuSPARSE SpSV | time / time without a limit | triangles whose fastest plan is within the limit | triangles whose plan by `auto` is |")
     out.append("|---|---|---|---|---|")
     over = lambda c, l: l["plan_bytes"] / c.csr_bytes
     for limit in LIMITS:
         fast = [(c, min((l for l in c.lines if l["ok"] and l["algorithm"] != "cusparse" and over(c, l) <= limit), key=lambda l: l["ms"], default=None)) for c in counted]
         some = [(c, l) for c, l in fast if l]
-        none = f" ({len(counted) - len(some)} have no plan within)" if len(some) < len(counted) else ""
+        none = f" ({len(counted) - len(some)} triangles have no such plan)" if len(some) < len(counted) else ""
         out.append(f"| {'no limit' if limit == float('inf') else f'{limit:g}'}{none} | {mean(c.cusparse_ms / l['ms'] for c, l in some):.2f} | {mean(l['ms'] / c.best['ms'] for c, l in some):.2f} | {sum(over(c, c.best) <= limit for c in counted)} | {sum(c.memory <= limit for c in counted)} |")
     large = [c for c in cases if c.csr_bytes >= 3.99e7]
     exceeds = sorted((c for c in counted if c.memory > 4), key=lambda c: -c.memory)
     by = {}
     for c in exceeds:
         by.setdefault(c.chosen["algorithm"], []).append(c)
-    out.append(f"\nOf the {len(large)} triangles, generated ones among them, whose CSR takes 40 MB or more, `auto` takes plans of {min(c.memory for c in large):.1f} to {max(c.memory for c in large):.1f} times that. The real ones of more than 4 times are of small factors (CSR of at most {max(c.csr_bytes for c in exceeds) / 1e6:.0f} MB, plans of at most {max(c.chosen['plan_bytes'] for c in exceeds) / 1e6:.0f} MB): "
-               + "; ".join(f"{len(cs)} of `{a}`, of {mean(c.rows / c.levels for c in cs):.0f} rows a level set in the geometric mean" for a, cs in by.items()) + ".")
+    out.append(f"\nOf the {len(large)} triangles whose CSR takes at least 40 MB, generated ones included, `auto` takes plans of {min(c.memory for c in large):.1f} to {max(c.memory for c in large):.1f} times the CSR.")
+    out.append(f"Of the {len(counted)} real triangles {len(exceeds)} have plans of more than 4 times the CSR. These are small: the largest CSR is {max(c.csr_bytes for c in exceeds) / 1e6:.0f} MB, the largest plan {max(c.chosen['plan_bytes'] for c in exceeds) / 1e6:.0f} MB.")
+    out.append("By algorithm: " + "; ".join(f"{len(cs)} of `{a}`, with {mean(c.rows / c.levels for c in cs):.0f} rows per level set (geometric mean)" for a, cs in by.items()) + ".")
     return "\n".join(out) + "\n"
 
 

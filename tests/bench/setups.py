@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""README's tables of PETSc's programs and of set-ups, from results/petsc.jsonl and results/setup.jsonl (PARTS="petsc setup" of tests/gpu/run.sh).
+"""The tables of PETSc's programs and of set-ups in docs/results.md, from results/petsc.jsonl and results/setup.jsonl
+(PARTS="petsc setup" of tests/gpu/run.sh).
 
-  setups.py                 prints them
-  setups.py FILE.jsonl      prints those of set-ups, of other results
-  setups.py --write README  puts them there
+  setups.py               prints them
+  setups.py FILE.jsonl    prints those of set-ups, of other results
+  setups.py --write FILE  puts them there
 """
 import json
 import os
@@ -13,8 +14,10 @@ from results import ROOT, put
 
 PROGRAMS = "<!-- made by tests/bench/setups.py from results/petsc.jsonl -->\n"
 SETUPS = "<!-- made by tests/bench/setups.py from results/setup.jsonl -->\n"
-APPLIES = {"jacobi": "Jacobi", "ilu, host": "PETSc on the host", "ilu, cuSPARSE": "cuSPARSE", "sptrsvgpu, by device": "ours", "sptrsvgpu, bmc": "ours, order `multicolor`"}
-WAYS = {"ilu, cuSPARSE": "cuSPARSE", "ilu, host": "PETSc on the host", "sptrsvgpu, by device": "ours"}
+OURS = "sptrsvgpu, by device"
+APPLIES = {"jacobi": "Jacobi", "ilu, host": "PETSc's ILU, host", "ilu, cuSPARSE": "PETSc's ILU, cuSPARSE", OURS: "sptrsvgpu, natural",
+           "sptrsvgpu, bmc": "sptrsvgpu, multicolor"}
+WAYS = {"ilu, cuSPARSE": "PETSc's ILU, cuSPARSE", "ilu, host": "PETSc's ILU, host", OURS: "sptrsvgpu"}
 
 
 def read(path, key):
@@ -50,11 +53,11 @@ def applies(groups):
     """Nothing where it was not measured."""
     if not any("apply_ms" in l for lines in groups.values() for l in lines.values()):
         return ""
-    out = ["\nPCApply of the same, ms, as a Krylov method has it: many in the stream, one after the other, and one wait at the end; without the waits, that is, of the log's PCApply in the table of programs.\n"]
+    out = ["\nOne PCApply, ms: the mean of many in the stream with one wait at the end, as in a Krylov method. The PCApply of the table of\nprograms above includes the waits of `-log_view_gpu_time`.\n"]
     out += ["| matrix | " + " | ".join(APPLIES.values()) + " |", "|---" * (1 + len(APPLIES)) + "|"]
     for matrix, lines in groups.items():
         times = {way: lines.get(way, {}).get("apply_ms") for way in APPLIES}
-        cells = ["?" if v is None else f"**{v:.3g}**" if way == "sptrsvgpu, by device" else f"{v:.3g}" for way, v in times.items()]
+        cells = ["?" if v is None else f"**{v:.3g}**" if way == OURS else f"{v:.3g}" for way, v in times.items()]
         out.append(f"| {matrix.split('.mtx')[0]} | " + " | ".join(cells) + " |")
     return "\n".join(out) + "\n"
 
@@ -62,7 +65,7 @@ def applies(groups):
 def setups(path=os.path.join(ROOT, "results", "setup.jsonl")):
     groups = read(path, "matrix")
     peak = any("peak_over_matrix" in l for lines in groups.values() for l in lines.values())
-    out = ["| matrix | " + " | ".join(f"{title}: first | new values" for title in WAYS.values()) + " | break-even: first | new values |" + (" peak memory over the matrix's |" if peak else "")]
+    out = ["| matrix | " + " | ".join(f"{title}: first | new values" for title in WAYS.values()) + " | break-even: first | new values |" + (" peak memory / matrix |" if peak else "")]
     out.append("|---" * (3 + 2 * len(WAYS) + peak) + "|")
     for matrix, lines in groups.items():
         cells = []
@@ -70,8 +73,8 @@ def setups(path=os.path.join(ROOT, "results", "setup.jsonl")):
             for key in ("first_ms", "same_pattern_ms"):
                 best = min(lines[w][key] for w in WAYS if w in lines)
                 text = f"{lines[way][key]:.3g}" if way in lines else "?"
-                cells.append(f"**{text}**" if way == "sptrsvgpu, by device" and way in lines and lines[way][key] == best else text)
-        ours = lines.get("sptrsvgpu, by device", {})
+                cells.append(f"**{text}**" if way == OURS and way in lines and lines[way][key] == best else text)
+        ours = lines.get(OURS, {})
         even = [ours.get(k) for k in ("break_even_first", "break_even_same")]
         converge = all(l["reason"].startswith("CONVERGED") for l in (ours, lines.get("jacobi", {})) if l)
         cells += ["-" if v is None or not converge else f"{v:.0f}" for v in even]

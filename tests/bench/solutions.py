@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Time to solution, set-up included, from results/solutions.jsonl: a table in Markdown, and docs/solutions.png; needs matplotlib for that.
+"""Time to solution, set-up included, from results/solutions.jsonl: tables in Markdown, and docs/solutions.png.
 
-  solutions.py [FILE]           prints the table
-  solutions.py --write README   puts it there, in front of "Where things are" the first time; draws the plot. Without results, or with those of
-                                a host alone, nothing is changed
-  solutions.py --plot FILE PNG  draws the plot of another file
+  solutions.py [FILE]           prints the table of all systems
+  solutions.py --write FILE     puts it there; without results of a GPU nothing is changed
+  solutions.py --six FILE       puts the table of six systems there, README.md say
+  solutions.py --plot FILE PNG  draws the plot; needs matplotlib
+
+The results were recorded when the ordering multicolor was called bmc.
 """
 import json
 import os
@@ -14,8 +16,16 @@ from results import ROOT, mean, put
 
 FILE = os.path.join(ROOT, "results", "solutions.jsonl")
 BEGIN = "<!-- made by tests/bench/solutions.py from results/solutions.jsonl -->\n"
-BEFORE = "## Where things are\n"
-WAYS = {"jacobi": "Jacobi", "ilu": "PETSc's ILU", "natural": "ours, natural", "bmc": "ours, `multicolor`", "auto": "ours, `auto`"}
+SIX_BEGIN = "<!-- made by tests/bench/solutions.py --six from results/solutions.jsonl -->\n"
+WAYS = {"jacobi": "Jacobi", "ilu": "PETSc's ILU", "natural": "natural", "bmc": "multicolor", "auto": "auto"}
+SIX = {  # (matrix, values): what it is
+    ("g3d7:128", "own"): "3D Poisson, 7 points, 128^3",
+    ("g2d5:1000", "own"): "2D Poisson, 5 points, 1000^2",
+    ("G3_circuit", "own"): "G3_circuit, circuit",
+    ("Dubcova1", "own"): "Dubcova1, finite elements",
+    ("BentPipe2D100", "own"): "BentPipe2D100, convection",
+    ("finance256", "laplacian"): "finance256, Laplacian of the pattern",
+}
 TRUE = 1e-4  # the preconditioned residual says little of a bad preconditioner: more than this of b left is no solution
 BOUND = 1.15  # what auto may lose to the better of natural and multicolor
 
@@ -69,10 +79,12 @@ def table(systems):
     own = [s for s in real if not s.laplacian]
     out = []
     if systems[0].where != "GPU":
-        out.append("**Times of a host, for trying this script alone.**\n")
-    out.append(f"{len(systems)} systems that some way solves: {len(own)} real matrices in their own values, {len(real) - len(own)} Laplacians of symmetric patterns, {len(systems) - len(real)} grids. b = ones, rtol 1e-8 of the preconditioned")
-    out.append(f"residual; CG for symmetric matrices whose diagonal has one sign, else GMRES(60); a first PCSetUp and the KSPSolve, medians, the GPU's code being loaded. What leaves more than {TRUE:g} of b counts as not solved. (tests/bench/solutions.c)\n")
-    out.append("| | systems that both solve | its time over that of `auto`: geometric mean | least | most | solved by it alone | by `auto` alone |")
+        out.append("**Times of a host.**\n")
+    out.append(f"{len(systems)} systems that at least one way solves: {len(own)} real matrices with their own values, {len(real) - len(own)} Laplacians of symmetric patterns, {len(systems) - len(real)} grids.")
+    out.append("b = ones. The tolerance is 1e-8 of the preconditioned residual. The solver is CG for symmetric matrices whose diagonal has one sign, else GMRES(60).")
+    out.append("A time is that of a first PCSetUp and a KSPSolve: the median of several, with the GPU's code loaded.")
+    out.append(f"A system counts as solved if |b - A x| <= {TRUE:g} |b|. The last three columns of ways are sptrsvgpu with each `-pc_sptrsvgpu_ordering`.\n")
+    out.append("| way | systems that it and auto solve | time / time of auto: geometric mean | least | most | solved by it, not by auto | solved by auto, not by it |")
     out.append("|---|---|---|---|---|---|---|")
     for way, title in WAYS.items():
         if way == "auto":
@@ -88,17 +100,34 @@ def table(systems):
     ilu = [s for s in systems if s.quickest == "ilu"]
     out.append("")
     if held:
-        out.append(f"`auto` against the better of natural and `multicolor`: {mean(s.ms['auto'] / s.better for s in held):.3f} in the geometric mean, {max(s.ms['auto'] / s.better for s in held):.2f} at most; more than {BOUND}: " + names(loses, lambda s: f"{s.ms['auto'] / s.better:.2f}") + ". Solved by one of these and not by `auto`: " + (", ".join(s.title for s in lost) or "none") + ".\n")
-    out.append(f"Jacobi is the quickest on {len(jacobi)} of {len(systems)}: " + names(jacobi, lambda s: f"{number(s.ms['jacobi'])} ms" + (f", `auto` {number(s.ms['auto'])}" if "auto" in s.ms else "")) + ".\n")
-    out.append(f"PETSc's ILU is on {len(ilu)}: " + names(ilu, lambda s: f"{number(s.ms['ilu'])} ms" + (f", `auto` {number(s.ms['auto'])}" if "auto" in s.ms else "")) + ".\n")
-    out.append("<details><summary>All of them: iterations / ms, - where it is not solved</summary>\n")
-    out.append("| system | rows | solver | " + " | ".join(WAYS.values()) + " | `auto` takes |")
+        ratios = [s.ms["auto"] / s.better for s in held]
+        out.append(f"Time of auto / time of the better of natural and multicolor: geometric mean {mean(ratios):.3f}, most {max(ratios):.2f}.")
+        out.append(f"Systems where it is above {BOUND}: " + names(loses, lambda s: f"{s.ms['auto'] / s.better:.2f}") + ".")
+        out.append("Systems that natural or multicolor solves and auto does not: " + (", ".join(s.title for s in lost) or "none") + ".\n")
+    for way, some in (("jacobi", jacobi), ("ilu", ilu)):
+        out.append(f"{WAYS[way]} is the fastest way on {len(some)} of {len(systems)} systems: " + names(some, lambda s: f"{number(s.ms[way])} ms" + (f", auto {number(s.ms['auto'])}" if "auto" in s.ms else "")) + ".\n")
+    out.append("<details><summary>All systems: iterations / ms; - where a way does not solve the system; stopped: it took too long</summary>\n")
+    out.append("| system | rows | solver | " + " | ".join(WAYS.values()) + " | auto takes |")
     out.append("|---" * (4 + len(WAYS)) + "|")
     for s in sorted(systems, key=lambda s: (":" not in s.name, s.laplacian, -s.rows)):
         auto = s.ways.get("auto", {})
-        takes = "" if "auto" not in s.ms else "`multicolor`" if auto["order"].startswith("multicol") else "natural"
+        takes = "" if "auto" not in s.ms else "multicolor" if auto["order"].startswith("multicol") else "natural"
         out.append(f"| {s.title} | {s.rows:,} | {'CG' if s.ksp == 'cg' else 'GMRES'} | " + " | ".join(cell(s, w) for w in WAYS) + f" | {takes} |")
     out.append("\n</details>")
+    return "\n".join(out) + "\n"
+
+
+
+def six(systems):
+    """A few of them, for README."""
+    ways = [w for w in WAYS if w != "bmc"]
+    out = ["| system | rows | " + " | ".join(("sptrsvgpu, " if w in ("natural", "auto") else "") + WAYS[w] for w in ways) + " |", "|---" * (2 + len(ways)) + "|"]
+    found = {(s.name, "laplacian" if s.laplacian else "own"): s for s in systems}
+    for key, title in SIX.items():
+        s = found[key]
+        fastest = min((w for w in ways if w in s.ms), key=s.ms.get)
+        cells = [f"**{cell(s, w)}**" if w == fastest and w != s.quickest else cell(s, w) for w in ways]
+        out.append(f"| {title} | {s.rows:,} | " + " | ".join(cells) + " |")
     return "\n".join(out) + "\n"
 
 
@@ -117,7 +146,7 @@ def plot(systems, png):
     figure, axis = plt.subplots(figsize=(9.5, 4.4))
     for way, (colour, marker) in style.items():
         at = [(i, s.ms[way] / s.ms["auto"]) for i, s in enumerate(some) if way in s.ms]
-        axis.scatter([i for i, _ in at], [y for _, y in at], s=20, marker=marker, color=colour, alpha=0.8, label=WAYS[way].replace("`", ""))
+        axis.scatter([i for i, _ in at], [y for _, y in at], s=20, marker=marker, color=colour, alpha=0.8, label=WAYS[way] if way in ("jacobi", "ilu") else "sptrsvgpu, " + WAYS[way])
     axis.axhline(1, color="#444444", linewidth=0.9)
     axis.set(yscale="log", xlabel="systems, by Jacobi's time (no triangle: Jacobi does not solve it)", ylabel="time over that of auto")
     axis.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
@@ -131,6 +160,8 @@ def main(args):
     if args[:1] == ["--plot"]:
         plot(read(args[1]), args[2])
         return 0
+    if args[:1] == ["--six"]:
+        return put(args[1], SIX_BEGIN, six(read(FILE)))
     if args[:1] != ["--write"]:
         print(table(read(args[0] if args else FILE)), end="")
         return 0
@@ -138,9 +169,7 @@ def main(args):
     if not systems or any(s.where != "GPU" for s in systems):
         print(f"solutions.py: no times of a GPU in results/solutions.jsonl; {args[1]} is left as it is")
         return 0
-    plot(systems, os.path.join(ROOT, "docs", "solutions.png"))
-    made = table(systems) + "\n![Time to solution of each way over that of auto](docs/solutions.png)\n"
-    return put(args[1], BEGIN, made, BEFORE, "## Time to solution\n\n")
+    return put(args[1], BEGIN, table(systems))
 
 
 if __name__ == "__main__":

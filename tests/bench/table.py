@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The table of README.md, and a summary, from results/solve.jsonl.
+"""The table of single triangular solves in docs/results.md, and a summary, from results/solve.jsonl.
 
   table.py                  prints the table in Markdown
-  table.py --write README   puts it there
+  table.py --write FILE     puts it there
   table.py --summary FILE   prints what a benchmark found, in plain text
 """
 import sys
@@ -26,16 +26,17 @@ def table(cases):
     deep = [c for c in counted if c.levels > 50]
     matrices = len({c.matrix for c in counted})
     out = []
-    out.append(f"Over both triangles of the {matrices} real matrices of {LEAST_ROWS:,} rows or more, geometric means, the algorithm chosen by `auto`:\n")
-    out.append("| | mean | worst |")
+    out.append(f"Both triangles of the {matrices} real matrices with at least {LEAST_ROWS:,} rows, algorithm chosen by `auto`, geometric means:\n")
+    out.append("| | geometric mean | worst |")
     out.append("|---|---|---|")
-    out.append(f"| times as fast as cuSPARSE SpSV | **{mean(c.speedup for c in counted):.2f}** | {min(c.speedup for c in counted):.2f} |")
-    out.append(f"| the same, more than 50 level sets | **{mean(c.speedup for c in deep):.2f}** | {min(c.speedup for c in deep):.2f} |")
-    for name, of in (("time over the floor[^floor]", "from_floor"), ("time over that of the best algorithm and setting measured", "regret"), ("memory of the plan over the factor's CSR", "memory"), ("analysis over cuSPARSE's", "analysis")):
+    out.append(f"| speedup over cuSPARSE SpSV | **{mean(c.speedup for c in counted):.2f}** | {min(c.speedup for c in counted):.2f} |")
+    out.append(f"| speedup, more than 50 level sets | **{mean(c.speedup for c in deep):.2f}** | {min(c.speedup for c in deep):.2f} |")
+    for name, of in (("time / floor[^floor]", "from_floor"), ("time / time of the best algorithm and setting measured", "regret"),
+                     ("memory of the plan / memory of the factor in CSR", "memory"), ("analysis time / cuSPARSE's", "analysis")):
         values = [getattr(c, of) for c in counted]
         out.append(f"| {name} | {mean(values):.2f} | {max(values):.2f} |")
     out.append("")
-    out.append("| lower triangle of | rows | level sets | auto chose | cuSPARSE, ms | ours, ms | ratio | over the floor | one CPU core, ms |")
+    out.append("| lower triangle of | rows | level sets | algorithm | cuSPARSE, ms | sptrsvgpu, ms | speedup | time / floor | one CPU core, ms |")
     out.append("|---|---|---|---|---|---|---|---|---|")
     by_name = {c.matrix: c for c in cases if c.triangle == "lower"}
     for matrix, title in SHOWN.items():
@@ -44,7 +45,7 @@ def table(cases):
             cpu = digits(c.cpu_ms) if c.cpu_ms >= c.chosen["ms"] else f"**{digits(c.cpu_ms)}**"
             out.append(f"| {title or matrix} | {c.rows:,} | {c.levels:,} | {c.chosen['algorithm']} | {digits(c.cusparse_ms)} | {digits(c.chosen['ms'])} | {c.speedup:.1f} | {c.from_floor:.1f} | {cpu} |")
     out.append("")
-    out.append("[^floor]: the longest of a launch (3.9 us), the bytes of matrix and vectors over the bandwidth of a copy, and 22 ns, a shuffle's hop, a level set.")
+    out.append("[^floor]: The floor is the largest of three times: a kernel launch (3.9 us); the bytes of the matrix and the vectors at the bandwidth of a copy; 22 ns (one shuffle) for each level set.")
     return "\n".join(out) + "\n"
 
 

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""The tables of docs/options.md, from the calls in src/pc that -help prints and the settings of algorithms in src/kernels.
+
+  options.py               prints them
+  options.py --write FILE  puts them there
+"""
+import glob
+import os
+import re
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
+from results import put  # noqa: E402
+
+BEGIN = "<!-- made by docs/tools/options.py from src/pc: {} -->\n"
+OPTION = re.compile(r'"(-(pc|mat)_sptrsvgpu_\w+)",\s*"([^"]*)"([^;{]*)')
+ENUM = re.compile(r'(?:const char \*const|static const char \*const) (\w+)\[\]\s*=\s*\{([^}]*)\}')
+SETTINGS = re.compile(r"const TrsvSetting \w+\[\]\s*=\s*\{(.*?)\{NULL", re.S)
+
+
+def read(pattern):
+    return {path: open(path, encoding="utf-8").read() for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True))}
+
+
+def words(text):
+    """The values of an enumeration: PETSc adds its type and its prefix after them."""
+    found = re.findall(r'"([^"]*)"', text)
+    return [w for w in found if not w.startswith("SpTRSVGPU") and not w.startswith("SPTRSVGPU_")]
+
+
+def values(call, rest, enums):
+    """What an option takes; the first value of an enumeration is the default."""
+    for name, some in enums.items():
+        if re.search(rf"\b{name}\b", rest):
+            return ", ".join(f"`{v}`" for v in some)
+    if "PetscOptionsReal" in call:
+        return "a number"
+    if "PetscOptionsName" in call:
+        return "nothing, or a viewer"
+    return "`auto`, or an [algorithm](algorithms.md)"
+
+
+def options(kind):
+    enums, rows = {}, []
+    sources = read("src/pc/*.c")
+    for text in sources.values():
+        enums.update((name, words(body)) for name, body in ENUM.findall(text) if words(body))
+    for text in sources.values():
+        for match in OPTION.finditer(text):
+            option, of, what, rest = match.groups()
+            if of != kind:
+                continue
+            function = re.search(r'"((?:Mat|PC)\w+)"', rest)
+            call = text[max(0, match.start() - 24) : match.start()]
+            function = "MatSpTRSVGPUSetAlgorithm" if "TRUE" in rest and not function else function.group(1) if function else ""
+            rows.append(f"| `{option}` | {values(call, rest, enums)} | {what} | `{function}()` |")
+    if not rows:
+        sys.exit(f"options.py: src/pc has no options of {kind}")
+    return "\n".join(["| option | values | meaning | function |", "|---|---|---|---|", *rows]) + "\n"
+
+
+def settings():
+    rows = []
+    for path, text in read("src/kernels/**/*.c*").items():
+        for body in SETTINGS.findall(text):
+            algorithm = os.path.basename(os.path.dirname(path))
+            for name, what in re.findall(r'\{"(\w+)",\s*("[^"]*"|\w+)', body):
+                what = what.strip('"') if what[0] == '"' else "words of a scheme; [papers.md](papers.md) has an example"
+                rows.append(f"| `-mat_sptrsvgpu_{algorithm}_{name}` | {what} |")
+    return "\n".join(["| option | values |", "|---|---|", *rows]) + "\n"
+
+
+def main(args):
+    made = {"pc": options("pc"), "mat": options("mat"), "settings": settings()}
+    if not args:
+        print("\n".join(made.values()), end="")
+        return 0
+    return max(put(args[1], BEGIN.format(name), text) for name, text in made.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""The map of src/kernels in docs/developing.md, from tests/rooms.py --map.
+
+  rooms.py               prints it
+  rooms.py --write FILE  puts it there
+"""
+import os
+import subprocess
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
+from results import put  # noqa: E402
+
+BEGIN = "<!-- made by docs/tools/rooms.py from src/kernels -->\n"
+PURPOSE = {
+    "base": "types, error codes and messages",
+    "device": "memory, launches, scans, sorts; `sync.cuh`: everything that crosses threads; the same for the CPU executor",
+    "analysis": "triangles, level sets, statistics",
+    "ordering": "the ordering multicolor, on the host and the GPU",
+    "factor": "ILU(0) and IC(0) on the GPU",
+    "ilu": "which ordering, and how a factor hands values to its plans",
+    "solve": "the table of algorithms, the choice, pairs of plans, tuning",
+    "solve/model": "times of this GPU over an H200's, which predictions take",
+    "solve/plan": "what a plan is: analyze, set values, solve",
+    "solve/rows": "`thread`, `recompute`, `sell`: a thread or a lane for each row",
+    "solve/schedule": "the schedule of `chunk`: heights, splits, steps, settings",
+    "solve/chunk": "`chunk`: the plan and its kernels",
+    "solve/inverse": "`inverse`: blocks inverted, then `chunk`",
+    "papers": "cuSPARSE, for comparison",
+    "papers/ag": "AG-SpTRSV",
+    "papers/capellini": "CapelliniSpTRSV, SyncFree, level sets",
+    "papers/dense": "dense triangles and dense parts",
+    "papers/recblock": "recursive blocks",
+    "door": "`trsv.h`, what src/pc calls; stubs for builds without CUDA",
+}
+
+
+def table():
+    made = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "rooms.py"), "--map"], capture_output=True, text=True, check=True).stdout
+    out = ["| room | what is there | uses |", "|---|---|---|"]
+    for line in made.splitlines()[2:]:
+        room, _, _, uses = (cell.strip() for cell in line.strip("|").split("|"))
+        out.append(f"| `{room}` | {PURPOSE.get(room, '')} | {uses} |")
+    return "\n".join(out) + "\n"
+
+
+def main(args):
+    if not args:
+        print(table(), end="")
+        return 0
+    return put(args[1], BEGIN, table())
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
