@@ -37,7 +37,7 @@ NONE(TrsvDeviceAsymmetry, int rows, const int *offsets, const int *columns, Trsv
      const void *values, double *asymmetry)
 NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
 NONE(TrsvFactorSlots, TrsvFactor *f, const int *order)
-NONE(TrsvFactorMirror, TrsvFactor *f)
+NONE(TrsvFactorMirrorColumns, TrsvFactor *f)
 NONE(TrsvFactorGather, TrsvFactor *f, const void *values, TrsvStream stream)
 NONE(TrsvFactorFill, TrsvFactor *f, TrsvStream stream)
 NONE(TrsvFactorSums, TrsvFactor *f, const void *values, TrsvStream stream)

@@ -264,11 +264,11 @@ TrsvError TrsvFactorMake(TrsvFactor *f, TrsvPlan *plan, void *vector, const void
   return Magnitude(f, (int)row, &outcome->pivot, stream);
 }
 
-TrsvError TrsvFactorRestore(TrsvFactor *f, const TrsvPlan *lower, TrsvStream stream)
+TrsvError TrsvFactorMaterialize(TrsvFactor *f, const TrsvPlan *lower, TrsvStream stream)
 {
   TrsvError error;
 
-  TrsvCall(TrsvFactorMirror(f));
+  TrsvCall(TrsvFactorMirrorColumns(f));
   if (f->l || !f->u || !lower) return TRSV_SUCCESS;
   if (!TrsvPlanFindsPivots(lower) || !lower->filled) return TrsvFail(TRSV_ERR_ARGUMENT, "L's values are gone, with the plan that had them");
   TrsvCall(Room(f, f->lower, &f->l));
@@ -293,7 +293,7 @@ TrsvError TrsvFactorDownload(TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const 
   int         *index;
   TrsvError    error;
 
-  TrsvCall(TrsvFactorMirror(f));
+  TrsvCall(TrsvFactorMirrorColumns(f));
   TrsvCall(TrsvAlloc(size * (lower + upper) + sizeof(int) * (3 * rows + lower + upper), memory));
   values = *memory;
   index  = (int *)(values + size * (lower + upper));
@@ -352,7 +352,7 @@ int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes_per_row; }
 
 size_t TrsvFactorBytes(const TrsvFactor *f) { return f->bytes; }
 
-void TrsvFactorTrim(TrsvFactor *f, const TrsvPlan *lower)
+void TrsvFactorReleaseWorkspace(TrsvFactor *f, const TrsvPlan *lower)
 {
   if (!f->l_in_plan && f->pivots && !f->l && TrsvPlanFindsPivots(lower)) {
     f->l_in_plan = 1;

@@ -54,10 +54,10 @@ TrsvError TrsvFactorMake(TrsvFactor *, TrsvPlan *lower, void *vector, const void
 
 /* Has in the factor, too, now and whenever there are new values, what a pair alone has once it has been trimmed: the columns of U, and, lower not being NULL,
    the values of L, of which that is a plan. Waits for the default stream. */
-TrsvError TrsvFactorRestore(TrsvFactor *, const TrsvPlan *lower, TrsvStream);
+TrsvError TrsvFactorMaterialize(TrsvFactor *, const TrsvPlan *lower, TrsvStream);
 
 /* L with a unit diagonal and U with a stored one; they and their values, NULL until values have been made, belong to the factor. Once it has been trimmed, the
-   columns of U, and the values of L, may be NULL: TrsvFactorRestore. */
+   columns of U, and the values of L, may be NULL: TrsvFactorMaterialize. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
 /* The same on the host, and TrsvFactorOrder; values NULL where those of L are missing. All is in *memory, which the caller gives to TrsvFree(TRSV_HOST). */
@@ -69,7 +69,7 @@ int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
 double                TrsvFactorPredict(const TrsvFactor *, const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
 double                TrsvFactorPredictHost(const TrsvFactor *); /* and all of PETSc's factorisation on the host, with the ways to it and back */
-void                  TrsvFactorTrim(TrsvFactor *, const TrsvPlan *lower); /* gives up the analyses, which TrsvFactorTriangles shows, once a pair has been made, that of L unless values, with its plan for L, will still need it; and what else values do not need with that plan */
+void                  TrsvFactorReleaseWorkspace(TrsvFactor *, const TrsvPlan *lower); /* gives up the analyses, which TrsvFactorTriangles shows, once a pair has been made, that of L unless values, with its plan for L, will still need it; and what else values do not need with that plan */
 void                  TrsvFactorDestroy(TrsvFactor **);
 
 enum {
@@ -116,7 +116,7 @@ struct TrsvFactor {
   FactorStatus  *status;
   TrsvSync       sync;
   TrsvStatistics statistics; /* of L */
-  TrsvAnalysis  *analysis;   /* of L, until TrsvFactorTrim() */
+  TrsvAnalysis  *analysis;   /* of L, until TrsvFactorReleaseWorkspace() */
   TrsvAnalysis  *upper_analysis;      /* of U, where it has been looked at, likewise; else NULL */
   struct FactorCusparse *cusparse; /* where TrsvFactorCusparse() was asked for, else NULL */
   void (*release_cusparse)(TrsvFactor *);
@@ -133,7 +133,7 @@ TrsvError TrsvFactorRoom(TrsvFactor *, TrsvPlan *lower, void *vector); /* for va
 
 /* factor_split.cu, in the default stream; without_cuda.c in builds without CUDA */
 TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int *row); /* patterns of L and U */
-TrsvError TrsvFactorMirror(TrsvFactor *);                                                                    /* U's columns from L's, where they are NULL */
+TrsvError TrsvFactorMirrorColumns(TrsvFactor *);                                                                    /* U's columns from L's, where they are NULL */
 TrsvError TrsvFactorSlots(TrsvFactor *, const int *order);                                                   /* who makes which row */
 
 /* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to TrsvScratchFree(); f->order

@@ -279,7 +279,7 @@ static TrsvError Mirror(TrsvFactor *f, int *u_columns)
   return error;
 }
 
-extern "C" TrsvError TrsvFactorMirror(TrsvFactor *f)
+extern "C" TrsvError TrsvFactorMirrorColumns(TrsvFactor *f)
 {
   int      *u_columns;
   TrsvError error;

@@ -127,7 +127,7 @@ static void Tell(TrsvOrderChoice *choice, int natural, int ordered)
   (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms and %.3g to set up; %s %d, %.3g and %.3g", choice->multicolor ? ordered : natural, 1e3 * first->solves, 1e3 * first->setup, choice->multicolor ? "in the natural order" : "multicolor", choice->multicolor ? natural : ordered, 1e3 * second->solves, 1e3 * second->setup);
 }
 
-TrsvError TrsvOrderAgainst(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, char why[], size_t size)
+TrsvError TrsvCheckNearlySymmetric(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, char why[], size_t size)
 {
   double asymmetry;
 
@@ -168,7 +168,7 @@ static TrsvError Decide(int rows, const int *offsets, const int *columns, const 
     (void)snprintf(choice->why, sizeof(choice->why), "there is no fill to leave out");
     return TRSV_SUCCESS;
   }
-  error = TrsvOrderAgainst(rows, offsets, columns, precision, values, choice->why, sizeof(choice->why));
+  error = TrsvCheckNearlySymmetric(rows, offsets, columns, precision, values, choice->why, sizeof(choice->why));
   if (!error && choice->why[0]) return TRSV_SUCCESS;
   if (!error) error = Order(natural, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, &multicolor);
   if (!error) {

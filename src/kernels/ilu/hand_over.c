@@ -5,5 +5,5 @@
 
 TrsvError TrsvFactorNumeric(TrsvFactor *f, TrsvPair *pair, const void *values, const TrsvPivots *p, TrsvOutcome *outcome, TrsvStream stream)
 {
-  return TrsvFactorMake(f, pair ? pair->first.plan : NULL, pair ? pair->between : NULL, values, p, outcome, stream);
+  return TrsvFactorMake(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, values, p, outcome, stream);
 }

@@ -30,7 +30,7 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
 
 /* Why values of A, on the device, are unsuitable for the order of TrsvOrderMulticolor; "" where they are not, or some are no numbers. Works in the default
    stream, and waits for it. */
-TrsvError TrsvOrderAgainst(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values, char why[], size_t size);
+TrsvError TrsvCheckNearlySymmetric(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values, char why[], size_t size);
 
 /* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small read, and so for the
    stream. What a zero pivot leaves in L and U is of no use. pair, NULL for none, is one of that L and U, not transposed, whose vector and whose plan for L may be

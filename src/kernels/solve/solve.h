@@ -38,27 +38,27 @@ typedef struct {
   double               seconds;      /* of a solve: the median */
   double               error;        /* of a solve: the largest componentwise backward error */
   int                  wrong;        /* rejected: its error is beyond rounding, another's is not */
-} TrsvTried;
+} TrsvTrial;
 
 enum {
-  TRSV_TRIES = 64
+  TRSV_TRIALS = 64
 };
 
 /* What is asked for a factor: an algorithm, NULL for TrsvSelect's choice, and settings of it or NULL. */
 typedef struct {
   const TrsvAlgorithm *algorithm;
   const char          *settings;
-} TrsvAsked;
+} TrsvRequest;
 
-/* The plans of the two factors of one matrix A = L U, or, transposed, of A^T = U^T L^T: first is solved before second. */
+/* The plans of the two factors of one matrix A = L U, or, transposed, of A^T = U^T L^T: forward is solved before backward. */
 typedef struct {
   TrsvStatistics       statistics;
   const TrsvAlgorithm *algorithm;
-  char                 why[128];  /* what decided for the algorithm */
+  char                 selection_reason[128];  /* what decided for the algorithm */
   double               predicted; /* seconds of a solve, 0 where none was asked for */
   double               seconds;   /* analysis and plan, on the host's clock, maybe beside those of the other; and tuning */
-  TrsvTried            tried[TRSV_TRIES]; /* by TrsvPairTune, in the order in which they were measured */
-  int                  tries, chosen;     /* how many, and which of them is the plan */
+  TrsvTrial            trials[TRSV_TRIALS]; /* by TrsvPairTune, in the order in which they were measured */
+  int                  trial_count, chosen;     /* how many, and which of them is the plan */
   TrsvPlan            *plan;
 } TrsvPairMember;
 
@@ -66,15 +66,15 @@ typedef struct {
   TrsvMemory      memory;
   TrsvPrecision   precision;
   int             rows, transposed;
-  TrsvPairMember  first, second;
-  void           *between;  /* [rows] for the solution of the first solve; and for TrsvFactorNumeric */
-  TrsvFused      *together; /* where one launch does both; else NULL */
+  TrsvPairMember  forward, backward;
+  void           *work;     /* [rows] for the solution of the first solve; and for TrsvFactorNumeric */
+  TrsvFused      *fused;    /* where one launch does both; else NULL */
 } TrsvPair;
 
 /* Makes the pair of L and U, or of their transposes. lower and upper say what is asked for L and for U (transposed or not); NULL
    is nothing. An algorithm of another memory is an error. Where row and column, each [rows] or NULL, are given, L U is A
    with its rows and columns in that order: row i of L U is row row[i] of A, column j is column column[j]. They live where L and U do. */
-TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory, TrsvSelection, const TrsvAsked *lower, const TrsvAsked *upper, TrsvPair **pair);
+TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory, TrsvSelection, const TrsvRequest *lower, const TrsvRequest *upper, TrsvPair **pair);
 
 /* Takes new values of L and U, each in the order of its matrix's columns. L may be NULL where TrsvFactorNumeric has left its values in the plan for it. */
 TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory, TrsvStream);
@@ -83,14 +83,14 @@ TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory
    algorithms and settings that are predicted to be the next best; keeps the fastest of those that are right. What TrsvPairCreate and
    TrsvPairSetValues were given is given again, values in memory of the given kind; where lower or upper ask for an algorithm, only its settings
    are tried, and where they ask for settings, nothing else. A host has nothing to choose from. */
-TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory, const TrsvAsked *lower, const TrsvAsked *upper, double seconds, TrsvStream);
+TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory, const TrsvRequest *lower, const TrsvRequest *upper, double seconds, TrsvStream);
 
 /* Solves L U x = b, or the transposes; x is not b. */
 TrsvError TrsvPairSolve(TrsvPair *, const void *b, void *x, TrsvStream);
 
-/* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->between, unless pair->together has that, not b or x. */
-TrsvError TrsvPairFirst(TrsvPair *, const void *b, void *y, TrsvStream);
-TrsvError TrsvPairSecond(TrsvPair *, const void *y, void *x, TrsvStream);
+/* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->work, unless pair->fused has that, not b or x. */
+TrsvError TrsvPairForward(TrsvPair *, const void *b, void *y, TrsvStream);
+TrsvError TrsvPairBackward(TrsvPair *, const void *y, void *x, TrsvStream);
 
 size_t TrsvPairBytes(const TrsvPair *); /* memory that the pair holds */
 void   TrsvPairDestroy(TrsvPair **);
