@@ -22,7 +22,7 @@ typedef enum {
 
 /* What happens to a pivot that counts as zero; PETSc's MatFactorShiftType in all that follows from it. */
 typedef enum {
-  TRSV_SHIFT_NONE,              /* it is told */
+  TRSV_SHIFT_NONE,              /* it is reported */
   TRSV_SHIFT_NONZERO,           /* A + s I is factored, s doubled until no pivot is zero against its row */
   TRSV_SHIFT_POSITIVE_DEFINITE, /* the same until all pivots are positive, s by bisection */
   TRSV_SHIFT_INBLOCKS           /* it gets the amount added to it */

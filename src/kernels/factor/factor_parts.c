@@ -1,5 +1,5 @@
 /*
-   What a factor shows of itself: its triangles, here and on the host, its sizes, and the times that it is expected to take.
+   What a factor shows of itself: its triangles, on the device and on the host, its sizes, and its predicted times.
 */
 #include <math.h>
 #include "factor/factor.h"

@@ -28,9 +28,10 @@ const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecisio
 /* Seconds that a solve is expected to take on the current device, or 0 where there is no prediction. */
 double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision);
 
-/* The same of an algorithm that was chosen, not asked for: where it cannot do this here, or where there is no memory
-   for it and that counts (alone: no plan beside this one is under way, so that the choice hangs on no chance), of the
-   thread-level one, which runs on every device, in little memory. *instead is then the error, else TRSV_SUCCESS. */
+/* TrsvPlanCreatePlaced for an algorithm that was chosen, not asked for. Falls back to the thread-level algorithm, which
+   runs on every device in little memory, if the chosen one is unsupported here or, when `alone`, out of memory; *instead
+   is then that error, else TRSV_SUCCESS. (When two plans are built at the same time, an out-of-memory result would depend
+   on timing: it is returned.) */
 TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, int alone, TrsvError *instead,
                                TrsvPlan **plan);

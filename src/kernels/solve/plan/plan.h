@@ -157,7 +157,7 @@ enum {
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
 
-/* x_i = 1 / (b_i - sum of a_ik x_k) for the values a of a plan with a unit diagonal, in place of the solution: a
+/* x_i = 1 / (b_i - sum of a_ik x_k) for the values a of a plan with a unit diagonal, instead of the solution: a
    recurrence that the pivots of an incomplete factorisation obey where no two rows of U that are taken off one row meet
    (factor_pivots.cu). b and x in the order of the rows; they may be the same. A row without a right-hand side, b_i = 0,
    does not get its reciprocal. Has the plan (or NULL) such a launch? And when the stream has waited for it: has it
