@@ -1,83 +1,111 @@
-# sptrsvgpu: see README.md
-#
-#   make        set up what is missing and build build/lib/libsptrsvgpu.so; V=1 prints all commands
-#   make run    solve a problem; ARGS="..." are the options of examples/ex1, or of examples/ex2 where they name a file (-f)
-#   make test   run every test
-#   make info   print LIB, PETSC_DIR, PETSC_ARCH and CUDA as shell assignments; builds nothing
-#   make clean
+# sptrsvgpu: `make help' says what there is. Reading this file builds, downloads and installs nothing.
 
 $(if $(word 2,$(CURDIR)),$(error sptrsvgpu: make cannot work in a folder with a space in its name: $(CURDIR)))
-BUILD := $(CURDIR)/build
-LIB   := $(BUILD)/lib/libsptrsvgpu.so
+override BUILD := $(abspath $(or $(BUILD),build))
+MAKEFLAGS += -j$(shell nproc)
+.DEFAULT_GOAL := lib
+.DELETE_ON_ERROR:
+comma := ,
 
-ifeq ($(MAKECMDGOALS),clean)
+VERSION := $(subst $() ,.,$(foreach p,MAJOR MINOR SUBMINOR,$(shell sed -n 's/^#define SPTRSVGPU_VERSION_$p *//p' include/sptrsvgpu.h)))
+SONAME  := libsptrsvgpu.so.$(firstword $(subst ., ,$(VERSION)))
+LIB     := $(BUILD)/lib/libsptrsvgpu.so
+
+include conf/install.mk
+
+.PHONY: help clean petsc petsc4py fat
+help:
+	@cat conf/help
 clean:
 	rm -rf $(BUILD)
-else
+petsc:
+	@$(setup) build >/dev/null
+petsc4py:
+	@$(setup) petsc4py >/dev/null
+fat:
+	@$(MAKE) --no-print-directory lib CUDA_ARCH=fat
 
-# conf/petsc.sh answers PETSC_DIR=... PETSC_ARCH=... PETSC_PYTHONPATH=...; without --find it builds a PETSc where there is none
-PETSC := $(shell PETSC_DIR='$(PETSC_DIR)' PETSC_ARCH='$(PETSC_ARCH)' conf/petsc.sh $(if $(filter info,$(MAKECMDGOALS)),--find))
-override PETSC_DIR  := $(patsubst PETSC_DIR=%,%,$(filter PETSC_DIR=%,$(PETSC)))
-override PETSC_ARCH := $(patsubst PETSC_ARCH=%,%,$(filter-out PETSC_ARCH='',$(filter PETSC_ARCH=%,$(PETSC))))
-PETSC_PYTHONPATH    := $(patsubst PETSC_PYTHONPATH=%,%,$(filter-out PETSC_PYTHONPATH='',$(filter PETSC_PYTHONPATH=%,$(PETSC))))
-ifeq ($(PETSC_DIR)$(filter info,$(MAKECMDGOALS)),)
-$(error sptrsvgpu: no PETSc; see above)
+# ---- which PETSc
+
+setup = PETSC_DIR='$(PETSC_DIR)' PETSC_ARCH='$(PETSC_ARCH)' CUDA_ARCH='$(CUDA_ARCH)' conf/petsc.sh
+ifneq ($(filter-out help clean petsc petsc4py uninstall fat,$(or $(MAKECMDGOALS),lib)),)
+PETSC := $(shell $(setup) find)
+found := $(.SHELLSTATUS)
 endif
-ifeq ($(PETSC_DIR),)
-$(warning sptrsvgpu: nothing is set up yet; `make' does it)
-MAKEFLAGS += -q # the one way to an exit status of 1
-.PHONY: info
+answer = $(patsubst $1=%,%,$(filter-out $1='',$(filter $1=%,$(PETSC))))
+
+ifeq ($(found),1)
+$(error sptrsvgpu: there is no PETSc to build with; see above)
+endif
+ifeq ($(found),2) # none here: what runs something builds one, everything else says how
+again = $(MAKE)
+.PHONY: run test
+run test:
+	@echo "sptrsvgpu: no PETSc found (PETSC_DIR, CONDA_PREFIX, pkg-config, the cache); building one"
+	@$(setup) build >/dev/null
+	@env -u MAKEFLAGS -u MFLAGS $(again) --no-print-directory $@ $(MAKEOVERRIDES)
 info:
-	@:
-else
+	@echo "sptrsvgpu: no PETSc found; 'make petsc' builds one" >&2; exit 1
+lib install check examples:
+	@echo "sptrsvgpu: no PETSc found: set PETSC_DIR (and PETSC_ARCH), or 'make petsc' builds one in about 8 minutes" >&2; exit 1
+.DEFAULT:
+	@echo "sptrsvgpu: no goal '$@', or it needs a PETSc, and none was found: see 'make help'" >&2; exit 1
+endif
+
+ifeq ($(found),0)
+override PETSC_DIR  := $(call answer,PETSC_DIR)
+override PETSC_ARCH := $(call answer,PETSC_ARCH)
+override CUDA_ARCH  := $(call answer,CUDA_ARCH)
+PETSC4PY            := $(call answer,PETSC4PY)
+WITH_CUDA           := $(filter 1,$(call answer,CUDA))
 include $(PETSC_DIR)/lib/petsc/conf/variables
-ifneq ($(shell awk '/define PETSC_VERSION_MAJOR/ { a = $$3 } /define PETSC_VERSION_MINOR/ { b = $$3 } END { print (1000 * a + b >= 3026) }' $(PETSC_DIR)/include/petscversion.h),1)
-$(error sptrsvgpu needs PETSc 3.26 or later, and is made with 3.26.1; $(PETSC_DIR) is older)
-endif
-ifneq ($(PETSC_SCALAR) $(PETSC_PRECISION) $(PETSC_INDEX_SIZE),real double 32)
-$(error sptrsvgpu needs a PETSc of real double scalars and 32-bit indices; $(PETSC_DIR) $(PETSC_ARCH) has $(PETSC_SCALAR) $(PETSC_PRECISION) scalars and $(PETSC_INDEX_SIZE)-bit indices)
-endif
 
-WITH_CUDA := $(shell grep -l 'define PETSC_HAVE_CUDA 1' $(wildcard $(PETSC_DIR)/$(PETSC_ARCH)/include/petscconf.h $(PETSC_DIR)/include/petscconf.h))
-
-# objects of another PETSc are made again
-CONFIG := makefile $(BUILD)/petsc $(wildcard $(PETSC_DIR)/$(PETSC_ARCH)/lib/petsc/conf/petscvariables)
-ifeq ($(filter info,$(MAKECMDGOALS)),)
-$(shell mkdir -p $(BUILD); echo '$(PETSC_DIR) $(PETSC_ARCH)' | cmp -s - $(BUILD)/petsc || echo '$(PETSC_DIR) $(PETSC_ARCH)' >$(BUILD)/petsc)
-endif
-
-CUDA := $(if $(WITH_CUDA),1,0)
-C    := $(wildcard src/pc/*.c) $(if $(WITH_CUDA),,src/kernels/without_cuda.c) $(wildcard src/kernels/*/*.c src/kernels/*/*/*.c)
-CU   := $(if $(WITH_CUDA),$(wildcard src/kernels/*/*.cu src/kernels/*/*/*.cu))
-OBJ  := $(C:%.c=$(BUILD)/obj/%.o) $(CU:%.cu=$(BUILD)/obj/%.cu.o)
-
-.DEFAULT_GOAL := lib
-.PHONY: lib run test info check-kernels
-.DELETE_ON_ERROR:
-
-# A short line for each file, as PETSc's makefiles print it
-say = $(if $(V),,@$(if $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),,echo '  $1 $(@:$(CURDIR)/%=%)';))
-
+.PHONY: lib examples run test check info check-kernels FORCE
 lib: $(LIB)
+info:
+	@printf '%s=%q\n' VERSION '$(VERSION)' LIB '$(LIB)' PETSC_DIR '$(PETSC_DIR)' PETSC_ARCH '$(PETSC_ARCH)' \
+	  PETSC_FROM '$(call answer,PETSC_FROM)' PETSC4PY '$(PETSC4PY)' CUDA '$(or $(WITH_CUDA),0)'
+	@printf 'CUDA_ARCH=%s\n' '$(CUDA_ARCH)'
+
+# ---- what is built
+
+C   := $(wildcard src/pc/*.c) $(if $(WITH_CUDA),,src/kernels/without_cuda.c) $(wildcard src/kernels/*/*.c src/kernels/*/*/*.c)
+CU  := $(if $(WITH_CUDA),$(wildcard src/kernels/*/*.cu src/kernels/*/*/*.cu))
+OBJ := $(CU:%.cu=$(BUILD)/obj/%.cu.o) $(C:%.c=$(BUILD)/obj/%.o) # what takes long first
+
+# objects of another PETSc, or for other GPUs, are made again
+CONFIG := makefile $(BUILD)/config
+config  = $(VERSION) $(PETSC_DIR) $(PETSC_ARCH) $(CUDA_ARCH)
+$(BUILD)/config: FORCE
+	@mkdir -p $(@D); echo '$(config)' | cmp -s - $@ || echo '$(config)' >$@
+
+# A line for each file (V=1: the whole command); of files that are not there yet: how many are made, how long the rest may take
+todo  := $(if $(subst $(config),,$(file <$(BUILD)/config)),$(OBJ),$(filter-out $(wildcard $(OBJ)),$(OBJ)))
+began := $(shell date +%s)
+made   = $(eval count += 1)$(words $(count))
+left   = $(shell echo $$(( ($$(date +%s) - $(began)) * ($(words $(todo)) - $1) / $1 / 60 + 1 )))
+tell   = [$1 of $(words $(todo))$(if $(word 10,$(count)),$(comma) at most $(call left,$1) min left)]
+silent = $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+say    = $(if $(V),,@$(if $(silent),,echo '  $1 $(@:$(CURDIR)/%=%) $(if $(filter $(OBJ),$@),$(if $(word $(made),$(todo)),$(call tell,$(words $(count)))))';))
+
+GENCODE = $(foreach a,$(subst $(comma), ,$(CUDA_ARCH)),-gencode arch=compute_$(a:ptx%=%),code=$(if $(filter ptx%,$a),compute,sm)_$(a:ptx%=%))
+CUDAC_COMPILE = $(CUDAC) $(MPICXX_INCLUDES) $(filter-out -gencode arch=% -arch=% --gpu-architecture=% --generate-code=%,$(CUDAC_FLAGS) $(CUDAFLAGS)) $(GENCODE)
 
 $(LIB): $(OBJ)
 	@mkdir -p $(@D)
-	$(if $(WITH_CUDA),,@echo "sptrsvgpu: this PETSc has no CUDA: building the host path only")
-	$(call say,LINK)$(CLINKER) -shared -Wl,-soname,$(@F) -o $@.new $^ $(PETSC_LIB)
-	@mv $@.new $@ # at once: a program may be loading it
+	$(if $(WITH_CUDA),,@echo "sptrsvgpu: this PETSc has no CUDA: the library has its host path alone")
+	$(call say,LINK)$(CLINKER) -shared -Wl,-soname,$(SONAME) -o $@.$(VERSION).new $^ $(PETSC_LIB)
+	@mv $@.$(VERSION).new $@.$(VERSION) # at once: a program may be loading it
+	@ln -sf $(@F).$(VERSION) $(@D)/$(SONAME); ln -sf $(@F).$(VERSION) $@
 
 COMPILE.dep = -MMD -MP -MF $(@:.o=.d)
 $(BUILD)/obj/%.o: %.c $(CONFIG)
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) -c -std=c11 $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) -Iinclude -Isrc/kernels $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
+	$(call say,CC)$(CC) -c -std=c11 -Iinclude -Isrc/kernels $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
 $(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
 	@mkdir -p $(@D)
-	$(call say,CUDAC)$(CUDAC) -c $(MPICXX_INCLUDES) $(CUDAC_FLAGS) $(CUDAFLAGS) $(CUDA_HOSTFLAGS) -Isrc/kernels -DTRSV_CUDA $(COMPILE.dep) $< -o $@
+	$(call say,CUDAC)$(CUDAC_COMPILE) -c $(CUDA_HOSTFLAGS) -Isrc/kernels -DTRSV_CUDA $(COMPILE.dep) $< -o $@
 -include $(OBJ:.o=.d)
 
-info:
-	@printf 'LIB=%q\nPETSC_DIR=%q\nPETSC_ARCH=%q\nCUDA=%q\n' '$(LIB)' '$(PETSC_DIR)' '$(PETSC_ARCH)' '$(CUDA)'
-
 include examples/makefile tests/makefile tests/bench/makefile
-endif
 endif

@@ -1,138 +1,217 @@
 #!/usr/bin/env bash
 # Finds or builds the PETSc that sptrsvgpu is built against.
 #
-#   conf/petsc.sh         find it or, where there is none, build it; prints what it does
-#   conf/petsc.sh --find  only look; exit status 1 where there is none
+#   conf/petsc.sh find      looks for one; installs, downloads and builds nothing; exit status 2: there is none,
+#                           1: PETSC_DIR cannot be used
+#   conf/petsc.sh build     builds one in the cache where it is not there yet
+#   conf/petsc.sh petsc4py  builds petsc4py for the one in the cache
 #
-# Both end by printing shell assignments on standard output (PETSC_DIR, PETSC_ARCH, PETSC_PYTHONPATH);
-# everything meant for people goes to standard error.
+# find looks at PETSC_DIR (with or without PETSC_ARCH), CONDA_PREFIX, `pkg-config PETSc` and the cache, in this order.
+# A PETSC_DIR that cannot be used is an error; one of the others is named and passed over.
 #
-#   PETSC_DIR, PETSC_ARCH  where given, that PETSc is taken as it is and nothing is built
-#   SPTRSV_CACHE           folder for a PETSc of our own, shared by all clones (default ~/.cache/sptrsvgpu)
+#   PETSC_VERSION  of the one to build: a line of conf/petsc.versions (default: the first)
+#   PETSC_KIND     cuda or host (default: cuda where there is nvcc)
+#   CUDA_ARCH      the GPUs to build for, see conf/cuda_arch.sh
+#   PETSC_OPTIMIZE  flags of the compilers (default -O1, nearly PETSc's own default; for benchmarks: -O3)
+#   SPTRSV_CACHE   folder of what is built, shared by all clones (default ~/.cache/sptrsvgpu)
 #
-# A PETSc of our own is trusted only if its `complete` stamp, written last, is there. An interrupted build goes
-# on where it stopped; one that was killed so hard that it could not say so starts its compilation again.
+# Prints shell assignments: PETSC_DIR, PETSC_ARCH, PETSC_FROM (where it was found), PETSC4PY (a folder for PYTHONPATH, or
+# nothing), CUDA (0 or 1), CUDA_ARCH (what to build for). What people read goes to standard error.
+# A build that is interrupted goes on where it stopped. Only a build whose stamp `complete`, written last, is there is used.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
-version=3.26.1
-sha256=a4dc46c1b4403545ac2274741ce10801366c4a9a7b2683b678d18f6663b93496 # of its source distribution
-say() { printf 'sptrsvgpu set-up: %s\n' "$*" >&2; }
+say() { printf 'sptrsvgpu: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
+. conf/cuda_arch.sh
+gpus=$(cuda_gpus)
 
-answer() { # DIR ARCH PYTHONPATH
-  printf 'PETSC_DIR=%q\nPETSC_ARCH=%q\nPETSC_PYTHONPATH=%q\n' "$1" "$2" "$3"
+# ---- what can be used
+
+variable() { sed -n "s/^$2 *= *//p" "$1" | head -n 1; } # FILE NAME: of a makefile
+at() { if [ -n "$2" ]; then echo "$1/$2"; else echo "$1"; fi; } # DIR ARCH: where what depends on the configuration is
+
+number() { # HEADER: major * 1000 + minor; the development branch counts as the release that it becomes
+  awk '$2 == "PETSC_VERSION_RELEASE" { r = $3 } $2 == "PETSC_VERSION_MAJOR" { a = $3 } $2 == "PETSC_VERSION_MINOR" { b = $3 }
+       END { print 1000 * a + b + (r == 0) }' "$1"
 }
 
-if [ -n "${PETSC_DIR:-}" ]; then
-  [ -f "$PETSC_DIR/${PETSC_ARCH:-}/lib/petsc/conf/petscvariables" ] ||
-    die "PETSC_DIR=$PETSC_DIR PETSC_ARCH=${PETSC_ARCH:-} is not a built PETSc (no lib/petsc/conf/petscvariables); unset both to have one built"
-  [ -f "$PETSC_DIR/include/petsc.h" ] || die "PETSC_DIR=$PETSC_DIR has no include/petsc.h"
-  answer "$PETSC_DIR" "${PETSC_ARCH:-}" "${PETSC_PYTHONPATH:-}"
-  exit 0
-fi
-unset PETSC_DIR PETSC_ARCH # the makefile gives them empty, which PETSc's configure takes for a relative path
+refusal() { # DIR ARCH: why it cannot be used; nothing where it can
+  local dir=$1 arch=$2 variables kind
+  variables=$(at "$dir" "$arch")/lib/petsc/conf/petscvariables
+  case $dir$arch in *[[:space:]]*) echo "its path has a space in it, which PETSc's makefiles do not take" && return ;; esac
+  if [ ! -f "$variables" ] || [ ! -f "$dir/include/petscversion.h" ]; then
+    echo "it is not a built PETSc (no $variables)"
+    return
+  fi
+  if [ "$(number "$dir/include/petscversion.h")" -lt 3020 ]; then
+    echo "it is older than 3.20, the oldest that sptrsvgpu takes"
+    return
+  fi
+  kind="$(variable "$variables" PETSC_SCALAR) $(variable "$variables" PETSC_PRECISION) $(variable "$variables" PETSC_INDEX_SIZE)"
+  if [ "$kind" != "real double 32" ]; then
+    set -- $kind
+    echo "it has $1 $2 scalars and $3-bit indices; sptrsvgpu needs real double scalars and 32-bit indices"
+    return
+  fi
+  if [ "$(cuda "$dir" "$arch")" = 1 ]; then
+    cuda_refusal "$(variable "$variables" CUDAC_FLAGS)"
+  fi
+}
 
-nvcc=$(command -v nvcc || true)
-if [ -n "$nvcc" ]; then kind=cuda; else kind=host; fi
+cuda() { # DIR ARCH: 1 with CUDA, else 0
+  if grep -qs 'define PETSC_HAVE_CUDA 1' "$(at "$1" "$2")/include/petscconf.h"; then echo 1; else echo 0; fi
+}
+
+answer() { # DIR ARCH FROM [PETSC4PY]
+  local with archs=
+  with=$(cuda "$1" "$2")
+  if [ "$with" = 1 ]; then archs=$(cuda_archs | paste -sd,); fi
+  printf 'PETSC_DIR=%q\nPETSC_ARCH=%q\nPETSC_FROM=%q\nPETSC4PY=%q\nCUDA=%s\nCUDA_ARCH=%s\n' "$1" "$2" "${3// /-}" "${4:-}" "$with" "$archs"
+  exit 0
+}
+
+# ---- where to look
+
+default_arch() { # DIR: of a PETSc that is used where it was built, the one configured last; of an installed one, none
+  [ -f "$1/include/petscconf.h" ] || variable "$1/lib/petsc/conf/petscvariables" PETSC_ARCH 2>/dev/null || true
+}
+
+find_given() {
+  local why arch=${PETSC_ARCH:-}
+  [ -n "${PETSC_DIR:-}" ] || return 0
+  case $PETSC_DIR in /*) ;; *) die "PETSC_DIR=$PETSC_DIR is not an absolute path" ;; esac
+  [ -n "$arch" ] || arch=$(default_arch "$PETSC_DIR")
+  why=$(refusal "$PETSC_DIR" "$arch")
+  if [ -n "$why" ] && [ -n "${PETSC_ARCH:-}" ] && [ -f "$PETSC_DIR/include/petscconf.h" ]; then
+    why="it is an installed PETSc, which has no PETSC_ARCH: unset that"
+  fi
+  [ -z "$why" ] || die "PETSC_DIR=$PETSC_DIR PETSC_ARCH=${PETSC_ARCH:-} cannot be used: $why"
+  answer "$PETSC_DIR" "$arch" PETSC_DIR "${PETSC4PY:-}"
+}
+
+consider() { # DIR FROM: an installed one, if it is there and can be used
+  local why
+  [ -f "$1/include/petscversion.h" ] || return 0
+  why=$(refusal "$1" "")
+  if [ -z "$why" ]; then answer "$1" "" "$2"; fi
+  say "passed over the PETSc in $1 ($2): $why"
+}
+
+find_conda() { if [ -n "${CONDA_PREFIX:-}" ]; then consider "$CONDA_PREFIX" CONDA_PREFIX; fi; }
+
+find_pkg_config() {
+  local name prefix
+  command -v pkg-config >/dev/null || return 0
+  for name in PETSc petsc; do
+    prefix=$(pkg-config --variable=prefix $name 2>/dev/null || true)
+    if [ -n "$prefix" ]; then consider "$prefix" "pkg-config $name" && return 0; fi
+  done
+}
+
 cache=${SPTRSV_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sptrsvgpu}
 case $cache in
-*[[:space:]]*) die "PETSc's makefiles take no space in a path: SPTRSV_CACHE=$cache" ;;
+*[[:space:]]*) die "PETSc's makefiles do not take a space in a path: SPTRSV_CACHE=$cache" ;;
 /*) ;;
 *) cache=$PWD/$cache ;;
 esac
-root=$cache/petsc-$version-$kind
+kind=${PETSC_KIND:-$(if command -v nvcc >/dev/null; then echo cuda; else echo host; fi)}
+version=${PETSC_VERSION:-$(awk '!/^#/ { print $1; exit }' conf/petsc.versions)}
+capability=$(if [ "$kind" = cuda ]; then cuda_petsc; fi)
+optimize=${PETSC_OPTIMIZE:--O1}
+root=$cache/petsc-$version-$kind${capability:+-${capability//,/-}}
 dir=$root/src
 arch=arch-$kind
-site=$root/site # petsc4py
+site=$root/site
 
-finish() {
-  answer "$dir" "$arch" "$([ -d "$site/petsc4py" ] && echo "$site" || true)"
-  exit 0
+find_cached() {
+  [ ! -f "$root/complete" ] || answer "$dir" $arch cache "$([ ! -d "$site/petsc4py" ] || echo "$site")"
 }
-[ -f "$root/complete" ] && finish
-[ "${1:-}" != --find ] || exit 1
 
-mkdir -p "$root"
-exec 9>"$root/lock"
-if ! flock -n 9; then
-  say "another set-up is at work in $root; waiting for it"
-  flock 9
-fi
-[ -f "$root/complete" ] && finish
+# ---- a PETSc of our own
 
-say "no PETSc given (PETSC_DIR) and none built before; building PETSc $version ($kind) in $root"
-say "once, about 10 minutes on 2 cores, 15 with petsc4py; it may be interrupted and started again"
-
-# Debian packages: an MPI, BLAS/LAPACK, what the examples read files with, what petsc4py compiles with
 missing=()
-need() { # PACKAGE TEST...
+need() { # PACKAGE TEST...: Debian's package where the test fails
   local package=$1
   shift
   "$@" >/dev/null 2>&1 || missing+=("$package")
 }
 header() { echo "#include <$1>" | ${CC:-cc} -E - ; }
 library() { echo 'int main(void){return 0;}' | ${CC:-cc} -x c - -o /dev/null "-l$1"; }
-need build-essential c++ --version
-need mpich mpicc --version
-need libopenblas-dev library openblas
-need zlib1g-dev header zlib.h
-need liblzma-dev header lzma.h
-need xz-utils xz --version
-need python3 python3 --version
-need python3-dev python3 -c 'import os, sysconfig; assert os.path.exists(sysconfig.get_path("include") + "/Python.h")'
-need python3-pip python3 -m pip --version
-need python3-venv python3 -c 'import venv, ensurepip'
-if [ ${#missing[@]} -gt 0 ]; then
+
+update() { # Debian's lists; another apt may be at work on a new machine
+  local tries=30
+  until LC_ALL=C $sudo apt-get update -qq; do
+    grep -q 'Could not get lock' "$root/apt.log" && [ $((--tries)) -gt 0 ] || return 1
+    sleep 10
+  done
+}
+
+install_packages() { # an MPI, BLAS and LAPACK, what the examples read files with, Python for PETSc's configure
+  need build-essential c++ --version
+  need mpich mpiexec --version
+  need libmpich-dev library mpich
+  need libopenblas-dev library openblas
+  need zlib1g-dev header zlib.h
+  need liblzma-dev header lzma.h
+  need xz-utils xz --version
+  need python3 python3 --version
+  need python3-pip python3 -m pip --version
+  [ ${#missing[@]} -gt 0 ] || return 0
   command -v apt-get >/dev/null || die "missing: ${missing[*]} (Debian's names); install them and start again"
-  say "installing from Debian (20 s): ${missing[*]}"
   sudo=
   [ "$(id -u)" = 0 ] || sudo=sudo
-  update() { # a new machine may be at its own first one, and apt waits for no other's lists
-    local tries=30
-    until LC_ALL=C $sudo apt-get update -qq; do
-      grep -q 'Could not get lock' "$root/apt.log" && [ $((--tries)) -gt 0 ] || return 1
-      sleep 10
-    done
-  }
-  { update && DEBIAN_FRONTEND=noninteractive $sudo apt-get -o DPkg::Lock::Timeout=300 install -y -qq "${missing[@]}"; } >"$root/apt.log" 2>&1 ||
-    { tail -20 "$root/apt.log" >&2; die "apt-get failed; log in $root/apt.log"; }
-fi
+  say "installing from Debian: ${missing[*]} (20 s)"
+  { update && DEBIAN_FRONTEND=noninteractive $sudo apt-get -o DPkg::Lock::Timeout=300 install -y -qq "${missing[@]}"; } \
+    >"$root/apt.log" 2>&1 || { tail -20 "$root/apt.log" >&2; die "apt-get failed; log in $root/apt.log"; }
+}
 
-pip=(python3 -m pip --disable-pip-version-check)
+pip() { PETSC_CONFIGURE_OPTIONS= python3 -m pip --disable-pip-version-check "$@"; }
 
-if [ ! -f "$root/unpacked" ]; then
-  say "fetching the source distribution of PETSc $version from PyPI (17 MB)"
-  rm -rf "$dir" "$root/sdist"
-  mkdir -p "$root/sdist"
-  PETSC_CONFIGURE_OPTIONS= "${pip[@]}" download -q --no-deps --no-binary petsc -d "$root/sdist" "petsc==$version" >"$root/download.log" 2>&1 ||
-    { tail -20 "$root/download.log" >&2; die "the download failed; start again once PyPI can be reached"; }
-  echo "$sha256  $root/sdist/petsc-$version.tar.gz" | sha256sum -c --quiet >/dev/null 2>&1 || die "the download is not PETSc $version as it was published (checksum differs); start again, or give a PETSc of your own by PETSC_DIR"
-  mkdir "$dir"
-  tar xf "$root/sdist/petsc-$version.tar.gz" -C "$dir" --strip-components=1
+unpack() {
+  local sha256 name=petsc-$version.tar.gz
+  [ ! -f "$root/unpacked" ] || return 0
+  sha256=$(awk -v v="$version" '$1 == v { print $2 }' conf/petsc.versions)
+  [ -n "$sha256" ] || die "conf/petsc.versions has no PETSc $version; it has: $(awk '!/^#/ { printf "%s ", $1 }' conf/petsc.versions)"
+  rm -rf "$dir"
+  mkdir -p "$cache/sdist" "$dir"
+  if [ ! -f "$cache/sdist/$name" ]; then
+    say "fetching the source distribution of PETSc $version from PyPI (17 MB)"
+    pip download -q --no-deps --no-binary petsc -d "$root/sdist" "petsc==$version" >"$root/download.log" 2>&1 ||
+      { tail -20 "$root/download.log" >&2; die "the download failed; start again once PyPI can be reached"; }
+    mv "$root/sdist/$name" "$cache/sdist/$name"
+  fi
+  if ! echo "$sha256  $cache/sdist/$name" | sha256sum -c --quiet >/dev/null 2>&1; then
+    rm -f "$cache/sdist/$name"
+    die "the download is not PETSc $version as it was published (its checksum differs); start again, or set PETSC_DIR"
+  fi
+  tar xf "$cache/sdist/$name" -C "$dir" --strip-components=1
   touch "$root/unpacked"
-fi
+}
 
-cd "$dir"
-if [ ! -f "$root/configured" ]; then
+configure() {
+  local options=(--with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-debugging=0 --with-x=0 COPTFLAGS="$optimize" CXXOPTFLAGS="$optimize")
+  [ ! -f "$root/configured" ] || return 0
   say "configuring PETSc (1 minute; log: $root/configure.log)"
-  rm -rf "$arch"
-  options=(--with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-debugging=0 --with-x=0 COPTFLAGS=-O2 CXXOPTFLAGS=-O2)
-  if [ $kind = cuda ]; then
-    options+=(--with-cuda=1 --with-cuda-nvml=0 --with-cuda-arch="${SPTRSV_CUDA_ARCH:-90}" CUDAOPTFLAGS=-O2)
+  if [ "$kind" = cuda ]; then
+    options+=(--with-cuda=1 --with-cuda-arch="$capability" CUDAOPTFLAGS="$optimize")
+    grep -q with-cuda-nvml "$dir/config/BuildSystem/config/packages/CUDA.py" && options+=(--with-cuda-nvml=0)
   else
     options+=(--with-cuda=0)
   fi
-  python3 ./configure PETSC_ARCH=$arch "${options[@]}" >"$root/configure.log" 2>&1 ||
+  (cd "$dir" && rm -rf $arch && env -u PETSC_DIR python3 ./configure PETSC_ARCH=$arch "${options[@]}") >"$root/configure.log" 2>&1 ||
     { tail -30 "$root/configure.log" >&2; die "PETSc's configure failed; log in $root/configure.log"; }
   touch "$root/configured"
-fi
+}
 
-if [ -f "$root/compiling" ]; then # killed without a chance to tell make: some object may be cut short
-  say "an earlier build ended abruptly: compiling from the start"
-  rm -rf "$dir/$arch/obj" "$dir/$arch/lib/"libpetsc*
-fi
-if [ ! -f "$root/compiled" ]; then
-  say "compiling PETSc (8 minutes on 2 cores; log: $root/make.log)"
+compile() {
+  local status=0 make= log=$root/make.log
+  [ ! -f "$root/compiled" ] || return 0
+  if [ -f "$root/compiling" ]; then # killed without a chance to remove what was half written
+    say "an earlier build ended abruptly: compiling from the start"
+    rm -rf "$dir/$arch/obj" "$dir/$arch/lib/"libpetsc*
+  fi
+  say "compiling PETSc (log: $log)"
   touch "$root/compiling"
   interrupted() { # make removes what it was writing when it is interrupted
     kill -TERM "$make" 2>/dev/null || true # not INT, which a job in the background of a script ignores
@@ -140,28 +219,73 @@ if [ ! -f "$root/compiled" ]; then
     rm -f "$root/compiling"
     die "interrupted; start again to go on"
   }
-  make=
   trap interrupted INT TERM HUP
-  make PETSC_DIR="$dir" PETSC_ARCH=$arch MAKE_NP="$(nproc)" all >"$root/make.log" 2>&1 9>&- &
+  env -u MAKEFLAGS -u MAKELEVEL make -C "$dir" PETSC_DIR="$dir" PETSC_ARCH=$arch MAKE_NP="$(nproc)" MAKE_LOAD=1000 all >"$log" 2>&1 9>&- &
   make=$!
-  status=0
+  progress "$make" "$log"
   wait $make || status=$?
   rm -f "$root/compiling"
   trap - INT TERM HUP
-  [ $status = 0 ] || { tail -30 "$root/make.log" >&2; die "PETSc did not compile; log in $root/make.log"; }
+  [ $status = 0 ] || { tail -30 "$log" >&2; die "PETSc did not compile; log in $log"; }
   touch "$root/compiled"
-fi
+}
 
-if [ ! -d "$site/petsc4py" ]; then
-  say "building petsc4py for the Python example (2 minutes; log: $root/petsc4py.log)"
-  rm -rf "$site.part"
-  if PETSC_DIR=$dir PETSC_ARCH=$arch "${pip[@]}" install -q --target "$site.part" numpy "petsc4py==$version" >"$root/petsc4py.log" 2>&1 9>&-; then
-    mv "$site.part" "$site"
-  else
-    say "petsc4py did not build (log: $root/petsc4py.log): the Python example will be skipped"
+progress() { # PID LOG: tells every 30 s how far the compilation is
+  local all done start=$SECONDS
+  while kill -0 "$1" 2>/dev/null; do
+    for _ in {1..30}; do sleep 1; kill -0 "$1" 2>/dev/null || return 0; done
+    done=$(grep -cE '^ *(CC|CXX|CUDAC) ' "$2" || true)
+    all=$(sources)
+    [ "$done" -gt 0 ] && [ "$done" -le "$all" ] || continue
+    say "  PETSc: $done of $all files, about $(((SECONDS - start) * (all - done) / done / 60 + 1)) min left"
+  done
+}
+
+sources() { # how many files there are to compile
+  tr ' ' '\n' <"$dir/$arch/lib/petsc/conf/files" | grep -cE '^src/.*[.](c|cxx|cu)$' || true
+}
+
+build() {
+  [ ! -f "$root/complete" ] || return 0
+  mkdir -p "$root"
+  exec 9>"$root/lock"
+  if ! flock -n 9; then
+    say "another set-up is at work in $root; waiting for it"
+    flock 9
   fi
-fi
+  [ ! -f "$root/complete" ] || return 0
+  say "building PETSc $version ($kind${capability:+, compute capability $capability}) in $root, once for all clones"
+  say "about 8 minutes on 2 cores; it may be interrupted and started again; rm -r $root removes it"
+  unpack >"$root/unpack.log" 2>&1 9>&- & # while packages are installed, where Python has pip by now
+  install_packages
+  wait $! || unpack
+  configure
+  compile
+  touch "$root/complete"
+  say "PETSc $version is ready"
+}
 
-touch "$root/complete"
-say "PETSc $version ($kind) is ready in $root"
-finish
+build_petsc4py() {
+  [ ! -d "$site/petsc4py" ] || return 0
+  build
+  need python3-dev python3 -c 'import os, sysconfig; assert os.path.exists(sysconfig.get_path("include") + "/Python.h")'
+  install_packages
+  say "building petsc4py (2 minutes; log: $root/petsc4py.log)"
+  rm -rf "$site.part"
+  PETSC_DIR=$dir PETSC_ARCH=$arch CFLAGS=-O0 pip install -q --target "$site.part" numpy "petsc4py==$version" >"$root/petsc4py.log" 2>&1 ||
+    { tail -20 "$root/petsc4py.log" >&2; die "petsc4py did not build; log in $root/petsc4py.log"; }
+  mv "$site.part" "$site"
+}
+
+case ${1:-} in
+find)
+  find_given
+  find_conda
+  find_pkg_config
+  find_cached
+  exit 2
+  ;;
+build) build && find_cached ;;
+petsc4py) build_petsc4py && find_cached ;;
+*) die "usage: conf/petsc.sh find | build | petsc4py" ;;
+esac

@@ -151,6 +151,7 @@ int main(int argc, char **args)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "residual:   |b - A x| / |b| = %.1e\n", (double)(residual / norm)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "time:       set-up %.3f s, solve %.3f s\n", t2 - t1, t3 - t2));
 
+  PetscCall(PetscObjectViewFromOptions((PetscObject)ksp, NULL, "-solver_view")); /* after the times, which it is no part of */
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&x));

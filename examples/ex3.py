@@ -1,9 +1,8 @@
 """Poisson's equation in two dimensions with petsc4py and -pc_type sptrsvgpu.
 
-    LIB=.../libsptrsvgpu.so python3 ex3.py [-n 100] [PETSc options]
+    python3 ex3.py [-n 100] [PETSc options]
 
-A PETSc program in Python takes the plugin from its options as one in C does: through the arguments of petsc4py.init(), as here, or from
-PETSC_OPTIONS="-dll_append .../libsptrsvgpu.so". On a machine with a GPU add -mat_type aijcusparse.
+On a machine with a GPU add -mat_type aijcusparse.
 """
 
 import os
@@ -11,8 +10,11 @@ import sys
 
 import petsc4py
 
-plugin = ["-dll_append", os.environ["LIB"]] if "LIB" in os.environ else []
-petsc4py.init(sys.argv + plugin)
+# for a sptrsvgpu.py that is not on Python's path
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+import sptrsvgpu  # noqa: E402, F401  makes the PC type known
+
+petsc4py.init(sys.argv)
 from petsc4py import PETSc  # noqa: E402  after init, which reads the options
 
 options = PETSc.Options()

@@ -9,6 +9,12 @@
 
 #include <petscpc.h>
 
+#define SPTRSVGPU_VERSION_MAJOR    0
+#define SPTRSVGPU_VERSION_MINOR    1
+#define SPTRSVGPU_VERSION_SUBMINOR 0
+#define SPTRSVGPU_VERSION \
+  PetscStringize(SPTRSVGPU_VERSION_MAJOR) "." PetscStringize(SPTRSVGPU_VERSION_MINOR) "." PetscStringize(SPTRSVGPU_VERSION_SUBMINOR)
+
 #define MATSOLVERSPTRSVGPU "sptrsvgpu" /* MatSolverType, for MatGetFactor() and -pc_factor_mat_solver_type */
 #define PCSPTRSVGPU        "sptrsvgpu" /* PCType */
 #define PCCAPELLINI        "capellini" /* PCType: the same, with the thread-level kernels of CapelliniSpTRSV */

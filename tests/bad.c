@@ -186,6 +186,11 @@ int main(int argc, char **args)
          args: -mat_sptrsvgpu_ag_scheme nw:3
          filter: Error: grep -o "ag: scheme cannot be .nw:3.; it is words joined by commas"
       test:
+         suffix: setting_dense
+         requires: cuda
+         args: -mat_sptrsvgpu_dense_block x
+         filter: Error: grep -o "dense: block cannot be .x.; it is the number of rows of an inverted diagonal block"
+      test:
          suffix: setting_space
          requires: cuda
          args: -mat_sptrsvgpu_recblock_depth "3 type=row"
@@ -245,8 +250,33 @@ int main(int argc, char **args)
          filter: Error: grep -o "Unknown option .foo. for -pc_sptrsvgpu_ordering. Available options"
       test:
          suffix: type
-         args: -mat_type {{baij sbaij dense sell}}
+         args: -mat_type {{sell is}}
          filter: Error: grep -o "MatSolverType sptrsvgpu does not support matrix type"
+      test:
+         suffix: type_algorithm
+         args: -mat_type {{baij sbaij dense}} -mat_ignore_lower_triangular -mat_sptrsvgpu_algorithm serial
+         filter: Error: grep -o "Algorithm serial needs a matrix of type aij"
+      test:
+         suffix: type_ordering
+         args: -mat_type {{baij dense}} -pc_sptrsvgpu_ordering multicolor
+         filter: Error: grep -o "The ordering multicolor needs a matrix of type aij"
+      test:
+         suffix: type_ordering_given
+         args: -mat_type {{baij dense}} -pc_factor_mat_ordering_type multicolor
+         output_file: output/bad_type_ordering.out
+         filter: Error: grep -o "The ordering multicolor needs a matrix of type aij"
+      test:
+         suffix: type_ilu
+         args: -mat_type sbaij -mat_ignore_lower_triangular -pc_sptrsvgpu_factor ilu
+         filter: Error: grep -o "PETSc has no ILU factorization of matrices of type seqsbaij"
+      test:
+         suffix: type_icc
+         args: -mat_type dense -pc_sptrsvgpu_factor icc
+         filter: Error: grep -o "PETSc has no ICC factorization of matrices of type seqdense"
+      test:
+         suffix: type_missing
+         args: -mat_type baij -case missing
+         filter: Error: grep -o "Matrix is missing diagonal entry"
       test:
          suffix: lu
          args: -pc_type {{lu cholesky}} -pc_factor_mat_solver_type sptrsvgpu

@@ -300,6 +300,47 @@ static PetscErrorCode OnHost(Problem problem, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What needs a matrix of type aij, or a factorization that PETSc has not for a type, fails and leaves nothing behind. */
+static PetscErrorCode Types(void)
+{
+  static const MatType types[] = {MATSEQDENSE, MATSEQBAIJ, MATSEQBAIJ};
+  static const MatType devices[] = {"seqaijkokkos", "seqaijhipsparse", "seqaijviennacl", "seqdensecuda"};
+  Mat                  A, B, F;
+  PC                   pc;
+
+  PetscFunctionBeginUser;
+  for (int t = 0; t < 4; t++) { /* by name: this PETSc need not have them */
+    PetscCall(OnHost(PROBLEM_CONVECTION, &A));
+    PetscCall(PetscObjectChangeTypeName((PetscObject)A, devices[t]));
+    CheckFails(PETSC_ERR_SUP, MatGetFactor(A, MATSOLVERSPTRSVGPU, MAT_FACTOR_ILU, &F));
+    PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATSEQAIJ));
+    PetscCall(MatDestroy(&A));
+  }
+  for (int t = 0; t < 3; t++) {
+    PetscCall(OnHost(PROBLEM_CONVECTION, &A));
+    PetscCall(MatConvert(A, types[t], MAT_INITIAL_MATRIX, &B));
+    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCSetType(pc, PCSPTRSVGPU));
+    PetscCall(PCSetOperators(pc, B, B));
+    if (t == 0) PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ICC));
+    if (t == 1) PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_MULTICOLOR));
+    if (t == 2) {
+      PetscCall(PCFactorSetUpMatSolverType(pc));
+      PetscCall(PCFactorGetMatrix(pc, &F));
+      PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "serial"));
+    }
+    CheckFails(t == 0 ? PETSC_ERR_MISSING_FACTOR : PETSC_ERR_SUP, PCSetUp(pc));
+    PetscCall(PCReset(pc));
+    PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ILU));
+    PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_NATURAL));
+    PetscCall(CheckAnew("after a failure for the type", pc, A));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Another matrix in the place of the one that there was, which PETSc may take for the same pattern; and PCs that go after what they cannot factor. */
 static PetscErrorCode Replaced(void)
 {
@@ -318,7 +359,8 @@ static PetscErrorCode Replaced(void)
     else {
       PetscCall(MatConvert(A, type == 1 ? MATSEQBAIJ : MATSEQSELL, MAT_INITIAL_MATRIX, &B));
       PetscCall(PCSetOperators(pc, B, B));
-      CheckFails(PETSC_ERR_MISSING_FACTOR, PCSetUp(pc));
+      if (type == 1) PetscCall(CheckAnew("another type", pc, B));
+      else CheckFails(PETSC_ERR_MISSING_FACTOR, PCSetUp(pc));
       PetscCall(PCReset(pc));
       PetscCall(CheckAnew("after another type", pc, A));
       PetscCall(MatDestroy(&B));
@@ -364,6 +406,7 @@ int main(int argc, char **args)
   PetscCall(OwnOrdering());
   PetscCall(Patterns());
   PetscCall(Replaced());
+  PetscCall(Types());
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -159,7 +159,7 @@ int main(int argc, char **args)
          args: -mat_type aij -mat_sptrsvgpu_algorithm {{auto serial}} -problem saddle -pc_factor_shift_type {{nonzero inblocks}} -pc_factor_shift_amount {{1e-3 0.5}}
       test:
          suffix: zeropivot
-         args: -problem chain -pc_factor_zeropivot {{1e-12 0.9 2}}
+         args: -problem chain -pc_factor_zeropivot {{1e-12 0.9 2 -1e-3}}
       test:
          suffix: reuse
          args: -pc_factor_reuse_ordering -pc_factor_reuse_fill -pc_factor_mat_ordering_type rcm

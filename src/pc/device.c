@@ -10,7 +10,7 @@ static void WhyHost(const SpTRSVGPU *s, Mat local, const MatFactorInfo *info, ch
 {
   const char *reason = "";
 
-  if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_HOST || info->factoronhost) reason = "asked for";
+  if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_HOST || SpTRSVGPUFactorOnHost(info)) reason = "asked for";
   else if (info->levels > 0) reason = "there are levels of fill";
   else if (!local->rmap->n) reason = "there are no rows";
   else if (!s->natural) {

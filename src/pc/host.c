@@ -3,18 +3,18 @@
 */
 #include "impl.h"
 
-/* The local matrix as PETSc's host factorisation is given it: where its type is one of the device, a seqaij over the arrays that it
+/* The local matrix as PETSc's host factorisation is given it: where its type is MATSEQAIJCUSPARSE, a seqaij over the arrays that it
    keeps on the host. A factor of the matrix itself would inherit the functions of its type, and PETSc would leak them. */
 static PetscErrorCode GetOnHost(Mat local, Mat *onhost)
 {
   const PetscInt    *i, *j;
   const PetscScalar *a;
   PetscInt           n;
-  PetscBool          plain, done;
+  PetscBool          device, done;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJ, &plain));
-  if (plain) {
+  PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &device));
+  if (!device) {
     PetscCall(PetscObjectReference((PetscObject)local));
     *onhost = local;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -80,14 +80,23 @@ PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
 PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column, const MatFactorInfo *info)
 {
   Mat            onhost, factor;
-  IS             list = NULL;
+  IS             own[2] = {NULL, NULL};
+  PetscBool      available;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  if (s->natural) { /* a list: a stride would make its indices anew in each numeric phase */
-    PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &list));
-    PetscCall(ISToGeneral(list));
-    row = column = list;
+  PetscCall(MatGetFactorAvailable(local, MATSOLVERPETSC, s->kind, &available));
+  PetscCheck(available, PETSC_COMM_SELF, PETSC_ERR_MISSING_FACTOR,
+             "PETSc has no %s factorization of matrices of type %s; -pc_sptrsvgpu_factor chooses between ilu and icc",
+             s->kind == MAT_FACTOR_ICC ? "ICC" : "ILU", ((PetscObject)local)->type_name);
+  if (s->natural && s->csr) { /* a list: a stride would make its indices anew in each numeric phase */
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &own[0]));
+    PetscCall(ISToGeneral(own[0]));
+    row = column = own[0];
+  } else if (s->natural) { /* for some types of the rows, for others of their blocks */
+    PetscCall(MatGetOrdering(local, MATORDERINGNATURAL, &own[0], &own[1]));
+    row    = own[0];
+    column = own[1];
   }
   PetscCall(GetOnHost(local, &onhost));
   PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &factor));
@@ -96,12 +105,13 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
   if (ierr) PetscCall(MatDestroy(&factor)); /* or it would be taken for one that is made */
   s->host = factor;
   PetscCall(MatDestroy(&onhost));
-  PetscCall(ISDestroy(&list));
+  for (int i = 0; i < 2; i++) PetscCall(ISDestroy(&own[i]));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first pivot of the host factor that counts as zero. PETSc's own note names the last one, and for ICC not always its row. */
+/* The first pivot of the host factor that counts as zero. PETSc's own note, which has to do where its factor cannot be read, names the last
+   one, and for ICC not always its row. */
 PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *s, const MatFactorInfo *info, PetscInt *row, PetscReal *value)
 {
   SpTRSVGPUTriangles t;
@@ -109,6 +119,7 @@ PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *s, const MatFactorInfo *i
   PetscFunctionBegin;
   *row   = s->host->factorerrortype ? s->host->factorerror_zeropivot_row : -1;
   *value = s->host->factorerror_zeropivot_value;
+  if (!s->csr) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_TRUE, &t));
   for (PetscInt r = 0; r < t.U.rows; r++) {
     const PetscReal pivot = PetscAbsScalar(t.u[t.U.offsets[r]]);

@@ -7,6 +7,7 @@
 #include <petscksp.h>
 #include <sptrsvgpu.h>
 #include <trsv.h>
+#include "compat.h"
 
 enum {
   SPTRSVGPU_WORDS = 32 /* algorithms that can have settings: rows of the table */
@@ -38,9 +39,10 @@ typedef struct {
   SpTRSVGPUSettings settings;
   PetscBool         nonzero;  /* the shift is MAT_SHIFT_NONZERO, though PCILU says INBLOCKS for matrices of the device */
   TrsvMemory        home;     /* where the matrix lives */
+  PetscBool         csr;      /* is it of type aij, or of one derived from that? only then are rows of PETSc's factor read */
   PetscBool         natural;  /* is the ordering the natural one? */
   PetscBool         multicolor;      /* is it one that was made here? */
-  PetscBool         anybmc;   /* on any rank? */
+  PetscBool         anymulticolor;   /* on any rank? */
   char              order[160]; /* why it is what it is, where that was for us to say */
   PetscReal         iteration[2]; /* seconds predicted of one in the natural order, and in the one that auto has taken; of the slowest rank */
   PetscInt         *row, *column; /* where not natural, and the host factors: the rows and columns of the matrix in the order of the factor */
@@ -70,6 +72,9 @@ typedef struct {
   PetscScalar       *value;
   void              *copy;
 } SpTRSVGPUTriangles;
+
+PETSC_INTERN PetscErrorCode SpTRSVGPUCheckPetsc(void);
+PETSC_INTERN PetscErrorCode SpTRSVGPUNotInitialized(void);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *, TrsvMemory, PetscBool whole, SpTRSVGPUTriangles *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);

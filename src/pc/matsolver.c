@@ -11,18 +11,9 @@ PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVG
 /* The part of a matrix that this rank factors. */
 PetscErrorCode SpTRSVGPUGetLocal(Mat A, Mat *local)
 {
-  PetscMPIInt size;
-
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  if (size > 1) PetscCall(MatGetDiagonalBlock(A, local));
-  else {
-    PetscBool seq;
-
-    PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
-    if (seq) *local = A;
-    else PetscCall(MatGetDiagonalBlock(A, local)); /* an mpiaij of one rank */
-  }
+  *local = A; /* of one rank, or a constantdiagonal, whose factor is of all ranks */
+  if (A->ops->getdiagonalblock) PetscCall(MatGetDiagonalBlock(A, local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -42,7 +33,7 @@ static PetscErrorCode Reset(Mat F)
   TrsvFactorDestroy(&s->factor);
   s->why[0] = s->order[0] = 0;
   s->iteration[0] = s->iteration[1] = 0;
-  s->multicolor = s->anybmc = s->empty = s->named = s->filled = PETSC_FALSE;
+  s->multicolor = s->anymulticolor = s->empty = s->named = s->filled = PETSC_FALSE;
   s->peak = 0;
   PetscCall(PetscFree2(s->row, s->column));
   PetscCall(VecDestroy(&s->b));
@@ -122,7 +113,7 @@ static PetscErrorCode FindHome(Mat local, const MatFactorInfo *info, TrsvMemory 
     PetscBool cuda;
 
     PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cuda));
-    if (cuda && !local->boundtocpu && !info->solveonhost) *home = TRSV_DEVICE;
+    if (cuda && !local->boundtocpu && !SpTRSVGPUSolveOnHost(info)) *home = TRSV_DEVICE;
   }
 #else
   (void)local;
@@ -131,7 +122,7 @@ static PetscErrorCode FindHome(Mat local, const MatFactorInfo *info, TrsvMemory 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckSettings(Mat F)
+static PetscErrorCode CheckSettings(Mat F, Mat local)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
 
@@ -141,6 +132,9 @@ static PetscErrorCode CheckSettings(Mat F)
 
     PetscCheck(!a || TrsvAlgorithmMemory(a) == s->home, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Algorithm %s runs on %s, but the matrix lives on %s%s", a ? TrsvAlgorithmName(a) : "", s->home == TRSV_HOST ? "a GPU" : "the host", s->home == TRSV_HOST ? "the host" : "a GPU",
                s->home == TRSV_HOST ? "; use -mat_type aijcusparse on a machine with a GPU, or leave the choice to auto" : "");
+    PetscCheck(!a || s->csr, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
+               "Algorithm %s needs a matrix of type aij, not %s: use -mat_type aij or MatConvert(), or leave the choice to auto",
+               a ? TrsvAlgorithmName(a) : "", ((PetscObject)local)->type_name);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,7 +152,7 @@ static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUDeviceSymbolic(F, local, info));
   if (s->factor) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpTRSVGPUHostCheck(A, local));
+  if (s->csr) PetscCall(SpTRSVGPUHostCheck(A, local));
   if (s->multicolor || s->settings.ordering == SPTRSVGPU_ORDERING_MULTICOLOR) PetscCall(SpTRSVGPUPermutationMulticolor(F, local, row, column));
   PetscCall(SpTRSVGPUHostSymbolic(s, local, *row, *column, info));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -173,10 +167,10 @@ static PetscErrorCode ShareOrder(Mat F)
 
   PetscFunctionBegin;
   PetscCallMPI(MPIU_Allreduce(own, most, 3, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)F)));
-  s->anybmc       = (PetscBool)(most[0] > 0);
+  s->anymulticolor       = (PetscBool)(most[0] > 0);
   s->iteration[0] = most[1];
   s->iteration[1] = most[2];
-  if (s->anybmc) PetscCall(SpTRSVGPUCiteOrdering());
+  if (s->anymulticolor) PetscCall(SpTRSVGPUCiteOrdering());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,8 +189,12 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCall(SpTRSVGPUGetLocal(A, &local));
   PetscCheck(local->rmap->n == local->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, local->rmap->n, local->cmap->n);
   PetscCall(FindHome(local, info, &s->home));
-  PetscCall(CheckSettings(F));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &s->csr));
+  PetscCall(CheckSettings(F, local));
   s->named = (PetscBool)(s->home == TRSV_HOST && (s->settings.algorithm[SPTRSVGPU_LOWER] || s->settings.algorithm[SPTRSVGPU_UPPER]));
+  if (s->home == TRSV_HOST && !s->named && s->settings.select != SPTRSVGPU_SELECT_MODEL)
+    PetscCall(PetscInfo(F, "Selection %s is not used: the matrix is on the host, the solves are PETSc's own\n",
+                        SpTRSVGPUSelects[s->settings.select]));
   PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SpTRSVGPUPermutationSet(F, local, row, column, &r, &c));
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
@@ -277,14 +275,16 @@ static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
   MatFactorInfo info = *given;
   MatInfo       matrix;
   Mat           local;
-  PetscBool     bound;
+  PetscBool     bound, cusparse;
   PetscMPIInt   error;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetLocal(A, &local));
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
   PetscCheck(matrix.nz_used == s->nonzeros, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has %.0f nonzeros, but had %.0f in the symbolic phase: another pattern needs another symbolic phase", matrix.nz_used, s->nonzeros);
-  if (s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS) info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
+  PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cusparse));
+  if (cusparse && s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
+    info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(MatBoundToCPU(local, &bound));
   if (s->factor && bound) PetscCall(LeaveDevice(s, local, &info));
   PetscCheck(s->factor || s->host, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The symbolic phase on the host failed; call it again");
@@ -330,9 +330,26 @@ static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Solver types are looked up by the beginning of a matrix type's name, so that types of other devices come here, too. */
+static PetscErrorCode CheckType(Mat A)
+{
+  static const char *const devices[] = {"cusparse", "cuda", "hip", "kokkos", "viennacl"};
+  const char *const        type   = ((PetscObject)A)->type_name;
+  const char              *device = NULL;
+  PetscBool                ours;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &ours, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(devices) && !device && !ours; i++) device = strstr(type, devices[i]);
+  PetscCheck(!device, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "Solver type %s does not take matrices of type %s; use -mat_type aij%s, or MatConvert()", MATSOLVERSPTRSVGPU,
+             type, PetscDefined(HAVE_CUDA) ? ", or aijcusparse on a machine with a GPU" : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
-   MATSOLVERSPTRSVGPU = "sptrsvgpu" - ILU and ICC of matrices of type `MATAIJ` and `MATAIJCUSPARSE` whose triangular solves run on a GPU, where the matrix
-   is there; where it is on the host, factorisation and solves are PETSc's own
+   MATSOLVERSPTRSVGPU = "sptrsvgpu" - ILU and ICC whose triangular solves run on a GPU for matrices of type
+   `MATAIJCUSPARSE`; for matrices of the host, of every type that PETSc's ILU and ICC take, all of it is PETSc's own
 
    Options Database Keys:
 +  -pc_factor_mat_solver_type sptrsvgpu - for `PCILU` and `PCICC`; `PCSPTRSVGPU` presets it
@@ -355,13 +372,10 @@ PetscErrorCode MatGetFactor_SpTRSVGPU(Mat A, MatFactorType type, Mat *factor)
 {
   Mat        F;
   SpTRSVGPU *s;
-  PetscBool  supported;
 
   PetscFunctionBegin;
   *factor = NULL;
-  /* solver types are looked up by the beginning of a matrix type's name: aijkokkos and others of the family come here too */
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &supported, MATSEQAIJ, MATMPIAIJ, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
-  PetscCheck(supported, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Solver type %s takes matrices of type aij and aijcusparse, not %s; convert it with MatConvert(), or set -mat_type aijcusparse", MATSOLVERSPTRSVGPU, ((PetscObject)A)->type_name);
+  PetscCall(CheckType(A));
   PetscCheck(A->rmap->N == A->cmap->N, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->N, A->cmap->N);
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &F));
   PetscCall(MatSetSizes(F, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));

@@ -21,7 +21,7 @@ PetscErrorCode SpTRSVGPUGetNames(char names[], size_t size)
 }
 
 /* An option for each setting of each algorithm that has any. */
-static PetscErrorCode SettingsFromOptions(Mat F, PetscOptionItems PetscOptionsObject)
+static PetscErrorCode SettingsFromOptions(Mat F, SpTRSVGPUOptionItems PetscOptionsObject)
 {
   const TrsvAlgorithm *a;
 

@@ -9,10 +9,16 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
   const PetscInt    *i, *j;
   const PetscScalar *a = NULL;
   PetscInt           n;
-  PetscBool          done, valued;
+  PetscBool          done, valued, aij;
   TrsvError          error;
 
   PetscFunctionBegin;
+  /* of other types PETSc orders blocks, or nothing */
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)local, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCheck(aij, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "The ordering " MATORDERINGMULTICOLOR
+             " needs a matrix of type aij, not %s; use -mat_type aij or MatConvert(), or another ordering",
+             ((PetscObject)local)->type_name);
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &valued)); /* for others, the rows just seen need not be of the values */

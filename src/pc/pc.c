@@ -13,6 +13,7 @@ typedef struct {
   PetscBool          thread;    /* capellini */
   MatFactorType      asked;     /* MAT_FACTOR_NONE until the user says which */
   MatFactorType      kind;      /* what the set-up makes of it */
+  const char        *why;       /* it is that, where the user does not say */
   PetscBool          shiftset;  /* has the user chosen the shift? */
   MatFactorShiftType shift;
   PetscBool          reordered; /* has the user asked for nonzeros along the diagonal? */
@@ -22,7 +23,7 @@ typedef struct {
   PetscBool          saved;     /* settings are those of a factor that another is to replace */
   SpTRSVGPUSettings  settings;
   PetscErrorCode (*setup)(PC); /* PETSc's own */
-  PetscErrorCode (*setfromoptions)(PC, PetscOptionItems);
+  PetscErrorCode (*setfromoptions)(PC, SpTRSVGPUOptionItems);
   PetscErrorCode (*view)(PC, PetscViewer);
   PetscErrorCode (*reset)(PC);
   PetscErrorCode (*destroy)(PC);
@@ -86,17 +87,33 @@ static PetscErrorCode PCReset_SpTRSVGPU(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Settles on ILU or ICC, and on the default shift that belongs to it. */
-static PetscErrorCode ChooseKind(PC pc, PC_SpTRSVGPU *p)
+/* ICC if the matrix is known to be SPD, else ILU; or, where PETSc has but one of them for the matrix's type, that one. */
+static PetscErrorCode KindByMatrix(Mat A, PetscBool ours, PC_SpTRSVGPU *p)
 {
-  PetscBool set, spd;
+  static const MatFactorType kinds[] = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+  PetscBool                  set, spd, has[2] = {PETSC_TRUE, PETSC_TRUE};
+  Mat                        local;
 
   PetscFunctionBegin;
-  p->kind = p->asked;
-  if (p->kind == MAT_FACTOR_NONE) {
-    PetscCall(MatIsSPDKnown(pc->pmat, &set, &spd));
-    p->kind = set && spd ? MAT_FACTOR_ICC : MAT_FACTOR_ILU;
+  PetscCall(MatIsSPDKnown(A, &set, &spd));
+  spd    = (PetscBool)(set && spd);
+  p->why = spd ? "the matrix having been known to be SPD" : "the matrix not having been known to be SPD";
+  if (ours) PetscCall(SpTRSVGPUGetLocal(A, &local));
+  for (int i = 0; i < 2 && ours; i++) PetscCall(MatGetFactorAvailable(local, MATSOLVERPETSC, kinds[i], &has[i]));
+  if (!has[spd] && has[!spd]) {
+    spd    = (PetscBool)!spd;
+    p->why = "the only one that PETSc has for matrices of this type";
   }
+  p->kind = kinds[spd];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Settles on ILU or ICC, and on the default shift that belongs to it. */
+static PetscErrorCode ChooseKind(PC pc, PetscBool ours, PC_SpTRSVGPU *p)
+{
+  PetscFunctionBegin;
+  p->kind = p->asked;
+  if (p->kind == MAT_FACTOR_NONE) PetscCall(KindByMatrix(pc->pmat, ours, p));
   if (!p->shiftset) PetscCall((*p->setshifttype)(pc, p->kind == MAT_FACTOR_ICC ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -130,7 +147,7 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   PetscCall(SetFactor(p, ours ? F : NULL));
   /* views and PCFactorGetMatrix() come here too: a factor in use stays what it is, whatever the matrix is known to be by now */
   if (ours && (((SpTRSVGPU *)F->data)->host || ((SpTRSVGPU *)F->data)->factor)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!p->reordering) PetscCall(ChooseKind(pc, p));
+  if (!p->reordering) PetscCall(ChooseKind(pc, ours, p));
   if (!ours) {
     PetscCheck(p->kind != MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ICC by -pc_type %s needs its own solver type; for another one use -pc_type icc", ((PetscObject)pc)->type_name);
     PetscCheck(!p->orderingset || p->ordering == SPTRSVGPU_ORDERING_NATURAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_sptrsvgpu_ordering %s needs the solver type %s; for another one use -pc_factor_mat_ordering_type " MATORDERINGMULTICOLOR, SpTRSVGPUOrderings[p->ordering], MATSOLVERSPTRSVGPU);
@@ -247,7 +264,7 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, PetscOptionItems PetscOptionsObject)
+static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, SpTRSVGPUOptionItems PetscOptionsObject)
 {
   static const char *const kinds[] = {"ilu", "icc"};
   PC_SpTRSVGPU            *p;
@@ -267,6 +284,24 @@ static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, PetscOptionItems PetscOp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's view prints the MatOrderingType that PETSc knows: for as long as that takes, it is the order made here. */
+static PetscErrorCode ViewPetsc(PC pc, const PC_SpTRSVGPU *p, PetscViewer viewer)
+{
+  const Mat       F      = Factor(pc, p);
+  const PetscBool colored = (PetscBool)(F && ((SpTRSVGPU *)F->data)->anymulticolor);
+  const int       called = (int)pc->setupcalled;
+
+  PetscFunctionBegin;
+  pc->setupcalled = PETSC_FALSE; /* or PETSc would not change its name */
+  if (colored) PetscCall((*p->setordering)(pc, MATORDERINGMULTICOLOR));
+  pc->setupcalled = called;
+  PetscCall((*p->view)(pc, viewer));
+  pc->setupcalled = PETSC_FALSE;
+  if (colored) PetscCall((*p->setordering)(pc, MATORDERINGNATURAL)); /* ours is made where PETSc's is natural */
+  pc->setupcalled = called;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
 {
   PC_SpTRSVGPU *p;
@@ -280,12 +315,15 @@ static PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
   F = Factor(pc, p);
   if (ascii) {
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-    if (F) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s factorization%s\n", F->factortype == MAT_FACTOR_ICC ? "incomplete Cholesky" : "incomplete LU", p->asked == MAT_FACTOR_NONE ? F->factortype == MAT_FACTOR_ICC ? ", the matrix having been known to be SPD" : ", the matrix not having been known to be SPD" : ""));
+    if (F)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  %s factorization%s%s\n",
+                                       F->factortype == MAT_FACTOR_ICC ? "incomplete Cholesky" : "incomplete LU",
+                                       p->asked == MAT_FACTOR_NONE ? ", " : "", p->asked == MAT_FACTOR_NONE ? p->why : ""));
     if (size > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  block Jacobi: one block for each of %d ranks\n", size));
     if (F && p->thread) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", ((SpTRSVGPU *)F->data)->home == TRSV_DEVICE ? "thread-level kernels preferred" : "the matrix is not on a GPU: the same as " PCSPTRSVGPU));
   }
   if (ascii && F) PetscCall(SpTRSVGPUSeenView(&p->seen, F, viewer));
-  PetscCall((*p->view)(pc, viewer));
+  PetscCall(ViewPetsc(pc, p, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -331,7 +369,7 @@ static PetscErrorCode PCSpTRSVGPUGetOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
   F = Factor(pc, p);
-  *ordering = !F ? p->ordering : ((SpTRSVGPU *)F->data)->anybmc ? SPTRSVGPU_ORDERING_MULTICOLOR : SPTRSVGPU_ORDERING_NATURAL;
+  *ordering = !F ? p->ordering : ((SpTRSVGPU *)F->data)->anymulticolor ? SPTRSVGPU_ORDERING_MULTICOLOR : SPTRSVGPU_ORDERING_NATURAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -387,8 +425,11 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
    This is PETSc's own ILU preconditioner with the solver type `MATSOLVERSPTRSVGPU`, which `PCILU`, `PCICC` and `MatGetFactor()` take as well. On
    several ranks it is block Jacobi, with one block a rank; -pc_factor_mat_ordering_type must be natural there.
 
-   For matrices of type `MATAIJ` and `MATAIJCUSPARSE`. `MAT_SHIFT_NONZERO` is honoured on both, where `PCILU` turns it into
-   `MAT_SHIFT_INBLOCKS` for the latter.
+   Matrices of type `MATAIJCUSPARSE` are solved with on the GPU. Those of any type of the host that `PCILU` or `PCICC` take
+   are factored and solved with by PETSc, as by these. Statistics, an algorithm that is named and the ordering multicolor need the
+   type `MATAIJ`, or one derived from it. Where PETSc has ICC alone, as for `MATSBAIJ`, or ILU alone, as for `MATDENSE`,
+   that is the default. `MAT_SHIFT_NONZERO` holds for `MATAIJCUSPARSE`, too, where `PCILU` turns it into
+   `MAT_SHIFT_INBLOCKS`.
 
 .seealso: `PCILU`, `PCICC`, `PCSpTRSVGPUSetFactorType()`, `PCSpTRSVGPUSetOrdering()`, `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCCAPELLINI`
 M*/

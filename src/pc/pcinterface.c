@@ -85,9 +85,8 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    where the last `KSP` of this `PC` did not converge, unless one does not converge in the natural order either. That does not count where it was cut off before a
    hundred iterations, or where the matrix is found indefinite, or it or the right-hand side not finite.
 
-   Once a `KSP` has converged in multicolor, the view of the `PC` tells its iterations, and with how many a solve in the natural order would be the shorter, by
-   predicted times, without set-ups. The view of the factor says what was chosen, and why. "matrix ordering" in the view of PETSc's part is what
-   `PCFactorSetMatOrderingType()` has set.
+   Once a `KSP` has converged in multicolor, the view of the `PC` shows its iterations, and the number of iterations below which a solve in the natural order
+   would be the shorter, by predicted times, without set-ups. The view of the factor says what was chosen, and why. "matrix ordering" is multicolor then.
 
 .seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGMULTICOLOR`
 @*/

@@ -61,6 +61,7 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
   else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &column));
   *localrow    = row;
   *localcolumn = column;
+  if (!s->csr) PetscFunctionReturn(PETSC_SUCCESS); /* the factor is not read; and for some types these are of blocks */
   PetscCall(ISGetIndices(row, &r));
   PetscCall(ISGetIndices(column, &c));
   PetscCall(SpTRSVGPUPermutationKeep(s, n, r, c));

@@ -23,17 +23,21 @@ static PetscErrorCode Finalize(void)
    Level: beginner
 
    Note:
-   For programs that link the library; -dll_append calls it by itself. Calls after the first do nothing.
+   For programs that link the library; -dll_append calls it by itself. Calls after the first do nothing. It is an error where the library was built for another
+   version of PETSc, other scalars or indices, or with CUDA where the PETSc that runs has none, or without.
 
 .seealso: `MatSolverTypeRegister()`, `PCRegister()`, `MatOrderingRegister()`
 @*/
 PetscErrorCode SpTRSVGPURegister(void)
 {
   /* looked up by the beginning of the type's name: derived types first */
-  static const MatType types[] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJ, MATMPIAIJ};
+  static const MatType types[] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJ,    MATMPIAIJ,   MATSEQBAIJ, MATMPIBAIJ,
+                                  MATSEQSBAIJ,       MATMPISBAIJ,       MATSEQDENSE, MATMPIDENSE, MATCONSTANTDIAGONAL};
 
   PetscFunctionBegin;
   if (registered) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PETSC_COMM_WORLD == MPI_COMM_NULL) PetscFunctionReturn(SpTRSVGPUNotInitialized());
+  PetscCall(SpTRSVGPUCheckPetsc());
   registered = PETSC_TRUE;
   PetscCall(PetscRegisterFinalize(Finalize));
   /* first, or PETSc's own list of solver types would be overwritten */
@@ -64,10 +68,6 @@ PetscErrorCode SpTRSVGPURegister(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The name that PETSc derives from libsptrsvgpu.so. */
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_sptrsvgpu(void)
-{
-  PetscFunctionBegin;
-  PetscCall(SpTRSVGPURegister());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* The name that PETSc derives from libsptrsvgpu.so. An error is only handed on: the PETSc that calls may be another copy
+   than the one that this file is linked with; see SpTRSVGPUNotInitialized(). */
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_sptrsvgpu(void) { return SpTRSVGPURegister(); }

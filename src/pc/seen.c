@@ -46,10 +46,10 @@ PetscErrorCode SpTRSVGPUSeenNote(SpTRSVGPUSeen *seen, Mat F, KSP ksp, Vec b)
   PetscCall(KSPGetIterationNumber(ksp, &iterations));
   PetscCall(Tells(ksp, b, reason, iterations, &tells));
   if (!tells) PetscFunctionReturn(PETSC_SUCCESS);
-  seen->reason[s->anybmc] = reason;
+  seen->reason[s->anymulticolor] = reason;
   if (reason < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  seen->iterations[s->anybmc] = iterations;
-  if (!s->anybmc) PetscFunctionReturn(PETSC_SUCCESS);
+  seen->iterations[s->anymulticolor] = iterations;
+  if (!s->anymulticolor) PetscFunctionReturn(PETSC_SUCCESS);
   seen->reason[NATURAL] = KSP_CONVERGED_ITERATING; /* should multicolor fail again, for other values, so may the natural order do again */
   seen->shorter         = (PetscInt)PetscCeilReal(iterations * s->iteration[MULTICOLOR] / s->iteration[NATURAL]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -68,7 +68,7 @@ PetscErrorCode SpTRSVGPUSeenReconsider(SpTRSVGPUSeen *seen, Mat F, Mat A, PetscB
   if (s->settings.ordering != SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   if (was) {
     if (!seen->unsymmetric && seen->reason[NATURAL] < 0) against[0] = 0;
-  } else if (s->anybmc) {
+  } else if (s->anymulticolor) {
     PetscCall(SpTRSVGPUDeviceAgainst(F, A, against, sizeof(s->settings.against)));
     if (against[0]) seen->unsymmetric = PETSC_TRUE;
     else if (seen->reason[MULTICOLOR] < 0 && seen->reason[NATURAL] >= 0) PetscCall(PetscSNPrintf(against, sizeof(s->settings.against), "in multicolor the KSP ended with %s", KSPConvergedReasons[seen->reason[MULTICOLOR]]));

@@ -203,6 +203,27 @@ static PetscErrorCode MatBackwardSolve_SpTRSVGPU(Mat F, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of a factor of PETSc's whose rows are not read here: ICC has halves. */
+static PetscErrorCode MatForwardSolve_SpTRSVGPU_Petsc(Mat F, Vec b, Vec x)
+{
+  Mat host = ((SpTRSVGPU *)F->data)->host;
+
+  PetscFunctionBegin;
+  PetscCall(CheckSound(F));
+  PetscUseTypeMethod(host, forwardsolve, b, x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatBackwardSolve_SpTRSVGPU_Petsc(Mat F, Vec b, Vec x)
+{
+  Mat host = ((SpTRSVGPU *)F->data)->host;
+
+  PetscFunctionBegin;
+  PetscCall(CheckSound(F));
+  PetscUseTypeMethod(host, backwardsolve, b, x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The square roots of ICC's pivots, in the order of the factor. */
 static PetscErrorCode GetRoot(Mat F, Vec like)
 {
@@ -301,7 +322,8 @@ static PetscErrorCode MatMatSolveTranspose_SpTRSVGPU(Mat F, Mat B, Mat X)
 
 PetscErrorCode MatSetSolves_SpTRSVGPU(Mat F)
 {
-  const PetscBool icc = (PetscBool)(F->factortype == MAT_FACTOR_ICC);
+  const SpTRSVGPU *s   = (SpTRSVGPU *)F->data;
+  const PetscBool  icc = (PetscBool)(F->factortype == MAT_FACTOR_ICC);
 
   PetscFunctionBegin;
   F->ops->solve             = MatSolve_SpTRSVGPU;
@@ -310,5 +332,9 @@ PetscErrorCode MatSetSolves_SpTRSVGPU(Mat F)
   F->ops->backwardsolve     = icc ? MatBackwardSolve_SpTRSVGPU_ICC : MatBackwardSolve_SpTRSVGPU;
   F->ops->matsolve          = MatMatSolve_SpTRSVGPU;
   F->ops->matsolvetranspose = MatMatSolveTranspose_SpTRSVGPU;
+  if (!s->csr) {
+    F->ops->forwardsolve  = s->host->ops->forwardsolve ? MatForwardSolve_SpTRSVGPU_Petsc : NULL;
+    F->ops->backwardsolve = s->host->ops->backwardsolve ? MatBackwardSolve_SpTRSVGPU_Petsc : NULL;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

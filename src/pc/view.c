@@ -11,19 +11,47 @@ static PetscErrorCode ViewStatistics(PetscViewer viewer, const char *name, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Settings as they are shown: where they are chunk's, which are letters with numbers, by names. */
+static PetscErrorCode NameSettings(const char settings[], char line[], size_t size)
+{
+  static const char        letters[] = "PKWNRSLCD";
+  static const char *const names[]   = {"chunks", "record", "width", "cluster", "ring", "stages", "import_lifetime",
+                                        "steps_l2", "steps_cluster"};
+  const char              *at        = strchr(settings, letters[0]);
+  char                     word[64];
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(line, settings, size));
+  if (!at || at[1] < '0' || at[1] > '9') PetscFunctionReturn(PETSC_SUCCESS);
+  line[at - settings] = 0;
+  for (int i = 0; letters[i] && *at == letters[i]; i++) {
+    char      *end;
+    const long value = strtol(at + 1, &end, 10);
+
+    PetscCall(PetscSNPrintf(word, sizeof(word), "%s%s=%ld", i ? " " : "", names[i], value));
+    PetscCall(PetscStrlcat(line, word, size));
+    at = end + strspn(end, " ");
+  }
+  PetscCall(PetscStrlcat(line, at, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const TrsvPairMember *m)
 {
-  char settings[TRSV_SETTINGS];
+  char settings[TRSV_SETTINGS], line[TRSV_SETTINGS + 128];
 
   PetscFunctionBegin;
   PetscCall(ViewStatistics(viewer, name, &m->statistics));
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: %s\n", TrsvAlgorithmName(m->algorithm), m->selection_reason));
   TrsvPlanDescribe(m->plan, settings, sizeof(settings));
-  if (*settings) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    settings %s\n", settings));
+  PetscCall(NameSettings(settings, line, sizeof(line)));
+  if (*line) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    settings %s\n", line));
   for (int i = 0; i < m->trial_count; i++) {
     const TrsvTrial *t = &m->trials[i];
 
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "      %.4g ms %s%s%s%s\n", 1e3 * t->seconds, TrsvAlgorithmName(t->algorithm), *t->settings ? " " : "", t->settings, t->wrong ? ", rejected: wrong" : i == m->chosen ? ", chosen" : ""));
+    PetscCall(NameSettings(t->settings, line, sizeof(line)));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "      %.4g ms %s%s%s%s\n", 1e3 * t->seconds,
+                                                 TrsvAlgorithmName(t->algorithm), *line ? " " : "", line, t->wrong ? ", rejected: wrong" : i == m->chosen ? ", chosen" : ""));
     if (t->wrong) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "        its backward error is %.2g\n", t->error));
   }
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    plan %.3g MB, analysis %.3g s\n", 1e-6 * (double)TrsvPlanBytes(m->plan), m->seconds));
@@ -36,6 +64,14 @@ static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
   SpTRSVGPUTriangles t;
 
   PetscFunctionBegin;
+  if (s->settings.select != SPTRSVGPU_SELECT_MODEL)
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  selection %s not used: the matrix is on the host, the solves are PETSc's own\n",
+                                                 SpTRSVGPUSelects[s->settings.select]));
+  if (!s->csr) {
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  algorithm %s: PETSc's own, the matrix is on the host\n", MATSOLVERPETSC));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  no statistics of L and U: these need a matrix of type aij\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_TRUE, &t));
   for (int f = 0; f < 2; f++) {
     TrsvAnalysis *analysis;
@@ -108,6 +144,7 @@ PetscErrorCode MatView_SpTRSVGPU(Mat F, PetscViewer viewer)
   PetscCall(PetscViewerGetFormat(viewer, &format));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)F), &rank));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
+  PetscCall(PetscViewerASCIIPrintf(viewer, MATSOLVERSPTRSVGPU " " SPTRSVGPU_VERSION "\n"));
   PetscCall(PetscViewerASCIIPushSynchronized(viewer));
   if (size > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "block Jacobi: each of %d ranks factors its diagonal block%s\n", size, format == PETSC_VIEWER_ASCII_INFO_DETAIL ? "" : "; the first is shown"));
   if (!rank || format == PETSC_VIEWER_ASCII_INFO_DETAIL) {
@@ -124,14 +161,21 @@ PetscErrorCode SpTRSVGPUViewFromOptions(Mat F)
 {
   PetscViewer       viewer;
   PetscViewerFormat format;
-  PetscBool         set;
+  PetscBool         set, ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)F), ((PetscObject)F)->options, ((PetscObject)F)->prefix, "-mat_sptrsvgpu_view", &viewer, &format, &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerPushFormat(viewer, format == PETSC_VIEWER_ASCII_INFO_DETAIL ? format : PETSC_VIEWER_ASCII_INFO));
-  PetscCall(MatView(F, viewer));
-  PetscCall(PetscViewerPopFormat(viewer));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (ascii) {
+    PetscCall(PetscViewerPushFormat(viewer, format == PETSC_VIEWER_ASCII_INFO_DETAIL ? format : PETSC_VIEWER_ASCII_INFO));
+    PetscCall(MatView(F, viewer));
+    PetscCall(PetscViewerPopFormat(viewer));
+  } else {
+    PetscCall(PetscFPrintf(PetscObjectComm((PetscObject)F), PETSC_STDERR,
+                           "-mat_sptrsvgpu_view: a factor is shown as text alone, not by a viewer of type %s\n",
+                           ((PetscObject)viewer)->type_name));
+  }
   PetscCall(PetscViewerDestroy(&viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -59,7 +59,7 @@ tar xf bundle/build.tar.xz
 # nothing is to be built again because a copy made the sources look new
 find . "$root" \( -path ./build -o -path ./.git -o -path ./bundle \) -prune -o -type f -exec touch -d 2000-01-01 {} +
 export LD_LIBRARY_PATH="\$PWD/bundle/libs:\${LD_LIBRARY_PATH:-}" SPTRSV_MATRICES="\$PWD/bundle/matrices" PATH="\$PWD/bundle/libs:\$PATH"
-exec make check-gpu "\$@"
+exec make check-gpu CUDA_ARCH='$CUDA_ARCH' PETSC_DIR='$PETSC_DIR' PETSC_ARCH='$PETSC_ARCH' "\$@"
 RUN
 chmod +x bundle/run.sh
 du -sh bundle

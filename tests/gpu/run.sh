@@ -68,7 +68,7 @@ files() { # NAME...: the files of these matrices, those that are there
 }
 
 if nvidia-smi -L >/dev/null 2>&1; then : >"$out"; else out=/dev/null; fi # where there is none, what it says is only printed
-say "sources  $(export LC_ALL=C; cat makefile conf/* include/* src/*/* tests/bench/* | sha256sum | cut -c1-16)" # in an order that no locale changes
+say "sources  $(export LC_ALL=C; find makefile conf include src tests/bench -type f | sort | xargs cat | sha256sum | cut -c1-16)" # in an order that no locale changes
 say "gpu      $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -1)"
 say "cuda     $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
 say "petsc    $(sed -n 's/^#define PETSC_VERSION_\(MAJOR\|MINOR\|SUBMINOR\) *\([0-9]*\).*/\2/p' "$PETSC_DIR/include/petscversion.h" | paste -sd.)"

@@ -247,9 +247,8 @@ static int Bad(double v) { return !(v >= 0 && isfinite(v)); }
 /* A shift that is NaN would differ from the last for ever. */
 static TrsvError CheckPivots(const TrsvPivots *p)
 {
-  if (Bad(p->zero))
-    return TrsvFail(TRSV_ERR_ARGUMENT, "pivots up to %g cannot count as zero: it must be a number, and none below 0",
-                    p->zero);
+  if (!isfinite(p->zero))
+    return TrsvFail(TRSV_ERR_ARGUMENT, "pivots up to %g cannot count as zero: it must be a finite number", p->zero);
   if ((p->shift == TRSV_SHIFT_NONZERO || p->shift == TRSV_SHIFT_INBLOCKS) && Bad(p->amount))
     return TrsvFail(TRSV_ERR_ARGUMENT, "a shift of %g: it must be a number, and none below 0", p->amount);
   return TRSV_SUCCESS;

@@ -30,8 +30,9 @@ typedef enum {
 
 typedef struct {
   TrsvShift shift;
-  double amount, zero; /* of the shift; a pivot up to this is zero (times its row's sum, for the two shifts of A); both
-                          finite and none below 0 */
+  double amount; /* of the shift; finite, not negative */
+  double zero;   /* a pivot of at most this magnitude is zero (times its row's sum, for the two shifts of A); finite;
+                    below 0: none is */
 } TrsvPivots;
 
 typedef struct {

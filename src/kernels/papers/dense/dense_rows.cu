@@ -229,7 +229,7 @@ static int ParseSteps(const char *value, void *to)
 
 static const TrsvSetting words[] = {
   {"form",  "blocks, doubling, simple or pairs",                                     ParseForm },
-  {"block", "rows of an inverted diagonal block",                                    ParseBlock},
+  {"block", "the number of rows of an inverted diagonal block, 1 to 1048576",        ParseBlock},
   {"steps", "values, which wait for values in one launch, or launches, one each step", ParseSteps},
   {NULL,    NULL,                                                                    NULL      }
 };

@@ -1,0 +1,64 @@
+"""Makes man pages of the comments /*@ ... @*/ and /*MC ... M*/ of C sources, which are in the form of PETSc's manual pages.
+
+usage: manpages.py VERSION FOLDER SOURCE...
+
+Writes FOLDER/<name>.3 for each and prints the names of these files.
+"""
+
+import os
+import re
+import sys
+
+ENTRY = re.compile(r"/\*(@C?|MC)\n(.*?)\n\s*(?:@|M)\*/\n(.*?)[{;]", re.S)
+HEADING = re.compile(r"^   (\w[\w .]*?)s?:\s*$")
+
+
+def text(line):
+    """A line of prose for roff."""
+    line = line.replace("\\", "\\e").replace("-", "\\-")
+    line = re.sub(r"`([^`]*)`", r"\\fB\1\\fR", line)
+    return "\\&" + line if line.startswith((".", "'")) else line
+
+
+def page(kind, comment, declaration, version):
+    """Name and roff of one comment."""
+    lines = comment.split("\n")
+    title = re.match(r"\s*(\w+)\s*(?:=[^-]*)?\s*-\s*(.*)", lines[0])
+    name, purpose = title.groups()
+    out = [f'.TH {name} 3 "" "sptrsvgpu {version}" "PETSc plugin"', ".SH NAME", f"{name} \\- {text(purpose)}"]
+    rest = lines[1:]
+    while rest and rest[0].strip() and not HEADING.match(rest[0]):
+        out.append(text(rest.pop(0).strip()))  # a purpose of several lines
+    if kind != "MC":
+        out += [".SH SYNOPSIS", ".nf", "#include <sptrsvgpu.h>", text(" ".join(declaration.split())) + ";", ".fi"]
+    for line in rest:
+        heading = HEADING.match(line)
+        listed = re.match(r"^[+.\-]  (\S.*?)\s+- (.*)", line)
+        if heading:
+            out.append(f".SH {heading.group(1).upper()}")
+        elif line.startswith("   Level:"):
+            out += [".SH LEVEL", line.split(":", 1)[1].strip()]
+        elif line.startswith(".seealso:"):
+            out += [".SH SEE ALSO", text(line.split(":", 1)[1].strip())]
+        elif listed:
+            out += [".TP", f"\\fB{text(listed.group(1))}\\fR", text(listed.group(2))]
+        elif not line.strip():
+            out.append(".PP")
+        else:
+            out.append(text(line.strip()))
+    return name, "\n".join(out) + "\n"
+
+
+def main():
+    version, folder = sys.argv[1:3]
+    os.makedirs(folder, exist_ok=True)
+    for source in sys.argv[3:]:
+        with open(source, encoding="utf-8") as file:
+            for kind, comment, declaration in ENTRY.findall(file.read()):
+                name, roff = page(kind, comment, declaration, version)
+                with open(os.path.join(folder, name + ".3"), "w", encoding="utf-8") as out:
+                    out.write(roff)
+                print(name + ".3")
+
+
+main()

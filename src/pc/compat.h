@@ -1,0 +1,66 @@
+/*
+   What PETSc 3.20 to 3.22 lack or name differently. No other file of src depends on PETSc's version; 3.23 and later need
+   nothing of this.
+*/
+#pragma once
+
+#include <petsc/private/petscimpl.h>
+#include <petscmat.h>
+#include <petscviewer.h>
+
+#if PETSC_VERSION_LT(3, 23, 0)
+typedef PetscOptionItems *SpTRSVGPUOptionItems;
+  #define PetscCtxDestroyDefault PetscContainerUserDestroyDefault
+#else
+typedef PetscOptionItems SpTRSVGPUOptionItems;
+#endif
+
+/* -pc_factor_mat_factor_on_host and -pc_factor_mat_solve_on_host, which PETSc has from 3.23 on */
+static inline PetscBool SpTRSVGPUFactorOnHost(const MatFactorInfo *info)
+{
+#if PETSC_VERSION_LT(3, 23, 0)
+  (void)info;
+  return PETSC_FALSE;
+#else
+  return info->factoronhost;
+#endif
+}
+
+static inline PetscBool SpTRSVGPUSolveOnHost(const MatFactorInfo *info)
+{
+#if PETSC_VERSION_LT(3, 23, 0)
+  (void)info;
+  return PETSC_FALSE;
+#else
+  return info->solveonhost;
+#endif
+}
+
+#if PETSC_VERSION_LT(3, 22, 0)
+  #define PetscOptionsCreateViewer PetscOptionsGetViewer
+
+static inline PetscErrorCode PetscObjectContainerCompose(PetscObject object, const char name[], void *data,
+                                                         PetscErrorCode (*destroy)(void *))
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscContainerCreate(PetscObjectComm(object), &container));
+  PetscCall(PetscContainerSetPointer(container, data));
+  PetscCall(PetscContainerSetUserDestroy(container, destroy));
+  PetscCall(PetscObjectCompose(object, name, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode PetscObjectContainerQuery(PetscObject object, const char name[], void **data)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery(object, name, (PetscObject *)&container));
+  *data = NULL;
+  if (container) PetscCall(PetscContainerGetPointer(container, data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif

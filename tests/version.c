@@ -1,0 +1,155 @@
+static char help[] = "The check of the PETSc that runs, given other answers than this one's.\n\n";
+
+#include <petsc.h>
+
+/* What a PETSc answers to src/pc/version.c; its own sizes of PetscInt and PetscBool are those of what it writes. */
+static struct {
+  int         major, minor, release, index;
+  size_t      boolean, scalar;
+  const char *type;
+  PetscBool   cuda, kokkos;
+} running;
+
+static void Write(void *to, size_t size, PetscInt64 value)
+{
+  const int narrow = (int)value;
+
+  if (size == 8) memcpy(to, &value, 8);
+  else if (size == 4) memcpy(to, &narrow, 4);
+  else *(char *)to = (char)value;
+}
+
+static PetscErrorCode FakeVersionNumber(PetscInt *major, PetscInt *minor, PetscInt *subminor, PetscInt *release)
+{
+  Write(major, running.index, running.major);
+  Write(minor, running.index, running.minor);
+  Write(subminor, running.index, 7);
+  Write(release, running.index, running.release);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode FakeFromString(const char name[], PetscDataType *type, PetscBool *found)
+{
+  PetscBool own;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscDataTypeFromString(strcmp(name, "scalar") ? name : running.type, type, &own));
+  Write(found, running.boolean, own);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FakeSize(PetscDataType type, size_t *size)
+{
+  *size = type == PETSC_INT ? (size_t)running.index : running.scalar;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode FakePackage(const char name[], PetscBool *has)
+{
+  Write(has, running.boolean, (!strcmp(name, "cuda") && running.cuda) || (!strcmp(name, "kokkos") && running.kokkos));
+  return PETSC_SUCCESS;
+}
+
+#define PetscGetVersionNumber   FakeVersionNumber
+#define PetscDataTypeFromString FakeFromString
+#define PetscDataTypeGetSize    FakeSize
+#define PetscHasExternalPackage FakePackage
+#include "../src/pc/version.c"
+
+static char message[512];
+
+static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *text, void *context)
+{
+  if (type == PETSC_ERROR_INITIAL) (void)PetscStrncpy(message, text, sizeof(message));
+  return code;
+}
+
+/* Is it accepted where nothing is wrong, else refused by one sentence with the version of sptrsvgpu, what it was built for and what runs? */
+static PetscErrorCode Check(const char what[], const char runs[])
+{
+  static const char sentence[] = "sptrsvgpu " SPTRSVGPU_VERSION " was built for PETSc ";
+  PetscErrorCode    ierr;
+  char              built[64];
+  PetscBool         right;
+
+  PetscFunctionBeginUser;
+  message[0] = 0;
+  PetscCall(PetscPushErrorHandler(Keep, NULL));
+  ierr = SpTRSVGPUCheckPetsc();
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscSNPrintf(built, sizeof(built), "%d.%d", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR));
+  if (!ierr != !runs) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: error %d\n", what, (int)ierr));
+  if (!ierr || !runs) PetscFunctionReturn(PETSC_SUCCESS);
+  right = (PetscBool)(!strncmp(message, sentence, strlen(sentence)) && !strncmp(message + strlen(sentence), built, strlen(built)));
+  if (!right || !strstr(message, runs) || !strstr(message, "PETSC_DIR"))
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", what, message));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void Same(void)
+{
+  running.major   = PETSC_VERSION_MAJOR;
+  running.minor   = PETSC_VERSION_MINOR;
+  running.release = PETSC_VERSION_RELEASE;
+  running.index   = sizeof(PetscInt);
+  running.boolean = sizeof(PetscBool);
+  running.type    = "double";
+  running.scalar  = sizeof(PetscScalar);
+  running.cuda    = PetscDefined(HAVE_CUDA);
+  running.kokkos  = (PetscBool)(PetscDefined(HAVE_DEVICE) && !running.cuda);
+}
+
+int main(int argc, char **args)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  for (size_t size = 1; size <= 4; size += 3) { /* of a PetscBool: bool, and the enum of older versions */
+    Same();
+    running.boolean = size;
+    PetscCall(Check("the same", NULL));
+    running.minor--;
+    PetscCall(Check("an older one", "this program runs PETSc " PetscStringize(PETSC_VERSION_MAJOR) "."));
+    Same();
+    running.boolean = size;
+    running.major++;
+    PetscCall(Check("a newer one", "; this program runs PETSc "));
+    Same();
+    running.boolean = size;
+    running.release = !PETSC_VERSION_RELEASE;
+    PetscCall(Check("a development version", PETSC_VERSION_RELEASE ? "(development), real double scalars" : ", real double scalars"));
+    Same();
+    running.boolean = size;
+    running.cuda    = (PetscBool)!running.cuda;
+    running.kokkos  = PETSC_FALSE;
+    PetscCall(Check("CUDA", running.cuda ? "32-bit indices, with CUDA: build sptrsvgpu again" : "32-bit indices, without CUDA: build sptrsvgpu again"));
+    Same();
+    running.boolean = size;
+    running.kokkos  = PETSC_TRUE;
+    running.cuda    = PETSC_FALSE;
+    if (!PetscDefined(HAVE_DEVICE) || PetscDefined(HAVE_CUDA)) PetscCall(Check("Kokkos", "with a GPU package other than CUDA: "));
+    Same();
+    running.boolean = size;
+    running.index   = 8;
+    PetscCall(Check("wide indices", ", real double scalars, 64-bit indices, "));
+    Same();
+    running.boolean = size;
+    running.type    = "complex"; /* of single precision: no larger than a double */
+    PetscCall(Check("complex single", ", complex single scalars, 32-bit indices, "));
+    running.scalar = 16;
+    PetscCall(Check("complex double", ", complex double scalars, 32-bit indices, "));
+    Same();
+    running.boolean = size;
+    running.type    = "float";
+    running.scalar  = 4;
+    PetscCall(Check("real single", ", real single scalars, 32-bit indices, "));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+   test:
+      output_file: output/empty.out
+
+TEST*/
