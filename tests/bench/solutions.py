@@ -121,7 +121,8 @@ def table(systems):
 def six(systems):
     """A few of them, for README."""
     ways = [w for w in WAYS if w != "bmc"]
-    out = ["| system | rows | " + " | ".join(("sptrsvgpu, " if w in ("natural", "auto") else "") + WAYS[w] for w in ways) + " |", "|---" * (2 + len(ways)) + "|"]
+    titles = [WAYS[w] + " (cuSPARSE)" if w == "ilu" else WAYS[w] if w == "jacobi" else "sptrsvgpu, " + WAYS[w] for w in ways]
+    out = ["| system | rows | " + " | ".join(titles) + " |", "|---" * (2 + len(ways)) + "|"]
     found = {(s.name, "laplacian" if s.laplacian else "own"): s for s in systems}
     for key, title in SIX.items():
         s = found[key]
