@@ -11,8 +11,9 @@ static char help[] = "Solves the Bratu problem -Laplace(u) = lambda exp(u) on th
 #include <petscdmda.h>
 #include <petscsnes.h>
 
-static PetscErrorCode Residual(DMDALocalInfo *info, PetscScalar **u, PetscScalar **f, void *context)
+static PetscErrorCode Residual(DMDALocalInfo *info, void *x, void *y, void *context)
 {
+  PetscScalar   **u = (PetscScalar **)x, **f = (PetscScalar **)y;
   const PetscReal lambda = *(PetscReal *)context, h = 1. / (info->mx - 1), k = 1. / (info->my - 1);
 
   PetscFunctionBeginUser;
@@ -24,8 +25,9 @@ static PetscErrorCode Residual(DMDALocalInfo *info, PetscScalar **u, PetscScalar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Jacobian(DMDALocalInfo *info, PetscScalar **u, Mat A, Mat B, void *context)
+static PetscErrorCode Jacobian(DMDALocalInfo *info, void *x, Mat A, Mat B, void *context)
 {
+  PetscScalar   **u = (PetscScalar **)x;
   const PetscReal lambda = *(PetscReal *)context, h = 1. / (info->mx - 1), k = 1. / (info->my - 1);
 
   PetscFunctionBeginUser;
@@ -63,8 +65,8 @@ int main(int argc, char **args)
   PetscCall(DMSetUp(da));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
   PetscCall(SNESSetDM(snes, da));
-  PetscCall(DMDASNESSetFunctionLocal(da, INSERT_VALUES, (DMDASNESFunctionFn *)Residual, &lambda));
-  PetscCall(DMDASNESSetJacobianLocal(da, (DMDASNESJacobianFn *)Jacobian, &lambda));
+  PetscCall(DMDASNESSetFunctionLocal(da, INSERT_VALUES, Residual, &lambda));
+  PetscCall(DMDASNESSetJacobianLocal(da, Jacobian, &lambda));
   PetscCall(SNESSetFromOptions(snes));
   PetscCall(DMCreateGlobalVector(da, &u));
   PetscCall(SNESSolve(snes, NULL, u));

@@ -203,7 +203,7 @@ int main(int argc, char **args)
       test:
          suffix: select
          args: -mat_sptrsvgpu_select foo
-         filter: Error: grep -o "Unknown option .foo. for -mat_sptrsvgpu_select. Available options"
+         filter: Error: grep -o "Unknown option .*foo.* for -mat_sptrsvgpu_select. Available options"
       test:
          suffix: tune_seconds
          args: -mat_sptrsvgpu_tune_seconds -1
@@ -211,7 +211,7 @@ int main(int argc, char **args)
       test:
          suffix: factor
          args: -pc_sptrsvgpu_factor lu
-         filter: Error: grep -o "Unknown option .lu. for -pc_sptrsvgpu_factor. Available options"
+         filter: Error: grep -o "Unknown option .*lu.* for -pc_sptrsvgpu_factor. Available options"
       test:
          suffix: device
          requires: cuda
@@ -247,7 +247,7 @@ int main(int argc, char **args)
       test:
          suffix: ordering_name
          args: -pc_sptrsvgpu_ordering foo
-         filter: Error: grep -o "Unknown option .foo. for -pc_sptrsvgpu_ordering. Available options"
+         filter: Error: grep -o "Unknown option .*foo.* for -pc_sptrsvgpu_ordering. Available options"
       test:
          suffix: type
          args: -mat_type {{sell is}}

@@ -67,7 +67,8 @@ int main(int argc, char **args)
     if (round == 1) PetscCall(SetUp(A, PCCAPELLINI, "auto", SPTRSVGPU_ORDERING_NATURAL, wanted));
     if (round == 2) PetscCall(SetUp(A, PCSPTRSVGPU, "auto", SPTRSVGPU_ORDERING_MULTICOLOR, wanted));
     for (int p = 0; round == 3 && cuda && p < PAPERS; p++) PetscCall(SetUp(A, PCSPTRSVGPU, papers[p].algorithm, SPTRSVGPU_ORDERING_NATURAL, wanted));
-    PetscCall(PetscSegBufferGetSize(PetscCitationsList, &size));
+    /* a size_t before PETSc 3.22 */
+    PetscCall(PetscSegBufferGetSize(PetscCitationsList, (void *)&size));
     PetscCall(PetscMalloc1(size + 1, &text));
     PetscCall(PetscSegBufferExtractTo(PetscCitationsList, text));
     text[size] = 0;

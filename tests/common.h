@@ -7,6 +7,10 @@
 
 #include <petscksp.h>
 
+#if PETSC_VERSION_LT(3, 22, 0)
+  #define PETSC_CURRENT PETSC_DEFAULT
+#endif
+
 typedef enum {
   PROBLEM_POISSON,    /* five points, symmetric positive definite and marked so */
   PROBLEM_CONVECTION, /* five points, upwind */

@@ -1,6 +1,7 @@
 static char help[] = "The life of a PC: every kind of apply, set-up again with the same and with another pattern, reset, reuse; against -reference.\n\n";
 
 #include "common.h"
+#include <petsc/private/petscimpl.h> /* PetscObjectStateGet() */
 
 static PetscErrorCode Compare(const char when[], PC pc, PC reference)
 {
@@ -53,10 +54,12 @@ static PetscErrorCode Compare(const char when[], PC pc, PC reference)
   PetscCall(PCMatApply(reference, B, Y));
   PetscCall(PetscSNPrintf(what, sizeof(what), "%s: PCMatApply", when));
   PetscCall(CheckMat(what, X, Y, 1e-12));
+#if PETSC_VERSION_GE(3, 24, 0)
   PetscCall(PCMatApplyTranspose(pc, B, X));
   PetscCall(PCMatApplyTranspose(reference, B, Y));
   PetscCall(PetscSNPrintf(what, sizeof(what), "%s: PCMatApplyTranspose", when));
   PetscCall(CheckMat(what, X, Y, 1e-12));
+#endif
 
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&X));

@@ -11,7 +11,7 @@ static char help[] = "Matrices of the host of every type that PETSc's ILU and IC
 static PetscErrorCode Create(const char type[], Problem problem, PetscInt n, Mat *A)
 {
   PetscInt  bs = 1;
-  PetscBool constant;
+  PetscBool constant, symmetric;
 
   PetscFunctionBeginUser;
   PetscCall(PetscStrcmp(type, MATCONSTANTDIAGONAL, &constant));
@@ -25,7 +25,8 @@ static PetscErrorCode Create(const char type[], Problem problem, PetscInt n, Mat
   PetscCall(MatSetBlockSize(*A, bs));
   PetscCall(MatSetType(*A, type));
   PetscCall(MatSetUp(*A));
-  PetscCall(MatSetOption(*A, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE)); /* of sbaij */
+  PetscCall(PetscStrendswith(type, "sbaij", &symmetric));
+  if (symmetric) PetscCall(MatSetOption(*A, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
   PetscCall(ProblemFill(*A, problem, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,12 +1,22 @@
 /*
-   What PETSc 3.20 to 3.22 lack or name differently. No other file of src depends on PETSc's version; 3.23 and later need
-   nothing of this.
+   Where PETSc 3.20 to 3.25 differ from 3.26. No other file of src depends on PETSc's version.
 */
 #pragma once
 
 #include <petsc/private/petscimpl.h>
 #include <petscmat.h>
 #include <petscviewer.h>
+
+/*
+   KSPSolve() before 3.26 does not set up the PC again where only the values of the matrix are new: PCApply() does, after
+   KSPSolve() has read the failure of the previous set-up. So a KSP would fail once more after the failure is repaired, as
+   KSP_DIVERGED_NANORINF. This operation of the PC is called before the failure is read.
+*/
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define SPTRSVGPU_SETUP_ON_BLOCKS PCSetUp
+#else
+  #define SPTRSVGPU_SETUP_ON_BLOCKS NULL
+#endif
 
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscOptionItems *SpTRSVGPUOptionItems;

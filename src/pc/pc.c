@@ -459,6 +459,7 @@ static PetscErrorCode Create(PC pc, PetscBool thread)
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCFactorReorderForNonzeroDiagonal_C", &p->reorder));
 
   pc->ops->setup          = PCSetUp_SpTRSVGPU;
+  pc->ops->setuponblocks  = SPTRSVGPU_SETUP_ON_BLOCKS;
   pc->ops->setfromoptions = PCSetFromOptions_SpTRSVGPU;
   pc->ops->view           = PCView_SpTRSVGPU;
   pc->ops->reset          = PCReset_SpTRSVGPU;

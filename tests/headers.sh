@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Compiles src/pc with the headers of each PETSc in conf/petsc.versions, without CUDA and, where there is a toolkit, with it.
+# No PETSc is built: the headers are those of the source distributions, which are downloaded where the cache lacks them.
+#
+#   PETSC_DIR, PETSC_ARCH  a configured PETSc, on whose petscconf.h those of the others are modeled
+#   CC                     its compiler
+#   CUDA_DIR               the toolkit (default: where nvcc is, or /usr/local/cuda)
+#   SPTRSV_CACHE           as for conf/petsc.sh
+#
+# Each PETSc counts once without CUDA and once with it; those that cannot be downloaded are skipped. On 2 cores about 1 minute,
+# and as much again for the downloads.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+cache=${SPTRSV_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sptrsvgpu}/sdist
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+
+configured=
+for include in "$PETSC_DIR/${PETSC_ARCH:-}/include" "$PETSC_DIR/include"; do
+  if [ -f "$include/petscconf.h" ]; then configured=$include && break; fi
+done
+if [ -z "$configured" ]; then
+  echo "PETSC_DIR=$PETSC_DIR PETSC_ARCH=${PETSC_ARCH:-} is not a configured PETSc"
+  echo "0 passed, 1 failed, 0 skipped"
+  exit 1
+fi
+
+toolkit=
+nvcc=$(command -v nvcc || true)
+for dir in "${CUDA_DIR:-}" "${nvcc%/bin/nvcc}" /usr/local/cuda; do
+  if [ -f "$dir/include/cuda_runtime.h" ]; then toolkit=$dir/include && break; fi
+done
+kinds=host
+if [ -n "$toolkit" ]; then kinds+=" cuda"; else echo "no CUDA toolkit found: without CUDA only"; fi
+
+configure() { # KIND: writes petscconf.h in a folder of that name
+  mkdir -p "$work/$1"
+  {
+    grep -vE '^#define PETSC_(HAVE_(CUDA|CUPM|DEVICE|HIP|SYCL)|PKG_(CUDA|HIP)|DEVICELANGUAGE)' "$configured/petscconf.h"
+    if [ "$1" = cuda ]; then printf '#define PETSC_HAVE_%s 1\n' CUDA CUPM DEVICE; fi
+    cat <<'END'
+/* PETSc before 3.22 has other names for the MPI that it was configured with */
+#if defined(PETSC_HAVE_I_MPI)
+  #define PETSC_HAVE_I_MPI_NUMVERSION I_MPI_NUMVERSION
+#elif defined(PETSC_HAVE_OPENMPI)
+  #define PETSC_HAVE_OMPI_MAJOR_VERSION   OMPI_MAJOR_VERSION
+  #define PETSC_HAVE_OMPI_MINOR_VERSION   OMPI_MINOR_VERSION
+  #define PETSC_HAVE_OMPI_RELEASE_VERSION OMPI_RELEASE_VERSION
+#elif defined(PETSC_HAVE_MPICH)
+  #define PETSC_HAVE_MPICH_NUMVERSION MPICH_NUMVERSION
+#endif
+END
+  } >"$work/$1/petscconf.h"
+}
+
+fetch() { # VERSION: 2 where it cannot be downloaded
+  [ -f "$cache/petsc-$1.tar.gz" ] && return
+  mkdir -p "$cache"
+  PETSC_CONFIGURE_OPTIONS='' python3 -m pip --disable-pip-version-check download -q --no-deps --no-binary petsc -d "$work/sdist" \
+    "petsc==$1" >"$work/download.log" 2>&1 || return 2
+  mv "$work/sdist/petsc-$1.tar.gz" "$cache"
+}
+
+unpack() { # VERSION SHA256
+  fetch "$1" || { echo "PETSc $1: skipped, the download failed: $(tail -n 1 "$work/download.log")" && return 2; }
+  if ! echo "$2  $cache/petsc-$1.tar.gz" | sha256sum -c --quiet >/dev/null 2>&1; then
+    rm -f "$cache/petsc-$1.tar.gz"
+    echo "PETSc $1: FAILED, the source distribution is not the one that was published (its checksum differs)"
+    return 1
+  fi
+  mkdir "$work/$1"
+  tar xf "$cache/petsc-$1.tar.gz" -C "$work/$1" --strip-components=1 "petsc-$1/include"
+}
+
+compile() { # VERSION KIND
+  local options=(-fsyntax-only -std=c11 -Wall -Wextra -Wno-unused-parameter -Werror)
+  options+=(-Iinclude -Isrc/kernels "-I$work/$2" "-I$work/$1/include" "-I$configured")
+  if [ "$2" = cuda ]; then options+=("-I$toolkit" -DTRSV_CUDA); fi
+  printf '%s\n' src/pc/*.c | xargs -P "$(nproc)" -n 3 "${CC:-mpicc}" "${options[@]}" >"$work/log" 2>&1
+}
+
+for kind in $kinds; do configure "$kind"; done
+while read -r version sha256; do
+  unpack "$version" "$sha256"
+  case $? in
+  0) ;;
+  2) skipped=$((skipped + 1)) && continue ;;
+  *) failed=$((failed + 1)) && continue ;;
+  esac
+  for kind in $kinds; do
+    if compile "$version" "$kind"; then
+      passed=$((passed + 1))
+      echo "PETSc $version, $kind: ok"
+    else
+      failed=$((failed + 1))
+      echo "PETSc $version, $kind: FAILED"
+      grep -E 'error:' "$work/log" | head -n 20
+    fi
+  done
+  rm -rf "${work:?}/$version"
+done < <(grep -v '^#' conf/petsc.versions)
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
