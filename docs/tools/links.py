@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks README.md, CHANGELOG.md, packaging/README.md and docs/: links to files or headings that are not there, and names in backticks of source files and
-functions of this project that are not there.
+"""Checks README.md, CHANGELOG.md, packaging/README.md and docs/.
 
-The exit status is 1 where there are any.
+Reports links to files or headings that are not there, and names in backticks of source files and functions of this
+project that are not there. The exit status is 1 where there are any.
 """
+
 import glob
 import os
 import re
@@ -24,7 +25,11 @@ def anchors(path):
 
 def sources():
     """Paths of the project's sources, and their text in one."""
-    paths = [p for folder in ("src", "include", "tests", "conf", "docs", "examples", "python") for p in glob.glob(os.path.join(ROOT, folder, "**", "*.*"), recursive=True)]
+    paths = [
+        p
+        for folder in ("src", "include", "tests", "conf", "docs", "examples", "python")
+        for p in glob.glob(os.path.join(ROOT, folder, "**", "*.*"), recursive=True)
+    ]
     paths = [p for p in paths if re.search(r"\.(c|cu|cuh|h|cc|sh|py)$", p)]
     return paths, "\n".join(open(p, encoding="utf-8").read() for p in paths)
 

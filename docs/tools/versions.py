@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The table of docs/install.md of the PETScs that were tried, from results/versions.txt (make check-versions).
 
-  versions.py               prints it
-  versions.py --write FILE  puts it there
+versions.py               prints it
+versions.py --write FILE  puts it there
 """
+
 import os
 import re
 import sys
@@ -29,7 +30,9 @@ def table():
     for version, passed, failed, skipped, note in ROW.findall(text):
         out.append(f"| {version} | host{', ' + note if note else ''} | {passed} | {failed} | {skipped} |")
     if len(out) == 2:
-        sys.exit("versions.py: results/versions.txt has no lines of the form `PETSc 3.26.1 N passed, N failed, N skipped'")
+        sys.exit(
+            "versions.py: results/versions.txt has no lines of the form `PETSc 3.26.1 N passed, N failed, N skipped'"
+        )
     return "\n".join(out) + f"\n\n{date.group(1) if date else ''}: `make check` and `make check-petsc` on the host.\n"
 
 
