@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The table of docs/algorithms.md, from the rows of the table of algorithms in src/kernels.
 
-  algorithms.py               prints it
-  algorithms.py --write FILE  puts it there
+algorithms.py               prints it
+algorithms.py --write FILE  puts it there
 """
+
 import glob
 import os
 import re

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the commands of pages of the documentation: the indented lines that start with ./app, ./ex4, mpiexec or PETSC_OPTIONS=.
+"""Runs the commands of pages: the indented lines that start with ./app, ./ex4, mpiexec or PETSC_OPTIONS=.
 
   commands.py EXAMPLES LIB FILE...
 
-./app is ex1 in the folder EXAMPLES. Each must end well and use all of its options. Without a GPU the types of the GPU are left out, and lines that name an
-algorithm of the GPU are not run. The last line says how many ran.
+./app is ex1 in the folder EXAMPLES. Each command must end well and use all of its options. Without a GPU the types of
+the GPU are left out, and lines that name an algorithm of the GPU are not run. The last line says how many ran.
 """
+
 import os
 import re
 import shutil
@@ -24,7 +25,10 @@ def commands(page):
 
 
 def main(examples, library, *pages):
-    gpu = bool(shutil.which("nvidia-smi")) and not subprocess.run(["nvidia-smi", "-L"], capture_output=True, check=False).returncode
+    gpu = (
+        bool(shutil.which("nvidia-smi"))
+        and not subprocess.run(["nvidia-smi", "-L"], capture_output=True, check=False).returncode
+    )
     ran = left_out = failed = 0
     for page in pages:
         for command in commands(page):
@@ -34,10 +38,15 @@ def main(examples, library, *pages):
             line = command if gpu else GPU_TYPES.sub("", command)
             line = line.replace("./app", f"{examples}/ex1 -n 20").replace("./ex4", f"{examples}/ex4")
             line = re.sub(r"/(usr/local/lib|path/to)/libsptrsvgpu.so", library, line)
-            environment = dict(os.environ, PETSC_OPTIONS=f"-dll_append {library} -options_left" + (" -use_gpu_aware_mpi 0" if gpu else ""))
+            environment = dict(
+                os.environ,
+                PETSC_OPTIONS=f"-dll_append {library} -options_left" + (" -use_gpu_aware_mpi 0" if gpu else ""),
+            )
             if line.startswith("PETSC_OPTIONS="):
                 line += " -options_left"
-            done = subprocess.run(["bash", "-c", line], env=environment, capture_output=True, text=True, timeout=120, check=False)
+            done = subprocess.run(
+                ["bash", "-c", line], env=environment, capture_output=True, text=True, timeout=120, check=False
+            )
             output = done.stdout + done.stderr
             ran += 1
             if done.returncode or ("-help" not in line and "There are no unused options" not in output):

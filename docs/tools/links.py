@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the links of README.md, CHANGELOG.md, packaging/README.md and docs/: files that are not there, headings that are not there.
+"""Checks README.md, CHANGELOG.md, packaging/README.md and docs/.
 
-The exit status is 1 where a link leads nowhere.
+Reports links to files or headings that are not there, and names in backticks of source files and functions of this
+project that are not there. The exit status is 1 where there are any.
 """
+
 import glob
 import os
 import re
@@ -10,6 +12,8 @@ import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+FILE = re.compile(r"`([\w/]+\.(?:c|cu|cuh|h|sh|py))`")
+FUNCTION = re.compile(r"`((?:Trsv|\w*SpTRSVGPU)\w*)\(\)`")
 
 
 def anchors(path):
@@ -19,11 +23,29 @@ def anchors(path):
     return {re.sub(r"[^\w\- ]", "", h.lower().replace("`", "")).replace(" ", "-") for h in found}
 
 
+def sources():
+    """Paths of the project's sources, and their text in one."""
+    paths = [
+        p
+        for folder in ("src", "include", "tests", "conf", "docs", "examples", "python")
+        for p in glob.glob(os.path.join(ROOT, folder, "**", "*.*"), recursive=True)
+    ]
+    paths = [p for p in paths if re.search(r"\.(c|cu|cuh|h|cc|sh|py)$", p)]
+    return paths, "\n".join(open(p, encoding="utf-8").read() for p in paths)
+
+
 def main():
     broken = 0
+    paths, text = sources()
     pages = [os.path.join(ROOT, p) for p in ("README.md", "CHANGELOG.md", "packaging/README.md")]
     for page in pages + sorted(glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)):
-        for link in LINK.findall(open(page, encoding="utf-8").read()):
+        words = open(page, encoding="utf-8").read()
+        missing = [f for f in FILE.findall(words) if not any(p.endswith("/" + f) for p in paths)]
+        missing += [f for f in FUNCTION.findall(words) if not re.search(rf"\b{f}\b", text)]
+        for name in [] if "packaging" in page else missing:  # that page names files of PETSc
+            print(f"{os.path.relpath(page, ROOT)}: {name} is not in the sources")
+            broken = 1
+        for link in LINK.findall(words):
             if re.match(r"[a-z]+:", link):
                 continue
             file, _, anchor = link.partition("#")

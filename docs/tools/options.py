@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The tables of docs/options.md, from the calls in src/pc that -help prints and the settings of algorithms in src/kernels.
+"""The tables of docs/options.md, from the calls in src/pc that -help prints and the settings in src/kernels.
 
-  options.py               prints them
-  options.py --write FILE  puts them there
+options.py               prints them
+options.py --write FILE  puts them there
 """
+
 import glob
 import os
 import re
@@ -15,12 +16,15 @@ from results import put  # noqa: E402
 
 BEGIN = "<!-- made by docs/tools/options.py from src/pc: {} -->\n"
 OPTION = re.compile(r'"(-(pc|mat)_sptrsvgpu_\w+)",\s*"([^"]*)"([^;{]*)')
-ENUM = re.compile(r'(?:const char \*const|static const char \*const) (\w+)\[\]\s*=\s*\{([^}]*)\}')
+ENUM = re.compile(r"(?:const char \*const|static const char \*const) (\w+)\[\]\s*=\s*\{([^}]*)\}")
 SETTINGS = re.compile(r"const TrsvSetting \w+\[\]\s*=\s*\{(.*?)\{NULL", re.S)
 
 
 def read(pattern):
-    return {path: open(path, encoding="utf-8").read() for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True))}
+    return {
+        path: open(path, encoding="utf-8").read()
+        for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True))
+    }
 
 
 def words(text):
@@ -53,7 +57,9 @@ def options(kind):
                 continue
             function = re.search(r'"((?:Mat|PC)\w+)"', rest)
             call = text[max(0, match.start() - 24) : match.start()]
-            function = "MatSpTRSVGPUSetAlgorithm" if "TRUE" in rest and not function else function.group(1) if function else ""
+            function = (
+                "MatSpTRSVGPUSetAlgorithm" if "TRUE" in rest and not function else function.group(1) if function else ""
+            )
             rows.append(f"| `{option}` | {values(call, rest, enums)} | {what} | `{function}()` |")
     if not rows:
         sys.exit(f"options.py: src/pc has no options of {kind}")

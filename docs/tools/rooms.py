@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The map of src/kernels in docs/developing.md, from tests/rooms.py --map.
 
-  rooms.py               prints it
-  rooms.py --write FILE  puts it there
+rooms.py               prints it
+rooms.py --write FILE  puts it there
 """
+
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from results import put  # noqa: E402
 BEGIN = "<!-- made by docs/tools/rooms.py from src/kernels -->\n"
 PURPOSE = {
     "base": "types, error codes and messages",
-    "device": "memory, launches, scans, sorts; `sync.cuh`: everything that crosses threads; the same for the CPU executor",
+    "device": "memory, launches, scans, sorts; `sync.cuh`: what crosses threads; the same for the CPU executor",
     "analysis": "triangles, level sets, statistics",
     "ordering": "the ordering multicolor, on the host and the GPU",
     "factor": "ILU(0) and IC(0) on the GPU",
@@ -37,7 +38,9 @@ PURPOSE = {
 
 
 def table():
-    made = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "rooms.py"), "--map"], capture_output=True, text=True, check=True).stdout
+    made = subprocess.run(
+        [sys.executable, os.path.join(ROOT, "tests", "rooms.py"), "--map"], capture_output=True, text=True, check=True
+    ).stdout
     out = ["| room | what is there | uses |", "|---|---|---|"]
     for line in made.splitlines()[2:]:
         room, _, _, uses = (cell.strip() for cell in line.strip("|").split("|"))

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """The table of docs/install.md of the PETScs that were tried, from results/versions.txt (make check-versions).
 
-  versions.py               prints it
-  versions.py --write FILE  puts it there
-
-A line of results/versions.txt that starts with a version of PETSc is a row; two blanks or a tab separate its columns.
+versions.py               prints it
+versions.py --write FILE  puts it there
 """
+
 import os
 import re
 import sys
@@ -18,15 +17,23 @@ FILE = os.path.join(ROOT, "results", "versions.txt")
 BEGIN = "<!-- made by docs/tools/versions.py from results/versions.txt -->\n"
 
 
+ROW = re.compile(r"^PETSc (\S+)\s+(\d+) passed,\s+(\d+) failed,\s+(\d+) skipped[, ]*(.*)$", re.M)
+
+
 def table():
-    rows = []
-    if os.path.exists(FILE):
-        with open(FILE, encoding="utf-8") as f:
-            rows = [re.split(r"\s{2,}|\t", line.strip(), maxsplit=2) for line in f if re.match(r"(PETSc )?(\d+\.\d+|main)", line)]
-    if not rows:
+    if not os.path.exists(FILE):
         return "No results of `make check-versions` are recorded yet.\n"
-    out = ["| PETSc | how tried | outcome |", "|---|---|---|"]
-    return "\n".join(out + ["| " + " | ".join((row + ["", ""])[:3]) + " |" for row in rows]) + "\n"
+    with open(FILE, encoding="utf-8") as f:
+        text = f.read()
+    date = re.search(r"^date\s+(\S+)", text, re.M)
+    out = ["| PETSc | how tried | passed | failed | skipped |", "|---|---|---|---|---|"]
+    for version, passed, failed, skipped, note in ROW.findall(text):
+        out.append(f"| {version} | host{', ' + note if note else ''} | {passed} | {failed} | {skipped} |")
+    if len(out) == 2:
+        sys.exit(
+            "versions.py: results/versions.txt has no lines of the form `PETSc 3.26.1 N passed, N failed, N skipped'"
+        )
+    return "\n".join(out) + f"\n\n{date.group(1) if date else ''}: `make check` and `make check-petsc` on the host.\n"
 
 
 def main(args):

@@ -74,8 +74,8 @@ def algorithms(cases):
     """Speed-ups over cuSPARSE, by side of the paper's threshold, and GFLOPS/s."""
     some = [c for c in cases if c.counts]
     sides = [("all", some), ("granularity <= 0.7", [c for c in some if c.granularity <= 0.7]), ("> 0.7", [c for c in some if c.granularity > 0.7])]
-    out = [f"Times as fast as cuSPARSE SpSV, geometric means over both triangles of the {len({c.matrix for c in some})} real matrices of {LEAST_ROWS:,} rows or more, double precision; in the last columns the",
-           "share of them in which an algorithm is the fastest of the paper's (cuSPARSE among them), and the mean GFLOPS/s where the granularity is above 0.7.\n",
+    out = [f"Speedup over cuSPARSE SpSV: geometric means over both triangles of the {len({c.matrix for c in some})} real matrices with at least {LEAST_ROWS:,} rows, double precision.",
+           "*Fastest of the paper's*: the share of triangles in which an algorithm is the fastest of the paper's algorithms and cuSPARSE.\n",
            "| algorithm | " + " | ".join(f"{name} ({len(list(s))})" for name, s in sides) + " | least | most | fastest of the paper's | GFLOPS/s, > 0.7 |", "|---" * (len(sides) + 5) + "|"]
     for a in known(cases) + ["cusparse"]:
         have = [c for c in some if a in c.ms]
@@ -86,9 +86,9 @@ def algorithms(cases):
             out.append(f"| `{a}` | {means} | {number(min(c.speedup(a) for c in have))} | {number(max(c.speedup(a) for c in have))} | {f'{100 * len(rivals) / len(some):.0f}%' if a in PAPER + ['cusparse'] else ''} | {number(sum(high) / len(high)) if high else ''} |")
     chosen = [c for c in some if c.chosen in c.ms]
     if chosen:
-        out.append(f"\nWhat `auto` chose: {number(mean(c.speedup(c.chosen) for c in chosen))} times as fast as cuSPARSE.")
+        out.append(f"\nWhat `auto` chose: speedup {number(mean(c.speedup(c.chosen) for c in chosen))} over cuSPARSE.")
     parts = sum(c.dense for c in some)
-    out.append(f"\n`dense` finds dense parts in {parts} of these {len(some)} triangles; in the others its time is that of what `auto` would take.")
+    out.append(f"\n`dense` finds dense parts in {parts} of these {len(some)} triangles. In the others it is what `auto` would take.")
     for a in known(cases):
         missing = [c for c in cases if a not in c.ms and a in c.failure]
         for reason in sorted({c.failure[a] for c in missing}):
@@ -99,7 +99,7 @@ def algorithms(cases):
 def claims(cases):
     """The paper's ratios above its threshold."""
     some = [c for c in cases if c.counts and c.granularity > 0.7]
-    out = [f"Above 0.7, {len(some)} triangles; the paper does not say which mean it takes.\n", "| times as fast | here | geometric mean | arithmetic mean | most | paper: mean | most |", "|---" * 7 + "|"]
+    out = [f"Above 0.7, {len(some)} triangles; the paper does not say which mean it takes.\n", "| speedup | here | geometric mean | arithmetic mean | most | paper: mean | most |", "|---" * 7 + "|"]
     for name, of, to, paper, most in (("thread level over cuSPARSE", "fusion", "cusparse", "4.74", "107"), ("thread level over SyncFree", "fusion", "csc", "4.97", "46.8"), ("writing-first over two-phase", "fusion", "twophase", "28.9", "")):
         for a in (of, "thread"):
             ratios = [c.ms[to] / c.ms[a] for c in some if a in c.ms and to in c.ms]
@@ -116,7 +116,7 @@ def granularity(cases):
     """Thread level against warp level by Equation 1."""
     some = [c for c in cases if c.counts]
     duels = [d for d in DUELS if any(all(a in c.ms for a in d) for c in some)]
-    out = ["How many times as fast the thread-level solve is as the warp-level one (geometric mean), and in how many of the triangles it is faster:\n",
+    out = ["Speedup of the thread-level solve over the warp-level solve (geometric mean), and the number of triangles in which it is faster:\n",
            "| parallel granularity | triangles | " + " | ".join(f"`{h}` over `{l}` | faster" for h, l in duels) + " |", "|---" * (2 + 2 * len(duels)) + "|"]
     for low, high in zip(BINS, BINS[1:]):
         inside = [c for c in some if low < c.granularity <= high]
@@ -143,8 +143,8 @@ def matrices(cases):
     """All of them, lower / upper."""
     every = ["serial"] + PAPER + OTHERS
     rivals = lambda c: [a for a in PAPER if a in c.ms]
-    out = ["Times as fast as cuSPARSE SpSV, lower / upper triangle; **bold** where the algorithms of 000 and 001 have their fastest on the GPU; `serial` is one core of the host. In brackets: no dense part was found, so that `dense` is what `auto` would take. Last the fastest",
-           "measured of all algorithms here.\n",
+    out = ["Speedup over cuSPARSE SpSV, lower / upper triangle. **Bold**: the fastest of the first two papers' algorithms on the GPU. `serial` is one core of the host.",
+           "Brackets: `dense` found no dense part and is what `auto` would take. Last column: the fastest measured of all algorithms.\n",
            "| matrix | rows | level sets | granularity | cuSPARSE, ms | " + " | ".join(f"`{a}`" for a in every) + " | fastest |", "|---" * (6 + len(every)) + "|"]
     groups, holes = {}, []
     for c in cases:
@@ -181,7 +181,7 @@ def counters(cases):
                 lines.setdefault(line["matrix"], {})[line["algorithm"]] = line
     lines = {m: a for m, a in lines.items() if {"csc", "cusparse"} <= a.keys()}
     speed = lambda l: l["bytes"] / l["ns"]
-    out = [f"Geometric means over {len(lines)} real matrices of granularity above 0.7 ({', '.join(sorted(lines))}), both triangles together:\n",
+    out = [f"Geometric means over {len(lines)} real matrices with granularity above 0.7 ({', '.join(sorted(lines))}), both triangles together:\n",
            "| algorithm | GB/s | over `csc` | over `cusparse` | bytes over `cusparse` | warp instructions over `csc` | over `cusparse` | issue slots used |", "|---" * 8 + "|"]
     for a in sorted({a for m in lines.values() for a in m}, key=lambda a: (a == "cusparse", a)):
         have = [m for m in lines.values() if a in m]
@@ -226,7 +226,7 @@ def recblock_settings(cases):
     groups = {k: g for k, g in groups.items() if all(s in g["recblock"] for s in settings)}
     deep = {k: g["line"]["levels"] > 50 for k, g in groups.items()}
     times = lambda s, which: [g["line"]["cusparse_ms"] / g["recblock"][s]["ms"] for k, g in groups.items() if which in (None, deep[k])]
-    out = [f"Times as fast as cuSPARSE SpSV, geometric means over {len(groups)} triangles of {len({m for m, _ in groups})} real matrices, double precision; over `auto`: the same over what `auto` chose, in {sum(same for _, _, same in autos.values())} of them in the same run; analysis and memory of the plan as means over cuSPARSE's and the factor's CSR.\n",
+    out = [f"Speedup over cuSPARSE SpSV: geometric means over {len(groups)} triangles of {len({m for m, _ in groups})} real matrices, double precision. *over `auto`*: speedup over what `auto` chose, measured in the same run for {sum(same for _, _, same in autos.values())} of them. *analysis*: over cuSPARSE's. *memory*: of the plan over the factor's CSR.\n",
            f"| type | depth | thresholds | all ({len(groups)}) | up to 50 level sets ({list(deep.values()).count(False)}) | more ({list(deep.values()).count(True)}) | least | most | over `auto` | analysis | memory |", "|---" * 11 + "|"]
     for s in sorted(settings, key=lambda s: (s.split()[0] != "type=recursive", s.split()[2] != "thresholds=paper", s)):
         have = [g["recblock"][s] for g in groups.values()]
@@ -237,15 +237,15 @@ def recblock_settings(cases):
 
     def against(name, lines):
         over = [autos[k][1] / l["ms"] for k, l in lines.items() if k in autos]
-        return (f"{name}: {number(mean(l['cusparse_ms'] / l['ms'] for l in lines.values()))} times as fast as cuSPARSE, {number(mean(over))} over `auto`, which is faster in {sum(r < 1 for r in over)} of {len(over)}, "
-                f"by {number(1 / max(over))} to {number(1 / min(over))} times.")
+        return (f"{name}: speedup {number(mean(l['cusparse_ms'] / l['ms'] for l in lines.values()))} over cuSPARSE, {number(mean(over))} over `auto`. `auto` is faster in {sum(r < 1 for r in over)} of {len(over)}, "
+                f"{number(1 / max(over))} to {number(1 / min(over))} times.")
 
-    out.append("\n" + against("The depth that `thresholds=fitted` takes by itself, 1 above 200 level sets, else 0", {k: g["recblock"][words(int(g["line"]["levels"] > 200))] for k, g in groups.items()}))
-    out.append("\n" + against("The fastest of these settings, chosen for each triangle with hindsight", {k: min(g["recblock"].values(), key=lambda l: l["ms"]) for k, g in groups.items()}))
+    out.append("\n" + against("The default depth of `thresholds=fitted` (1 above 200 level sets, else 0)", {k: g["recblock"][words(int(g["line"]["levels"] > 200))] for k, g in groups.items()}))
+    out.append("\n" + against("The fastest of these settings for each triangle", {k: min(g["recblock"].values(), key=lambda l: l["ms"]) for k, g in groups.items()}))
     free = [c.ms["csc"] / c.ms["recblock"] for c in cases if c.counts and {"csc", "recblock"} <= c.ms.keys()]
-    out.append(f"\nOver SyncFree (`csc`; results/solve.jsonl, {len(free)} triangles), with its defaults: {number(mean(free))} times as fast in the geometric mean, {number(sum(free) / len(free))} in the arithmetic one, {number(max(free))} at most; the paper: 9.95 and 61.1.")
+    out.append(f"\nSpeedup over SyncFree (`csc`; results/solve.jsonl, {len(free)} triangles) with its defaults: geometric mean {number(mean(free))}, arithmetic mean {number(sum(free) / len(free))}, most {number(max(free))}. The paper: 9.95 and 61.1.")
     cuts = {k: g["recblock"][words(0)]["ms"] / g["recblock"][words(1)]["ms"] for k, g in groups.items() if g["line"]["levels"] > 200}
-    out.append(f"\nOne cut against none, fitted thresholds, {len(cuts)} triangles of more than 200 level sets: {number(mean(cuts.values()))} times as fast, faster in {sum(r > 1 for r in cuts.values())}; at most {number(max(cuts.values()))} ({' '.join(max(cuts, key=cuts.get))}), at least {number(min(cuts.values()))} ({' '.join(min(cuts, key=cuts.get))}).")
+    out.append(f"\nSpeedup of one cut over none, fitted thresholds, {len(cuts)} triangles of more than 200 level sets: geometric mean {number(mean(cuts.values()))}, faster in {sum(r > 1 for r in cuts.values())}; at most {number(max(cuts.values()))} ({' '.join(max(cuts, key=cuts.get))}), at least {number(min(cuts.values()))} ({' '.join(min(cuts, key=cuts.get))}).")
     return "\n".join(out) + "\n"
 
 
@@ -254,7 +254,7 @@ def recblock_matrices(cases):
     groups = {m: g for (m, t), g in recblocks().items() if t == "lower"}
     autos = chosen(cases, {(m, "lower"): g for m, g in groups.items()})
     kinds = [("paper", "type=recursive", "thresholds=paper"), ("fitted", "type=recursive", "thresholds=fitted"), ("column", "type=column", ""), ("row", "type=row", "")]
-    out = ["Lower triangles, ms; of each type the best depth measured, in brackets (columns and rows: of 2^3 segments, the better of both sets of thresholds); **bold**: faster than cuSPARSE. The last column has brackets where what `auto` chose was not in this run (results/solve.jsonl).\n",
+    out = ["Lower triangles, ms. For each type: the best depth measured, in brackets (columns and rows: 2^3 segments, the better of both sets of thresholds). **Bold**: faster than cuSPARSE. Last column in brackets: from results/solve.jsonl, another run.\n",
            "| matrix | rows | level sets | cuSPARSE | recursive, paper's | recursive, fitted | column | row | `auto` |", "|---" * 9 + "|"]
 
     def auto(matrix):

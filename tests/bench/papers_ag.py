@@ -58,7 +58,7 @@ class Data:
 
 def rivals(cases):
     d = Data(cases)
-    out = [f"Times as fast as a rival, geometric means over both triangles of the {len({x['matrix'] for x in d.some})} real matrices of {LEAST_ROWS:,} rows or more: the best of {len(d.schemes)} schemes, measured in another run; the row `ag`, which is the learned model's scheme, in the run of the rivals; and the paper's (2,219 matrices, A100, best of 1,600).\n",
+    out = [f"Speedup over a rival: geometric means over both triangles of the {len({x['matrix'] for x in d.some})} real matrices with at least {LEAST_ROWS:,} rows. *best scheme*: the best of {len(d.schemes)}, measured in another run. *`ag`*: the learned model's scheme, in the run of the rivals. *paper*: 2,219 matrices, A100, best of 1,600.\n",
            "| rival | here | best scheme | faster in | `ag` | faster in | paper |", "|---|---|---|---|---|---|---|"]
 
     def row(name, here, paper, both):
@@ -73,17 +73,17 @@ def rivals(cases):
     if both:
         out.append(row("what `auto` takes", "", "", both))
     same = [x["case"].ms["ag"] / x["learned"] for x in d.some if "ag" in x["case"].ms]
-    out.append(f"\nThe same scheme takes {mean(same):.2f} times as long in the rivals' run as in the schemes' ({max(same):.2f} at most).")
+    out.append(f"\nTime of the same scheme in the rivals' run / in the schemes' run: {mean(same):.2f}, at most {max(same):.2f}.")
     return "\n".join(out) + "\n"
 
 
 def spaces(cases):
     """Figure 9's spaces, and what each scheme is worth."""
     d = Data(cases)
-    out = ["The best scheme of the paper's Figure 9's spaces, times as fast as YYSpTRSV (`fusion`):\n", "| space | schemes here | times | paper, A100 |", "|---|---|---|---|"]
+    out = ["Speedup of the best scheme of each space of the paper's Figure 9 over YYSpTRSV (`fusion`):\n", "| space | schemes here | speedup | paper, A100 |", "|---|---|---|---|"]
     out += [f"| {name} | {schemes} | {times:.2f} | {paper} |" for name, schemes, times, paper in d.spaces()]
     ranking = sorted(range(len(d.schemes)), key=lambda i: mean(x["ms"][i] / x["best"] for x in d.lines))
-    out += [f"\nSchemes by their time over the best one's of each of {len(d.lines)} triangles (geometric mean), and how often each is the best; the first eight and the last five:\n", "| scheme | time | best in |", "|---|---|---|"]
+    out += [f"\nTime of a scheme / time of the best scheme of the triangle (geometric mean over {len(d.lines)} triangles), and how often it is the best; the first eight and the last five:\n", "| scheme | time / best | best in |", "|---|---|---|"]
     for i in ranking[:8] + ranking[-5:]:
         out.append(f"| {words(d.schemes[i])} | {mean(x['ms'][i] / x['best'] for x in d.lines):.2f} | {sum(x['ms'][i] == x['best'] for x in d.lines)} |")
     return "\n".join(out) + "\n"
@@ -92,7 +92,7 @@ def spaces(cases):
 def learned(cases):
     d = Data(cases)
     m, training = d.model, set(d.model["training"])
-    out = [f"Trained on {len(training)} of {m['matrices']} matrices, both triangles of each; tested on the others:\n", "| | within 85% of the best | mean absolute percentage error | time over the best scheme's |", "|---|---|---|---|"]
+    out = [f"Trained on {len(training)} of {m['matrices']} matrices, both triangles of each; tested on the others:\n", "| | within 85% of the best | mean absolute percentage error | time / time of the best scheme |", "|---|---|---|---|"]
     for name, s in (("the model, matrices that it was not trained on", m["test"]), ("the model, matrices that it was trained on", m["train"]), (f"always {words(d.schemes[m['always']])}, not trained on", m["test_always"])):
         out.append(f"| {name} | {100 * s['hit_rate']:.1f}% | {100 * s['mape']:.1f}% | {s['regret']:.2f} |")
     out.append("| the paper's, 30% of 2,219 matrices | 87.1% | 8.2% | |\n")
@@ -102,8 +102,8 @@ def learned(cases):
         return min(t for a, t in x["case"].ms.items() if a != "cusparse")
 
     if tested:
-        out.append(f"Beside the cost model, on the {len(tested)} triangles of {LEAST_ROWS:,} rows or more among those: time over the fastest algorithm's of the same run (geometric mean): "
-                   f"**{mean(x['case'].ms[x['case'].chosen] / best(x) for x in tested):.2f}** for what the cost model takes (`auto`), **{mean(x['case'].ms['ag'] / best(x) for x in tested):.2f}** for `ag` with the learned model's scheme, {mean(x['best'] / best(x) for x in tested):.2f} for `ag` if it always took its best, by the schemes' own run.")
+        out.append(f"The {len(tested)} triangles with at least {LEAST_ROWS:,} rows among these, time / time of the fastest algorithm of the same run (geometric mean): "
+                   f"**{mean(x['case'].ms[x['case'].chosen] / best(x) for x in tested):.2f}** for `auto`, **{mean(x['case'].ms['ag'] / best(x) for x in tested):.2f}** for `ag` with the learned model's scheme, {mean(x['best'] / best(x) for x in tested):.2f} for `ag` with its best scheme (the schemes' own run).")
     return "\n".join(out) + "\n"
 
 
@@ -111,7 +111,7 @@ def search(cases):
     d = Data(cases)
     at = {(x["matrix"], x["triangle"]): x for x in d.lines}
     found = {(x["matrix"], x["triangle"]): x for x in lines("ag_search.jsonl")}
-    out = [f"2 s for both triangles of a matrix, schemes in the model's order, measured on the device (results/ag_search.jsonl); beside it the best of all {len(d.schemes)}, of the schemes' own run. Lower / upper.\n",
+    out = [f"A search of 2 s for both triangles of a matrix, schemes in the model's order (results/ag_search.jsonl), and the best of all {len(d.schemes)} in the schemes' own run. Lower / upper.\n",
            "| matrix | rows | tried | model's scheme, ms | found, ms | best of all, ms | cuSPARSE, ms | `auto`, ms |", "|---|---|---|---|---|---|---|---|"]
     ms = lambda values: " / ".join(f"{v:.4f}" if v else "-" for v in values)
     for name in NAMED:

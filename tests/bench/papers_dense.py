@@ -40,7 +40,7 @@ def triangles(_):
         values = r["blocks", False]["values_ms"]
         out.append(f"| {n:,} | {cell('cpu')} | {cell('cublas')} | {cell('blocks')} | {ms['cublas'] / ms['blocks']:.1f} | {cell('doubling')} | {cell('pairs')} | {cell('simple')} | {number(values)} | {values / (ms['cublas'] - ms['blocks']):.0f} |")
     worst = max((l for _, r in sizes() for l in r.values()), key=lambda l: l["error"])
-    out.append(f"\nThe largest componentwise backward error of all is {worst['error']:.1e} (`{worst['form']}`, {worst['rows']:,} rows).")
+    out.append(f"\nThe largest componentwise backward error is {worst['error']:.1e} (`{worst['form']}`, {worst['rows']:,} rows).")
     return "\n".join(out) + "\n"
 
 

@@ -1,4 +1,5 @@
 """What the scripts that read results/*.jsonl share: the lines, grouped by triangle, and means."""
+
 import json
 import math
 import os
@@ -14,15 +15,23 @@ class Case:
 
     def __init__(self, lines):
         first = lines[0]
-        self.matrix, self.triangle, self.rows, self.levels, self.nnz = (first[k] for k in ("matrix", "triangle", "rows", "levels", "nnz"))
-        self.granularity, self.floor_ms, self.cpu_ms, self.cusparse_ms = (first[k] for k in ("granularity", "floor_ms", "cpu_ms", "cusparse_ms"))
+        self.matrix, self.triangle, self.rows, self.levels, self.nnz = (
+            first[k] for k in ("matrix", "triangle", "rows", "levels", "nnz")
+        )
+        self.granularity, self.floor_ms, self.cpu_ms, self.cusparse_ms = (
+            first[k] for k in ("granularity", "floor_ms", "cpu_ms", "cusparse_ms")
+        )
         self.real = first.get("real", ":" not in self.matrix)
-        self.csr_bytes = first.get("csr_bytes", 4 * (self.rows + 1) + self.nnz * (12 if first["precision"] == "double" else 8))
+        self.csr_bytes = first.get(
+            "csr_bytes", 4 * (self.rows + 1) + self.nnz * (12 if first["precision"] == "double" else 8)
+        )
         self.lines = lines
         self.chosen = next((l for l in lines if l["selected"]), None)
         ours = [l for l in lines if l["algorithm"] != "cusparse" and l["ok"]]
         self.best = min(ours, key=lambda l: l["ms"]) if ours else None
-        self.first = {l["algorithm"]: l for l in reversed(lines) if l.get("rank", 0) == 0}  # by algorithm, with the settings it chose
+        self.first = {
+            l["algorithm"]: l for l in reversed(lines) if l.get("rank", 0) == 0
+        }  # by algorithm, with the settings it chose
 
     counts = property(lambda self: self.real and self.rows >= LEAST_ROWS)
     speedup = property(lambda self: self.cusparse_ms / self.chosen["ms"])

@@ -6,6 +6,7 @@
   setups.py FILE.jsonl    prints those of set-ups, of other results
   setups.py --write FILE  puts them there
 """
+
 import json
 import os
 import sys
@@ -15,8 +16,13 @@ from results import ROOT, put
 PROGRAMS = "<!-- made by tests/bench/setups.py from results/petsc.jsonl -->\n"
 SETUPS = "<!-- made by tests/bench/setups.py from results/setup.jsonl -->\n"
 OURS = "sptrsvgpu, by device"
-APPLIES = {"jacobi": "Jacobi", "ilu, host": "PETSc's ILU, host", "ilu, cuSPARSE": "PETSc's ILU, cuSPARSE", OURS: "sptrsvgpu, natural",
-           "sptrsvgpu, bmc": "sptrsvgpu, multicolor"}
+APPLIES = {
+    "jacobi": "Jacobi",
+    "ilu, host": "PETSc's ILU, host",
+    "ilu, cuSPARSE": "PETSc's ILU, cuSPARSE",
+    OURS: "sptrsvgpu, natural",
+    "sptrsvgpu, bmc": "sptrsvgpu, multicolor",
+}
 WAYS = {"ilu, cuSPARSE": "PETSc's ILU, cuSPARSE", "ilu, host": "PETSc's ILU, host", OURS: "sptrsvgpu"}
 
 
@@ -44,7 +50,9 @@ def programs():
             b = "**" if pc == "sptrsvgpu" else ""
             apply = "?" if line["apply_ms"] is None else f"{line['apply_ms']:.3g} ms"
             name = pc + (" (cuSPARSE)" if pc == "ilu" else "")
-            out.append(f"| {title} | {b}{name}{b} | {line['iterations']} | {b}{seconds(line['setup_s'])}{b} | {b}{apply}{b} | {b}{seconds(line['kspsolve_s'])}{b} |")
+            out.append(
+                f"| {title} | {b}{name}{b} | {line['iterations']} | {b}{seconds(line['setup_s'])}{b} | {b}{apply}{b} | {b}{seconds(line['kspsolve_s'])}{b} |"
+            )
             title = ""
     return "\n".join(out) + "\n"
 
@@ -53,7 +61,9 @@ def applies(groups):
     """Nothing where it was not measured."""
     if not any("apply_ms" in l for lines in groups.values() for l in lines.values()):
         return ""
-    out = ["\nOne PCApply, ms: the mean of many in the stream with one wait at the end, as in a Krylov method. The PCApply of the table of\nprograms above includes the waits of `-log_view_gpu_time`.\n"]
+    out = [
+        "\nOne PCApply, ms: the mean of many in the stream with one wait at the end, as in a Krylov method. The PCApply of the table of\nprograms above includes the waits of `-log_view_gpu_time`.\n"
+    ]
     out += ["| matrix | " + " | ".join(APPLIES.values()) + " |", "|---" * (1 + len(APPLIES)) + "|"]
     for matrix, lines in groups.items():
         times = {way: lines.get(way, {}).get("apply_ms") for way in APPLIES}
@@ -65,7 +75,12 @@ def applies(groups):
 def setups(path=os.path.join(ROOT, "results", "setup.jsonl")):
     groups = read(path, "matrix")
     peak = any("peak_over_matrix" in l for lines in groups.values() for l in lines.values())
-    out = ["| matrix | " + " | ".join(f"{title}: first | new values" for title in WAYS.values()) + " | break-even: first | new values |" + (" peak memory / matrix |" if peak else "")]
+    out = [
+        "| matrix | "
+        + " | ".join(f"{title}: first | new values" for title in WAYS.values())
+        + " | break-even: first | new values |"
+        + (" peak memory / matrix |" if peak else "")
+    ]
     out.append("|---" * (3 + 2 * len(WAYS) + peak) + "|")
     for matrix, lines in groups.items():
         cells = []

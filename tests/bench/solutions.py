@@ -8,6 +8,7 @@
 
 The results were recorded when the ordering multicolor was called bmc.
 """
+
 import json
 import os
 import sys
@@ -63,7 +64,11 @@ def cell(s, way):
     if not line:
         return "not run"
     if way not in s.ms:
-        return "stopped" if line["stopped"] else "error" if line["failure"] and line["reason"] == "CONVERGED_ITERATING" else "-"
+        return (
+            "stopped"
+            if line["stopped"]
+            else "error" if line["failure"] and line["reason"] == "CONVERGED_ITERATING" else "-"
+        )
     text = f"{line['iterations']:,} / {number(line['ms'])}"
     return f"**{text}**" if way == s.quickest else text
 
@@ -80,11 +85,19 @@ def table(systems):
     out = []
     if systems[0].where != "GPU":
         out.append("**Times of a host.**\n")
-    out.append(f"{len(systems)} systems that at least one way solves: {len(own)} real matrices with their own values, {len(real) - len(own)} Laplacians of symmetric patterns, {len(systems) - len(real)} grids.")
-    out.append("b = ones. The tolerance is 1e-8 of the preconditioned residual. The solver is CG for symmetric matrices whose diagonal has one sign, else GMRES(60).")
+    out.append(
+        f"{len(systems)} systems that at least one way solves: {len(own)} real matrices with their own values, {len(real) - len(own)} Laplacians of symmetric patterns, {len(systems) - len(real)} grids."
+    )
+    out.append(
+        "b = ones. The tolerance is 1e-8 of the preconditioned residual. The solver is CG for symmetric matrices whose diagonal has one sign, else GMRES(60)."
+    )
     out.append("A time is that of a first PCSetUp and a KSPSolve: the median of several, with the GPU's code loaded.")
-    out.append(f"A system counts as solved if |b - A x| <= {TRUE:g} |b|. The last three columns of ways are sptrsvgpu with each `-pc_sptrsvgpu_ordering`.\n")
-    out.append("| way | systems that it and auto solve | time / time of auto: geometric mean | least | most | solved by it, not by auto | solved by auto, not by it |")
+    out.append(
+        f"A system counts as solved if |b - A x| <= {TRUE:g} |b|. The last three columns of ways are sptrsvgpu with each `-pc_sptrsvgpu_ordering`.\n"
+    )
+    out.append(
+        "| way | systems that it and auto solve | time / time of auto: geometric mean | least | most | solved by it, not by auto | solved by auto, not by it |"
+    )
     out.append("|---|---|---|---|---|---|---|")
     for way, title in WAYS.items():
         if way == "auto":
@@ -92,7 +105,9 @@ def table(systems):
         ratios = [s.ms[way] / s.ms["auto"] for s in systems if way in s.ms and "auto" in s.ms]
         it, we = (sum(a in s.ms and b not in s.ms for s in systems) for a, b in ((way, "auto"), ("auto", way)))
         if ratios:
-            out.append(f"| {title} | {len(ratios)} | {mean(ratios):.2f} | {min(ratios):.2f} | {max(ratios):.2f} | {it} | {we} |")
+            out.append(
+                f"| {title} | {len(ratios)} | {mean(ratios):.2f} | {min(ratios):.2f} | {max(ratios):.2f} | {it} | {we} |"
+            )
     held = [s for s in systems if "auto" in s.ms and s.better]
     loses = sorted((s for s in held if s.ms["auto"] > BOUND * s.better), key=lambda s: -s.ms["auto"] / s.better)
     lost = [s for s in systems if "auto" not in s.ms and s.better]
@@ -101,27 +116,49 @@ def table(systems):
     out.append("")
     if held:
         ratios = [s.ms["auto"] / s.better for s in held]
-        out.append(f"Time of auto / time of the better of natural and multicolor: geometric mean {mean(ratios):.3f}, most {max(ratios):.2f}.")
-        out.append(f"Systems where it is above {BOUND}: " + names(loses, lambda s: f"{s.ms['auto'] / s.better:.2f}") + ".")
-        out.append("Systems that natural or multicolor solves and auto does not: " + (", ".join(s.title for s in lost) or "none") + ".\n")
+        out.append(
+            f"Time of auto / time of the better of natural and multicolor: geometric mean {mean(ratios):.3f}, most {max(ratios):.2f}."
+        )
+        out.append(
+            f"Systems where it is above {BOUND}: " + names(loses, lambda s: f"{s.ms['auto'] / s.better:.2f}") + "."
+        )
+        out.append(
+            "Systems that natural or multicolor solves and auto does not: "
+            + (", ".join(s.title for s in lost) or "none")
+            + ".\n"
+        )
     for way, some in (("jacobi", jacobi), ("ilu", ilu)):
-        out.append(f"{WAYS[way]} is the fastest way on {len(some)} of {len(systems)} systems: " + names(some, lambda s: f"{number(s.ms[way])} ms" + (f", auto {number(s.ms['auto'])}" if "auto" in s.ms else "")) + ".\n")
-    out.append("<details><summary>All systems: iterations / ms; - where a way does not solve the system; stopped: it took too long</summary>\n")
+        out.append(
+            f"{WAYS[way]} is the fastest way on {len(some)} of {len(systems)} systems: "
+            + names(
+                some, lambda s: f"{number(s.ms[way])} ms" + (f", auto {number(s.ms['auto'])}" if "auto" in s.ms else "")
+            )
+            + ".\n"
+        )
+    out.append(
+        "<details><summary>All systems: iterations / ms; - where a way does not solve the system; stopped: it took too long</summary>\n"
+    )
     out.append("| system | rows | solver | " + " | ".join(WAYS.values()) + " | auto takes |")
     out.append("|---" * (4 + len(WAYS)) + "|")
     for s in sorted(systems, key=lambda s: (":" not in s.name, s.laplacian, -s.rows)):
         auto = s.ways.get("auto", {})
         takes = "" if "auto" not in s.ms else "multicolor" if auto["order"].startswith("multicol") else "natural"
-        out.append(f"| {s.title} | {s.rows:,} | {'CG' if s.ksp == 'cg' else 'GMRES'} | " + " | ".join(cell(s, w) for w in WAYS) + f" | {takes} |")
+        out.append(
+            f"| {s.title} | {s.rows:,} | {'CG' if s.ksp == 'cg' else 'GMRES'} | "
+            + " | ".join(cell(s, w) for w in WAYS)
+            + f" | {takes} |"
+        )
     out.append("\n</details>")
     return "\n".join(out) + "\n"
-
 
 
 def six(systems):
     """A few of them, for README."""
     ways = [w for w in WAYS if w != "bmc"]
-    out = ["| system | rows | " + " | ".join(("sptrsvgpu, " if w in ("natural", "auto") else "") + WAYS[w] for w in ways) + " |", "|---" * (2 + len(ways)) + "|"]
+    titles = [
+        WAYS[w] + " (cuSPARSE)" if w == "ilu" else WAYS[w] if w == "jacobi" else "sptrsvgpu, " + WAYS[w] for w in ways
+    ]
+    out = ["| system | rows | " + " | ".join(titles) + " |", "|---" * (2 + len(ways)) + "|"]
     found = {(s.name, "laplacian" if s.laplacian else "own"): s for s in systems}
     for key, title in SIX.items():
         s = found[key]
@@ -135,24 +172,53 @@ def plot(systems, png):
     try:
         import matplotlib
     except ImportError:
-        sys.exit("solutions.py needs matplotlib: python3 -m pip install matplotlib, or apt-get install python3-matplotlib")
+        sys.exit(
+            "solutions.py needs matplotlib: python3 -m pip install matplotlib, or apt-get install python3-matplotlib"
+        )
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     from matplotlib.ticker import FuncFormatter
 
-    plt.rcParams.update({"font.size": 10, "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 120, "legend.frameon": False})
+    plt.rcParams.update(
+        {
+            "font.size": 10,
+            "axes.grid": True,
+            "grid.color": "#dddddd",
+            "grid.linewidth": 0.6,
+            "axes.axisbelow": True,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "figure.dpi": 120,
+            "legend.frameon": False,
+        }
+    )
     style = {"jacobi": ("#E69F00", "^"), "ilu": ("#009E73", "s"), "natural": ("#0072B2", "o"), "bmc": ("#CC79A7", "D")}
     some = sorted((s for s in systems if "auto" in s.ms), key=lambda s: s.ms.get("jacobi", float("inf")) / s.ms["auto"])
     figure, axis = plt.subplots(figsize=(9.5, 4.4))
     for way, (colour, marker) in style.items():
         at = [(i, s.ms[way] / s.ms["auto"]) for i, s in enumerate(some) if way in s.ms]
-        axis.scatter([i for i, _ in at], [y for _, y in at], s=20, marker=marker, color=colour, alpha=0.8, label=WAYS[way] if way in ("jacobi", "ilu") else "sptrsvgpu, " + WAYS[way])
+        axis.scatter(
+            [i for i, _ in at],
+            [y for _, y in at],
+            s=20,
+            marker=marker,
+            color=colour,
+            alpha=0.8,
+            label=WAYS[way] if way in ("jacobi", "ilu") else "sptrsvgpu, " + WAYS[way],
+        )
     axis.axhline(1, color="#444444", linewidth=0.9)
-    axis.set(yscale="log", xlabel="systems, by Jacobi's time (no triangle: Jacobi does not solve it)", ylabel="time over that of auto")
+    axis.set(
+        yscale="log",
+        xlabel="systems, by Jacobi's time (no triangle: Jacobi does not solve it)",
+        ylabel="time over that of auto",
+    )
     axis.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     axis.legend(loc="upper left", handletextpad=0.2)
     faster = sum(s.ms.get("jacobi", float("inf")) < s.ms["auto"] for s in some)
-    axis.set_title(f"Time to solution, set-up included, of {len(some)} systems on one {'H200' if some[0].where == 'GPU' else 'HOST'}: Jacobi is quicker than auto on {faster}", fontsize=10.5)
+    axis.set_title(
+        f"Time to solution, set-up included, of {len(some)} systems on one {'H200' if some[0].where == 'GPU' else 'HOST'}: Jacobi is quicker than auto on {faster}",
+        fontsize=10.5,
+    )
     figure.savefig(png, bbox_inches="tight", metadata={"Software": None})
 
 
