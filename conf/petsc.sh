@@ -195,7 +195,7 @@ configure() {
   say "configuring PETSc (1 minute; log: $root/configure.log)"
   if [ "$kind" = cuda ]; then
     options+=(--with-cuda=1 --with-cuda-arch="$capability" CUDAOPTFLAGS="$optimize")
-    grep -q with-cuda-nvml "$dir/config/BuildSystem/config/packages/CUDA.py" && options+=(--with-cuda-nvml=0)
+    ! grep -qs with-cuda-nvml "$dir"/config/BuildSystem/config/packages/CUDA.py || options+=(--with-cuda-nvml=0) # 3.26 on
   else
     options+=(--with-cuda=0)
   fi

@@ -10,20 +10,20 @@
    A pair holds the plans of the two factors L and U of one matrix, and of their transposes once they are asked for.
    A factor makes L and U: ILU(0) or IC(0) of a matrix on the device.
 
-   Every function returns a TrsvError; TrsvErrorMessage() says in words what the last failure of this thread was.
-   Nothing here prints, exits or aborts. Indices are 32 bits, 0-based.
+   A function that can fail returns a TrsvError; TrsvErrorMessage() says in words what the last failure of this thread
+   was. Nothing here prints, exits or aborts. Indices are 32 bits, 0-based.
 */
 #ifndef TRSV_H
 #define TRSV_H
 
 #include "analysis/analysis.h"
 #include "base/base.h"
-#include "solve/model/costs.h"
 #include "device/device.h"
 #include "factor/factor.h"
 #include "ilu/ilu.h"
 #include "ordering/ordering.h"
 #include "papers/factor_cusparse.h"
+#include "solve/model/costs.h"
 #include "solve/plan/plan.h"
 #include "solve/solve.h"
 

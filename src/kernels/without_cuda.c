@@ -1,5 +1,6 @@
 /*
-   What a build without CUDA has of the device: nothing. Nobody there calls these functions: the table of algorithms has none of the device.
+   What a build without CUDA has of the device: nothing. Nobody there calls these functions: the table of algorithms has
+   none of the device.
 */
 #include "factor/factor.h"
 #include "ordering/multicolor.h"
@@ -35,9 +36,10 @@ NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *
 NONE(TrsvDeviceOrder, int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
 NONE(TrsvDeviceAsymmetry, int rows, const int *offsets, const int *columns, TrsvPrecision precision,
      const void *values, double *asymmetry)
-NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
+NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there,
+     int *row)
 NONE(TrsvFactorSlots, TrsvFactor *f, const int *order)
-NONE(TrsvFactorMirror, TrsvFactor *f)
+NONE(TrsvFactorMirrorColumns, TrsvFactor *f)
 NONE(TrsvFactorGather, TrsvFactor *f, const void *values, TrsvStream stream)
 NONE(TrsvFactorFill, TrsvFactor *f, TrsvStream stream)
 NONE(TrsvFactorSums, TrsvFactor *f, const void *values, TrsvStream stream)

@@ -135,8 +135,8 @@ PetscErrorCode SpTRSVGPUCite(const TrsvPair *pair, PetscBool thread)
 {
   PetscFunctionBegin;
   if (pair) {
-    PetscCall(Cite(TrsvAlgorithmName(pair->first.algorithm)));
-    PetscCall(Cite(TrsvAlgorithmName(pair->second.algorithm)));
+    PetscCall(Cite(TrsvAlgorithmName(pair->forward.algorithm)));
+    PetscCall(Cite(TrsvAlgorithmName(pair->backward.algorithm)));
   }
   if (thread) PetscCall(Cite("thread"));
   PetscFunctionReturn(PETSC_SUCCESS);

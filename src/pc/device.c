@@ -118,7 +118,7 @@ PetscErrorCode SpTRSVGPUDeviceAgainst(Mat F, Mat A, char why[], size_t size)
     if (s->multicolor && !local->boundtocpu) {
       PetscCall(MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, &i, &j));
       PetscCall(GetValues(local, &a));
-      error = TrsvOrderAgainst(local->rmap->n, i, j, TRSV_DOUBLE, a, why, size);
+      error = TrsvCheckNearlySymmetric(local->rmap->n, i, j, TRSV_DOUBLE, a, why, size);
       PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
       PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &i, &j));
       if (error == TRSV_ERR_MEMORY) why[0] = 0; /* none for this look; the factorisation may need none */

@@ -96,7 +96,7 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUPairsSetValues(Mat);
 /* The plan for L on the device, by which a factor may find its pivots; NULL where there is none yet */
 static inline TrsvPlan *SpTRSVGPULowerPlan(const SpTRSVGPU *s)
 {
-  return s->pair[TRSV_DEVICE][0] ? s->pair[TRSV_DEVICE][0]->first.plan : NULL;
+  return s->pair[TRSV_DEVICE][0] ? s->pair[TRSV_DEVICE][0]->forward.plan : NULL;
 }
 
 /* Are solves in a memory PETSc's own, of its factor? Their halves are not: its ILU has none. */

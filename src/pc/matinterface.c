@@ -90,7 +90,7 @@ PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUFactor factor, const cha
   PetscAssertPointer(algorithm, 3);
   PetscCheck(factor == SPTRSVGPU_LOWER || factor == SPTRSVGPU_UPPER, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factor of number %d", (int)factor);
   pair       = s->pair[s->home][0];
-  a          = !pair ? s->settings.algorithm[factor] : factor == SPTRSVGPU_LOWER ? pair->first.algorithm : pair->second.algorithm;
+  a          = !pair ? s->settings.algorithm[factor] : factor == SPTRSVGPU_LOWER ? pair->forward.algorithm : pair->backward.algorithm;
   *algorithm = a ? TrsvAlgorithmName(a) : "auto";
   if (s->filled && SpTRSVGPUPetscSolves(s, s->home)) *algorithm = MATSOLVERPETSC; /* a pair would be of the halves */
   PetscFunctionReturn(PETSC_SUCCESS);

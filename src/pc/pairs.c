@@ -5,7 +5,7 @@
 #include "impl.h"
 
 /* What is asked of a pair in a memory. What was asked for is meant for where the matrix lives; after MatBindToCPU() the host chooses for itself. */
-static void GetAsked(SpTRSVGPU *s, TrsvMemory memory, TrsvAsked ask[2])
+static void GetAsked(SpTRSVGPU *s, TrsvMemory memory, TrsvRequest ask[2])
 {
   for (int f = 0; f < 2; f++) {
     ask[f].algorithm = memory == s->home ? s->settings.algorithm[f] : NULL;
@@ -21,7 +21,7 @@ static PetscErrorCode MakePair(Mat F, const SpTRSVGPUTriangles *t, TrsvMemory me
   SpTRSVGPU    *s        = (SpTRSVGPU *)F->data;
   TrsvMatrix    L        = t->L;
   TrsvAnalysis *analysis = NULL;
-  TrsvAsked     ask[2];
+  TrsvRequest     ask[2];
   TrsvError     error    = TRSV_SUCCESS;
 
   PetscFunctionBegin;
@@ -53,7 +53,7 @@ PetscErrorCode SpTRSVGPUPairsBegin(Mat F)
   ierr = MakePair(F, &t, s->home, PETSC_FALSE);
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCall(ierr);
-  if (s->settings.select != SPTRSVGPU_SELECT_TUNE) TrsvFactorTrim(s->factor, SpTRSVGPULowerPlan(s)); /* tuning makes more of them */
+  if (s->settings.select != SPTRSVGPU_SELECT_TUNE) TrsvFactorReleaseWorkspace(s->factor, SpTRSVGPULowerPlan(s)); /* tuning makes more of them */
   s->empty = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -81,7 +81,7 @@ PetscErrorCode SpTRSVGPUPairsSetValues(Mat F)
     PetscCall(SpTRSVGPUTrianglesDestroy(&t));
     PetscCallTrsv(error);
   }
-  if (any && s->factor) TrsvFactorTrim(s->factor, SpTRSVGPULowerPlan(s)); /* these values may have been the first to need what it kept */
+  if (any && s->factor) TrsvFactorReleaseWorkspace(s->factor, SpTRSVGPULowerPlan(s)); /* these values may have been the first to need what it kept */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,7 +103,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   if (!*p) ierr = MakePair(F, &t, memory, transposed);
   if (!ierr) error = TrsvPairSetValues(*p, t.l, t.u, t.memory, stream);
   if (!ierr && !error && s->settings.select == SPTRSVGPU_SELECT_TUNE) {
-    TrsvAsked ask[2];
+    TrsvRequest ask[2];
 
     GetAsked(s, memory, ask);
     PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
@@ -115,7 +115,7 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   if (error) TrsvPairDestroy(p); /* the next solve is not to find one without values */
   if (memory == s->home && !transposed) s->empty = PETSC_FALSE;
   PetscCallTrsv(error);
-  if (s->factor) TrsvFactorTrim(s->factor, SpTRSVGPULowerPlan(s));
+  if (s->factor) TrsvFactorReleaseWorkspace(s->factor, SpTRSVGPULowerPlan(s));
   PetscCall(SpTRSVGPUCite(*p, s->settings.thread));
   *pair = *p;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -38,13 +38,13 @@ static PetscErrorCode Logged(TrsvPair *pair, Halves halves, const void *from, vo
 {
   const PetscBool      lower = (PetscBool)((halves == FIRST) != pair->transposed);
   const PetscLogEvent  event = halves == BOTH ? SpTRSVGPU_SolveLU : lower ? SpTRSVGPU_SolveL : SpTRSVGPU_SolveU;
-  const PetscLogDouble flops = (halves & FIRST ? Flops(&pair->first, (PetscBool)!pair->transposed) : 0) + (halves & SECOND ? Flops(&pair->second, (PetscBool)pair->transposed) : 0);
+  const PetscLogDouble flops = (halves & FIRST ? Flops(&pair->forward, (PetscBool)!pair->transposed) : 0) + (halves & SECOND ? Flops(&pair->backward, (PetscBool)pair->transposed) : 0);
   TrsvError            error;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   if (pair->memory == TRSV_DEVICE) PetscCall(PetscLogGpuTimeBegin());
-  error = halves == BOTH ? TrsvPairSolve(pair, from, to, stream) : halves == FIRST ? TrsvPairFirst(pair, from, to, stream) : TrsvPairSecond(pair, from, to, stream);
+  error = halves == BOTH ? TrsvPairSolve(pair, from, to, stream) : halves == FIRST ? TrsvPairForward(pair, from, to, stream) : TrsvPairBackward(pair, from, to, stream);
   if (pair->memory == TRSV_DEVICE) {
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(flops));
@@ -60,10 +60,10 @@ static PetscErrorCode SolveArrays(TrsvPair *pair, Halves halves, const void *b, 
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetStream(pair->memory, &stream));
-  if (halves != BOTH || pair->together) PetscCall(Logged(pair, halves, b, x, stream));
+  if (halves != BOTH || pair->fused) PetscCall(Logged(pair, halves, b, x, stream));
   else {
-    PetscCall(Logged(pair, FIRST, b, pair->between, stream));
-    PetscCall(Logged(pair, SECOND, pair->between, x, stream));
+    PetscCall(Logged(pair, FIRST, b, pair->work, stream));
+    PetscCall(Logged(pair, SECOND, pair->work, x, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -111,7 +111,7 @@ PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, TrsvMemory memory, P
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpTRSVGPUGetStream(TRSV_DEVICE, &stream));
-  if (whole) PetscCallTrsv(TrsvFactorRestore(s->factor, SpTRSVGPULowerPlan(s), stream));
+  if (whole) PetscCallTrsv(TrsvFactorMaterialize(s->factor, SpTRSVGPULowerPlan(s), stream));
   if (memory == TRSV_DEVICE) TrsvFactorTriangles(s->factor, &t->L, &t->U, &l, &u);
   else PetscCallTrsv(TrsvFactorDownload(s->factor, &t->L, &t->U, &l, &u, &t->row, &t->copy, stream));
   if (memory == TRSV_DEVICE) t->row = TrsvFactorOrder(s->factor);

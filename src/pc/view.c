@@ -42,12 +42,12 @@ static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const Trs
 
   PetscFunctionBegin;
   PetscCall(ViewStatistics(viewer, name, &m->statistics));
-  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: %s\n", TrsvAlgorithmName(m->algorithm), m->why));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: %s\n", TrsvAlgorithmName(m->algorithm), m->selection_reason));
   TrsvPlanDescribe(m->plan, settings, sizeof(settings));
   PetscCall(NameSettings(settings, line, sizeof(line)));
   if (*line) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    settings %s\n", line));
-  for (int i = 0; i < m->tries; i++) {
-    const TrsvTried *t = &m->tried[i];
+  for (int i = 0; i < m->trial_count; i++) {
+    const TrsvTrial *t = &m->trials[i];
 
     PetscCall(NameSettings(t->settings, line, sizeof(line)));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "      %.4g ms %s%s%s%s\n", 1e3 * t->seconds,
@@ -88,15 +88,15 @@ static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
 static PetscErrorCode ViewPair(const TrsvPair *pair, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  if (pair->first.predicted > 0 || pair->second.predicted > 0) {
+  if (pair->forward.predicted > 0 || pair->backward.predicted > 0) {
     const TrsvCosts c = TrsvGetCosts(); /* known by now */
 
     if (c.measured) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions calibrated; times of an H200's: hop %.2f, push %.2f, step %.2f, byte %.2f\n", c.hop, c.push, c.step, c.byte));
     else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions not calibrated, as for an H200\n"));
   }
-  PetscCall(ViewMember(viewer, "L", &pair->first));
-  PetscCall(ViewMember(viewer, "U", &pair->second));
-  if (pair->together) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  L and U in one launch\n"));
+  PetscCall(ViewMember(viewer, "L", &pair->forward));
+  PetscCall(ViewMember(viewer, "U", &pair->backward));
+  if (pair->fused) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  L and U in one launch\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -124,7 +124,7 @@ static void Schemes(const char *name, bool real, const Triangle &t)
 static void Search(const char *name, const Triangle &l, const Triangle &u, double seconds)
 {
   const Case<double> L(l), U(u);
-  const TrsvAsked    ag   = {TrsvAlgorithmFind("ag"), nullptr};
+  const TrsvRequest    ag   = {TrsvAlgorithmFind("ag"), nullptr};
   TrsvPair          *pair = nullptr;
   const double       start = Milliseconds();
 
@@ -134,13 +134,13 @@ static void Search(const char *name, const Triangle &l, const Triangle &u, doubl
     return;
   }
   const double         took       = 1e-3 * (Milliseconds() - start);
-  const TrsvPairMember *members[] = {&pair->first, &pair->second};
+  const TrsvPairMember *members[] = {&pair->forward, &pair->backward};
   for (const TrsvPairMember *m : members) {
-    const TrsvTried *best = &m->tried[m->chosen];
+    const TrsvTrial *best = &m->trials[m->chosen];
 
-    for (int i = 0; i < m->tries; i++) wrong += m->tried[i].wrong;
-    printf("%-28s %s %d tries, first %.4f ms, best %.4f ms %s\n", name, m == members[0] ? "lower" : "upper", m->tries, 1e3 * m->tried[0].seconds, 1e3 * best->seconds, best->settings);
-    if (json) fprintf(json, "{\"matrix\": \"%s\", \"triangle\": \"%s\", \"search_s\": %g, \"took_s\": %.4g, \"tries\": %d, \"first_ms\": %.6g, \"best_ms\": %.6g, \"scheme\": \"%s\", \"first\": \"%s\"}\n", name, m == members[0] ? "lower" : "upper", seconds, took, m->tries, 1e3 * m->tried[0].seconds, 1e3 * best->seconds, best->settings + 7, m->tried[0].settings + 7);
+    for (int i = 0; i < m->trial_count; i++) wrong += m->trials[i].wrong;
+    printf("%-28s %s %d tries, first %.4f ms, best %.4f ms %s\n", name, m == members[0] ? "lower" : "upper", m->trial_count, 1e3 * m->trials[0].seconds, 1e3 * best->seconds, best->settings);
+    if (json) fprintf(json, "{\"matrix\": \"%s\", \"triangle\": \"%s\", \"search_s\": %g, \"took_s\": %.4g, \"tries\": %d, \"first_ms\": %.6g, \"best_ms\": %.6g, \"scheme\": \"%s\", \"first\": \"%s\"}\n", name, m == members[0] ? "lower" : "upper", seconds, took, m->trial_count, 1e3 * m->trials[0].seconds, 1e3 * best->seconds, best->settings + 7, m->trials[0].settings + 7);
   }
   fflush(stdout);
   if (json) fflush(json);

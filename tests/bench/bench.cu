@@ -73,8 +73,8 @@ static void Tell(const Subject &s, const char *algorithm, const char *setting, i
   if (!o.json) return;
   fprintf(o.json, "{\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"distance\": %.4g, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ", s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity, s.distance,
           s.triangle, o.precision == TRSV_FLOAT ? "float" : "double", s.values, algorithm, setting, rank, selected ? "true" : "false");
-  fprintf(o.json, "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"failure\": \"%s\", \"ok\": %s}\n", r.ms, r.solves, r.graph_ms,
-          predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms, s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", r.failure, ok && !r.refused ? "true" : "false");
+  fprintf(o.json, "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"hash\": \"%016llx\", \"failure\": \"%s\", \"ok\": %s}\n", r.ms, r.solves, r.graph_ms,
+          predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms, s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", r.hash, r.failure, ok && !r.refused ? "true" : "false");
   fflush(o.json);
 }
 
@@ -156,7 +156,7 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
 template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b, const TrsvAlgorithm *how, double tune, const Options &o, char *setting, size_t size, double *predicted_ms)
 {
   DeviceArray<T>  db(b.data(), b.size()), dy(b.size()), dx(b.size());
-  const TrsvAsked asked = {how, nullptr};
+  const TrsvRequest asked = {how, nullptr};
   TrsvMatrix      lower    = L.device;
   TrsvAnalysis   *analysis = nullptr;
   TrsvPair       *pair     = nullptr;
@@ -181,29 +181,29 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
     snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());
     return r;
   }
-  const TrsvPairMember *members[2] = {&pair->first, &pair->second};
+  const TrsvPairMember *members[2] = {&pair->forward, &pair->backward};
   for (int k = 0; k < 2; k++) {
     char   line[TRSV_SETTINGS];
     size_t at = strlen(setting);
 
     TrsvPlanDescribe(members[k]->plan, line, sizeof(line));
     snprintf(setting + at, size - at, "%s%s%s%s", k ? " + " : "", TrsvAlgorithmName(members[k]->algorithm), *line ? " " : "", line);
-    for (int i = 0; i < members[k]->tries; i++) {
-      const TrsvTried *m = &members[k]->tried[i];
+    for (int i = 0; i < members[k]->trial_count; i++) {
+      const TrsvTrial *m = &members[k]->trials[i];
 
       printf("  %c: %.4f ms %s %s, error %.0e%s%s\n", k ? 'U' : 'L', 1e3 * m->seconds, TrsvAlgorithmName(m->algorithm), m->settings, m->error, m->wrong ? " WRONG" : "", i == members[k]->chosen ? " *" : "");
       if (m->wrong) snprintf(r.failure, sizeof(r.failure), "tuning found %s wrong", TrsvAlgorithmName(m->algorithm));
     }
   }
-  *predicted_ms = 1e3 * (pair->first.predicted + pair->second.predicted);
-  r.bytes       = TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan);
+  *predicted_ms = 1e3 * (pair->forward.predicted + pair->backward.predicted);
+  r.bytes       = TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan);
   MeasureSolves(
     r, dx, o.budget,
     [&](cudaStream_t s) {
       return TrsvPairSolve(pair, db.p, dx.p, s);
     },
     [&](const std::vector<T> &x) -> double {
-      if (TrsvPairFirst(pair, db.p, dy.p, nullptr)) return INFINITY; /* what the second solve had to go by */
+      if (TrsvPairForward(pair, db.p, dy.p, nullptr)) return INFINITY; /* what the second solve had to go by */
       const std::vector<T> y = dy.Fetch("a solve");
 
       return std::max(L.Error(b, y), U.Error(y, x));

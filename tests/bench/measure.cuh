@@ -122,6 +122,7 @@ template <class T> static std::vector<T> RightHandSide(int rows)
 }
 
 struct Result {
+  unsigned long long hash = 0; /* of the first solution */
   double ms = -1, graph_ms = -1, analysis_ms = -1, error = NAN;
   size_t bytes     = 0;
   int    solves    = 0; /* timed */
@@ -142,6 +143,15 @@ static __global__ void Delay()
 
 /* Is a profiler, told to wait (ncu --profile-from-start off), to see the first solve of each algorithm? Not while everything is warmed up. */
 static bool profiled;
+
+/* FNV-1a of the bytes of a solution, to compare builds with */
+template <class T> static unsigned long long Hash(const std::vector<T> &x)
+{
+  unsigned long long h = 14695981039346656037ull;
+
+  for (size_t i = 0; i < x.size() * sizeof(T); i++) h = (h ^ ((const unsigned char *)x.data())[i]) * 1099511628211ull;
+  return h;
+}
 
 /* Times and checks solve(stream), which writes x; check(x) gives its error; prepare(stream) is what comes before each, untimed. */
 template <class T, class Solve, class Check, class Prepare> static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check, Prepare prepare)
@@ -185,6 +195,7 @@ template <class T, class Solve, class Check, class Prepare> static void MeasureS
   auto                 same  = [&] { return !memcmp(x.Fetch("a solve").data(), first.data(), sizeof(T) * first.size()); };
 
   r.error = check(first);
+  r.hash  = Hash(first);
   times.clear();
   total = 0;
   for (int n = 0; budget > 0 && n < 200 && (n < 5 || total < budget); n++) {

@@ -173,7 +173,7 @@ static TrsvError FactorOnce(void *data)
   const Factoring *f = data;
   TrsvOutcome      outcome;
 
-  TrsvCall(TrsvFactorNumeric(f->f, &(TrsvPair){.first = {.plan = f->lower}}, f->values, f->pivots, &outcome, NULL));
+  TrsvCall(TrsvFactorNumeric(f->f, &(TrsvPair){.forward = {.plan = f->lower}}, f->values, f->pivots, &outcome, NULL));
   return outcome.row < 0 ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* what it leaves is of no use */
 }
 
@@ -299,7 +299,7 @@ static void Applies(const Square *A, const int *order, const void *b, void *x)
   Need(TrsvFactorNumeric(f, NULL, A->device_values, &pivots[0], &outcome, NULL));
   TrsvFactorTriangles(f, &L, &U, &l, &u);
   for (size_t c = 0; c < sizeof(placed) / sizeof(placed[0]); c++) {
-    const TrsvAsked asked = {TrsvAlgorithmFind(placed[c]), NULL};
+    const TrsvRequest asked = {TrsvAlgorithmFind(placed[c]), NULL};
     Applying        p     = {NULL, b, x};
     Repeat          r     = {.matrix = A->name, .times = times, .once = ApplyOnce, .data = &p, .poisoned = 1, .result = {{x, TrsvValueSize(precision) * (size_t)A->rows}}};
     TrsvError       error;

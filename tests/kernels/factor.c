@@ -229,11 +229,11 @@ static void Analysed(void)
     TrsvFactor   *f    = MakeFactor(&A, NULL, TRSV_ILU, 0);
     TrsvPair     *pair = NULL;
     TrsvAnalysis *again, *upper, wrong;
-    const TrsvAsked thread = {TrsvAlgorithmFind("thread"), NULL};
+    const TrsvRequest thread = {TrsvAlgorithmFind("thread"), NULL};
     TrsvMatrix    L, U;
 
     if (!f) break;
-    if (trim) TrsvFactorTrim(f, NULL);
+    if (trim) TrsvFactorReleaseWorkspace(f, NULL);
     TrsvFactorTriangles(f, &L, &U, NULL, NULL);
     Expect((!L.analysis) == trim && (!U.analysis) == trim, "L %s an analysis, U %s", L.analysis ? "has" : "has not", U.analysis ? "has" : "has not");
     ExpectError(TrsvAnalyse(&L, &again), TRSV_SUCCESS, "TrsvAnalyse");
@@ -248,7 +248,7 @@ static void Analysed(void)
       L.analysis                   = &wrong;
     }
     ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &thread, &thread, &pair), TRSV_SUCCESS, "TrsvPairCreate");
-    if (pair) Expect(pair->first.statistics.granularity == (trim ? again->statistics.granularity : 90), "granularity %g", pair->first.statistics.granularity);
+    if (pair) Expect(pair->forward.statistics.granularity == (trim ? again->statistics.granularity : 90), "granularity %g", pair->forward.statistics.granularity);
     Expect(TrsvDeviceHeld() >= before + TrsvFactorBytes(f) && TrsvDevicePeak() >= TrsvDeviceHeld(), "%zu bytes in use, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
     TrsvAnalysisDestroy(&again);
     TrsvPairDestroy(&pair);

@@ -68,7 +68,7 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
     other = MakeLower(f, NULL);
     TrsvChunkSettingsOverride(NULL);
     Expect(TrsvPlanFindsPivots(plan), "the plan finds no pivots");
-    TrsvFactorTrim(f, plan);
+    TrsvFactorReleaseWorkspace(f, plan);
     Expect(!f->analysis, "the analysis is still there");
     CheckNumericBy(f, plan, &A, kind, &Plain, 3, "by a plan");
     Expect(!f->row_of_group, "they were found without it");
@@ -107,7 +107,7 @@ static void Cancelled(TrsvFactorKind kind)
       const int row = 150 + 60 * small;
       double    most = 0, own = 0;
 
-      ExpectError(TrsvFactorNumeric(f, &(TrsvPair){.first = {.plan = plan}}, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
+      ExpectError(TrsvFactorNumeric(f, &(TrsvPair){.forward = {.plan = plan}}, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       for (int i = 0; i < A.rows; i++) {
         double sum = 0, size = 0;
@@ -177,7 +177,7 @@ static void Unsound(TrsvFactorKind kind)
     f = MakeFactor(&A, NULL, kind, 0);
     if (f) {
       plan = MakeLower(f, NULL);
-      TrsvFactorTrim(f, plan);
+      TrsvFactorReleaseWorkspace(f, plan);
       CheckNumericBy(f, plan, &A, kind, &p, 2, cases[c].what);
       Expect(!f->row_of_group == !cases[c].without, "found %s", f->row_of_group ? "without the plan" : "by it");
       TrsvPlanDestroy(&plan);
@@ -205,9 +205,9 @@ static void Fails(void)
 
     if (!f) break;
     plan = MakeLower(f, NULL);
-    TrsvFactorTrim(f, plan);
+    TrsvFactorReleaseWorkspace(f, plan);
     SimtFailAt(k, 0);
-    error  = TrsvFactorNumeric(f, &(TrsvPair){.first = {.plan = plan}}, B.values, &shifted, &o, NULL);
+    error  = TrsvFactorNumeric(f, &(TrsvPair){.forward = {.plan = plan}}, B.values, &shifted, &o, NULL);
     failed = SimtFailed();
     Expect(!failed == !error, "place %ld: error %d", k, (int)error);
     SimtFailAt(0, 0);
@@ -243,7 +243,7 @@ static void Lost(void)
     TrsvChunkSettingsOverride(NULL);
     SimtSettings.bounded = 1;
     SimtSettings.lose    = lose;
-    error                = TrsvFactorNumeric(f, &(TrsvPair){.first = {.plan = plan}}, A.values, &Plain, &o, NULL);
+    error                = TrsvFactorNumeric(f, &(TrsvPair){.forward = {.plan = plan}}, A.values, &Plain, &o, NULL);
     SimtDefaults();
     told += error == TRSV_ERR_TIMEOUT;
     Expect(!error || error == TRSV_ERR_TIMEOUT, "error %d: %s", (int)error, TrsvErrorMessage());
@@ -265,10 +265,10 @@ static void Trimmed(void)
 
   Begin("factor: an analysis that values will need is not given up");
   if (f) {
-    TrsvFactorTrim(f, NULL);
+    TrsvFactorReleaseWorkspace(f, NULL);
     Expect(!!f->analysis, "it is gone");
     ExpectError(TrsvFactorNumeric(f, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
-    TrsvFactorTrim(f, NULL);
+    TrsvFactorReleaseWorkspace(f, NULL);
     Expect(!f->analysis, "it is still there");
   }
   TrsvFactorDestroy(&f);
@@ -282,16 +282,16 @@ static void *SolvePair(TrsvPair *pair, const void *b)
   void *x = malloc(sizeof(double) * (size_t)pair->rows);
 
   memset(x, 0xa5, sizeof(double) * (size_t)pair->rows);
-  ExpectError(TrsvPairFirst(pair, b, pair->between, NULL), TRSV_SUCCESS, "TrsvPairFirst");
-  ExpectError(TrsvPairSecond(pair, pair->between, x, NULL), TRSV_SUCCESS, "TrsvPairSecond");
+  ExpectError(TrsvPairForward(pair, b, pair->work, NULL), TRSV_SUCCESS, "TrsvPairForward");
+  ExpectError(TrsvPairBackward(pair, pair->work, x, NULL), TRSV_SUCCESS, "TrsvPairBackward");
   return x;
 }
 
 /* What is in the pair alone: the same solves; and it comes back as it was, but not from a plan that does not have it. */
 static void Given(TrsvFactorKind kind)
 {
-  static const TrsvAsked asked = {NULL, NULL};
-  const TrsvAsked        chunk = {TrsvAlgorithmFind("chunk"), NULL};
+  static const TrsvRequest asked = {NULL, NULL};
+  const TrsvRequest        chunk = {TrsvAlgorithmFind("chunk"), NULL};
   Square                 A     = MakeSquare(GRID_3D, 343, 1, TRSV_DOUBLE, 5);
   TrsvFactor            *f[2]  = {MakeFactor(&A, NULL, kind, 0), MakeFactor(&A, NULL, kind, 0)}; /* the second is not trimmed */
   TrsvPair              *pair[3] = {NULL, NULL, NULL};
@@ -311,7 +311,7 @@ static void Given(TrsvFactorKind kind)
     }
     if (!pair[0] || !pair[1] || !pair[2]) break;
     if (!i) ExpectError(TrsvPairSetValues(pair[0], NULL, A.values, TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT, "a plan without values");
-    TrsvFactorTrim(f[0], pair[0]->first.plan);
+    TrsvFactorReleaseWorkspace(f[0], pair[0]->forward.plan);
     Expect(!f[0]->u_columns == !i, "U's columns are %sthere", f[0]->u_columns ? "" : "not ");
     for (int k = 0; k < 2; k++) {
       ExpectError(TrsvFactorNumeric(f[k], pair[k], A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
@@ -323,10 +323,10 @@ static void Given(TrsvFactorKind kind)
     }
     Expect(!memcmp(x[0], x[1], sizeof(double) * (size_t)A.rows), "another solution");
     Expect(!l[0] == !i && l[1], "L's values are %sin the factor", l[0] ? "" : "not ");
-    ExpectError(TrsvFactorRestore(f[0], pair[2]->first.plan, NULL), i ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT, "TrsvFactorRestore by another plan");
+    ExpectError(TrsvFactorMaterialize(f[0], pair[2]->forward.plan, NULL), i ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT, "TrsvFactorMaterialize by another plan");
     for (long k = 1, failed = 1; failed && k < 50; k++) {
       SimtFailAt(k, 0);
-      const TrsvError error = TrsvFactorRestore(f[0], pair[0]->first.plan, NULL);
+      const TrsvError error = TrsvFactorMaterialize(f[0], pair[0]->forward.plan, NULL);
 
       failed = SimtFailed();
       SimtFailAt(0, 0);
@@ -348,7 +348,7 @@ static void Given(TrsvFactorKind kind)
 /* The vector that one launch for L and U hands values over in is the factorisation's as well. */
 static void Borrowed(TrsvFactorKind kind)
 {
-  const TrsvAsked thread = {TrsvAlgorithmFind("thread"), NULL};
+  const TrsvRequest thread = {TrsvAlgorithmFind("thread"), NULL};
   Square          A      = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 5);
   TrsvFactor     *f      = MakeFactor(&A, NULL, kind, 0);
   TrsvPair       *pair   = NULL;
@@ -360,14 +360,14 @@ static void Borrowed(TrsvFactorKind kind)
   Begin("factor %s, between solves in one launch", kind == TRSV_ICC ? "icc" : "ilu");
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &thread, &thread, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
-    Expect(!!pair->together, "it has two launches");
+    Expect(!!pair->fused, "it has two launches");
     for (int round = 0; round < 4; round++) {
       FillSquare(&A, 1, 1.5, 9 + (unsigned)round);
       ExpectError(TrsvFactorNumeric(f, pair, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
-      ExpectError(TrsvPairFirst(pair, A.values, y, NULL), TRSV_SUCCESS, "TrsvPairFirst");
-      ExpectError(TrsvPairSecond(pair, y, want, NULL), TRSV_SUCCESS, "TrsvPairSecond");
+      ExpectError(TrsvPairForward(pair, A.values, y, NULL), TRSV_SUCCESS, "TrsvPairForward");
+      ExpectError(TrsvPairBackward(pair, y, want, NULL), TRSV_SUCCESS, "TrsvPairBackward");
       ExpectError(TrsvPairSolve(pair, A.values, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
       Expect(!memcmp(x, want, sizeof(double) * (size_t)A.rows), "round %d: other bits than two launches have", round);
     }

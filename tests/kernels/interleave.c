@@ -58,7 +58,7 @@ static void Schedule(unsigned k)
 }
 
 /* Made at the same time (which 1: with the analysis of L, 2: of both, 3: of L, matrices being on the host), or (0) one after the other. */
-static TrsvError Create(Factors *f, int which, int transposed, const TrsvAsked *lower, const TrsvAsked *upper, TrsvPair **pair)
+static TrsvError Create(Factors *f, int which, int transposed, const TrsvRequest *lower, const TrsvRequest *upper, TrsvPair **pair)
 {
   f->A.analysis = which ? f->a : NULL;
   f->B.analysis = which > 1 ? f->b : NULL;
@@ -84,14 +84,14 @@ static void ExpectSame(const TrsvPairMember *m, const TrsvPairMember *alone, con
 
   TrsvPlanDescribe(m->plan, settings, sizeof(settings));
   TrsvPlanDescribe(alone->plan, wanted, sizeof(wanted));
-  Expect(m->algorithm == alone->algorithm && !strcmp(settings, wanted) && !strcmp(m->why, alone->why), "%s: %s %s (%s), not %s %s (%s)", where, TrsvAlgorithmName(m->algorithm), settings, m->why, TrsvAlgorithmName(alone->algorithm), wanted, alone->why);
+  Expect(m->algorithm == alone->algorithm && !strcmp(settings, wanted) && !strcmp(m->selection_reason, alone->selection_reason), "%s: %s %s (%s), not %s %s (%s)", where, TrsvAlgorithmName(m->algorithm), settings, m->selection_reason, TrsvAlgorithmName(alone->algorithm), wanted, alone->selection_reason);
   Expect(!memcmp(&m->statistics, &alone->statistics, sizeof(m->statistics)) && TrsvPlanBytes(m->plan) == TrsvPlanBytes(alone->plan) && m->predicted == alone->predicted, "%s: not the same statistics, memory or prediction", where);
 }
 
 static void Same(const TrsvAlgorithm *a)
 {
   static const Shape shapes[] = {CHAIN, BAND, DENSE};
-  const TrsvAsked    asked    = {a, NULL};
+  const TrsvRequest    asked    = {a, NULL};
   unsigned           met      = 0; /* turns beyond those of one after the other */
 
   Begin("L and U made at the same time, by %s: as one after the other", a ? TrsvAlgorithmName(a) : "the one chosen");
@@ -109,10 +109,10 @@ static void Same(const TrsvAlgorithm *a)
           Schedule(k);
           if (!ExpectError(Create(&f, 1 + (int)k % 3, transposed, &asked, &asked, &pair), TRSV_SUCCESS, "at the same time")) continue;
           if (Expect(SimtTurns() - turns >= 2, "there was no second, or it has had no turn")) met += SimtTurns() - turns - 2;
-          ExpectSame(&pair->first, &alone->first, "the first");
-          ExpectSame(&pair->second, &alone->second, "the second");
+          ExpectSame(&pair->forward, &alone->forward, "the first");
+          ExpectSame(&pair->backward, &alone->backward, "the second");
           Apply(pair, &f, f.x);
-          if (TrsvAlgorithmBitsVary(pair->first.algorithm) || TrsvAlgorithmBitsVary(pair->second.algorithm)) ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
+          if (TrsvAlgorithmBitsVary(pair->forward.algorithm) || TrsvAlgorithmBitsVary(pair->backward.algorithm)) ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
           else Expect(!memcmp(f.x, f.y, sizeof(double) * ROWS), "other bits");
           TrsvPairDestroy(&pair);
         }
@@ -134,7 +134,7 @@ static void Errors(void)
   } cases[] = {
     {1, 0}, {0, 1}, {1, 1},
   };
-  const TrsvAsked serial = {TrsvAlgorithmFind("serial"), NULL};
+  const TrsvRequest serial = {TrsvAlgorithmFind("serial"), NULL};
 
   Begin("L and U made at the same time: an error in either, or in both");
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
@@ -185,8 +185,8 @@ static void Fails(int for_ever)
       failed += error != TRSV_SUCCESS;
       if (pair) {
         again += struck != 0;
-        ExpectSame(&pair->first, &alone->first, "the first");
-        ExpectSame(&pair->second, &alone->second, "the second");
+        ExpectSame(&pair->forward, &alone->forward, "the first");
+        ExpectSame(&pair->backward, &alone->backward, "the second");
         Apply(pair, &f, f.x);
         Expect(!memcmp(f.x, f.y, sizeof(double) * ROWS), "place %ld: other bits", k);
       }
@@ -230,11 +230,11 @@ static void Tight(void)
       none += error != TRSV_SUCCESS;
       if (pair && bytes == enough) {
         short_of += SimtFailed();
-        ExpectSame(&pair->first, &alone->first, "the first");
-        ExpectSame(&pair->second, &alone->second, "the second");
+        ExpectSame(&pair->forward, &alone->forward, "the first");
+        ExpectSame(&pair->backward, &alone->backward, "the second");
       }
       if (pair) {
-        poor += strstr(pair->first.why, "no memory") || strstr(pair->second.why, "no memory");
+        poor += strstr(pair->forward.selection_reason, "no memory") || strstr(pair->backward.selection_reason, "no memory");
         Apply(pair, &f, f.x);
         ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
       }

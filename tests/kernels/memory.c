@@ -112,7 +112,7 @@ static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *an
 
 static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, const int *order, int transposed)
 {
-  const TrsvAsked asked = {s->algorithm, NULL};
+  const TrsvRequest asked = {s->algorithm, NULL};
   TrsvPair       *pair;
   const TrsvError error = TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, &asked, &asked, &pair);
   Expect(!error == !!pair, "TrsvPairCreate: error %d, pair %p", (int)error, (void *)pair);
@@ -246,7 +246,7 @@ static void Algorithm(const TrsvAlgorithm *a)
    and at its peak, and then beyond what stays. The former depends on which of the two is where when: the bound is a little above the most that seeds have shown. */
 static void Peak(Shape shape, int rows, const char *algorithm, const char *settings, double making, double most, double beyond)
 {
-  const TrsvAsked asked = {TrsvAlgorithmFind(algorithm), settings};
+  const TrsvRequest asked = {TrsvAlgorithmFind(algorithm), settings};
   TrsvFactor     *f     = NULL;
   TrsvPair       *pair  = NULL;
   TrsvOutcome     o;
@@ -266,7 +266,7 @@ static void Peak(Shape shape, int rows, const char *algorithm, const char *setti
     if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, &asked, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
       const double plans = (double)(TrsvDeviceHeld() - before) / matrix, made = (double)(TrsvDevicePeak() - before) / matrix;
       Expect(made <= making, "%.3f times the matrix while plans are made, %.3f with them", made, plans);
-      TrsvFactorTrim(f, pair->first.plan);
+      TrsvFactorReleaseWorkspace(f, pair->forward.plan);
       ExpectError(TrsvFactorNumeric(f, pair, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");

@@ -57,7 +57,7 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
     Multiply(transposed ? &L.view : &U.view, transposed ? l : u, transposed, v, w);
     Multiply(transposed ? &U.view : &L.view, transposed ? u : l, transposed, w, v);
     for (int i = 0; i < rows; i++) Set(b, precision, out ? out[i] : i, v[i]);
-    if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, &(TrsvAsked){lower, NULL}, &(TrsvAsked){upper, NULL}, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
+    if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, &(TrsvRequest){lower, NULL}, &(TrsvRequest){upper, NULL}, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
     ExpectError(TrsvPairSetValues(pair, rows ? l : NULL, rows ? u : NULL, pass ? memory : TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues"); /* of no rows there are none */
     for (unsigned s = 0; s < 3; s++) { /* both kinds of solves, in any order */
       const size_t bytes   = TrsvValueSize(precision) * (size_t)rows;
@@ -66,20 +66,20 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
       SimtSchedule(seed + s);
       memset(x, 0xcd, bytes);
       if (seed >> s & 1) {
-        ExpectError(TrsvPairFirst(pair, b, y, NULL), TRSV_SUCCESS, "TrsvPairFirst");
-        ExpectError(TrsvPairSecond(pair, y, x, NULL), TRSV_SUCCESS, "TrsvPairSecond");
+        ExpectError(TrsvPairForward(pair, b, y, NULL), TRSV_SUCCESS, "TrsvPairForward");
+        ExpectError(TrsvPairBackward(pair, y, x, NULL), TRSV_SUCCESS, "TrsvPairBackward");
       } else ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
       if (!s) memcpy(before, x, bytes);
-      Expect(!memcmp(before, x, bytes) || TrsvAlgorithmBitsVary(pair->first.algorithm) || TrsvAlgorithmBitsVary(pair->second.algorithm), "solve %u has other bits", s);
+      Expect(!memcmp(before, x, bytes) || TrsvAlgorithmBitsVary(pair->forward.algorithm) || TrsvAlgorithmBitsVary(pair->backward.algorithm), "solve %u has other bits", s);
       for (int i = 0; i < rows; i++) largest = fmax(largest, fabs(Get(x, precision, i) - Get(want, precision, i)));
       Expect(largest <= (precision == TRSV_FLOAT ? 2e-3 : 1e-11), "%s %d, %s, orderings %d: x is off by %g", ShapeName[shape], rows, precision ? "double" : "float", ordered, largest);
     }
     if (!pass) {
       const TrsvAlgorithm *first = transposed ? upper : lower, *second = transposed ? lower : upper;
 
-      Expect(!first || (pair->first.algorithm == first && !strcmp(pair->first.why, "asked for")), "the first solve is not by what was asked for");
-      Expect(!second || (pair->second.algorithm == second && !strcmp(pair->second.why, "asked for")), "the second solve is not by what was asked for");
-      Expect(*pair->first.why && *pair->second.why && TrsvPairBytes(pair) >= TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan), "not all is filled in");
+      Expect(!first || (pair->forward.algorithm == first && !strcmp(pair->forward.selection_reason, "asked for")), "the first solve is not by what was asked for");
+      Expect(!second || (pair->backward.algorithm == second && !strcmp(pair->backward.selection_reason, "asked for")), "the second solve is not by what was asked for");
+      Expect(*pair->forward.selection_reason && *pair->backward.selection_reason && TrsvPairBytes(pair) >= TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan), "not all is filled in");
     } else {
       TrsvPairDestroy(&pair);
       Expect(!pair, "TrsvPairDestroy leaves the pointer");
@@ -129,7 +129,7 @@ static void Mismatch(void)
   for (int n = 0; n < 4; n++) {
     const TrsvMemory     memory = n & 1 ? TRSV_DEVICE : TRSV_HOST;
     const TrsvAlgorithm *wrong  = n & 1 ? serial : device;
-    const TrsvAsked      asked  = {wrong, NULL};
+    const TrsvRequest      asked  = {wrong, NULL};
     TrsvPair            *pair   = (TrsvPair *)&L;
 
     ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, memory, TRSV_SELECT_MODEL, n & 2 ? &asked : NULL, n & 2 ? NULL : &asked, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
@@ -160,17 +160,17 @@ typedef struct {
 /* A pair that is solved in one launch, and what two launches make of it. */
 static Both MakeBoth(Shape shape, int rows)
 {
-  const TrsvAsked thread = {TrsvAlgorithmFind("thread"), NULL};
+  const TrsvRequest thread = {TrsvAlgorithmFind("thread"), NULL};
   Both            t      = {MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2), NULL, NULL, MakeVector(TRSV_DOUBLE, rows, 3), MakeArray(TRSV_DOUBLE, rows), MakeArray(TRSV_DOUBLE, rows), MakeArray(TRSV_DOUBLE, rows), 1, NULL};
 
   t.l = MakeValues(&t.L.view, 1);
   t.u = MakeValues(&t.U.view, 2);
   ExpectError(TrsvPairCreate(&t.L.view, &t.U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &thread, &thread, &t.pair), TRSV_SUCCESS, "TrsvPairCreate");
   ExpectError(TrsvPairSetValues(t.pair, t.l, t.u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
-  ExpectError(TrsvPairFirst(t.pair, t.b, t.x, NULL), TRSV_SUCCESS, "TrsvPairFirst");
-  ExpectError(TrsvPairSecond(t.pair, t.x, t.want, NULL), TRSV_SUCCESS, "TrsvPairSecond");
-  ExpectError(TrsvPairFirst(t.pair, t.b, t.pair->between, NULL), TRSV_ERR_ARGUMENT, "TrsvPairFirst to a vector in use");
-  ExpectError(TrsvPairSecond(t.pair, t.pair->between, t.x, NULL), TRSV_ERR_ARGUMENT, "TrsvPairSecond of a vector in use");
+  ExpectError(TrsvPairForward(t.pair, t.b, t.x, NULL), TRSV_SUCCESS, "TrsvPairForward");
+  ExpectError(TrsvPairBackward(t.pair, t.x, t.want, NULL), TRSV_SUCCESS, "TrsvPairBackward");
+  ExpectError(TrsvPairForward(t.pair, t.b, t.pair->work, NULL), TRSV_ERR_ARGUMENT, "TrsvPairForward to a vector in use");
+  ExpectError(TrsvPairBackward(t.pair, t.pair->work, t.x, NULL), TRSV_ERR_ARGUMENT, "TrsvPairBackward of a vector in use");
   return t;
 }
 
@@ -218,7 +218,7 @@ static void OneLaunch(void)
       SolveBoth(&t, "TrsvPairSolve");
       Expect(SimtLaunches() == launches + 1, "%u launches", SimtLaunches() - launches);
       Same(&t, ShapeName[shapes[s]]);
-      if (k % 5 == 4) ExpectError(TrsvPairFirst(t.pair, t.b, t.x, NULL), TRSV_SUCCESS, "TrsvPairFirst"); /* L's words take another turn than U's */
+      if (k % 5 == 4) ExpectError(TrsvPairForward(t.pair, t.b, t.x, NULL), TRSV_SUCCESS, "TrsvPairForward"); /* L's words take another turn than U's */
     }
     FreeBoth(&t);
   }
@@ -242,7 +242,7 @@ static void OneLaunch(void)
         Expect(isnan(t.x[i]) || t.x[i] == t.want[i], "store %ld: x[%d] is %g, neither right nor NaN", k, i, t.x[i]);
       }
       if (nans) {
-        unsigned *const told = ((TrsvThreadPair *)t.pair->together)->sync.abort_host;
+        unsigned *const told = ((TrsvThreadPair *)t.pair->fused)->sync.abort_host;
 
         waited++;
         for (int queued = 0; queued < 3; queued++) { /* solves asked for before the host has heard of it: none takes what that one has left for its own */
@@ -285,9 +285,9 @@ static void Scarce(TrsvMemory from)
     SimtFailAt(0, 0);
     Expect(!error == !!pair && (struck || !error), "place %ld: error %d, pair %p", k, (int)error, (void *)pair);
     if (pair) {
-      const int poor = !!strstr(pair->first.why, "no memory") + !!strstr(pair->second.why, "no memory");
+      const int poor = !!strstr(pair->forward.selection_reason, "no memory") + !!strstr(pair->backward.selection_reason, "no memory");
 
-      Expect((pair->first.algorithm == thread) + (pair->second.algorithm == thread) == poor, "place %ld: %s and %s", k, TrsvAlgorithmName(pair->first.algorithm), TrsvAlgorithmName(pair->second.algorithm));
+      Expect((pair->forward.algorithm == thread) + (pair->backward.algorithm == thread) == poor, "place %ld: %s and %s", k, TrsvAlgorithmName(pair->forward.algorithm), TrsvAlgorithmName(pair->backward.algorithm));
       fell += poor;
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
@@ -324,7 +324,7 @@ static void Unfilled(void)
   Begin("a pair whose values could not be taken");
   for (int i = 0; (a = DeviceAlgorithm(&i));)
     for (int again = 0; again < 2; again++) { /* again: where there were others before */
-      const TrsvAsked asked = {a, NULL};
+      const TrsvRequest asked = {a, NULL};
       TrsvPair       *pair;
 
       if (!ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, &asked, &pair), TRSV_SUCCESS, "TrsvPairCreate")) continue;
@@ -359,10 +359,10 @@ static void Lacking(void)
 
     SimtSettings.old = old;
     if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
-      const TrsvPairMember *m = &pair->first;
+      const TrsvPairMember *m = &pair->forward;
 
-      if (!old) Expect(m->algorithm == chunk || m->algorithm == inverse, "by %s: this is no test: %s", TrsvAlgorithmName(m->algorithm), m->why);
-      else Expect(m->algorithm != chunk && m->algorithm != inverse && m->algorithm != thread && strstr(m->why, "predicted") && m->predicted == TrsvPredict(m->algorithm, &m->statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(m->algorithm), m->why);
+      if (!old) Expect(m->algorithm == chunk || m->algorithm == inverse, "by %s: this is no test: %s", TrsvAlgorithmName(m->algorithm), m->selection_reason);
+      else Expect(m->algorithm != chunk && m->algorithm != inverse && m->algorithm != thread && strstr(m->selection_reason, "predicted") && m->predicted == TrsvPredict(m->algorithm, &m->statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(m->algorithm), m->selection_reason);
     }
     TrsvPairDestroy(&pair);
     SimtDefaults();
@@ -373,11 +373,11 @@ static void Lacking(void)
   Begin("a pair by thread where what is chosen turns out not to be possible");
   {
     const TrsvChunkSettings impossible = {.chunks = 2, .length = 4, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
-    const TrsvAsked         asked      = {chunk, NULL};
+    const TrsvRequest         asked      = {chunk, NULL};
     TrsvPair               *pair;
 
     TrsvChunkSettingsOverride(&impossible);
-    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) Expect(pair->first.algorithm == thread && strstr(pair->first.why, "cannot run here") && pair->first.predicted == TrsvPredict(thread, &pair->first.statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(pair->first.algorithm), pair->first.why);
+    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) Expect(pair->forward.algorithm == thread && strstr(pair->forward.selection_reason, "cannot run here") && pair->forward.predicted == TrsvPredict(thread, &pair->forward.statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(pair->forward.algorithm), pair->forward.selection_reason);
     TrsvPairDestroy(&pair);
     ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, NULL, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate of what is asked for");
     TrsvChunkSettingsOverride(NULL);

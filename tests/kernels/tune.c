@@ -107,12 +107,12 @@ static void Make(Setting *s, Shape shape, int rows, TrsvPrecision precision, int
   if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_HOST, TRSV_SELECT_TUNE, NULL, NULL, &host), TRSV_SUCCESS, "TrsvPairCreate")) {
     ExpectError(TrsvPairSetValues(host, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
     ExpectError(TrsvPairTune(host, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, NULL, NULL, 1, NULL), TRSV_SUCCESS, "TrsvPairTune on a host");
-    Expect(!host->first.tries, "a host was tuned");
-    (void)TrsvPairFirst(host, s->b, s->y, NULL);
-    (void)TrsvPairSecond(host, s->y, s->want, NULL);
+    Expect(!host->forward.trial_count, "a host was tuned");
+    (void)TrsvPairForward(host, s->b, s->y, NULL);
+    (void)TrsvPairBackward(host, s->y, s->want, NULL);
     TrsvPairDestroy(&host);
   }
-  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE, &(TrsvAsked){asked, NULL}, &(TrsvAsked){asked, NULL}, &s->pair), TRSV_SUCCESS, "TrsvPairCreate")) ExpectError(TrsvPairSetValues(s->pair, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE, &(TrsvRequest){asked, NULL}, &(TrsvRequest){asked, NULL}, &s->pair), TRSV_SUCCESS, "TrsvPairCreate")) ExpectError(TrsvPairSetValues(s->pair, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
 }
 
 static void CheckSolve(Setting *s, const char *where)
@@ -138,23 +138,23 @@ static void Free(Setting *s)
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
 }
 
-static TrsvError Tune(Setting *s, const TrsvAlgorithm *asked, double seconds) { return TrsvPairTune(s->pair, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, &(TrsvAsked){asked, NULL}, &(TrsvAsked){asked, NULL}, seconds, NULL); }
+static TrsvError Tune(Setting *s, const TrsvAlgorithm *asked, double seconds) { return TrsvPairTune(s->pair, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, &(TrsvRequest){asked, NULL}, &(TrsvRequest){asked, NULL}, seconds, NULL); }
 
 /* Nobody who was right is faster than the choice by more than the margin; the plan is the one that was chosen. */
 static void CheckMember(const TrsvPairMember *m, const char *where)
 {
-  const TrsvTried *best = &m->tried[m->chosen];
+  const TrsvTrial *best = &m->trials[m->chosen];
   char             settings[TRSV_SETTINGS];
 
   Expect(m->algorithm == best->algorithm && TrsvPlanAlgorithm(m->plan) == best->algorithm, "%s: the plan is not by what was chosen", where);
   TrsvPlanDescribe(m->plan, settings, sizeof(settings));
   Expect(!strcmp(settings, best->settings), "%s: the plan has settings '%s', chosen was '%s'", where, settings, best->settings);
-  for (int i = 0; i < m->tries; i++) {
-    const TrsvTried *t = &m->tried[i];
+  for (int i = 0; i < m->trial_count; i++) {
+    const TrsvTrial *t = &m->trials[i];
 
     Expect(!t->wrong && t->seconds > 0 && t->error < 1e-4, "%s: %s %s: %g s, error %g", where, TrsvAlgorithmName(t->algorithm), t->settings, t->seconds, t->error);
     Expect(best->seconds <= t->seconds / 0.97, "%s: %s takes %g s, %s takes %g", where, TrsvAlgorithmName(best->algorithm), best->seconds, TrsvAlgorithmName(t->algorithm), t->seconds);
-    for (int k = 0; k < i; k++) Expect(t->algorithm != m->tried[k].algorithm || strcmp(t->settings, m->tried[k].settings), "%s: %s %s was tried twice", where, TrsvAlgorithmName(t->algorithm), t->settings);
+    for (int k = 0; k < i; k++) Expect(t->algorithm != m->trials[k].algorithm || strcmp(t->settings, m->trials[k].settings), "%s: %s %s was tried twice", where, TrsvAlgorithmName(t->algorithm), t->settings);
   }
 }
 
@@ -170,10 +170,10 @@ static void Choices(void)
     Begin("tune %s%s, %s", ShapeName[shape], n / 2 % 2 ? ", transposed" : "", n / 4 ? "float" : "double");
     Make(&s, shape, shape == BAND ? 150 : 900, n / 4 ? TRSV_FLOAT : TRSV_DOUBLE, n / 2 % 2, NULL);
     ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
-    CheckMember(&s.pair->first, "first");
-    CheckMember(&s.pair->second, "second");
-    if (s.pair->first.tries > most) most = s.pair->first.tries;
-    Expect(s.pair->first.tries >= 2, "%d tries", s.pair->first.tries);
+    CheckMember(&s.pair->forward, "first");
+    CheckMember(&s.pair->backward, "second");
+    if (s.pair->forward.trial_count > most) most = s.pair->forward.trial_count;
+    Expect(s.pair->forward.trial_count >= 2, "%d tries", s.pair->forward.trial_count);
     CheckSolve(&s, "after tuning");
     Free(&s);
     End();
@@ -193,9 +193,9 @@ static void Lacking(void)
   SimtSettings.old = 1;
   Make(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL); /* by inverse, where that runs */
   ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
-  Expect(s.pair->first.tries > 1, "%d tries", s.pair->first.tries);
-  for (int i = 0; i < s.pair->first.tries; i++)
-    for (int n = 0; n < 2; n++) Expect(strcmp(TrsvAlgorithmName(s.pair->first.tried[i].algorithm), never[n]), "%s was tried", never[n]);
+  Expect(s.pair->forward.trial_count > 1, "%d tries", s.pair->forward.trial_count);
+  for (int i = 0; i < s.pair->forward.trial_count; i++)
+    for (int n = 0; n < 2; n++) Expect(strcmp(TrsvAlgorithmName(s.pair->forward.trials[i].algorithm), never[n]), "%s was tried", never[n]);
   CheckSolve(&s, "after tuning");
   Free(&s);
   SimtDefaults();
@@ -210,7 +210,7 @@ static void Limits(void)
   Begin("tune without time keeps the model's choice");
   Make(&s, GRID_2D, 400, TRSV_DOUBLE, 0, NULL);
   ExpectError(Tune(&s, NULL, 0), TRSV_SUCCESS, "TrsvPairTune");
-  Expect(s.pair->first.tries == 1 && s.pair->second.tries == 1 && !s.pair->first.chosen, "%d and %d tries", s.pair->first.tries, s.pair->second.tries);
+  Expect(s.pair->forward.trial_count == 1 && s.pair->backward.trial_count == 1 && !s.pair->forward.chosen, "%d and %d tries", s.pair->forward.trial_count, s.pair->backward.trial_count);
   CheckSolve(&s, "after tuning");
   Free(&s);
   End();
@@ -221,8 +221,8 @@ static void Limits(void)
 
     Make(&s, GRID_3D, 1000, TRSV_DOUBLE, 0, asked);
     ExpectError(Tune(&s, asked, 1e9), TRSV_SUCCESS, "TrsvPairTune");
-    for (int i = 0; i < s.pair->first.tries; i++) Expect(s.pair->first.tried[i].algorithm == asked, "%s was tried", TrsvAlgorithmName(s.pair->first.tried[i].algorithm));
-    Expect(n ? s.pair->first.tries > 1 : s.pair->first.tries == 1, "%s: %d tries", TrsvAlgorithmName(asked), s.pair->first.tries);
+    for (int i = 0; i < s.pair->forward.trial_count; i++) Expect(s.pair->forward.trials[i].algorithm == asked, "%s was tried", TrsvAlgorithmName(s.pair->forward.trials[i].algorithm));
+    Expect(n ? s.pair->forward.trial_count > 1 : s.pair->forward.trial_count == 1, "%s: %d tries", TrsvAlgorithmName(asked), s.pair->forward.trial_count);
     CheckSolve(&s, "after tuning");
     Free(&s);
   }
@@ -232,17 +232,17 @@ static void Limits(void)
   Make(&s, GRID_2D, Reduced() ? 64 : 225, TRSV_DOUBLE, 0, ag);
   ExpectError(Tune(&s, ag, 1e9), TRSV_SUCCESS, "TrsvPairTune");
   for (int n = 0; n < 2; n++) {
-    const TrsvPairMember *m = n ? &s.pair->second : &s.pair->first;
+    const TrsvPairMember *m = n ? &s.pair->backward : &s.pair->forward;
     TrsvAnalysis         *analysis;
     char                  words[TRSV_SETTINGS] = "scheme=";
     AgScheme              scheme;
 
-    Expect(m->tries == AG_REDUCED, "%d tries", m->tries);
+    Expect(m->trial_count == AG_REDUCED, "%d tries", m->trial_count);
     CheckMember(m, n ? "second" : "first");
     if (!ExpectError(TrsvAnalyse(n ? &s.U.view : &s.L.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) continue;
     ExpectError(TrsvAgChoose(n ? &s.U.view : &s.L.view, analysis, 0, &scheme), TRSV_SUCCESS, "TrsvAgChoose");
     TrsvAgPrint(&scheme, words + strlen(words), sizeof(words) - strlen(words));
-    Expect(!strcmp(words, m->tried[0].settings), "%s was tried first, not %s", m->tried[0].settings, words);
+    Expect(!strcmp(words, m->trials[0].settings), "%s was tried first, not %s", m->trials[0].settings, words);
     TrsvAnalysisDestroy(&analysis);
   }
   CheckSolve(&s, "after tuning");
@@ -265,25 +265,25 @@ static void Wrong(void)
   Make(&s, BAND, 100, TRSV_DOUBLE, 0, NULL);
   for (int k = 0; k < s.L.offsets[100]; k++) Set(s.l, TRSV_DOUBLE, k, 0.5 * Get(s.l, TRSV_DOUBLE, k)); /* the plan has other values */
   ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
-  Expect(s.pair->first.tried[0].wrong && s.pair->first.chosen > 0, "it is not noticed: error %g", s.pair->first.tried[0].error);
-  Expect(!s.pair->second.tried[0].wrong, "U's plan was right");
+  Expect(s.pair->forward.trials[0].wrong && s.pair->forward.chosen > 0, "it is not noticed: error %g", s.pair->forward.trials[0].error);
+  Expect(!s.pair->backward.trials[0].wrong, "U's plan was right");
   Free(&s);
   End();
 
   /* a chain, with its blocks inverted, in one chunk stores nothing for other blocks but what it exports, thread stores every row */
   Begin("tune rejects a candidate that is wrong");
   Make(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL);
-  Expect(s.pair->first.algorithm == TrsvAlgorithmFind("inverse"), "the model's choice is %s", TrsvAlgorithmName(s.pair->first.algorithm));
+  Expect(s.pair->forward.algorithm == TrsvAlgorithmFind("inverse"), "the model's choice is %s", TrsvAlgorithmName(s.pair->forward.algorithm));
   SimtSettings.bounded = 1;
   SimtSettings.lose    = 250;
   SimtSettings.loser   = "thread_solve";
   ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
-  for (int i = 0; i < s.pair->first.tries; i++) {
-    const TrsvTried *t = &s.pair->first.tried[i];
+  for (int i = 0; i < s.pair->forward.trial_count; i++) {
+    const TrsvTrial *t = &s.pair->forward.trials[i];
 
     if (t->algorithm == TrsvAlgorithmFind("thread")) wrong += Expect(t->wrong && isinf(t->error), "thread: error %g", t->error);
   }
-  Expect(wrong == 1 && !s.pair->first.tried[s.pair->first.chosen].wrong, "%d wrong ones", wrong);
+  Expect(wrong == 1 && !s.pair->forward.trials[s.pair->forward.chosen].wrong, "%d wrong ones", wrong);
   SimtDefaults();
   CheckSolve(&s, "after tuning");
   Free(&s);

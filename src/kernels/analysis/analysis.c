@@ -32,29 +32,39 @@ TrsvError TrsvCheckRow(const TrsvMatrix *A, int i, int begin, int end, const int
   for (int k = 0; k < n; k++) {
     const int j = columns[k];
 
-    if (j < first || j > last) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d is not in the %s triangle%s of %d rows", i, j, lower ? "lower" : "upper", unit ? " off the diagonal" : "", A->rows);
-    if (k && j <= columns[k - 1]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d follows column %d; columns must rise", i, j, columns[k - 1]);
+    if (j < first || j > last)
+      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d is not in the %s triangle%s of %d rows", i, j,
+                      lower ? "lower" : "upper", unit ? " off the diagonal" : "", A->rows);
+    if (k && j <= columns[k - 1])
+      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d follows column %d; columns must rise", i, j,
+                      columns[k - 1]);
   }
-  if (!unit && (!n || columns[lower ? n - 1 : 0] != i)) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d has no diagonal entry", i);
+  if (!unit && (!n || columns[lower ? n - 1 : 0] != i))
+    return TrsvFail(TRSV_ERR_STRUCTURE, "row %d has no diagonal entry", i);
   return TRSV_SUCCESS;
 }
 
-/* Columns rise, lie on the triangle's side, and the diagonal is where the view says: anything else would hang or corrupt a solve. */
+/* Columns rise, lie on the triangle's side, and the diagonal is where the view says: anything else would hang or
+   corrupt a solve. */
 static TrsvError CheckStructure(const TrsvMatrix *A)
 {
   const int stored = A->offsets[A->rows];
 
   TrsvCall(TrsvCheckStart(A, A->offsets[0]));
   for (int i = 0; i < A->rows; i++) {
-    const int begin = A->offsets[i], end = A->offsets[i + 1], there = end > begin && end > stored ? (begin > stored ? begin : stored) : end;
+    const int begin = A->offsets[i], end = A->offsets[i + 1],
+              there = end > begin && end > stored ? (begin > stored ? begin : stored) : end;
 
     TrsvCall(TrsvCheckRow(A, i, begin, there, A->columns + begin));
-    if (there < end) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, begin, end, stored);
+    if (there < end)
+      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, begin, end,
+                      stored);
   }
   return TRSV_SUCCESS;
 }
 
-void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance, unsigned long long profile)
+void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigned long long squares,
+                        unsigned long long distance, unsigned long long profile)
 {
   s->rows = rows;
   s->nnz  = nnz;
@@ -80,12 +90,13 @@ static double Shared(const TrsvMatrix *A)
   return TrsvShared(sum, entries, A->diagonal == TRSV_DIAGONAL_UNIT ? entries : entries - A->rows);
 }
 
-/* Levels, level[i] being 1 + the largest one among the rows that row i depends on, and, as it is the pass over the entries that takes time, in the same
-   pass all statistics but those that want the level sets, and the checks of CheckStructure(), which is asked where one fails: it tells of the first
-   row. */
+/* Levels, level[i] being 1 + the largest one among the rows that row i depends on, and, as it is the pass over the
+   entries that takes time, in the same pass all statistics but those that want the level sets, and the checks of
+   CheckStructure(), which is asked where one fails: it tells of the first row. */
 static TrsvError Measure(const TrsvMatrix *A, int level[], TrsvStatistics *s)
 {
-  const int          lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows, stored = A->offsets[rows];
+  const int          lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows,
+                     stored  = A->offsets[rows];
   unsigned long long squares = 0, distance = 0, profile = 0, chained = 0;
 
   TrsvCall(TrsvCheckStart(A, A->offsets[0]));
@@ -119,11 +130,13 @@ static TrsvError Measure(const TrsvMatrix *A, int level[], TrsvStatistics *s)
   }
   s->chain_fraction = rows ? (double)chained / rows : 0;
   s->hub_fraction  = Shared(A);
-  TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance, profile);
+  TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance,
+                     profile);
   return TRSV_SUCCESS;
 }
 
-/* The rows by level set, rising in each, and the statistics that want them. order [rows], levels [number of levels + 2]. */
+/* The rows by level set, rising in each, and the statistics that want them. order [rows], levels [number of levels +
+   2]. */
 static void SortByLevel(int rows, const int level[], int order[], int levels[], TrsvStatistics *s)
 {
   unsigned long long span = 0;
@@ -137,12 +150,14 @@ static void SortByLevel(int rows, const int level[], int order[], int levels[], 
     const int *set = order + levels[l], size = levels[l + 1] - levels[l];
 
     if (size > s->level_max) s->level_max = size;
-    span += (unsigned long long)size * (unsigned long long)(set[size - 1 - TRSV_SPAN_LEFT_OUT(size)] - set[TRSV_SPAN_LEFT_OUT(size)]);
+    span += (unsigned long long)size *
+            (unsigned long long)(set[size - 1 - TRSV_SPAN_LEFT_OUT(size)] - set[TRSV_SPAN_LEFT_OUT(size)]);
   }
   s->level_span = rows ? (double)span / rows : 0;
 }
 
-/* The level sets and the statistics of a triangle on the host, into an analysis that is zeroed; the caller frees what is in it after an error. */
+/* The level sets and the statistics of a triangle on the host, into an analysis that is zeroed; the caller frees what
+   is in it after an error. */
 static TrsvError HostAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
 {
   int      *level;
@@ -177,7 +192,9 @@ TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
 
 TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 {
-  if (L->memory == TRSV_HOST || lower->statistics.levels <= TRSV_FEW_LEVELS || upper->statistics.levels <= TRSV_FEW_LEVELS) return TRSV_SUCCESS;
+  if (L->memory == TRSV_HOST || lower->statistics.levels <= TRSV_FEW_LEVELS ||
+      upper->statistics.levels <= TRSV_FEW_LEVELS)
+    return TRSV_SUCCESS;
   const TrsvError error = TrsvDeviceHeightsFromTranspose(L, lower, U, upper);
   return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* it can be done without */
 }
@@ -241,7 +258,8 @@ void TrsvAnalysisDestroy(TrsvAnalysis **analysis)
   *analysis = NULL;
 }
 
-/* As in SortByLevel: offsets[j + 1] runs through row j of the transpose while it is filled; it has room for one more. */
+/* As in SortByLevel: offsets[j + 1] runs through row j of the transpose while it is filled; it has room for one more.
+ */
 static TrsvError HostTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
   TrsvCall(CheckStructure(A));

@@ -1,9 +1,10 @@
 /*
-   Analysis and transposition of a triangle on the device; no more than a few words of it come to the host, and a row that is wrong.
+   Analysis and transposition of a triangle on the device; no more than a few words of it come to the host, and a row
+   that is wrong.
 
-   Mapping: a block has BLOCK rows; its threads walk through all their entries side by side, whatever row they are of, so that long rows
-   are nobody's own. Rows by level set: levels.cu. The transpose is a stable sort of the entries by column.
-   Same bits: sums and extremes of whole numbers, stable sorts.
+   Mapping: a block has BLOCK rows; its threads walk through all their entries side by side, whatever row they are of,
+   so that long rows are nobody's own. Rows by level set: levels.cu. The transpose is a stable sort of the entries by
+   column. Same bits: sums and extremes of whole numbers, stable sorts.
 */
 #include <limits.h>
 #include <stdlib.h>
@@ -21,20 +22,22 @@ typedef unsigned long long Sum;
 typedef struct {
   Sum      squares, distance, profile; /* of the rows' lengths; of |row - column|; of the farthest of each row */
   Sum      chained;                    /* rows that depend on the one solved right before */
-  unsigned wrong;                /* how many rows there are from the first one on that is not in order; 0 where all are */
+  unsigned   wrong; /* how many rows there are from the first one on that is not in order; 0 where all are */
   unsigned row_max, bandwidth;
   int      start, entries;       /* the first and the last offset */
-  Sum      sums[2];              /* of the spans of level sets, each times its rows; TrsvSharedIn() of all bins; last of all */
+  Sum        sums[2]; /* of the spans of level sets, each times its rows; TrsvSharedIn() of all bins; last of all */
   TrsvSearch search;
 } Found;
 
-/* For what comes next, where words are given: those of all rows and as many behind them are cleared, as many more number the rows. */
+/* For what comes next, where words are given: those of all rows and as many behind them are cleared, as many more
+   number the rows. */
 static __global__ void analysis_check(const TriangleView A, unsigned *word, Found *found)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(Sum, sums, 4);
   TRSV_SHARED(unsigned, extreme, 3); /* the longest row; the first one whose offsets fall; the farthest dependency */
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first), unit = !A.stored;
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first),
+            unit     = !A.stored;
   Sum       distance = 0, profile = 0, chained = 0;
   unsigned  farthest = 0;
 
@@ -58,7 +61,8 @@ static __global__ void analysis_check(const TriangleView A, unsigned *word, Foun
       word[2 * (size_t)A.rows + first + t] = (unsigned)(first + t);
     }
     if (length < 0) atomicMin(&extreme[1], (unsigned)t);
-    if (length < 0 || past > entries || (length == 0 && A.stored)) atomicMax(&found->wrong, (unsigned)(A.rows - first - t));
+    if (length < 0 || past > entries || (length == 0 && A.stored))
+      atomicMax(&found->wrong, (unsigned)(A.rows - first - t));
     if (length >= 0) {
       atomicMax(&extreme[0], (unsigned)length + (unsigned)unit);
       atomicAdd(&sums[0], ((Sum)length + (Sum)unit) * ((Sum)length + (Sum)unit));
@@ -122,7 +126,8 @@ static __device__ void analysis_sample(const TriangleView &A, int entries, Sum *
   Sum       sum = 0;
 
 #pragma unroll
-  for (int n = 0; n < SAMPLES; n++) column[n] = n * BLOCK + t < samples ? A.columns[TrsvSample(n * BLOCK + t, entries)] : 0;
+  for (int n = 0; n < SAMPLES; n++)
+    column[n] = n * BLOCK + t < samples ? A.columns[TrsvSample(n * BLOCK + t, entries)] : 0;
   for (int n = t; n < TRSV_BINS; n += BLOCK) bin[n] = 0;
   if (t == 0) *all = 0;
   __syncthreads();
@@ -136,10 +141,13 @@ static __device__ void analysis_sample(const TriangleView &A, int entries, Sum *
   if (t == 0) *found = *all;
 }
 
-/* A thread for each level set. sums: the span; and, by the first block, what shared is made of, of a matrix that is known to be sound. */
-static __global__ void analysis_span(const TriangleView A, int entries, int levels, const int *start, const int *order, Sum *sums)
+/* A thread for each level set. sums: the span; and, by the first block, what shared is made of, of a matrix that is
+   known to be sound. */
+static __global__ void analysis_span(const TriangleView A, int entries, int levels, const int *start, const int *order,
+                                     Sum *sums)
 {
-  const int l = trsv_index(), first = l < levels ? start[l] : 0, size = l < levels ? start[l + 1] - first : 0, out = TRSV_SPAN_LEFT_OUT(size);
+  const int l = trsv_index(), first = l < levels ? start[l] : 0, size = l < levels ? start[l + 1] - first : 0,
+            out  = TRSV_SPAN_LEFT_OUT(size);
   const Sum mine = warp_sum(size ? (Sum)size * (Sum)(order[first + size - 1 - out] - order[first + out]) : 0);
 
   if (threadIdx.x % 32 == 0) (void)atomicAdd(sums, mine);
@@ -160,8 +168,10 @@ static __global__ void analysis_entries(const TriangleView A, int *row, int *pla
   });
 }
 
-/* One thread for each entry of the transpose, and for each of its rows and one more: the first entry whose column is not smaller. */
-static __global__ void analysis_turn(int rows, int entries, const unsigned *sorted, const int *source, const int *row, int *offsets, int *columns)
+/* One thread for each entry of the transpose, and for each of its rows and one more: the first entry whose column is
+   not smaller. */
+static __global__ void analysis_turn(int rows, int entries, const unsigned *sorted, const int *source, const int *row,
+                                     int *offsets, int *columns)
 {
   const int k = trsv_index();
 
@@ -184,10 +194,13 @@ static TrsvError Describe(const TrsvMatrix *A, int i, int entries)
   error = bytes ? TrsvDeviceDownload(columns, A->columns + offset[0], bytes, NULL) : TRSV_SUCCESS;
   if (!error) error = TrsvCheckRow(A, i, offset[0], end, columns);
   free(columns);
-  return error ? error : TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offset[0], offset[1], entries);
+  return error ? error
+               : TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i,
+                          offset[0], offset[1], entries);
 }
 
-/* Looks at all rows, and searches for their level sets where there is room, word [3 * rows], for that. room: a Found in device memory */
+/* Looks at all rows, and searches for their level sets where there is room, word [3 * rows], for that. room: a Found in
+   device memory */
 static TrsvError Check(const TrsvMatrix *A, unsigned *word, Found *room, Found *found)
 {
   *found = Found{};
@@ -205,7 +218,8 @@ static TrsvError Check(const TrsvMatrix *A, unsigned *word, Found *room, Found *
   return TrsvSearchEnded(&found->search);
 }
 
-/* The level sets, of rows whose words are found, and the statistics that are asked for then, for which there are two sums that are 0; word as in Check(). */
+/* The level sets, of rows whose words are found, and the statistics that are asked for then, for which there are two
+   sums that are 0; word as in Check(). */
 static TrsvError LevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, unsigned *word, Sum *sum)
 {
   const int       rows = A->rows, levels = a->statistics.levels;
@@ -216,9 +230,11 @@ static TrsvError LevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, un
   a->levels = a->order + rows;
   if (!rows) return TrsvDeviceClear(a->levels, sizeof(int), NULL);
   TrsvCall(TrsvSortLevels(rows, levels, word, sorted, (int *)sorted + rows, a->order));
-  TRSV_LAUNCH(analysis_bounds, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, levels, levels > 1 ? sorted : word, a->levels);
+  TRSV_LAUNCH(analysis_bounds, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, levels,
+              levels > 1 ? sorted : word, a->levels);
   TrsvCall(TrsvDeviceCheckLaunch("analysis_bounds"));
-  TRSV_LAUNCH(analysis_span, TrsvBlocks(levels, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), entries, levels, (const int *)a->levels, (const int *)a->order, sum);
+  TRSV_LAUNCH(analysis_span, TrsvBlocks(levels, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), entries, levels,
+              (const int *)a->levels, (const int *)a->order, sum);
   TrsvCall(TrsvDeviceCheckLaunch("analysis_span"));
   TrsvCall(TrsvDeviceDownload(found, sum, sizeof(found), NULL));
   a->statistics.level_span   = (double)found[0] / rows;
@@ -239,7 +255,8 @@ static TrsvError Analyse(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
   a->statistics.level_max = (int)found.search.widest;
   a->statistics.bandwidth = (int)found.bandwidth;
   a->statistics.chain_fraction   = A->rows ? (double)found.chained / A->rows : 0;
-  TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0), (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
+  TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0),
+                     (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
   return LevelSets(A, a, found.entries, word, room->sums);
 }
 
@@ -274,9 +291,11 @@ extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int 
     TRSV_LAUNCH(analysis_entries, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), row, place);
     error = TrsvDeviceCheckLaunch("analysis_entries");
   }
-  if (!error) error = TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, place, source);
+  if (!error)
+    error = TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, place, source);
   if (!error) {
-    TRSV_LAUNCH(analysis_turn, TrsvBlocks(max(A->rows + 1, found.entries), BLOCK), BLOCK, 0, (TrsvStream)NULL, A->rows, found.entries, sorted, source, row, offsets, columns);
+    TRSV_LAUNCH(analysis_turn, TrsvBlocks(max(A->rows + 1, found.entries), BLOCK), BLOCK, 0, (TrsvStream)NULL, A->rows,
+                found.entries, sorted, source, row, offsets, columns);
     error = TrsvDeviceCheckLaunch("analysis_turn");
   }
   TrsvScratchFree(row, NULL);

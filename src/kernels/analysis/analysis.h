@@ -32,7 +32,8 @@ typedef struct {
   TrsvPrecision precision; /* of the values, of b and of x */
   TrsvMemory    memory;    /* where offsets and columns live */
 
-  const TrsvAnalysis *analysis; /* by TrsvAnalyse of this very triangle, where it has been made: TrsvPairCreate spares itself another; else NULL */
+  const TrsvAnalysis *analysis; /* by TrsvAnalyse of this very triangle, where it has been made: TrsvPairCreate spares
+                                   itself another; else NULL */
 } TrsvMatrix;
 
 /* What the selection knows of a triangle. A unit diagonal counts as an entry in each row. */
@@ -46,12 +47,17 @@ typedef struct {
   double level_mean;  /* rows / levels */
   double mean_offset;    /* mean |row - column| over the entries off the diagonal */
   int    bandwidth;   /* |row - column| at most */
-  double row_bandwidth; /* |row - column| of a row's farthest dependency, 0 where it has none: mean over the rows, the profile over their number */
-  double level_span;        /* rows between the first and the last of a level set, a tenth of it at either end left out: mean over the rows */
-  double late_per_row;        /* of products of `inverse`: dependencies of a row that get ready right before it, mean; 0: not known */
-  double chain_fraction;     /* rows that depend on the one solved right before them, over all rows; 0: not known of products of `inverse` */
+  double row_bandwidth; /* |row - column| of a row's farthest dependency, 0 where it has none: mean over the rows, the
+                           profile over their number */
+  double level_span;   /* rows between the first and the last of a level set, a tenth of it at either end left out: mean
+                          over the rows */
+  double late_per_row; /* of products of `inverse`: dependencies of a row that get ready right before it, mean; 0: not
+                          known */
+  double chain_fraction; /* rows that depend on the one solved right before them, over all rows; 0: not known of
+                            products of `inverse` */
   double granularity; /* parallel granularity, CapelliniSpTRSV (ICPP 2020) Equation 1, bases 10, biases 0.01 */
-  double hub_fraction;      /* dependencies on rows that more than 120 others depend on, but for 120 of each: over all, from a sample of 4,096; of products that of T, or 0 */
+  double hub_fraction; /* dependencies on rows that more than 120 others depend on, but for 120 of each: over all, from
+                          a sample of 4,096; of products that of T, or 0 */
 } TrsvStatistics;
 
 /* The result of TrsvAnalyse: statistics, and the rows in an order in which each follows all it depends on. */
@@ -62,19 +68,22 @@ struct TrsvAnalysis {
   int           *levels; /* [statistics.levels + 1] where each level set starts in order */
   double         seconds;
 
-  const TrsvAnalysis *heights; /* where it is known: that of the matrix's other triangle, whose levels are the lengths of the chains of dependents here; else NULL */
+  const TrsvAnalysis *heights; /* where it is known: that of the matrix's other triangle, whose levels are the lengths
+                                  of the chains of dependents here; else NULL */
 };
 
-/* Checks that a matrix is a triangle that can be solved, and finds its level sets, O(rows + nnz), where the matrix lives.
-   On an error *analysis is left NULL. */
+/* Checks that a matrix is a triangle that can be solved, and finds its level sets, O(rows + nnz), where the matrix
+   lives. On an error *analysis is left NULL. */
 TrsvError TrsvAnalyse(const TrsvMatrix *, TrsvAnalysis **analysis);
 
-/* Both triangles of a matrix, on the device at the same time. Each analysis may then lead across to the other. On an error both are left NULL. */
+/* Both triangles of a matrix, on the device at the same time. Each analysis may then lead across to the other. On an
+   error both are left NULL. */
 TrsvError TrsvAnalyseBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper);
 void      TrsvAnalysisDestroy(TrsvAnalysis **);
 
-/* Makes the transpose T^T of a triangle: its offsets [rows + 1] and columns [nnz], and source [nnz], which says where in T each
-   of its entries comes from, all where T lives. The caller gives offsets, which holds all three, to TrsvFree(). */
+/* Makes the transpose T^T of a triangle: its offsets [rows + 1] and columns [nnz], and source [nnz], which says where
+   in T each of its entries comes from, all where T lives. The caller gives offsets, which holds all three, to
+   TrsvFree(). */
 TrsvError TrsvTranspose(const TrsvMatrix *, TrsvMatrix *transpose, int **offsets, const int **source);
 
 /* The entries off the diagonal of row i are [begin, end); its diagonal, where stored, is at *diagonal. */
@@ -88,37 +97,48 @@ static inline void TrsvRow(const TrsvMatrix *A, int i, int *begin, int *end, int
 TrsvError TrsvEntries(const TrsvMatrix *, int *entries);
 
 /* The same where there is an analysis, without a read. */
-static inline int TrsvStored(const TrsvMatrix *A, const TrsvAnalysis *a) { return (int)(a->statistics.nnz - (A->diagonal == TRSV_DIAGONAL_UNIT ? A->rows : 0)); }
+static inline int TrsvStored(const TrsvMatrix *A, const TrsvAnalysis *a)
+{
+  return (int)(a->statistics.nnz - (A->diagonal == TRSV_DIAGONAL_UNIT ? A->rows : 0));
+}
 
 /* Do nearly all rows reach back equally far, as in grids in their natural order? */
-static inline int TrsvRegular(const TrsvStatistics *s) { return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth; }
+static inline int TrsvRegular(const TrsvStatistics *s)
+{
+  return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth;
+}
 
-/* 1 where dependencies are anywhere, and the rows of a level set beside those of others, as by chance, so that values come from all over memory; 0 where
-   dependencies are near by, or where level sets stand together, as colors do. */
+/* 1 where dependencies are anywhere, and the rows of a level set beside those of others, as by chance, so that values
+   come from all over memory; 0 where dependencies are near by, or where level sets stand together, as colors do. */
 static inline double TrsvCacheMissFactor(const TrsvStatistics *s)
 {
-  const double far = s->rows ? 4 * s->mean_offset / s->rows - 0.25 : 0, beside = s->rows ? (s->level_span * s->levels / s->rows - 2) / 4 : 0;
+  const double far    = s->rows ? 4 * s->mean_offset / s->rows - 0.25 : 0,
+               beside = s->rows ? (s->level_span * s->levels / s->rows - 2) / 4 : 0;
 
   return far > 0 && beside > 0 ? (far < 1 ? far : 1) * (beside < 1 ? beside : 1) : 0;
 }
 
-/* TrsvAnalyse and TrsvTranspose of a matrix on the device, in the default stream: analysis.cu. analysis is zeroed, the caller frees what is
-   in it after an error. */
+/* TrsvAnalyse and TrsvTranspose of a matrix on the device, in the default stream: analysis.cu. analysis is zeroed, the
+   caller frees what is in it after an error. */
 TrsvError TrsvDeviceAnalyse(const TrsvMatrix *, TrsvAnalysis *);
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);
 
-/* Lets the analyses of L and U lead across to each other, where they are on the device, deep, and the levels of the one are heights of the other. */
+/* Lets the analyses of L and U lead across to each other, where they are on the device, deep, and the levels of the one
+   are heights of the other. */
 TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
 
 /* heights.cu: whether they are; and the level of each row, or turned, of each from the last to the first */
-TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper);
+TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U,
+                                         TrsvAnalysis *upper);
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *, int turned, int *level);
 
 enum {
-  TRSV_FEW_LEVELS = 32 /* level sets: with no more there is nothing to gain from schedules, nor from making two plans at the same time */
+  TRSV_FEW_LEVELS = 32 /* level sets: with no more there is nothing to gain from schedules, nor from making two plans at
+                          the same time */
 };
 
-/* The analysis that a matrix brings along, or else a new one, which is the caller's to destroy. On an error both are NULL. */
+/* The analysis that a matrix brings along, or else a new one, which is the caller's to destroy. On an error both are
+   NULL. */
 TrsvError TrsvAnalysisGet(const TrsvMatrix *, const TrsvAnalysis **analysis, TrsvAnalysis **made);
 
 /* What both analyses share: analysis.c. columns holds those of row i alone, [begin, end) of the matrix. */
@@ -127,9 +147,11 @@ TrsvError TrsvCheckStart(const TrsvMatrix *, int start);
 
 #define TRSV_SPAN_LEFT_OUT(rows) ((rows) / 10) /* of a level set at either end */
 
-/* Fills in the means and what follows from them; levels are there, and what else no sum given here tells is the caller's to fill in. off: entries off the diagonal;
-   squares: sum of the squares of the rows' lengths; distance: sum of |row - column|; profile: that of the farthest of each row. */
-void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares, unsigned long long distance, unsigned long long profile);
+/* Fills in the means and what follows from them; levels are there, and what else no sum given here tells is the
+   caller's to fill in. off: entries off the diagonal; squares: sum of the squares of the rows' lengths; distance: sum
+   of |row - column|; profile: that of the farthest of each row. */
+void TrsvFillStatistics(TrsvStatistics *, int rows, long nnz, long off, unsigned long long squares,
+                        unsigned long long distance, unsigned long long profile);
 
 #ifdef __cplusplus
 }

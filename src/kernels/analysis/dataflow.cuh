@@ -1,20 +1,21 @@
 /*
-   dataflow.cuh: one launch that finds a word for each of many rows, which follows from the words of rows before it: level sets (levels.cu),
-   colors (multicolor_waves.cu).
+   dataflow.cuh: one launch that finds a word for each of many rows, which follows from the words of rows before it:
+   level sets (levels.cu), colors (multicolor_waves.cu).
 
-   Source: the writing-first solve of CapelliniSpTRSV (ICPP 2020), Section 4.3, with words in place of components. What is added: neighbours
-   hand over inside the multiprocessor, and a warp helps with its long rows.
+   Source: the writing-first solve of CapelliniSpTRSV (ICPP 2020), Section 4.3, with words in place of components. What
+   is added: neighbours hand over inside the multiprocessor, and a warp helps with its long rows.
 
-   Mapping: a block takes ticket after ticket; that of ticket t has rows t * DATAFLOW_BLOCK onwards, thread by thread. A thread waits for four
-   dependencies of its row at a time, in the order in which the pass lists them: four after four where the last of them are mostly there last, else each
-   for itself, so that one that is late holds up no others; while more than LONG are left, the whole warp takes on many at once.
-   There are no more blocks than the device holds, beside those of another launch where there is one (interleave.cu), which would else begin when all of
-   these are done.
-   Memory order: a word is its own flag, 0 until it is there: in device memory, and once more in shared memory for the rows of the same block,
-   so that a chain of neighbours goes from thread to thread there. Nothing else crosses threads.
-   Why it ends: a row waits for rows before it only. Those of smaller tickets are done, or with blocks that have started. Warps of a
-   block share no barrier between two tickets. The threads of a warp take turns together (thread.cu), each turn looks at what every
-   one of them waits for, and no turn waits. By induction on the row every wait ends; spin bounds it if memory fails.
+   Mapping: a block takes ticket after ticket; that of ticket t has rows t * DATAFLOW_BLOCK onwards, thread by thread. A
+   thread waits for four dependencies of its row at a time, in the order in which the pass lists them: four after four
+   where the last of them are mostly there last, else each for itself, so that one that is late holds up no others;
+   while more than LONG are left, the whole warp takes on many at once. There are no more blocks than the device holds,
+   beside those of another launch where there is one (interleave.cu), which would else begin when all of these are done.
+   Memory order: a word is its own flag, 0 until it is there: in device memory, and once more in shared memory for the
+   rows of the same block, so that a chain of neighbours goes from thread to thread there. Nothing else crosses threads.
+   Why it ends: a row waits for rows before it only. Those of smaller tickets are done, or with blocks that have
+   started. Warps of a block share no barrier between two tickets. The threads of a warp take turns together
+   (thread.cu), each turn looks at what every one of them waits for, and no turn waits. By induction on the row every
+   wait ends; spin bounds it if memory fails.
 */
 #ifndef TRSV_DATAFLOW_CUH
 #define TRSV_DATAFLOW_CUH
@@ -41,14 +42,16 @@ struct DataflowWords {
 };
 
 /* The word of row r, from where it is soonest. */
-template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(const Pass &pass, const DataflowWords &w, int r)
+template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(const Pass &pass, const DataflowWords &w,
+                                                                               int r)
 {
-  return r < w.first ? trsv_load(w.word + pass.place(r)) : trsv_shared_load<unsigned>(w.near + 4 * (unsigned)(r - w.first));
+  return r < w.first ? trsv_load(w.word + pass.place(r))
+                     : trsv_shared_load<unsigned>(w.near + 4 * (unsigned)(r - w.first));
 }
 
 /*
-   Finds the words of a block's next rows, rows in the order in which they may wait for each other; false where none are left. mine: that of this
-   thread's row, 0 where it has none. A Pass is
+   Finds the words of a block's next rows, rows in the order in which they may wait for each other; false where none are
+   left. mine: that of this thread's row, 0 where it has none. A Pass is
 
      int rows
      int place(r)                  where among the words that of row r stands
@@ -66,7 +69,8 @@ template <class Pass> static __device__ __forceinline__ unsigned dataflow_find(c
      Known beside(half)  that of the lane whose number differs in this bit; all lanes together
      void  join(known)
 */
-template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const Pass &pass, unsigned *words, const TrsvSync &sync, unsigned &mine)
+template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const Pass &pass, unsigned *words,
+                                                                           const TrsvSync &sync, unsigned &mine)
 {
   TRSV_SHARED(unsigned, ticket, 1);
   const unsigned all = 0xffffffffu, near = trsv_shared_address(), own = near + 4 * threadIdx.x, lane = threadIdx.x % 32;
@@ -79,8 +83,8 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
   const DataflowWords w      = {words, near, (int)(ticket[0] * DATAFLOW_BLOCK)};
   const int           r      = w.first + (int)threadIdx.x;
   bool                done   = r >= pass.rows;
-  int                 left   = done ? 0 : pass.count(r), next = done ? 0 : pass.begin(r); /* dependencies that nobody has looked at */
-  int                 wanted[DATAFLOW_QUAD];                                              /* those that the row waits for */
+  int left = done ? 0 : pass.count(r), next = done ? 0 : pass.begin(r); /* dependencies that nobody has looked at */
+  int wanted[DATAFLOW_QUAD];                                            /* those that the row waits for */
   unsigned            begin  = 0, rest = DATAFLOW_REST;
   auto                known  = pass.known(done ? 0 : r);
   TrsvSpinLimit        spin;
@@ -94,7 +98,8 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
     /* one after the other, until one is not ready; the next turn begins behind it */
     for (unsigned asking = __ballot_sync(all, left > DATAFLOW_LONG); asking;) {
       const unsigned behind = asking & ~0u << begin;
-      const int      l = __ffs((int)(behind ? behind : asking)) - 1, from = __shfl_sync(all, next, l), n = min(__shfl_sync(all, left, l) - DATAFLOW_TAIL, 32 * DATAFLOW_SHARE);
+      const int      l = __ffs((int)(behind ? behind : asking)) - 1, from = __shfl_sync(all, next, l),
+                     n     = min(__shfl_sync(all, left, l) - DATAFLOW_TAIL, 32 * DATAFLOW_SHARE);
       bool           ready = true;
       auto           part  = known.empty(l);
 
@@ -111,7 +116,8 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
           taken[u] = e < n ? pass.dependency(from + pass.step * e) : DATAFLOW_NONE;
         }
 #pragma unroll
-        for (int u = 0; u < DATAFLOW_QUAD; u++) found[u] = taken[u] == DATAFLOW_NONE ? 1 : dataflow_find(pass, w, pass.row(taken[u]));
+        for (int u = 0; u < DATAFLOW_QUAD; u++)
+          found[u] = taken[u] == DATAFLOW_NONE ? 1 : dataflow_find(pass, w, pass.row(taken[u]));
 #pragma unroll
         for (int u = 0; u < DATAFLOW_QUAD; u++) {
           ready = ready && found[u];
@@ -193,8 +199,8 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
       rest = DATAFLOW_REST;
       continue;
     }
-    /* Nothing has changed: each looks at one word of another warp, less and less often, until one is there. A warp far from ready
-       leaves the multiprocessor to those that are near. */
+    /* Nothing has changed: each looks at one word of another warp, less and less often, until one is there. A warp far
+       from ready leaves the multiprocessor to those that are near. */
     const bool asks = __any_sync(all, left > DATAFLOW_LONG); /* for what the next turn looks at */
     int        d    = -1;
     bool       more = true, there;
@@ -224,7 +230,8 @@ static inline TrsvError DataflowBlocks(int rows, int passes, int held, unsigned 
   int            multiprocessors;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const unsigned sharing = (unsigned)(passes * TrsvDeviceSharing()), at_once = ((unsigned)(held * multiprocessors) + sharing - 1) / sharing;
+  const unsigned sharing = (unsigned)(passes * TrsvDeviceSharing()),
+                 at_once = ((unsigned)(held * multiprocessors) + sharing - 1) / sharing;
   *blocks = all < at_once ? all : at_once;
   return TRSV_SUCCESS;
 }

@@ -1,10 +1,11 @@
 /*
    The two triangles of one matrix: are the level sets of the one the heights of the other?
 
-   The height of a row is the length of the longest chain of dependents behind it. Where the pattern is symmetric the dependents of a row in L are what
-   the same row of U depends on, so that its height in L is its level in U, and the other way round; schedules (chunk_order.cu) then need no search
-   for heights. What is looked at is not the pattern but what makes them heights: each row's is greater than those of all its dependents, and, but
-   where it is 0, that of one of them by no more than 1.
+   The height of a row is the length of the longest chain of dependents behind it. Where the pattern is symmetric the
+   dependents of a row in L are what the same row of U depends on, so that its height in L is its level in U, and the
+   other way round; schedules (chunk_order.cu) then need no search for heights. What is looked at is not the pattern but
+   what makes them heights: each row's is greater than those of all its dependents, and, but where it is 0, that of one
+   of them by no more than 1.
 
    Mapping: a block's threads walk through the entries of its rows side by side (rows_each); then a thread for each row.
    Memory order: launches follow each other; within one only marks are written, which none of its threads reads.
@@ -20,7 +21,8 @@ static __global__ void heights_levels(int rows, int levels, const int *start, co
 }
 
 /* attained [rows]: has a dependent of the row the height below? */
-static __global__ void heights_entries(const TriangleView A, const int *height, unsigned char *attained, unsigned *wrong)
+static __global__ void heights_entries(const TriangleView A, const int *height, unsigned char *attained,
+                                       unsigned *wrong)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(A.offsets, A.rows, first, start);
@@ -45,7 +47,9 @@ static __global__ void heights_rows(int rows, const int *height, const unsigned 
 
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *a, int turned, int *level)
 {
-  TRSV_LAUNCH(heights_levels, TrsvBlocks(a->statistics.rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, a->statistics.rows, a->statistics.levels, (const int *)a->levels, (const int *)a->order, (bool)turned, level);
+  TRSV_LAUNCH(heights_levels, TrsvBlocks(a->statistics.rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL,
+              a->statistics.rows, a->statistics.levels, (const int *)a->levels, (const int *)a->order, (bool)turned,
+              level);
   return TrsvDeviceCheckLaunch("heights_levels");
 }
 
@@ -59,13 +63,16 @@ struct Room {
 static TrsvError Look(const TrsvMatrix *A, const TrsvAnalysis *other, const Room &r, int which)
 {
   TrsvCall(TrsvDeviceLevels(other, 0, r.height));
-  TRSV_LAUNCH(heights_entries, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, TriangleView(A), (const int *)r.height, r.attained[which], r.wrong + which);
+  TRSV_LAUNCH(heights_entries, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, TriangleView(A),
+              (const int *)r.height, r.attained[which], r.wrong + which);
   TrsvCall(TrsvDeviceCheckLaunch("heights_entries"));
-  TRSV_LAUNCH(heights_rows, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, A->rows, (const int *)r.height, (const unsigned char *)r.attained[which], r.wrong + which);
+  TRSV_LAUNCH(heights_rows, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, A->rows,
+              (const int *)r.height, (const unsigned char *)r.attained[which], r.wrong + which);
   return TrsvDeviceCheckLaunch("heights_rows");
 }
 
-TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
+TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U,
+                                         TrsvAnalysis *upper)
 {
   const size_t   rows = (size_t)L->rows, clear = sizeof(unsigned) * 2 + 2 * rows;
   unsigned       wrong[2];
@@ -73,7 +80,9 @@ TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lowe
   TrsvError      error;
 
   TrsvCall(TrsvScratchAlloc(sizeof(int) * rows + clear, &room, NULL));
-  const Room r = {(int *)room, (unsigned *)room + rows, {room + sizeof(int) * (rows + 2), room + sizeof(int) * (rows + 2) + rows}};
+  const Room r = {
+    (int *)room, (unsigned *)room + rows, {room + sizeof(int) * (rows + 2), room + sizeof(int) * (rows + 2) + rows}
+  };
   error = TrsvDeviceClear(r.wrong, clear, NULL);
   if (!error) error = Look(L, upper, r, 0);
   if (!error) error = Look(U, lower, r, 1);

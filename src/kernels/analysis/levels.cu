@@ -1,9 +1,9 @@
 /*
    Level sets of a triangle on the device: one launch finds the level of every row, a sort orders the rows by it.
 
-   Mapping, memory order, why it ends: dataflow.cuh. Rows come in the order of solution, the dependencies of each from the farthest on.
-   Levels for blocks of several sizes are found side by side, as one search leaves the device idle: the blocks of a launch take turns, and
-   each search has tickets and words of its own, so that why one ends is why all do.
+   Mapping, memory order, why it ends: dataflow.cuh. Rows come in the order of solution, the dependencies of each from
+   the farthest on. Levels for blocks of several sizes are found side by side, as one search leaves the device idle: the
+   blocks of a launch take turns, and each search has tickets and words of its own, so that why one ends is why all do.
    Same bits: the largest of some numbers, whatever order they arrive in.
 */
 #include "analysis/dataflow.cuh"
@@ -17,7 +17,8 @@ struct LevelKnown {
   __device__ __forceinline__ void       meet(int r, unsigned word) { level = max(level, word - (r >= same)); }
   __device__ __forceinline__ void       join(const LevelKnown &other) { level = max(level, other.level); }
   __device__ __forceinline__ LevelKnown empty(int lane) const { return {0, __shfl_sync(0xffffffffu, same, lane)}; }
-  __device__ __forceinline__ LevelKnown beside(int half) const { return {__shfl_xor_sync(0xffffffffu, level, half), same}; }
+  __device__ __forceinline__ LevelKnown beside(int half) const
+  { return {__shfl_xor_sync(0xffffffffu, level, half), same}; }
 };
 
 /* Of rows in turn so many are a block, whose entries within it do not count. */
@@ -35,7 +36,8 @@ struct LevelPass {
   __device__ __forceinline__ int        dependency(int k) const { return A.row_of(A.columns[k]); }
   __device__ __forceinline__ int        row(int r) const { return r; }
   __device__ __forceinline__ LevelKnown known(int r) const { return {0, r - r % size}; }
-  __device__ __forceinline__ unsigned   word(const LevelKnown &known, int, const DataflowWords &) const { return known.level + 1; }
+  __device__ __forceinline__ unsigned   word(const LevelKnown &known, int, const DataflowWords &) const
+  { return known.level + 1; }
 };
 
 enum {
@@ -43,11 +45,14 @@ enum {
   HELD     = 6  /* blocks of a multiprocessor */
 };
 
-static_assert(sizeof(TrsvSearch::state) == sizeof(unsigned) * DATAFLOW_STATES, "a search has the words that its blocks share");
+static_assert(sizeof(TrsvSearch::state) == sizeof(unsigned) * DATAFLOW_STATES,
+              "a search has the words that its blocks share");
 
-/* Each search is for blocks of half the size of the one before. Who is the last to count rows of a level set finds how many it has. Of a launch's block,
-   the rows in the level set of the first, often all of them, are counted at once. */
-static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD) levels_find(LevelPass pass, unsigned searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *found, TrsvSync sync)
+/* Each search is for blocks of half the size of the one before. Who is the last to count rows of a level set finds how
+   many it has. Of a launch's block, the rows in the level set of the first, often all of them, are counted at once. */
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD)
+  levels_find(LevelPass pass, unsigned searches, const unsigned *wrong, unsigned *word, unsigned *count,
+              TrsvSearch *found, TrsvSync sync)
 {
   enum {
     COMMON, /* rows in the level set of the first */
@@ -77,26 +82,36 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD) levels_find(Level
     __syncthreads();
     if (threadIdx.x) continue;
     atomicMax(&found->levels, block[LARGEST]);
-    if (count) atomicMax(&found->widest, max(block[WIDEST], atomicAdd(&count[first - 1], block[COMMON]) + block[COMMON]));
+    if (count)
+      atomicMax(&found->widest, max(block[WIDEST], atomicAdd(&count[first - 1], block[COMMON]) + block[COMMON]));
     block[COMMON] = block[WIDEST] = block[LARGEST] = 0;
   }
 }
 
 /* All give up where one does, by the words of the first. */
-static TrsvError Launch(const TrsvMatrix *A, int size, int searches, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search)
+static TrsvError Launch(const TrsvMatrix *A, int size, int searches, const unsigned *wrong, unsigned *word,
+                        unsigned *count, TrsvSearch *search)
 {
   unsigned blocks;
 
   TrsvCall(DataflowBlocks(A->rows, searches, HELD, &blocks));
-  TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, LevelPass(A, size), (unsigned)searches, wrong, word, count, search, DataflowSync(search->state));
+  TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL,
+              LevelPass(A, size), (unsigned)searches, wrong, word, count, search, DataflowSync(search->state));
   return TrsvDeviceCheckLaunch("levels_find");
 }
 
-TrsvError TrsvSearchLevels(const TrsvMatrix *A, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *search) { return Launch(A, 1, 1, wrong, word, count, search); }
+TrsvError TrsvSearchLevels(const TrsvMatrix *A, const unsigned *wrong, unsigned *word, unsigned *count,
+                           TrsvSearch *search)
+{
+  return Launch(A, 1, 1, wrong, word, count, search);
+}
 
 TrsvError TrsvSearchEnded(const TrsvSearch *found)
 {
-  return found->state[DATAFLOW_ABORT_DEVICE] ? TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvTimeoutLimit()) : TRSV_SUCCESS;
+  return found->state[DATAFLOW_ABORT_DEVICE]
+           ? TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up",
+                      1e-9 * (double)TrsvTimeoutLimit())
+           : TRSV_SUCCESS;
 }
 
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, unsigned *word, int *levels)

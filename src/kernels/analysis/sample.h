@@ -28,7 +28,8 @@ TRSV_BOTH unsigned TrsvHash(unsigned v)
 
 TRSV_BOTH int TrsvSamples(int entries) { return entries < TRSV_SAMPLES ? entries : TRSV_SAMPLES; }
 
-/* The n-th entry of the sample: one of each of so many stretches, not always at the same place of it, as rows may be of equal length. */
+/* The n-th entry of the sample: one of each of so many stretches, not always at the same place of it, as rows may be of
+   equal length. */
 TRSV_BOTH int TrsvSample(int n, int entries)
 {
   const int stretch = entries / TrsvSamples(entries);
@@ -41,7 +42,8 @@ TRSV_BOTH int TrsvBin(int column) { return (int)(TrsvHash((unsigned)column) % TR
 /* Of a bin with so many entries of the sample: how many dependencies are shared, times the size of the sample. */
 TRSV_BOTH unsigned long long TrsvSharedIn(unsigned count, int entries)
 {
-  const unsigned long long all = (unsigned long long)count * (unsigned)entries, once = (unsigned long long)TRSV_SHARED * (unsigned)TrsvSamples(entries);
+  const unsigned long long all = (unsigned long long)count * (unsigned)entries, once = (unsigned long long)TRSV_SHARED
+  *(unsigned)TrsvSamples(entries);
 
   return count >= TRSV_OFTEN && all > once ? all - once : 0;
 }

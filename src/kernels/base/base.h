@@ -58,7 +58,8 @@ int    TrsvAscending(const void *, const void *); /* of two doubles, for qsort()
 
 const char *TrsvErrorMessage(void); /* of the last failure in this thread */
 
-/* Host memory, counted in plan->bytes by plans of the host. NULL and TRSV_ERR_MEMORY where there is none; never NULL for 0 bytes. */
+/* Host memory, counted in plan->bytes by plans of the host. NULL and TRSV_ERR_MEMORY where there is none; never NULL
+   for 0 bytes. */
 TrsvError TrsvAlloc(size_t bytes, void *pointer);
 
 /* The low bits that tell apart 0 .. largest, at least one: of keys, for a sort. */

@@ -10,15 +10,20 @@
 extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
   /* from pageable memory: returns once the source has been read */
-  return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, TrsvDeviceStream(stream)), "copy to the device");
+  return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, TrsvDeviceStream(stream)),
+               "copy to the device");
 }
 
 extern "C" TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
 {
-  return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, TrsvDeviceStream(stream)), "copy on the device");
+  return Check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, TrsvDeviceStream(stream)),
+               "copy on the device");
 }
 
-extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream) { return Check(cudaMemsetAsync(device, 0, bytes, TrsvDeviceStream(stream)), "clearing on the device"); }
+extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream)
+{
+  return Check(cudaMemsetAsync(device, 0, bytes, TrsvDeviceStream(stream)), "clearing on the device");
+}
 
 enum {
   FEW = 64 /* words */
@@ -27,7 +32,8 @@ enum {
 /* A few words come through pinned ones, behind what is before them, so that all is waited for once. */
 static TrsvError Few(void *host, const void *device, size_t bytes, unsigned *words, TrsvStream stream)
 {
-  TrsvCall(Check(cudaMemcpyAsync(words, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
+  TrsvCall(
+    Check(cudaMemcpyAsync(words, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
   TrsvCall(TrsvDeviceWait(stream));
   memcpy(host, words, bytes);
   return TRSV_SUCCESS;
@@ -40,12 +46,14 @@ extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t b
 
   if (bytes <= sizeof(*words) * FEW) {
     TrsvCall(TrsvDeviceAllocWords(FEW, &words));
-    TrsvCall(Few(host, device, bytes, words, stream)); /* after an error the copy may still be under way: the words are nobody's any more */
+    TrsvCall(Few(host, device, bytes, words,
+                 stream)); /* after an error the copy may still be under way: the words are nobody's any more */
     TrsvDeviceFreeWords(FEW, words);
     return TRSV_SUCCESS;
   }
   TrsvCall(TrsvDeviceWait(stream));
-  TrsvCall(Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
+  TrsvCall(
+    Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }
 
@@ -87,9 +95,15 @@ extern "C" TrsvError TrsvDeviceTimerCreate(TrsvTimer **timer)
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream stream) { return Check(cudaEventRecord(timer->start, TrsvDeviceStream(stream)), "cudaEventRecord"); }
+extern "C" TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream stream)
+{
+  return Check(cudaEventRecord(timer->start, TrsvDeviceStream(stream)), "cudaEventRecord");
+}
 
-extern "C" TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream stream) { return Check(cudaEventRecord(timer->stop, TrsvDeviceStream(stream)), "cudaEventRecord"); }
+extern "C" TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream stream)
+{
+  return Check(cudaEventRecord(timer->stop, TrsvDeviceStream(stream)), "cudaEventRecord");
+}
 
 extern "C" TrsvError TrsvDeviceTimerRead(TrsvTimer *timer, double *seconds)
 {
@@ -124,9 +138,12 @@ extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_
 
   *shared_bytes = 0;
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  TrsvCall(Check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device), "cudaDeviceGetAttribute"));
-  TrsvCall(Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
-  TrsvCall(Check(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device), "cudaDeviceGetAttribute"));
+  TrsvCall(
+    Check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device), "cudaDeviceGetAttribute"));
+  TrsvCall(
+    Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
+  TrsvCall(Check(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device),
+                 "cudaDeviceGetAttribute"));
   if (blocks >= 32) return TRSV_SUCCESS; /* what the hardware allows anyhow */
   int bytes = all / (blocks + 1) - reserved + 1024; /* too much for one block more */
   if (bytes > most - 1024) bytes = most - 1024;     /* the kernel's own static shared memory */
@@ -135,7 +152,8 @@ extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_
   return TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters)
+extern "C" TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes,
+                                        int *clusters)
 {
   cudaLaunchConfig_t  c         = {};
   cudaLaunchAttribute dimension = {};
@@ -176,7 +194,9 @@ extern "C" int TrsvDeviceSupportsClusters(size_t shared_bytes)
   if (Check(cudaGetDevice(&device), "cudaGetDevice")) return 1;
   held = device < DEVICES ? known[device].load() : 0;
   if (!held) {
-    if (TrsvDeviceHasClusters(&clusters) || Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute")) return 1;
+    if (TrsvDeviceHasClusters(&clusters) ||
+        Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"))
+      return 1;
     held = clusters ? 1 + most : 1;
     if (device < DEVICES) known[device].store(held);
   }
@@ -190,10 +210,15 @@ extern "C" TrsvError TrsvDeviceSetMaxShared(const void *kernel)
 
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
   TrsvCall(TrsvDeviceHasClusters(&clusters));
-  TrsvCall(Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
+  TrsvCall(
+    Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
   TrsvCall(Check(cudaFuncGetAttributes(&now, kernel), "cudaFuncGetAttributes"));
-  TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)now.sharedSizeBytes), "cudaFuncSetAttribute"));
-  return clusters ? Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "cudaFuncSetAttribute") : TRSV_SUCCESS;
+  TrsvCall(
+    Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)now.sharedSizeBytes),
+          "cudaFuncSetAttribute"));
+  return clusters ? Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+                          "cudaFuncSetAttribute")
+                  : TRSV_SUCCESS;
 }
 
 struct TrsvDeviceGraph {
@@ -202,7 +227,8 @@ struct TrsvDeviceGraph {
   cudaGraphExec_t exec;
 };
 
-/* A wait for all of the device fails, and breaks a capture, while there is one, be it another thread's; others' are not known here. */
+/* A wait for all of the device fails, and breaks a capture, while there is one, be it another thread's; others' are not
+   known here. */
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 
 extern "C" int TrsvDeviceDrain(void)

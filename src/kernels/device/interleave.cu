@@ -1,12 +1,12 @@
 /*
    Two analyses at the same time: they follow chains of dependencies, and leave most of the device idle.
 
-   Both run in the thread that asks, as coroutines: where the one waits for the device the other goes on, each with a stack and a stream of its own.
-   A second thread would do as well where analyses are long, but takes longer than a small one to start and to be waited for, and the two hold each
-   other up in the driver.
-   Where there is no memory for a stream or a stack, they run one after the other.
-   Why both end: the kernels of one wait for blocks of their own launch that have started before (tickets), never for the other's; and who waits for
-   kernels that are done goes on when its turn comes.
+   Both run in the thread that asks, as coroutines: where the one waits for the device the other goes on, each with a
+   stack and a stream of its own. A second thread would do as well where analyses are long, but takes longer than a
+   small one to start and to be waited for, and the two hold each other up in the driver. Where there is no memory for a
+   stream or a stack, they run one after the other. Why both end: the kernels of one wait for blocks of their own launch
+   that have started before (tickets), never for the other's; and who waits for kernels that are done goes on when its
+   turn comes.
 */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@
 #include "device/runtime.cuh"
 
 enum {
-  STACK = 8 << 20, /* bytes, as much as a thread has: the driver runs on it too, and may compile; only what is used takes memory */
+  STACK = 8 << 20, /* bytes, as much as a thread has: the driver runs on it too, and may compile; only what is used
+                      takes memory */
   GUARD = 64 << 10 /* of these, which nobody may touch */
 };
 
@@ -88,7 +89,8 @@ static void Second(void)
 
 static bool MakeStack(Two *t)
 {
-  void *const stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  void *const stack =
+    mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 
   if (stack == MAP_FAILED) return false;
   if (!mprotect(stack, GUARD, PROT_NONE) && !getcontext(&t->context[1])) {

@@ -1,8 +1,10 @@
 /*
-   Device memory over the CUDA runtime: what plans and factors hold, what a set-up needs for a while, and how much of it there is.
+   Device memory over the CUDA runtime: what plans and factors hold, what a set-up needs for a while, and how much of it
+   there is.
 
-   It comes out of a pool (pool.h). What is needed for a while goes to the next who asks in the same default stream, in whose order it is used. The pools of the
-   runtime do the same, but take 6.6 ms for their first allocation, a third of a small set-up.
+   It comes out of a pool (pool.h). What is needed for a while goes to the next who asks in the same default stream, in
+   whose order it is used. The pools of the runtime do the same, but take 6.6 ms for their first allocation, a third of
+   a small set-up.
 */
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,8 +17,8 @@ enum {
   WORDS = 1024
 };
 
-/* Pinning memory takes longer than many an analysis, so words are dealt out of pages, which are kept. To register a page takes a sixth of what the
-   runtime takes to make one; shared, so that a program that forks keeps it. */
+/* Pinning memory takes longer than many an analysis, so words are dealt out of pages, which are kept. To register a
+   page takes a sixth of what the runtime takes to make one; shared, so that a program that forks keeps it. */
 struct Page {
   unsigned     *word;
   unsigned char used[WORDS];
@@ -33,11 +35,13 @@ static TrsvError Pin(unsigned **words)
   int                 device, same;
 
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  TrsvCall(Check(cudaDeviceGetAttribute(&same, cudaDevAttrCanUseHostPointerForRegisteredMem, device), "cudaDeviceGetAttribute"));
+  TrsvCall(Check(cudaDeviceGetAttribute(&same, cudaDevAttrCanUseHostPointerForRegisteredMem, device),
+                 "cudaDeviceGetAttribute"));
   void *const page = same ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
   if (page != MAP_FAILED) {
     *words = (unsigned *)page;
-    if (cudaHostRegister(page, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable) == cudaSuccess) return TRSV_SUCCESS;
+    if (cudaHostRegister(page, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable) == cudaSuccess)
+      return TRSV_SUCCESS;
     (void)cudaGetLastError(); /* or it would be taken for the next launch's */
     (void)munmap(page, bytes);
   }
@@ -102,8 +106,8 @@ extern "C" TrsvError TrsvDeviceAllocWord(unsigned **word) { return TrsvDeviceAll
 
 extern "C" void TrsvDeviceFreeWord(unsigned *word) { TrsvDeviceFreeWords(1, word); }
 
-/* Bytes of a slab, at least; and of slabs that nobody uses, at most, which are kept for the next set-up: what calibration has taken, and a little more.
-   0: each piece is a slab. */
+/* Bytes of a slab, at least; and of slabs that nobody uses, at most, which are kept for the next set-up: what
+   calibration has taken, and a little more. 0: each piece is a slab. */
 static size_t least = (size_t)32 << 20, most_spare = (size_t)320 << 20;
 
 static const size_t large = (size_t)1 << 20, alignment = 256; /* of pieces, as the driver has it */
@@ -135,7 +139,8 @@ static TrsvError NewSlab(int device, TrsvPoolKind kind, size_t bytes, void **mem
   return TrsvFail(TRSV_ERR_MEMORY, "no memory for a note of %zu bytes on the device", bytes);
 }
 
-/* Where the device is full, what is under way is waited for, and then any piece will do; whole slabs that nobody uses go back, too. */
+/* Where the device is full, what is under way is waited for, and then any piece will do; whole slabs that nobody uses
+   go back, too. */
 static TrsvError Last(int device, TrsvPoolKind kind, size_t bytes, void **memory)
 {
   void *slab;
@@ -177,7 +182,8 @@ static TrsvError Take(size_t bytes, int mine, void **memory)
   return error;
 }
 
-/* Any stream may use it at once; and who frees it need not have waited for those that use it: that is done here, as cudaFree does it. */
+/* Any stream may use it at once; and who frees it need not have waited for those that use it: that is done here, as
+   cudaFree does it. */
 extern "C" TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer) { return Take(bytes, 0, (void **)pointer); }
 
 extern "C" void TrsvDeviceFree(void *memory)
@@ -197,13 +203,17 @@ extern "C" void TrsvDeviceFree(void *memory)
   (void)cudaGetLastError();
   (void)pthread_mutex_lock(&pool_lock);
   if (settled) TrsvPoolSettleDevice(&pool, device, turns);
-  TrsvPoolGive(&pool, memory, settled, (TrsvStream)&pool); /* else it stays until somebody has waited for the device: that is no stream */
+  TrsvPoolGive(&pool, memory, settled,
+               (TrsvStream)&pool); /* else it stays until somebody has waited for the device: that is no stream */
   GiveBack(most_spare);
   (void)pthread_mutex_unlock(&pool_lock);
 }
 
 /* Only work in the default stream, behind what used it before there, may be given what has not been waited for. */
-extern "C" TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream stream) { return Take(bytes, !stream, (void **)pointer); }
+extern "C" TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream stream)
+{
+  return Take(bytes, !stream, (void **)pointer);
+}
 
 extern "C" void TrsvScratchFree(void *memory, TrsvStream stream)
 {

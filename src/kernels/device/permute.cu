@@ -12,12 +12,14 @@ template <class T> static __global__ void permute(int n, const int *index, int s
   else to[i] = from[index[i]];
 }
 
-extern "C" TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision precision, const void *from, void *to, TrsvStream stream)
+extern "C" TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision precision, const void *from,
+                                       void *to, TrsvStream stream)
 {
   const unsigned grid = TrsvBlocks(n, 256);
 
   if (!n) return TRSV_SUCCESS;
-  if (precision == TRSV_FLOAT) TRSV_LAUNCH((permute<float>), grid, 256, 0, stream, n, index, scatter, (const float *)from, (float *)to);
+  if (precision == TRSV_FLOAT)
+    TRSV_LAUNCH((permute<float>), grid, 256, 0, stream, n, index, scatter, (const float *)from, (float *)to);
   else TRSV_LAUNCH((permute<double>), grid, 256, 0, stream, n, index, scatter, (const double *)from, (double *)to);
   return TrsvDeviceCheckLaunch("permute");
 }

@@ -1,5 +1,6 @@
 /*
-   Slabs of device memory, cut into pieces: pool.h. Pieces are few, some hundred in a set-up, and gone through one by one.
+   Slabs of device memory, cut into pieces: pool.h. Pieces are few, some hundred in a set-up, and gone through one by
+   one.
 */
 #include <stdlib.h>
 #include "device/pool.h"
@@ -55,7 +56,9 @@ void *TrsvPoolTake(TrsvPool *pool, int device, TrsvPoolKind kind, size_t bytes, 
   TrsvPiece *best = NULL;
 
   for (TrsvPiece *p = pool->pieces; p; p = p->after)
-    if (!p->used && p->device == device && (p->kind == kind || kind == TRSV_POOL_ANY) && p->bytes >= bytes && (p->settled || (mine && p->stream == stream)) && (!best || p->bytes < best->bytes)) best = p;
+    if (!p->used && p->device == device && (p->kind == kind || kind == TRSV_POOL_ANY) && p->bytes >= bytes &&
+        (p->settled || (mine && p->stream == stream)) && (!best || p->bytes < best->bytes))
+      best = p;
   if (!best) return NULL;
   if (Spare(best)) pool->spare -= best->bytes;
   Cut(pool, best, bytes);
@@ -71,7 +74,8 @@ static void Merge(TrsvPool *pool, TrsvPiece *p)
 {
   TrsvPiece *const q = p->after;
 
-  if (!q || q->first || p->used || q->used || p->settled != q->settled || (!p->settled && p->stream != q->stream)) return;
+  if (!q || q->first || p->used || q->used || p->settled != q->settled || (!p->settled && p->stream != q->stream))
+    return;
   p->bytes += q->bytes;
   if (q->turn > p->turn) p->turn = q->turn;
   pool->open -= !p->settled;
@@ -127,7 +131,10 @@ static void Settle(TrsvPool *pool, int device, const TrsvStream *stream, size_t 
   }
 }
 
-void TrsvPoolSettle(TrsvPool *pool, int device, TrsvStream stream, size_t turns) { Settle(pool, device, &stream, turns); }
+void TrsvPoolSettle(TrsvPool *pool, int device, TrsvStream stream, size_t turns)
+{
+  Settle(pool, device, &stream, turns);
+}
 
 void TrsvPoolSettleDevice(TrsvPool *pool, int device, size_t turns) { Settle(pool, device, NULL, turns); }
 

@@ -1,9 +1,9 @@
 /*
-   pool.h: which pieces of the device's memory are in use, and by whom those that are not were used last. Nothing here calls the device: memory.cu does,
-   and locks.
+   pool.h: which pieces of the device's memory are in use, and by whom those that are not were used last. Nothing here
+   calls the device: memory.cu does, and locks.
 
-   A call of the driver for memory takes 0.1 ms where there is much of it, and so does one that gives it back, so that a set-up would wait for these a
-   third of its time. What the driver gives is a slab; slabs are cut into pieces.
+   A call of the driver for memory takes 0.1 ms where there is much of it, and so does one that gives it back, so that a
+   set-up would wait for these a third of its time. What the driver gives is a slab; slabs are cut into pieces.
 */
 #ifndef TRSV_POOL_H
 #define TRSV_POOL_H
@@ -14,7 +14,8 @@
 extern "C" {
 #endif
 
-/* Slabs of a kind of their own for pieces of less than 1 MB, so that one of these does not keep a large slab from the driver (as in the allocator of PyTorch). */
+/* Slabs of a kind of their own for pieces of less than 1 MB, so that one of these does not keep a large slab from the
+   driver (as in the allocator of PyTorch). */
 typedef enum {
   TRSV_POOL_SMALL,
   TRSV_POOL_LARGE,
@@ -47,8 +48,9 @@ typedef struct {
 /* A new slab, of which nothing is in use. 0 where the host has no memory for a note of it. */
 int TrsvPoolAdd(TrsvPool *, int device, TrsvPoolKind, void *memory, size_t bytes);
 
-/* So many bytes, not 0, of a slab of the kind, that are settled, or, where mine, were used in the stream last; NULL where there are none. Who wants aligned
-   pieces asks for multiples of the alignment. The smallest piece that will do is cut (best fit: Knuth, The Art of Computer Programming 1, Section 2.5). */
+/* So many bytes, not 0, of a slab of the kind, that are settled, or, where mine, were used in the stream last; NULL
+   where there are none. Who wants aligned pieces asks for multiples of the alignment. The smallest piece that will do
+   is cut (best fit: Knuth, The Art of Computer Programming 1, Section 2.5). */
 void *TrsvPoolTake(TrsvPool *, int device, TrsvPoolKind, size_t bytes, int mine, TrsvStream);
 
 /* Takes back what TrsvPoolTake gave: settled, or used in the stream last. What is not in use is left alone. */
@@ -57,11 +59,13 @@ void TrsvPoolGive(TrsvPool *, void *memory, int settled, TrsvStream);
 /* Where what TrsvPoolTake gave is; -1 if it is not of the pool. */
 int TrsvPoolDevice(const TrsvPool *, const void *memory);
 
-/* Who has waited for the device's stream, or for all of the device, settles what was released there before: turns as it was before the wait. */
+/* Who has waited for the device's stream, or for all of the device, settles what was released there before: turns as it
+   was before the wait. */
 void TrsvPoolSettle(TrsvPool *, int device, TrsvStream, size_t turns);
 void TrsvPoolSettleDevice(TrsvPool *, int device, size_t turns);
 
-/* Takes a slab, of which nothing is in use, out of the pool, for the driver, as long as there are more than so many spare bytes; NULL where there is none. */
+/* Takes a slab, of which nothing is in use, out of the pool, for the driver, as long as there are more than so many
+   spare bytes; NULL where there is none. */
 void *TrsvPoolSpare(TrsvPool *, size_t most);
 
 #ifdef __cplusplus

@@ -6,7 +6,8 @@
 #include <thrust/iterator/transform_iterator.h>
 #include "device/runtime.cuh"
 
-/* Calls a function of CUB twice: for how much room it needs, and with that room, which comes from the pool of the stream and goes back to it. */
+/* Calls a function of CUB twice: for how much room it needs, and with that room, which comes from the pool of the
+   stream and goes back to it. */
 template <class F> static TrsvError Run(const char *what, F call)
 {
   void       *room  = NULL;
@@ -31,13 +32,18 @@ extern "C" TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 {
   const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(0), Counts{counts});
 
-  return Run("scan", [&](void *room, size_t &bytes) { return cub::DeviceScan::InclusiveSum(room, bytes, in, offsets, n + 1, TrsvDeviceDefault()); });
+  return Run("scan", [&](void *room, size_t &bytes) {
+    return cub::DeviceScan::InclusiveSum(room, bytes, in, offsets, n + 1, TrsvDeviceDefault());
+  });
 }
 
-extern "C" TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values)
+extern "C" TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values,
+                                    int *sorted_values)
 {
   if (!n) return TRSV_SUCCESS;
   return Run("sort", [&](void *room, size_t &bytes) {
-    return values ? cub::DeviceRadixSort::SortPairs(room, bytes, keys, sorted_keys, values, sorted_values, n, 0, bits, TrsvDeviceDefault()) : cub::DeviceRadixSort::SortKeys(room, bytes, keys, sorted_keys, n, 0, bits, TrsvDeviceDefault());
+    return values ? cub::DeviceRadixSort::SortPairs(room, bytes, keys, sorted_keys, values, sorted_values, n, 0, bits,
+                                                    TrsvDeviceDefault())
+                  : cub::DeviceRadixSort::SortKeys(room, bytes, keys, sorted_keys, n, 0, bits, TrsvDeviceDefault());
   });
 }

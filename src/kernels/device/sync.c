@@ -32,12 +32,14 @@ TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
 
   sync->timeout = timeout;
   if (!*(volatile unsigned *)sync->abort_host) return TRSV_SUCCESS;
-  /* the launch must be over before its words are cleared, or a block that is late would tell twice; then every block has taken its
-     ticket, and the counter needs no mending */
+  /* the launch must be over before its words are cleared, or a block that is late would tell twice; then every block
+     has taken its ticket, and the counter needs no mending */
   TrsvCall(TrsvDeviceDownload(&abort_device, sync->abort_device, sizeof(abort_device), stream));
   TrsvCall(TrsvDeviceUpload(sync->abort_device, &zero, sizeof(zero), stream));
   *sync->abort_host = 0;
-  return TrsvFail(TRSV_ERR_TIMEOUT, "an earlier solve waited longer than %g s for one value and gave up; its solution holds NaN", 1e-9 * (double)timeout);
+  return TrsvFail(TRSV_ERR_TIMEOUT,
+                  "an earlier solve waited longer than %g s for one value and gave up; its solution holds NaN",
+                  1e-9 * (double)timeout);
 }
 
 void TrsvSyncDestroy(TrsvSync *sync)

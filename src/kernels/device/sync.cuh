@@ -1,8 +1,8 @@
 /*
    sync.cuh: how a thread hands a value to another thread of a device kernel, and how it waits for one.
 
-   A value that one thread hands to another is its own flag: one word, written once, that holds NOT_READY until then. There
-   is no second location whose order with the value could go wrong, so relaxed accesses of gpu scope are enough.
+   A value that one thread hands to another is its own flag: one word, written once, that holds NOT_READY until then.
+   There is no second location whose order with the value could go wrong, so relaxed accesses of gpu scope are enough.
 */
 #ifndef TRSV_SYNC_CUH
 #define TRSV_SYNC_CUH
@@ -34,7 +34,8 @@ template <class T> static __device__ __forceinline__ T warp_sum(T v)
 /* Of a launch: how many blocks of so many threads, or of so many rows, n of them take. */
 static inline unsigned TrsvBlocks(long n, int size) { return (unsigned)((n + size - 1) / size); }
 
-/* The bits of a word that nobody has written yet: a NaN that no arithmetic makes, and that trsv_publish never stores. */
+/* The bits of a word that nobody has written yet: a NaN that no arithmetic makes, and that trsv_publish never stores.
+ */
 template <class T> struct TrsvWord;
 template <> struct TrsvWord<double> {
   static constexpr unsigned long long not_ready = 0xfff8deadbeef0001ull, nan = 0x7ff8000000000000ull;
@@ -43,21 +44,36 @@ template <> struct TrsvWord<float> {
   static constexpr unsigned not_ready = 0xffc0dead, nan = 0x7fc00000;
 };
 
-template <class T> static __device__ __forceinline__ T    trsv_not_ready() { return trsv_from_bits(TrsvWord<T>::not_ready); }
+template <class T> static __device__ __forceinline__ T trsv_not_ready()
+{
+  return trsv_from_bits(TrsvWord<T>::not_ready);
+}
 template <class T> static __device__ __forceinline__ T    trsv_nan() { return trsv_from_bits(TrsvWord<T>::nan); }
-template <class T> static __device__ __forceinline__ bool trsv_is_ready(T v) { return trsv_bits(v) != TrsvWord<T>::not_ready; }
+template <class T> static __device__ __forceinline__ bool trsv_is_ready(T v)
+{
+  return trsv_bits(v) != TrsvWord<T>::not_ready;
+}
 
 template <class T> static __device__ __forceinline__ T      trsv_from_words(unsigned low, unsigned high);
-template <> __device__ __forceinline__ double               trsv_from_words<double>(unsigned low, unsigned high) { return trsv_from_bits((unsigned long long)high << 32 | low); }
-template <> __device__ __forceinline__ float                trsv_from_words<float>(unsigned low, unsigned) { return trsv_from_bits(low); }
+template <> __device__ __forceinline__ double               trsv_from_words<double>(unsigned low, unsigned high)
+{
+  return trsv_from_bits((unsigned long long)high << 32 | low);
+}
+template <> __device__ __forceinline__ float trsv_from_words<float>(unsigned low, unsigned)
+{
+  return trsv_from_bits(low);
+}
 
 /* The word of a value in which NOT_READY shows, or seems to: where this does not match, the value is ready. */
-template <class T> static __device__ __forceinline__ unsigned trsv_mark() { return (unsigned)(TrsvWord<T>::not_ready >> (8 * sizeof(T) - 32)); }
-static __device__ __forceinline__ unsigned                    trsv_mark_of(double v) { return (unsigned)(trsv_bits(v) >> 32); }
+template <class T> static __device__ __forceinline__ unsigned trsv_mark()
+{
+  return (unsigned)(TrsvWord<T>::not_ready >> (8 * sizeof(T) - 32));
+}
+static __device__ __forceinline__ unsigned trsv_mark_of(double v) { return (unsigned)(trsv_bits(v) >> 32); }
 static __device__ __forceinline__ unsigned                    trsv_mark_of(float v) { return trsv_bits(v); }
 
-/* Any NaN becomes one and the same, so that arithmetic on what comes out never makes NOT_READY: it passes on a NaN of its operands or
-   makes one of its own. */
+/* Any NaN becomes one and the same, so that arithmetic on what comes out never makes NOT_READY: it passes on a NaN of
+   its operands or makes one of its own. */
 template <class T> static __device__ __forceinline__ T trsv_canonical(T v) { return v == v ? v : trsv_nan<T>(); }
 
 /* Stores a value for others to find. A NaN of the user's own that has the bits of NOT_READY becomes another NaN. */
@@ -68,9 +84,9 @@ template <class T> static __device__ __forceinline__ T trsv_publish(T *p, T v)
   return v;
 }
 
-/* A block's place in the order in which blocks start, 0 .. gridDim.x - 1, and which of two launches in turn this is. Whoever waits
-   for the block of a smaller ticket waits for one that has started. The counter is back at 0 after two launches, so nothing is
-   ever reset and every launch has the same arguments. One thread of the block asks. */
+/* A block's place in the order in which blocks start, 0 .. gridDim.x - 1, and which of two launches in turn this is.
+   Whoever waits for the block of a smaller ticket waits for one that has started. The counter is back at 0 after two
+   launches, so nothing is ever reset and every launch has the same arguments. One thread of the block asks. */
 static __device__ __forceinline__ unsigned trsv_ticket(const TrsvSync &sync, unsigned *turn)
 {
   const unsigned t = atomicInc(sync.ticket, 2 * gridDim.x - 1);
@@ -93,8 +109,9 @@ static __device__ __forceinline__ void trsv_give_up(const TrsvSync &sync)
   trsv_store_host(sync.abort_host, 1u);
 }
 
-/* Bounds a wait. more() is asked after each poll that found nothing; it is false once the wait is over its limit, here or in any
-   other thread of the plan: who hears that publishes NaN in place of what it waited for, and so ends all waits behind it. */
+/* Bounds a wait. more() is asked after each poll that found nothing; it is false once the wait is over its limit, here
+   or in any other thread of the plan: who hears that publishes NaN in place of what it waited for, and so ends all
+   waits behind it. */
 struct TrsvSpinLimit {
   unsigned           polls = 0;
   unsigned long long since = 0;

@@ -1,14 +1,15 @@
 /*
-   threads.cuh: launches, loads, stores, barriers and clusters. CUDA under nvcc; the SIMT executor of tests/simt under g++, where every one of these is
-   a point at which another thread may run.
+   threads.cuh: launches, loads, stores, barriers and clusters. CUDA under nvcc; the SIMT executor of tests/simt under
+   g++, where every one of these is a point at which another thread may run.
 */
 #ifndef TRSV_THREADS_CUH
 #define TRSV_THREADS_CUH
 
 #include "device/device.h"
 
-/* The first launch of a kernel loads all that its file has, in half a us for each 1,000 bytes and 15 for each kernel (on an H200, and a host that is slow
-   at it): so files of many and large ones have those of one precision, and X_float.cu has them once more. */
+/* The first launch of a kernel loads all that its file has, in half a us for each 1,000 bytes and 15 for each kernel
+   (on an H200, and a host that is slow at it): so files of many and large ones have those of one precision, and
+   X_float.cu has them once more. */
 #ifndef TRSV_REAL
   #define TRSV_REAL double
 #endif
@@ -17,29 +18,7 @@
   #include "simt.h"
 #else
 
-  #define TRSV_SHARED(T, name, n)                               __shared__ T name[n]
-  #define TRSV_SHARED_DYNAMIC(name) \
-    extern __shared__ __align__(1024) unsigned char trsv_shared_memory[]; \
-    unsigned char *const                            name = trsv_shared_memory
-  #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) (kernel)<<<(grid), (block), (shared), TrsvDeviceStream(stream)>>>(__VA_ARGS__)
-
-  /* A launch all of whose blocks are there from its start, so that any may wait for any other; an error where they do not fit on the device. */
-  #define TRSV_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) trsv_launch_together((kernel), (grid), (block), (shared), (stream), __VA_ARGS__)
-template <class... P, class... A> static inline void trsv_launch_together(void (*kernel)(P...), unsigned grid, unsigned block, size_t shared, TrsvStream stream, A... a)
-{
-  cudaLaunchConfig_t  c         = {};
-  cudaLaunchAttribute attribute = {};
-
-  attribute.id              = cudaLaunchAttributeCooperative;
-  attribute.val.cooperative = 1;
-  c.gridDim                 = dim3(grid);
-  c.blockDim                = dim3(block);
-  c.dynamicSmemBytes        = shared;
-  c.stream                  = TrsvDeviceStream(stream);
-  c.attrs                   = &attribute;
-  c.numAttrs                = 1;
-  (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
-}
+  #include "device/launch.cuh"
 
 static __device__ __forceinline__ double trsv_load(const double *p)
 {
@@ -62,17 +41,35 @@ static __device__ __forceinline__ unsigned trsv_load(const unsigned *p)
   return v;
 }
 
-static __device__ __forceinline__ void trsv_store(double *p, double v) { asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory"); }
+static __device__ __forceinline__ void trsv_store(double *p, double v)
+{
+  asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory");
+}
 
-static __device__ __forceinline__ void trsv_store(float *p, float v) { asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory"); }
+static __device__ __forceinline__ void trsv_store(float *p, float v)
+{
+  asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory");
+}
 
-static __device__ __forceinline__ void trsv_store(unsigned *p, unsigned v) { asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+static __device__ __forceinline__ void trsv_store(unsigned *p, unsigned v)
+{
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
 
-/* Sums and counters with many writers: a count-down is seen after what its thread did before it, and after all that earlier count-downs of the
-   same counter were seen after; who finds the counter so, acquires all of that. */
-static __device__ __forceinline__ void trsv_add(double *p, double v) { asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory"); }
-static __device__ __forceinline__ void trsv_add(float *p, float v) { asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory"); }
-static __device__ __forceinline__ void trsv_count_down(unsigned *p) { asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(p), "r"(~0u) : "memory"); }
+/* Sums and counters with many writers: a count-down is seen after what its thread did before it, and after all that
+   earlier count-downs of the same counter were seen after; who finds the counter so, acquires all of that. */
+static __device__ __forceinline__ void trsv_add(double *p, double v)
+{
+  asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory");
+}
+static __device__ __forceinline__ void trsv_add(float *p, float v)
+{
+  asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory");
+}
+static __device__ __forceinline__ void trsv_count_down(unsigned *p)
+{
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(p), "r"(~0u) : "memory");
+}
 
 static __device__ __forceinline__ unsigned trsv_load_acquire(const unsigned *p)
 {
@@ -82,7 +79,10 @@ static __device__ __forceinline__ unsigned trsv_load_acquire(const unsigned *p)
 }
 
 /* What the host reads while the device runs. */
-static __device__ __forceinline__ void trsv_store_host(unsigned *p, unsigned v) { asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+static __device__ __forceinline__ void trsv_store_host(unsigned *p, unsigned v)
+{
+  asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
 
 static __device__ __forceinline__ unsigned long long trsv_nanoseconds()
 {
@@ -99,60 +99,47 @@ static __device__ __forceinline__ unsigned long long trsv_cycles()
   return t;
 }
 
-static __device__ __forceinline__ unsigned long long trsv_bits(double v) { return (unsigned long long)__double_as_longlong(v); }
+static __device__ __forceinline__ unsigned long long trsv_bits(double v)
+{
+  return (unsigned long long)__double_as_longlong(v);
+}
 static __device__ __forceinline__ unsigned           trsv_bits(float v) { return __float_as_uint(v); }
-static __device__ __forceinline__ double             trsv_from_bits(unsigned long long b) { return __longlong_as_double((long long)b); }
+static __device__ __forceinline__ double             trsv_from_bits(unsigned long long b)
+{
+  return __longlong_as_double((long long)b);
+}
 static __device__ __forceinline__ float              trsv_from_bits(unsigned b) { return __uint_as_float(b); }
 
 /* A poll that found nothing; the executor runs somebody else here. */
 static __device__ __forceinline__ void trsv_pause() { }
-static __device__ __forceinline__ void trsv_sleep(unsigned nanoseconds = 100) { __nanosleep(nanoseconds); } /* the same, in no hurry */
+static __device__ __forceinline__ void trsv_sleep(unsigned nanoseconds = 100)
+{ __nanosleep(nanoseconds); } /* the same, in no hurry */
 
-  /* Instructions that start with compute capability 9.0. What is compiled for less traps; TrsvDeviceHasClusters keeps it from being run. */
+  /* Instructions that start with compute capability 9.0. What is compiled for less traps; TrsvDeviceHasClusters keeps
+     it from being run. */
   #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     #define TRSV_ASM_90(...) asm volatile(__VA_ARGS__)
   #else
     #define TRSV_ASM_90(...) __trap()
   #endif
 
-  /* Launches in clusters of blocks, and early ones: these may start while the launch before them in the stream still runs, once all its blocks
-     have called trsv_let_next_start(). */
-  #define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) trsv_launch_early((kernel), (early), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
-template <class... P, class... A> static inline void trsv_launch_early(void (*kernel)(P...), bool early, unsigned cluster, unsigned grid, unsigned block, size_t shared, TrsvStream stream, A... a)
-{
-  cudaLaunchConfig_t  c            = {};
-  cudaLaunchAttribute attribute[2] = {};
-
-  if (cluster > 1) {
-    attribute[c.numAttrs].id               = cudaLaunchAttributeClusterDimension;
-    attribute[c.numAttrs].val.clusterDim.x = cluster;
-    attribute[c.numAttrs].val.clusterDim.y = attribute[c.numAttrs].val.clusterDim.z = 1;
-    c.numAttrs++;
-  }
-  if (early) {
-    attribute[c.numAttrs].id                                           = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute[c.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
-  }
-  c.gridDim          = dim3(grid);
-  c.blockDim         = dim3(block);
-  c.dynamicSmemBytes = shared;
-  c.stream           = TrsvDeviceStream(stream);
-  c.attrs            = attribute;
-  (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
-}
-
-  /* In an early launch: the launch before it is over, and what it wrote is seen. Before that, nothing may be touched but what no launch
-     changes, and the plan's ticket, which the launch before has taken all of by then. A launch says that the next may start after it has waited
-     itself: so each finds all but the one right before it over. Elsewhere both do nothing. */
+  /* In an early launch: the launch before it is over, and what it wrote is seen. Before that, nothing may be touched
+     but what no launch changes, and the plan's ticket, which the launch before has taken all of by then. A launch says
+     that the next may start after it has waited itself: so each finds all but the one right before it over. Elsewhere
+     both do nothing. */
   #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 static __device__ __forceinline__ void trsv_wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-static __device__ __forceinline__ void trsv_let_next_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+static __device__ __forceinline__ void trsv_let_next_start()
+{
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
   #else
 static __device__ __forceinline__ void trsv_wait_for_previous() { }
 static __device__ __forceinline__ void trsv_let_next_start() { }
   #endif
 
-/* Shared memory whose size the launch sets. An address in it is a number; accesses are relaxed, as those of words in device memory. */
+/* Shared memory whose size the launch sets. An address in it is a number; accesses are relaxed, as those of words in
+   device memory. */
 struct TrsvQuad {
   unsigned x, y, z, w;
 };
@@ -185,16 +172,31 @@ template <> __device__ __forceinline__ unsigned trsv_shared_load<unsigned>(unsig
 template <> __device__ __forceinline__ TrsvQuad trsv_shared_load<TrsvQuad>(unsigned a)
 {
   TrsvQuad v;
-  asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(a) : "memory");
+  asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "r"(a)
+               : "memory");
   return v;
 }
 
-static __device__ __forceinline__ void trsv_shared_store(unsigned a, double v) { asm volatile("st.volatile.shared.f64 [%0], %1;" ::"r"(a), "d"(v) : "memory"); }
-static __device__ __forceinline__ void trsv_shared_store(unsigned a, float v) { asm volatile("st.volatile.shared.f32 [%0], %1;" ::"r"(a), "f"(v) : "memory"); }
-static __device__ __forceinline__ void trsv_shared_store(unsigned a, unsigned v) { asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory"); }
+static __device__ __forceinline__ void trsv_shared_store(unsigned a, double v)
+{
+  asm volatile("st.volatile.shared.f64 [%0], %1;" ::"r"(a), "d"(v) : "memory");
+}
+static __device__ __forceinline__ void trsv_shared_store(unsigned a, float v)
+{
+  asm volatile("st.volatile.shared.f32 [%0], %1;" ::"r"(a), "f"(v) : "memory");
+}
+static __device__ __forceinline__ void trsv_shared_store(unsigned a, unsigned v)
+{
+  asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory");
+}
 
 /* A counter that hands over what was read or written before it: release and acquire within the block. */
-static __device__ __forceinline__ void trsv_shared_release(unsigned a, unsigned v) { asm volatile("st.release.cta.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory"); }
+static __device__ __forceinline__ void trsv_shared_release(unsigned a, unsigned v)
+{
+  asm volatile("st.release.cta.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory");
+}
 
 static __device__ __forceinline__ unsigned trsv_shared_acquire(unsigned a)
 {
@@ -203,42 +205,60 @@ static __device__ __forceinline__ unsigned trsv_shared_acquire(unsigned a)
   return v;
 }
 
-/* Barriers in shared memory (8 bytes): a phase ends when as many arrivals as it was made for, and the bytes it expects, are in. Arrival
-   releases, a wait acquires. Phases have parity 0, 1, 0, ...; a wait for a parity may outlast one phase of the other, not two. */
-static __device__ __forceinline__ void trsv_barrier_init(unsigned barrier, unsigned count) { asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory"); }
-static __device__ __forceinline__ void trsv_barrier_arrive(unsigned barrier) { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory"); }
+/* Barriers in shared memory (8 bytes): a phase ends when as many arrivals as it was made for, and the bytes it expects,
+   are in. Arrival releases, a wait acquires. Phases have parity 0, 1, 0, ...; a wait for a parity may outlast one phase
+   of the other, not two. */
+static __device__ __forceinline__ void trsv_barrier_init(unsigned barrier, unsigned count)
+{
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+static __device__ __forceinline__ void trsv_barrier_arrive(unsigned barrier)
+{
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
 
 /* trsv_barrier_arrive where the condition holds, without a branch that could leave the lanes of a warp apart. */
 static __device__ __forceinline__ void trsv_barrier_arrive_if(unsigned barrier, bool condition)
 {
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mbarrier.arrive.shared.b64 _, [%0]; }" ::"r"(barrier), "r"((unsigned)condition) : "memory");
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mbarrier.arrive.shared.b64 _, [%0]; }" ::"r"(barrier),
+               "r"((unsigned)condition)
+               : "memory");
 }
 
 static __device__ __forceinline__ bool trsv_barrier_passed(unsigned barrier, unsigned parity)
 {
   unsigned passed;
-  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(passed) : "r"(barrier), "r"(parity) : "memory");
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(passed)
+               : "r"(barrier), "r"(parity)
+               : "memory");
   return passed != 0;
 }
 
 static __device__ __forceinline__ void trsv_barrier_wait(unsigned barrier, unsigned parity)
 {
   unsigned passed = 1;
-  do TRSV_ASM_90("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(passed) : "r"(barrier), "r"(parity) : "memory");
+  do
+    TRSV_ASM_90("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(
+                  passed) : "r"(barrier),
+                "r"(parity) : "memory");
   while (!passed);
 }
 
-/* The same for a warp that is early: it looks now and then, as every look takes a turn from the warps that are in a hurry. */
+/* The same for a warp that is early: it looks now and then, as every look takes a turn from the warps that are in a
+   hurry. */
 static __device__ __forceinline__ void trsv_barrier_wait_idle(unsigned barrier, unsigned parity, unsigned nanoseconds)
 {
   while (!trsv_barrier_passed(barrier, parity)) trsv_sleep(nanoseconds);
 }
 
-/* Copies bytes (a multiple of 16, both ends aligned so) from device to shared memory; they are an arrival at the barrier. */
+/* Copies bytes (a multiple of 16, both ends aligned so) from device to shared memory; they are an arrival at the
+   barrier. */
 static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier)
 {
   TRSV_ASM_90("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-  TRSV_ASM_90("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier) : "memory");
+  TRSV_ASM_90("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+              "l"(from), "r"(bytes), "r"(barrier) : "memory");
 }
 
 /* Between a thread's own view of shared memory (barriers made, data used) and the copies that it asks for next. */
@@ -247,15 +267,18 @@ static __device__ __forceinline__ void trsv_bulk_fence() { TRSV_ASM_90("fence.pr
 static __device__ __forceinline__ void trsv_block_sync() { __syncthreads(); }
 static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
 
-/* A value that all lanes have alike, in a form that tells the compiler so: it need not expect the lanes to part where it decides. */
+/* A value that all lanes have alike, in a form that tells the compiler so: it need not expect the lanes to part where
+   it decides. */
 static __device__ __forceinline__ unsigned trsv_warp_uniform(unsigned v) { return __reduce_or_sync(0xffffffffu, v); }
 static __device__ __forceinline__ bool     trsv_warp_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
 static __device__ __forceinline__ unsigned trsv_warp_max(unsigned v) { return __reduce_max_sync(0xffffffffu, v); }
-static __device__ __forceinline__ unsigned trsv_warp_match(unsigned v) { return __match_any_sync(0xffffffffu, v); } /* the lanes that have the same */
+static __device__ __forceinline__ unsigned trsv_warp_match(unsigned v)
+{ return __match_any_sync(0xffffffffu, v); } /* the lanes that have the same */
 
 /* Clusters: blocks that start together and store into each other's shared memory. */
 struct TrsvPeer {
-  unsigned low, high; /* the generic address of its shared memory's byte 0; in two words, since only the low one moves */
+  unsigned low,
+    high; /* the generic address of its shared memory's byte 0; in two words, since only the low one moves */
 };
 
 static __device__ __forceinline__ unsigned trsv_cluster_rank()
@@ -280,17 +303,24 @@ static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned rank)
 
 static __device__ __forceinline__ void trsv_push(TrsvPeer peer, unsigned address, unsigned v)
 {
-  TRSV_ASM_90("{ .reg .b64 a; mov.b64 a, {%0, %1}; st.relaxed.cluster.u32 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "r"(v) : "memory");
+  TRSV_ASM_90("{ .reg .b64 a; mov.b64 a, {%0, %1}; st.relaxed.cluster.u32 [a], %2; }" ::"r"(peer.low + address),
+              "r"(peer.high), "r"(v) : "memory");
 }
 
 static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, double v, bool condition)
 {
-  TRSV_ASM_90("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f64 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "d"(v), "r"((unsigned)condition) : "memory");
+  TRSV_ASM_90(
+    "{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f64 [a], %2; }" ::
+      "r"(peer.low + address),
+    "r"(peer.high), "d"(v), "r"((unsigned)condition) : "memory");
 }
 
 static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, float v, bool condition)
 {
-  TRSV_ASM_90("{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f32 [a], %2; }" ::"r"(peer.low + address), "r"(peer.high), "f"(v), "r"((unsigned)condition) : "memory");
+  TRSV_ASM_90(
+    "{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f32 [a], %2; }" ::
+      "r"(peer.low + address),
+    "r"(peer.high), "f"(v), "r"((unsigned)condition) : "memory");
 }
 
 /* All threads of the cluster: what was stored before is seen after. */
@@ -303,12 +333,16 @@ static __device__ __forceinline__ void trsv_cluster_sync()
 /* trsv_store where the condition holds, without a branch. */
 static __device__ __forceinline__ void trsv_store_if(double *p, double v, bool condition)
 {
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global.f64 [%0], %1; }" ::"l"(p), "d"(v), "r"((unsigned)condition) : "memory");
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global.f64 [%0], %1; }" ::"l"(p), "d"(v),
+               "r"((unsigned)condition)
+               : "memory");
 }
 
 static __device__ __forceinline__ void trsv_store_if(float *p, float v, bool condition)
 {
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global.f32 [%0], %1; }" ::"l"(p), "f"(v), "r"((unsigned)condition) : "memory");
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global.f32 [%0], %1; }" ::"l"(p), "f"(v),
+               "r"((unsigned)condition)
+               : "memory");
 }
 
 /* Hides where a value comes from, so that the compiler keeps it in a register in place of computing it again. */
@@ -316,8 +350,8 @@ static __device__ __forceinline__ void                    trsv_keep(unsigned &v)
 static __device__ __forceinline__ void                    trsv_keep(int &v) { asm volatile("" : "+r"(v)); }
 template <class T> static __device__ __forceinline__ void trsv_keep(T *&v) { asm volatile("" : "+l"(v)); }
 
-/* 1 / v in some 70 cycles: an approximation to 20 bits, and one step of third order, after which two units in the last place are left; NaN where v is
-   zero, infinite or so small that its reciprocal is. */
+/* 1 / v in some 70 cycles: an approximation to 20 bits, and one step of third order, after which two units in the last
+   place are left; NaN where v is zero, infinite or so small that its reciprocal is. */
 static __device__ __forceinline__ double trsv_reciprocal(double v)
 {
   double r;

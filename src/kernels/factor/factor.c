@@ -11,7 +11,8 @@ int TrsvFactorForcedLanes;
 
 void TrsvFactorSetLanes(int lanes) { TrsvFactorForcedLanes = lanes; }
 
-static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int both, int *row)
+static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there,
+                      int both, int *row)
 {
   const size_t rows = (size_t)f->rows;
   TrsvMatrix   L, U;
@@ -24,11 +25,13 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, con
   TrsvCall(TrsvFactorPivotsCheck(f));
   if (!f->pivots) TrsvCall(TrsvFactorSlots(f, f->analysis->order));
   TrsvCall(TrsvSyncCreate(&f->sync));
-  f->bytes += sizeof(int) * (2 * (rows + 1) + (size_t)f->lower + (size_t)f->upper) + (f->kind == TRSV_ICC ? sizeof(int) * (rows + (size_t)f->lower) : 0);
+  f->bytes += sizeof(int) * (2 * (rows + 1) + (size_t)f->lower + (size_t)f->upper) +
+              (f->kind == TRSV_ICC ? sizeof(int) * (rows + (size_t)f->lower) : 0);
   return TrsvDeviceSynchronize();
 }
 
-static TrsvError Create(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there, TrsvFactorKind kind, TrsvPrecision precision, int both, TrsvFactor **factor, int *row)
+static TrsvError Create(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there,
+                        TrsvFactorKind kind, TrsvPrecision precision, int both, TrsvFactor **factor, int *row)
 {
   TrsvFactor *f;
   TrsvError   error;
@@ -48,12 +51,14 @@ static TrsvError Create(int rows, const int *offsets, const int *columns, const 
 }
 
 /* In another order level sets are mostly few, and there is little to gain from finding L's and U's at the same time. */
-TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there, TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there,
+                           TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
 {
   return Create(rows, offsets, columns, order, there, kind, precision, !order, factor, row);
 }
 
-TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there, TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
+TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory there,
+                                TrsvFactorKind kind, TrsvPrecision precision, TrsvFactor **factor, int *row)
 {
   return Create(rows, offsets, columns, order, there, kind, precision, 0, factor, row);
 }
@@ -86,9 +91,13 @@ static void Drop(TrsvFactor *f, size_t bytes, void **array)
 }
 
 /* The plan for L, where it can find the pivots */
-static TrsvPlan *Lower(const TrsvFactor *f, TrsvPlan *lower) { return f->pivots && TrsvPlanFindsPivots(lower) ? lower : NULL; }
+static TrsvPlan *Lower(const TrsvFactor *f, TrsvPlan *lower)
+{
+  return f->pivots && TrsvPlanFindsPivots(lower) ? lower : NULL;
+}
 
-/* Only with the first values: plans, which need more memory while they are made than when they are there, are best made before. */
+/* Only with the first values: plans, which need more memory while they are made than when they are there, are best made
+   before. */
 TrsvError TrsvFactorRoom(TrsvFactor *f, TrsvPlan *lower, void *vector)
 {
   const int l_in_plan = f->l_in_plan && Lower(f, lower), both = f->rows + f->lower;
@@ -129,7 +138,8 @@ static TrsvError Slots(TrsvFactor *f)
 }
 
 /* One factorisation of A + shift I: the first row of a zero pivot, or UINT_MAX */
-static TrsvError Attempt(TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p, double shift, unsigned *row, TrsvStream stream)
+static TrsvError Attempt(TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p, double shift,
+                         unsigned *row, TrsvStream stream)
 {
   const FactorShift s = {p->shift, p->amount, p->zero, shift};
   FactorStatus      status;
@@ -195,8 +205,10 @@ enum {
   DOUBLINGS = 200 /* of a shift: 60 orders of magnitude; where that does not do, as with an infinite value, none will */
 };
 
-/* The next shift of A after one that failed, or that did and may be more than is needed; *again says whether there is one. */
-static TrsvError NextShift(TrsvFactor *f, const void *values, const TrsvPivots *p, int failed, Bisection *b, double *shift, int *again, TrsvStream stream)
+/* The next shift of A after one that failed, or that did and may be more than is needed; *again says whether there is
+   one. */
+static TrsvError NextShift(TrsvFactor *f, const void *values, const TrsvPivots *p, int failed, Bisection *b,
+                           double *shift, int *again, TrsvStream stream)
 {
   const double now = *shift;
 
@@ -223,7 +235,8 @@ static TrsvError Magnitude(const TrsvFactor *f, int row, double *pivot, TrsvStre
   float        s;
 
   TrsvCall(TrsvDeviceDownload(&at, f->u_offsets + row, sizeof(at), stream));
-  TrsvCall(TrsvDeviceDownload(f->precision == TRSV_FLOAT ? (void *)&s : (void *)&d, (const char *)f->u + size * (size_t)at, size, stream));
+  TrsvCall(TrsvDeviceDownload(f->precision == TRSV_FLOAT ? (void *)&s : (void *)&d,
+                              (const char *)f->u + size * (size_t)at, size, stream));
   *pivot = f->precision == TRSV_FLOAT ? (double)s : d;
   if (*pivot < 0) *pivot = -*pivot;
   return TRSV_SUCCESS;
@@ -234,12 +247,15 @@ static int Bad(double v) { return !(v >= 0 && isfinite(v)); }
 /* A shift that is NaN would differ from the last for ever. */
 static TrsvError CheckPivots(const TrsvPivots *p)
 {
-  if (!isfinite(p->zero)) return TrsvFail(TRSV_ERR_ARGUMENT, "pivots up to %g cannot count as zero: it must be a finite number", p->zero);
-  if ((p->shift == TRSV_SHIFT_NONZERO || p->shift == TRSV_SHIFT_INBLOCKS) && Bad(p->amount)) return TrsvFail(TRSV_ERR_ARGUMENT, "a shift of %g: it must be a number, and none below 0", p->amount);
+  if (!isfinite(p->zero))
+    return TrsvFail(TRSV_ERR_ARGUMENT, "pivots up to %g cannot count as zero: it must be a finite number", p->zero);
+  if ((p->shift == TRSV_SHIFT_NONZERO || p->shift == TRSV_SHIFT_INBLOCKS) && Bad(p->amount))
+    return TrsvFail(TRSV_ERR_ARGUMENT, "a shift of %g: it must be a number, and none below 0", p->amount);
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvFactorMake(TrsvFactor *f, TrsvPlan *plan, void *vector, const void *values, const TrsvPivots *p, TrsvOutcome *outcome, TrsvStream stream)
+TrsvError TrsvFactorMake(TrsvFactor *f, TrsvPlan *plan, void *vector, const void *values, const TrsvPivots *p,
+                         TrsvOutcome *outcome, TrsvStream stream)
 {
   TrsvPlan *lower = Lower(f, plan);
   Bisection b = {0, 0, 0, 1, 0};
@@ -264,13 +280,14 @@ TrsvError TrsvFactorMake(TrsvFactor *f, TrsvPlan *plan, void *vector, const void
   return Magnitude(f, (int)row, &outcome->pivot, stream);
 }
 
-TrsvError TrsvFactorRestore(TrsvFactor *f, const TrsvPlan *lower, TrsvStream stream)
+TrsvError TrsvFactorMaterialize(TrsvFactor *f, const TrsvPlan *lower, TrsvStream stream)
 {
   TrsvError error;
 
-  TrsvCall(TrsvFactorMirror(f));
+  TrsvCall(TrsvFactorMirrorColumns(f));
   if (f->l || !f->u || !lower) return TRSV_SUCCESS;
-  if (!TrsvPlanFindsPivots(lower) || !lower->filled) return TrsvFail(TRSV_ERR_ARGUMENT, "L's values are gone, with the plan that had them");
+  if (!TrsvPlanFindsPivots(lower) || !lower->filled)
+    return TrsvFail(TRSV_ERR_ARGUMENT, "L's values are gone, with the plan that had them");
   TrsvCall(Room(f, f->lower, &f->l));
   error = TrsvPlanGetValues(lower, f->l, stream);
   if (!error) return TRSV_SUCCESS;
@@ -278,81 +295,7 @@ TrsvError TrsvFactorRestore(TrsvFactor *f, const TrsvPlan *lower, TrsvStream str
   return error;
 }
 
-void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues)
-{
-  *L = (TrsvMatrix){f->rows, f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, f->precision, TRSV_DEVICE, f->analysis};
-  *U = (TrsvMatrix){f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE, f->upper_analysis};
-  if (lvalues) *lvalues = f->l;
-  if (uvalues) *uvalues = f->u;
-}
-
-TrsvError TrsvFactorDownload(TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream stream)
-{
-  const size_t size = f->l ? TrsvValueSize(f->precision) : 0, rows = (size_t)f->rows + 1, lower = (size_t)f->lower, upper = (size_t)f->upper;
-  char        *values;
-  int         *index;
-  TrsvError    error;
-
-  TrsvCall(TrsvFactorMirror(f));
-  TrsvCall(TrsvAlloc(size * (lower + upper) + sizeof(int) * (3 * rows + lower + upper), memory));
-  values = *memory;
-  index  = (int *)(values + size * (lower + upper));
-  TrsvFactorTriangles(f, L, U, NULL, NULL);
-  L->memory = U->memory = TRSV_HOST;
-  L->analysis = U->analysis = NULL;
-  L->offsets  = index;
-  U->offsets  = index + rows;
-  L->columns  = index + 2 * rows;
-  U->columns  = index + 2 * rows + lower;
-  *lvalues    = size ? values : NULL;
-  *uvalues    = size ? values + size * lower : NULL;
-  error       = size ? TrsvDeviceDownload(values, f->l, size * lower, stream) : TRSV_SUCCESS;
-  if (!error && size) error = TrsvDeviceDownload(values + size * lower, f->u, size * upper, stream);
-  if (!error) error = TrsvDeviceDownload(index, f->l_offsets, sizeof(int) * rows, stream);
-  if (!error) error = TrsvDeviceDownload(index + rows, f->u_offsets, sizeof(int) * rows, stream);
-  if (!error) error = TrsvDeviceDownload(index + 2 * rows, f->l_columns, sizeof(int) * lower, stream);
-  if (!error) error = TrsvDeviceDownload(index + 2 * rows + lower, f->u_columns, sizeof(int) * upper, stream);
-  *order = f->order ? index + 2 * rows + lower + upper : NULL;
-  if (!error && f->order) error = TrsvDeviceDownload(index + 2 * rows + lower + upper, f->order, sizeof(int) * (rows - 1), stream);
-  if (!error) return TRSV_SUCCESS;
-  TrsvFree(TRSV_HOST, *memory);
-  *memory = NULL;
-  return error;
-}
-
-const int *TrsvFactorOrder(const TrsvFactor *f) { return f->order; }
-
-void TrsvFactorEntries(const TrsvFactor *f, int *L, int *U)
-{
-  *L = f->lower;
-  *U = f->upper;
-}
-
-/* A launch and a read; a hop for each level set, dearer where a row is made than where it is a pivot; what crosses the memory; the dependencies of
-   the longest row, one after the other. Fitted on an H200. */
-double TrsvFactorPredict(const TrsvFactor *f, const TrsvCosts *c)
-{
-  const double launch = 20e-6, pivot = 0.6e-6, row = 2e-6, entry = 3e-11, step = 0.45e-6;
-
-  return launch + c->hop * (f->pivots ? pivot : row) * f->statistics.levels + c->byte * entry * ((double)f->lower + f->upper) + c->hop * step * f->longest_warp_row;
-}
-
-/* By the entry, from 150 ms for 1.5e7; by the multiply-add, where long rows that many depend on make these more than all else, from 400 ms for 6.7e8 and 12 s
-   for 1.7e10. In another order than the natural one PETSc's symbolic phase of ILU puts the entries of a row into a list that it walks through for each: 53 s for 20
-   rows of 100,000. */
-double TrsvFactorPredictHost(const TrsvFactor *f)
-{
-  const double      entry = 10e-9, operation = 0.6e-9, walk = 0.25e-9;
-  const FactorWork *w = &f->on_host;
-
-  return fmax(entry * ((double)f->lower + f->upper), operation * (double)w->operations) + (f->order && f->kind == TRSV_ILU ? walk * (double)w->squares : 0);
-}
-
-int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes_per_row; }
-
-size_t TrsvFactorBytes(const TrsvFactor *f) { return f->bytes; }
-
-void TrsvFactorTrim(TrsvFactor *f, const TrsvPlan *lower)
+void TrsvFactorReleaseWorkspace(TrsvFactor *f, const TrsvPlan *lower)
 {
   if (!f->l_in_plan && f->pivots && !f->l && TrsvPlanFindsPivots(lower)) {
     f->l_in_plan = 1;

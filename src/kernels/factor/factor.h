@@ -1,7 +1,7 @@
 /*
-   factor.h: what the files of the factorisation share: factor.c runs it, factor_permute.cu brings A into another order, factor_split.cu makes the
-   patterns, factor_start.cu starts an attempt at the values, factor_rows.cu makes them, and factor_pivots.cu where they are those of A but for the
-   pivots; factor_cusparse.cu has cuSPARSE make them.
+   factor.h: what the files of the factorisation share: factor.c runs it, factor_permute.cu brings A into another order,
+   factor_split.cu makes the patterns, factor_start.cu starts an attempt at the values, factor_rows.cu makes them, and
+   factor_pivots.cu where they are those of A but for the pivots; factor_cusparse.cu has cuSPARSE make them.
 */
 #ifndef TRSV_FACTOR_H
 #define TRSV_FACTOR_H
@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/* ILU(0) or IC(0) of a matrix A on the device, in its natural order or another: the patterns once, the values as often as they change. */
+/* ILU(0) or IC(0) of a matrix A on the device, in its natural order or another: the patterns once, the values as often
+   as they change. */
 typedef enum {
   TRSV_ILU, /* A = L U on the pattern of A */
   TRSV_ICC  /* of the upper triangle alone, as the order has it: A = U^T D U, given as L = U^T and D U */
@@ -21,7 +22,7 @@ typedef enum {
 
 /* What happens to a pivot that counts as zero; PETSc's MatFactorShiftType in all that follows from it. */
 typedef enum {
-  TRSV_SHIFT_NONE,              /* it is told */
+  TRSV_SHIFT_NONE,              /* it is reported */
   TRSV_SHIFT_NONZERO,           /* A + s I is factored, s doubled until no pivot is zero against its row */
   TRSV_SHIFT_POSITIVE_DEFINITE, /* the same until all pivots are positive, s by bisection */
   TRSV_SHIFT_INBLOCKS           /* it gets the amount added to it */
@@ -30,7 +31,8 @@ typedef enum {
 typedef struct {
   TrsvShift shift;
   double amount; /* of the shift; finite, not negative */
-  double zero;   /* a pivot of at most this magnitude is zero (times its row's sum, for the two shifts of A); finite; below 0: none is */
+  double zero;   /* a pivot of at most this magnitude is zero (times its row's sum, for the two shifts of A); finite;
+                    below 0: none is */
 } TrsvPivots;
 
 typedef struct {
@@ -42,35 +44,48 @@ typedef struct {
 
 typedef struct TrsvFactor TrsvFactor;
 
-/* Splits a square pattern, compressed sparse rows on the device, into those of L and U, and sorts the rows by level set. A row without a
-   diagonal, with columns that do not rise or lie outside, is TRSV_ERR_STRUCTURE; the message names it, and *row is that row, else -1.
-   order [rows], in memory of the given kind, says which row of A, and which column, stands in each place of what is factored; NULL: A as it is.
-   Works in the default stream. Nothing of the caller's is kept. */
-TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
+/* Splits a square pattern, compressed sparse rows on the device, into those of L and U, and sorts the rows by level
+   set. A row without a diagonal, with columns that do not rise or lie outside, is TRSV_ERR_STRUCTURE; the message names
+   it, and *row is that row, else -1. order [rows], in memory of the given kind, says which row of A, and which column,
+   stands in each place of what is factored; NULL: A as it is. Works in the default stream. Nothing of the caller's is
+   kept. */
+TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
+                           TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
 
-/* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small read, and so for the
-   stream. What a zero pivot leaves in L and U is of no use. lower, a plan for L, and vector [rows] may be made use of to find them, or are NULL; that plan has to be given
-   values after that before it solves: where TrsvFactorTriangles then shows none of L, it has them. */
-TrsvError TrsvFactorMake(TrsvFactor *, TrsvPlan *lower, void *vector, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
+/* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small
+   read, and so for the stream. What a zero pivot leaves in L and U is of no use. lower, a plan for L, and vector [rows]
+   may be made use of to find them, or are NULL; that plan has to be given values after that before it solves: where
+   TrsvFactorTriangles then shows none of L, it has them. */
+TrsvError TrsvFactorMake(TrsvFactor *, TrsvPlan *lower, void *vector, const void *values, const TrsvPivots *,
+                         TrsvOutcome *, TrsvStream);
 
-/* Has in the factor, too, now and whenever there are new values, what a pair alone has once it has been trimmed: the columns of U, and, lower not being NULL,
-   the values of L, of which that is a plan. Waits for the default stream. */
-TrsvError TrsvFactorRestore(TrsvFactor *, const TrsvPlan *lower, TrsvStream);
+/* Has in the factor, too, now and whenever there are new values, what a pair alone has once it has been trimmed: the
+   columns of U, and, lower not being NULL, the values of L, of which that is a plan. Waits for the default stream. */
+TrsvError TrsvFactorMaterialize(TrsvFactor *, const TrsvPlan *lower, TrsvStream);
 
-/* L with a unit diagonal and U with a stored one; they and their values, NULL until values have been made, belong to the factor. Once it has been trimmed, the
-   columns of U, and the values of L, may be NULL: TrsvFactorRestore. */
+/* L with a unit diagonal and U with a stored one; they and their values, NULL until values have been made, belong to
+   the factor. Once it has been trimmed, the columns of U, and the values of L, may be NULL: TrsvFactorMaterialize. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
-/* The same on the host, and TrsvFactorOrder; values NULL where those of L are missing. All is in *memory, which the caller gives to TrsvFree(TRSV_HOST). */
-TrsvError TrsvFactorDownload(TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues, const int **order, void **memory, TrsvStream);
+/* The same on the host, and TrsvFactorOrder; values NULL where those of L are missing. All is in *memory, which the
+   caller gives to TrsvFree(TRSV_HOST). */
+TrsvError TrsvFactorDownload(TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues,
+                             const int **order, void **memory, TrsvStream);
 
-const int            *TrsvFactorOrder(const TrsvFactor *);      /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */
+const int *TrsvFactorOrder(
+  const TrsvFactor *); /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */
 void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
-int                   TrsvFactorLanes(const TrsvFactor *);      /* threads for a row; 1 where only the pivots depend on each other */
+int TrsvFactorLanes(const TrsvFactor *); /* threads for a row; 1 where only the pivots depend on each other */
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
-double                TrsvFactorPredict(const TrsvFactor *, const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
-double                TrsvFactorPredictHost(const TrsvFactor *); /* and all of PETSc's factorisation on the host, with the ways to it and back */
-void                  TrsvFactorTrim(TrsvFactor *, const TrsvPlan *lower); /* gives up the analyses, which TrsvFactorTriangles shows, once a pair has been made, that of L unless values, with its plan for L, will still need it; and what else values do not need with that plan */
+double TrsvFactorPredict(const TrsvFactor *,
+                         const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
+double TrsvFactorPredictHost(
+  const TrsvFactor *); /* and all of PETSc's factorisation on the host, with the ways to it and back */
+void TrsvFactorReleaseWorkspace(
+  TrsvFactor *,
+  const TrsvPlan
+    *lower); /* gives up the analyses, which TrsvFactorTriangles shows, once a pair has been made, that of L unless
+                values, with its plan for L, will still need it; and what else values do not need with that plan */
 void                  TrsvFactorDestroy(TrsvFactor **);
 
 enum {
@@ -98,26 +113,31 @@ struct TrsvFactor {
   TrsvFactorKind kind;
   TrsvPrecision  precision;
   int            rows, lower, upper;   /* entries of L and U */
-  int           *order;                 /* [rows] the row of A in each place, NULL where they are the same; where not: */
+  int           *order;                /* [rows] the row of A in each place, NULL where they are the same; where not: */
   int            entries, *source;      /* of A; where in A each entry of P A P^T stands */
   void          *a;                     /* its values, and it is what is called A below and in the other files */
   int           *l_offsets, *l_columns; /* L off its unit diagonal */
-  int           *u_offsets, *u_columns; /* U, each row's diagonal first; where l_in_plan, columns may be NULL: across the diagonal from L's */
-  unsigned char *mirror_offset;                /* ILU by pivots: which of its row in U each entry of L has across the diagonal; where not all have one, or too far, NULL */
+  int           *u_offsets,
+    *u_columns; /* U, each row's diagonal first; where l_in_plan, columns may be NULL: across the diagonal from L's */
+  unsigned char *mirror_offset; /* ILU by pivots: which of its row in U each entry of L has across the diagonal; where
+                                   not all have one, or too far, NULL */
   int           *l_source;              /* ICC: where in U each entry of L stands, else NULL */
-  int           *a_row_start;                 /* ICC: where in A each row of U starts, else NULL: where L's and U's together do */
+  int           *a_row_start; /* ICC: where in A each row of U starts, else NULL: where L's and U's together do */
   int            lanes_per_row, groups;          /* lanes for a row; groups of lanes */
   int            pivots;                /* do only these depend on each other? factor_pivots.cu */
-  int           *row_of_group;                  /* [groups] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY; by pivots NULL until they are found without a plan */
-  int           *work_offset;               /* [groups] where in work a row that takes a warp stands; NULL where there is none */
-  int            l_in_plan;                   /* may L's values be in its plan alone? Then they are made in u, with room for them behind a right-hand side, before U's are */
+  int *row_of_group; /* [groups] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY; by pivots
+                        NULL until they are found without a plan */
+  int *work_offset;  /* [groups] where in work a row that takes a warp stands; NULL where there is none */
+  int l_in_plan; /* may L's values be in its plan alone? Then they are made in u, with room for them behind a right-hand
+                    side, before U's are */
   void          *l, *u;                  /* values */
-  void          *inverse, *reciprocals;  /* of the pivots, while values are made: in a vector of the pair, or in this one of its own */
+  void          *inverse,
+    *reciprocals; /* of the pivots, while values are made: in a vector of the pair, or in this one of its own */
   void          *work;                   /* long rows while they are made */
   FactorStatus  *status;
   TrsvSync       sync;
   TrsvStatistics statistics; /* of L */
-  TrsvAnalysis  *analysis;   /* of L, until TrsvFactorTrim() */
+  TrsvAnalysis  *analysis;   /* of L, until TrsvFactorReleaseWorkspace() */
   TrsvAnalysis  *upper_analysis;      /* of U, where it has been looked at, likewise; else NULL */
   struct FactorCusparse *cusparse; /* where TrsvFactorCusparse() was asked for, else NULL */
   void (*release_cusparse)(TrsvFactor *);
@@ -127,19 +147,23 @@ struct TrsvFactor {
 };
 
 /* TrsvFactorCreate without a look at U, for who may want another order; and that look, for who then does not */
-TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory, TrsvFactorKind, TrsvPrecision, TrsvFactor **, int *row);
+TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
+                                TrsvFactorKind, TrsvPrecision, TrsvFactor **, int           *row);
 TrsvError TrsvFactorAnalyseUpper(TrsvFactor *);
 
-TrsvError TrsvFactorRoom(TrsvFactor *, TrsvPlan *lower, void *vector); /* for values, once; as TrsvFactorMake has them */
+TrsvError TrsvFactorRoom(TrsvFactor *, TrsvPlan *lower,
+                         void *vector); /* for values, once; as TrsvFactorMake has them */
 
 /* factor_split.cu, in the default stream; without_cuda.c in builds without CUDA */
-TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int *row); /* patterns of L and U */
-TrsvError TrsvFactorMirror(TrsvFactor *);                                                                    /* U's columns from L's, where they are NULL */
-TrsvError TrsvFactorSlots(TrsvFactor *, const int *order);                                                   /* who makes which row */
+TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory,
+                          int *row);                       /* patterns of L and U */
+TrsvError TrsvFactorMirrorColumns(TrsvFactor *);           /* U's columns from L's, where they are NULL */
+TrsvError TrsvFactorSlots(TrsvFactor *, const int *order); /* who makes which row */
 
-/* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to TrsvScratchFree(); f->order
-   and f->source. Then, as often as there are values, those into f->a. */
-TrsvError TrsvFactorPermute(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int **pattern);
+/* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to
+   TrsvScratchFree(); f->order and f->source. Then, as often as there are values, those into f->a. */
+TrsvError TrsvFactorPermute(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory,
+                            int **pattern);
 TrsvError TrsvFactorGather(TrsvFactor *, const void *values, TrsvStream);
 
 /* What is done about pivots, and what is added to the diagonal of A. */
@@ -148,8 +172,9 @@ typedef struct {
   double    amount, zero, diagonal;
 } FactorShift;
 
-/* factor_pivots.cu: f->pivots and f->mirror_offset; and values, by a plan for L that TrsvPlanFindsPivots, or, lower being NULL, in the order of f->row_of_group. By a plan any
-   row in f->status means that it takes that, and else the plan has L's values. */
+/* factor_pivots.cu: f->pivots and f->mirror_offset; and values, by a plan for L that TrsvPlanFindsPivots, or, lower
+   being NULL, in the order of f->row_of_group. By a plan any row in f->status means that it takes that, and else the
+   plan has L's values. */
 TrsvError TrsvFactorPivotsCheck(TrsvFactor *);
 TrsvError TrsvFactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
 
@@ -158,7 +183,8 @@ TrsvError TrsvFactorFill(TrsvFactor *, TrsvStream);
 TrsvError TrsvFactorRows(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
 TrsvError TrsvFactorSums(TrsvFactor *, const void *values, TrsvStream); /* status->largest */
 
-/* For tests and measurements: how many lanes a row gets, 4, 8, 16 or 32; 0: as its length says. For factors made from now on. */
+/* For tests and measurements: how many lanes a row gets, 4, 8, 16 or 32; 0: as its length says. For factors made from
+   now on. */
 void TrsvFactorSetLanes(int lanes);
 extern int TrsvFactorForcedLanes;
 

@@ -15,7 +15,8 @@ static __device__ __forceinline__ int Size(bool icc, const int *l_offsets, const
 }
 
 /* counts[c]: rows of more than 8, 16, 32, 64 entries */
-static __global__ void slot_sizes(int n, bool icc, const int *l_offsets, const int *u_offsets, unsigned *counts, unsigned *longest)
+static __global__ void slot_sizes(int n, bool icc, const int *l_offsets, const int *u_offsets, unsigned *counts,
+                                  unsigned *longest)
 {
   const int i = trsv_index();
 
@@ -27,7 +28,8 @@ static __global__ void slot_sizes(int n, bool icc, const int *l_offsets, const i
 }
 
 /* A row that takes a warp gets enough slots to have an aligned warp among them. */
-static __global__ void slot_weights(int n, bool icc, int lanes, const int *order, const int *l_offsets, const int *u_offsets, int *weights, int *lengths)
+static __global__ void slot_weights(int n, bool icc, int lanes, const int *order, const int *l_offsets,
+                                    const int *u_offsets, int *weights, int *lengths)
 {
   const int p = trsv_index();
 
@@ -46,7 +48,8 @@ static __global__ void slot_clear(int slots, int *slot)
   if (s < slots) slot[s] = FACTOR_EMPTY;
 }
 
-static __global__ void slot_assign(int n, int lanes, const int *order, const int *first, const int *at, int *slot, int *working)
+static __global__ void slot_assign(int n, int lanes, const int *order, const int *first, const int *at, int *slot,
+                                   int *working)
 {
   const int p = trsv_index();
 
@@ -62,9 +65,10 @@ static __global__ void slot_assign(int n, int lanes, const int *order, const int
     }
 }
 
-/* The fewest lanes that all but a few rows are short for: a long row costs its warp much time, lanes without an entry cost little. Where level sets
-   are so narrow that every row of one can have a warp that is alone with its scheduler, each has one: nobody then waits for the others of its
-   warp (Dubcova1 1.4 -> 0.84 ms, wave 2.9 -> 1.85; but 27 points on 80^3, 924 rows a level set, 2.7 -> 3.3). */
+/* The fewest lanes that all but a few rows are short for: a long row costs its warp much time, lanes without an entry
+   cost little. Where level sets are so narrow that every row of one can have a warp that is alone with its scheduler,
+   each has one: nobody then waits for the others of its warp (Dubcova1 1.4 -> 0.84 ms, wave 2.9 -> 1.85; but 27 points
+   on 80^3, 924 rows a level set, 2.7 -> 3.3). */
 static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
 {
   static const double schedulers = 4; /* of a multiprocessor */
@@ -75,12 +79,15 @@ static TrsvError ChooseLanes(TrsvFactor *f, int *any_long)
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const bool narrow = f->statistics.level_mean < schedulers * multiprocessors;
   TrsvCall(TrsvScratchUpload(counts, sizeof(counts), &device, NULL));
-  TRSV_LAUNCH(slot_sizes, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, (const int *)f->l_offsets, (const int *)f->u_offsets, device, device + FACTOR_SIZES);
+  TRSV_LAUNCH(slot_sizes, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC,
+              (const int *)f->l_offsets, (const int *)f->u_offsets, device, device + FACTOR_SIZES);
   error = TrsvDeviceCheckLaunch("slot_sizes");
   if (!error) error = TrsvDeviceDownload(counts, device, sizeof(counts), NULL);
   TrsvScratchFree(device, NULL);
   if (error) return error;
-  while (c < FACTOR_SIZES - 1 && (TrsvFactorForcedLanes ? 4 << c < TrsvFactorForcedLanes : narrow || counts[c] > (unsigned)(f->rows / 500))) c++;
+  while (c < FACTOR_SIZES - 1 &&
+         (TrsvFactorForcedLanes ? 4 << c < TrsvFactorForcedLanes : narrow || counts[c] > (unsigned)(f->rows / 500)))
+    c++;
   f->lanes_per_row   = 4 << c;
   f->longest_warp_row = (int)counts[FACTOR_SIZES];
   *any_long  = counts[c] > 0;
@@ -93,7 +100,8 @@ static TrsvError Spread(TrsvFactor *f, const int *order, int *room, int *work)
   const size_t n = (size_t)f->rows;
   int *const   weights = room, *const first = room + n, *const lengths = first + n + 1, *const at = lengths + n;
 
-  TRSV_LAUNCH(slot_weights, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC, f->lanes_per_row, order, (const int *)f->l_offsets, (const int *)f->u_offsets, weights, lengths);
+  TRSV_LAUNCH(slot_weights, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->kind == TRSV_ICC,
+              f->lanes_per_row, order, (const int *)f->l_offsets, (const int *)f->u_offsets, weights, lengths);
   TrsvCall(TrsvDeviceCheckLaunch("slot_weights"));
   TrsvCall(TrsvDeviceScan(f->rows, weights, first));
   TrsvCall(TrsvDeviceScan(f->rows, lengths, at));
@@ -103,7 +111,8 @@ static TrsvError Spread(TrsvFactor *f, const int *order, int *room, int *work)
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->groups, &f->work_offset));
   TrsvCall(TrsvDeviceAlloc(TrsvValueSize(f->precision) * (size_t)*work, &f->work));
   TRSV_LAUNCH(slot_clear, TrsvBlocks(f->groups, 256), 256, 0, (TrsvStream)NULL, f->groups, f->row_of_group);
-  TRSV_LAUNCH(slot_assign, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lanes_per_row, order, (const int *)first, (const int *)at, f->row_of_group, f->work_offset);
+  TRSV_LAUNCH(slot_assign, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lanes_per_row, order,
+              (const int *)first, (const int *)at, f->row_of_group, f->work_offset);
   return TrsvDeviceCheckLaunch("slot_assign");
 }
 
@@ -122,7 +131,8 @@ extern "C" TrsvError TrsvFactorSlots(TrsvFactor *f, const int *order)
   } else {
     f->groups = f->rows;
     TrsvCall(TrsvDeviceAlloc(sizeof(int) * n, &f->row_of_group));
-    TRSV_LAUNCH(slot_assign, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lanes_per_row, order, (const int *)NULL, (const int *)NULL, f->row_of_group, (int *)NULL);
+    TRSV_LAUNCH(slot_assign, TrsvBlocks(f->rows, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lanes_per_row, order,
+                (const int *)NULL, (const int *)NULL, f->row_of_group, (int *)NULL);
     TrsvCall(TrsvDeviceCheckLaunch("slot_assign"));
   }
   f->bytes += sizeof(int) * (f->work_offset ? 2 : 1) * (size_t)f->groups + TrsvValueSize(f->precision) * (size_t)work;

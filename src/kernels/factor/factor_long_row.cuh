@@ -6,11 +6,14 @@
 
 #include "factor/factor_rows.cuh"
 
-/* Where among the entries of a long row a column stands, -1 where it does not. Mostly it is the row's own, or beyond all others. */
-template <class T> static __device__ __forceinline__ int factor_find(const FactorView<T> &F, const FactorRow &r, int column)
+/* Where among the entries of a long row a column stands, -1 where it does not. Mostly it is the row's own, or beyond
+   all others. */
+template <class T> static __device__ __forceinline__ int factor_find(const FactorView<T> &F, const FactorRow &r,
+                                                                     int column)
 {
   const bool lower = column < r.row;
-  const int *columns = lower ? F.l_columns + r.l : F.u_columns + r.u, entries = lower ? r.diagonal : r.length - r.diagonal;
+  const int *columns = lower ? F.l_columns + r.l : F.u_columns + r.u,
+            entries  = lower ? r.diagonal : r.length - r.diagonal;
 
   if (column == r.row) return r.diagonal;
   if (!entries || column > columns[entries - 1]) return -1;
@@ -19,10 +22,15 @@ template <class T> static __device__ __forceinline__ int factor_find(const Facto
 }
 
 /* Waits for a word that has been looked at. */
-template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, T seen, TrsvSpinLimit &spin) { return trsv_is_ready(seen) ? seen : factor_wait(F, word, spin); }
+template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, T seen,
+                                                                   TrsvSpinLimit &spin)
+{
+  return trsv_is_ready(seen) ? seen : factor_wait(F, word, spin);
+}
 
-/* What the whole warp takes off a long row: a row of U of many entries, [begin, end). Where the first of them belong, and what was there of them
-   when they were last looked at. What is gone through is the shorter one: the row of U, or the row's own entries from `first` on. */
+/* What the whole warp takes off a long row: a row of U of many entries, [begin, end). Where the first of them belong,
+   and what was there of them when they were last looked at. What is gone through is the shorter one: the row of U, or
+   the row's own entries from `first` on. */
 template <class T> struct LongStep {
   int  begin, end, owner, first, count;
   bool own;
@@ -30,8 +38,10 @@ template <class T> struct LongStep {
   T    got[CHUNKS], inverse, source;
 };
 
-/* Number n of what is gone through: the row's own entry, and where it stands in U; -1 where one has none in the other. */
-template <class T> static __device__ __forceinline__ int long_pair(const FactorView<T> &F, const FactorRow &r, const LongStep<T> &s, int n, int *at)
+/* Number n of what is gone through: the row's own entry, and where it stands in U; -1 where one has none in the other.
+ */
+template <class T> static __device__ __forceinline__ int long_pair(const FactorView<T> &F, const FactorRow &r,
+                                                                   const LongStep<T> &s, int n, int *at)
 {
   *at = s.own ? factor_search(F.u_columns, s.begin, s.end, factor_column(F, r, s.first + n)) : s.begin + n;
   if (s.own) return *at < 0 ? -1 : s.first + n;
@@ -39,7 +49,9 @@ template <class T> static __device__ __forceinline__ int long_pair(const FactorV
 }
 
 /* Asks for nothing that it waits for. */
-template <class T, bool ICC> static __device__ __forceinline__ void long_look(const FactorView<T> &F, const FactorRow &r, int lane, LongStep<T> &s)
+template <class T, bool ICC> static __device__ __forceinline__ void long_look(const FactorView<T> &F,
+                                                                              const FactorRow &r, int lane,
+                                                                              LongStep<T> &s)
 {
 #pragma unroll
   for (int c = 0; c < CHUNKS; c++) {
@@ -53,14 +65,18 @@ template <class T, bool ICC> static __device__ __forceinline__ void long_look(co
 }
 
 /* Takes dependency d off the row; the multiplier. */
-template <class T, bool ICC> static __device__ __forceinline__ T long_take(const FactorView<T> &F, const FactorRow &r, T *work, int lane, int d, const LongStep<T> &s, TrsvSpinLimit &spin)
+template <class T, bool ICC> static __device__ __forceinline__ T long_take(const FactorView<T> &F, const FactorRow &r,
+                                                                           T *work, int lane, int d,
+                                                                           const LongStep<T> &s, TrsvSpinLimit &spin)
 {
-  const T factor = ICC ? factor_wait(F, F.u + s.begin, s.source, spin) : work[d], multiplier = factor * factor_wait(F, F.inverse + s.owner, s.inverse, spin);
+  const T factor     = ICC ? factor_wait(F, F.u + s.begin, s.source, spin) : work[d],
+          multiplier = factor * factor_wait(F, F.inverse + s.owner, s.inverse, spin);
 
   if (!ICC && factor == 0) return factor;
 #pragma unroll
   for (int c = 0; c < CHUNKS; c++)
-    if (s.target[c] >= 0) work[s.target[c]] = fma(-multiplier, factor_wait(F, F.u + s.at[c], s.got[c], spin), work[s.target[c]]);
+    if (s.target[c] >= 0)
+      work[s.target[c]] = fma(-multiplier, factor_wait(F, F.u + s.at[c], s.got[c], spin), work[s.target[c]]);
   for (int n = 32 * CHUNKS + lane; n < s.count; n += 32) {
     int       at;
     const int target = long_pair(F, r, s, n, &at);
@@ -70,11 +86,15 @@ template <class T, bool ICC> static __device__ __forceinline__ T long_take(const
   return multiplier;
 }
 
-/* 32 dependencies, d the lane's, whose rows of U have no entry for this row but the diagonal's: they do not depend on each other, and are taken off side by
-   side, the diagonal from what each lane has of it. False, and nothing has been done, where there are others. */
-template <class T, bool ICC> static __device__ __forceinline__ bool long_stars(const FactorView<T> &F, const FactorRow &r, T *work, int d, T *diagonal, TrsvSpinLimit &spin)
+/* 32 dependencies, d the lane's, whose rows of U have no entry for this row but the diagonal's: they do not depend on
+   each other, and are taken off side by side, the diagonal from what each lane has of it. False, and nothing has been
+   done, where there are others. */
+template <class T, bool ICC> static __device__ __forceinline__ bool long_stars(const FactorView<T> &F,
+                                                                               const FactorRow &r, T *work, int d,
+                                                                               T *diagonal, TrsvSpinLimit &spin)
 {
-  const int owner = F.l_columns[r.l + d], to = F.u_offsets[owner + 1], from = ICC ? F.l_source[r.l + d] : F.u_offsets[owner] + 1;
+  const int owner = F.l_columns[r.l + d], to = F.u_offsets[owner + 1],
+            from   = ICC ? F.l_source[r.l + d] : F.u_offsets[owner] + 1;
   int       at = -1;
   bool      others = to - from > STAR;
 
@@ -85,7 +105,8 @@ template <class T, bool ICC> static __device__ __forceinline__ bool long_stars(c
     else others = entry >= 0;
   }
   if (__any_sync(0xffffffffu, others)) return false;
-  const T factor = ICC ? factor_wait(F, F.u + from, spin) : work[d], multiplier = factor * factor_wait(F, F.inverse + owner, spin);
+  const T factor     = ICC ? factor_wait(F, F.u + from, spin) : work[d],
+          multiplier = factor * factor_wait(F, F.inverse + owner, spin);
 
   if (!ICC && factor == 0) return true;
   if (at >= 0) *diagonal = fma(-multiplier, factor_wait(F, F.u + at, spin), *diagonal);
@@ -93,10 +114,11 @@ template <class T, bool ICC> static __device__ __forceinline__ bool long_stars(c
   return true;
 }
 
-/* A row of any length by a warp. The row under work is in device memory, for this warp alone; __syncwarp orders its lanes. 32
-   dependencies at a time are looked up, a lane each, and taken off in turn, each once it is there: by that lane where there is little to do,
-   else by all, who look up the next such dependency before they wait for one. Of very long rows, of which there may be one in a factor that has no other chain,
-   many that touch nothing but the diagonal are taken off side by side. */
+/* A row of any length by a warp. The row under work is in device memory, for this warp alone; __syncwarp orders its
+   lanes. 32 dependencies at a time are looked up, a lane each, and taken off in turn, each once it is there: by that
+   lane where there is little to do, else by all, who look up the next such dependency before they wait for one. Of very
+   long rows, of which there may be one in a factor that has no other chain, many that touch nothing but the diagonal
+   are taken off side by side. */
 template <class T, bool ICC> static __device__ void long_row(const FactorView<T> &F, int row, T *work)
 {
   const FactorRow r        = factor_row<T, ICC>(F, row);
@@ -127,7 +149,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
     const int   from  = !mine ? 0 : ICC ? F.l_source[r.l + d] : F.u_offsets[owner] + 1;
     const bool  alone = to - from <= FEW;
     int         target[FEW];
-    T           got[FEW], inverse = mine ? trsv_load(F.inverse + owner) : 0, source = mine && ICC ? trsv_load(F.u + from) : 0;
+    T got[FEW], inverse = mine ? trsv_load(F.inverse + owner) : 0, source = mine && ICC ? trsv_load(F.u + from) : 0;
     LongStep<T> next = {};
 
 #pragma unroll
@@ -159,12 +181,14 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
         __syncwarp();
         if (lane == 0) (ICC ? F.l + r.l : work)[base + n] = multiplier;
       } else if (lane == n) {
-        const T factor = ICC ? factor_wait(F, F.u + from, source, spin) : work[d], multiplier = factor * factor_wait(F, F.inverse + owner, inverse, spin);
+        const T factor     = ICC ? factor_wait(F, F.u + from, source, spin) : work[d],
+                multiplier = factor * factor_wait(F, F.inverse + owner, inverse, spin);
 
         if (ICC || factor != 0) {
 #pragma unroll
           for (int m = 0; m < FEW; m++)
-            if (target[m] >= 0) work[target[m]] = fma(-multiplier, factor_wait(F, F.u + from + m, got[m], spin), work[target[m]]);
+            if (target[m] >= 0)
+              work[target[m]] = fma(-multiplier, factor_wait(F, F.u + from + m, got[m], spin), work[target[m]]);
           (ICC ? F.l + r.l : work)[d] = multiplier;
         }
       }

@@ -1,10 +1,11 @@
 /*
-   A matrix in another order, for a factorisation on the device: P A P^T's pattern, columns rising in every row, and where in A each of its
-   values stands, so that new values cost one gather.
+   A matrix in another order, for a factorisation on the device: P A P^T's pattern, columns rising in every row, and
+   where in A each of its values stands, so that new values cost one gather.
 
-   Mapping: for the pattern a group of lanes takes a row: each lane finds the place of an entry by counting those before it, which come by
-   shuffle. With a row too long for that in the matrix, entries are sorted by column and then, stably, by row. A thread for each value.
-   Memory order: nothing crosses threads but by shuffles, and one counter, by atomics. No thread waits for another.
+   Mapping: for the pattern a group of lanes takes a row: each lane finds the place of an entry by counting those before
+   it, which come by shuffle. With a row too long for that in the matrix, entries are sorted by column and then, stably,
+   by row. A thread for each value. Memory order: nothing crosses threads but by shuffles, and one counter, by atomics.
+   No thread waits for another.
 */
 #include "device/sync.cuh"
 #include "factor/factor.h"
@@ -29,10 +30,12 @@ static __global__ void permute_position(int n, const int *order, int *position)
 }
 
 /* Lengths of the rows where they go, and of the longest; words: that, and whether the order is none. */
-static __global__ void permute_lengths(int n, const int *order, const int *position, const int *offsets, int *lengths, unsigned *words)
+static __global__ void permute_lengths(int n, const int *order, const int *position, const int *offsets, int *lengths,
+                                       unsigned *words)
 {
   const int  p = trsv_index(), row = p < n ? order[p] : -1;
-  const bool sound = row >= 0 && row < n && position[row] == p; /* false for who was overwritten: a row that comes twice */
+  const bool sound =
+    row >= 0 && row < n && position[row] == p; /* false for who was overwritten: a row that comes twice */
   unsigned   length = 0;
 
   if (p < n) lengths[p] = (int)(length = sound ? (unsigned)(offsets[row + 1] - offsets[row]) : 0);
@@ -41,7 +44,9 @@ static __global__ void permute_lengths(int n, const int *order, const int *posit
   if (p < n && !sound) atomicMax(words + 1, 1u);
 }
 
-template <int S> static __global__ void permute_rows(int n, const int *order, const int *position, const int *offsets, const int *columns, const int *to_offsets, int *to_columns, int *source)
+template <int S> static __global__ void permute_rows(int n, const int *order, const int *position, const int *offsets,
+                                                     const int *columns, const int *to_offsets, int *to_columns,
+                                                     int *source)
 {
   const int      p = (int)(((size_t)blockIdx.x * blockDim.x + threadIdx.x) / S), lane = (int)(threadIdx.x % S);
   const unsigned mask = S == 32 ? 0xffffffffu : ((1u << (S % 32)) - 1) << (threadIdx.x % 32 / S * S);
@@ -68,7 +73,8 @@ template <int S> static __global__ void permute_rows(int n, const int *order, co
 }
 
 /* Entries by column: keys, and the entries themselves. */
-static __global__ void permute_by_column(int entries, const int *position, const int *columns, unsigned *keys, int *entry)
+static __global__ void permute_by_column(int entries, const int *position, const int *columns, unsigned *keys,
+                                         int *entry)
 {
   const int k = trsv_index();
 
@@ -77,7 +83,8 @@ static __global__ void permute_by_column(int entries, const int *position, const
   entry[k] = k;
 }
 
-static __global__ void permute_by_row(int entries, int n, const int *position, const int *offsets, const int *entry, unsigned *keys)
+static __global__ void permute_by_row(int entries, int n, const int *position, const int *offsets, const int *entry,
+                                      unsigned *keys)
 {
   const int k = trsv_index();
 
@@ -86,7 +93,8 @@ static __global__ void permute_by_row(int entries, int n, const int *position, c
   keys[k] = (unsigned)position[row];
 }
 
-static __global__ void permute_columns(int entries, const int *position, const int *columns, const int *source, int *to_columns)
+static __global__ void permute_columns(int entries, const int *position, const int *columns, const int *source,
+                                       int *to_columns)
 {
   const int k = trsv_index();
 
@@ -101,24 +109,29 @@ template <class T> static __global__ void permute_values(int entries, const int 
 }
 
 /* room [4 * entries] */
-static TrsvError Sorted(const TrsvFactor *f, const int *offsets, const int *columns, const int *position, int *room, int *to_columns)
+static TrsvError Sorted(const TrsvFactor *f, const int *offsets, const int *columns, const int *position, int *room,
+                        int *to_columns)
 {
   const int       n = f->rows, entries = f->entries;
   unsigned *const keys = (unsigned *)room, *const sorted = keys + entries;
   int *const      entry = room + 2 * (size_t)entries, *const by_column = entry + entries;
 
-  TRSV_LAUNCH(permute_by_column, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, position, columns, keys, entry);
+  TRSV_LAUNCH(permute_by_column, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, position, columns,
+              keys, entry);
   TrsvCall(TrsvDeviceCheckLaunch("permute_by_column"));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, entry, by_column));
-  TRSV_LAUNCH(permute_by_row, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, n, position, offsets, (const int *)by_column, keys);
+  TRSV_LAUNCH(permute_by_row, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, n, position, offsets,
+              (const int *)by_column, keys);
   TrsvCall(TrsvDeviceCheckLaunch("permute_by_row"));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, by_column, f->source));
-  TRSV_LAUNCH(permute_columns, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, position, columns, (const int *)f->source, to_columns);
+  TRSV_LAUNCH(permute_columns, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, position, columns,
+              (const int *)f->source, to_columns);
   return TrsvDeviceCheckLaunch("permute_columns");
 }
 
 /* room [2 * rows]: positions and lengths; words: see permute_lengths */
-static TrsvError TriangleView(TrsvFactor *f, const int *offsets, const int *columns, int *room, unsigned *words, int *to_offsets, int *to_columns)
+static TrsvError TriangleView(TrsvFactor *f, const int *offsets, const int *columns, int *room, unsigned *words,
+                              int *to_offsets, int *to_columns)
 {
   const int  n = f->rows;
   const long lanes = 8;
@@ -129,13 +142,19 @@ static TrsvError TriangleView(TrsvFactor *f, const int *offsets, const int *colu
 
   TRSV_LAUNCH(permute_clear, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, position);
   TRSV_LAUNCH(permute_position, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, position);
-  TRSV_LAUNCH(permute_lengths, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, lengths, words);
+  TRSV_LAUNCH(permute_lengths, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order,
+              (const int *)position, offsets, lengths, words);
   TrsvCall(TrsvDeviceCheckLaunch("permute_lengths"));
   TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
   if (found[1]) return TrsvFail(TRSV_ERR_ARGUMENT, "the order of the rows is not a permutation of them");
   TrsvCall(TrsvDeviceScan(n, lengths, to_offsets));
-  if (found[0] <= (unsigned)lanes) TRSV_LAUNCH((permute_rows<8>), TrsvBlocks(lanes * n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, columns, (const int *)to_offsets, to_columns, f->source);
-  else if (found[0] <= COUNTED) TRSV_LAUNCH((permute_rows<32>), TrsvBlocks(32 * (long)n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, (const int *)position, offsets, columns, (const int *)to_offsets, to_columns, f->source);
+  if (found[0] <= (unsigned)lanes)
+    TRSV_LAUNCH((permute_rows<8>), TrsvBlocks(lanes * n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order,
+                (const int *)position, offsets, columns, (const int *)to_offsets, to_columns, f->source);
+  else if (found[0] <= COUNTED)
+    TRSV_LAUNCH((permute_rows<32>), TrsvBlocks(32 * (long)n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n,
+                (const int *)f->order, (const int *)position, offsets, columns, (const int *)to_offsets, to_columns,
+                f->source);
   else {
     TrsvCall(TrsvScratchAlloc(4 * sizeof(int) * (size_t)f->entries, &more, NULL));
     error = Sorted(f, offsets, columns, position, more, to_columns);
@@ -145,7 +164,8 @@ static TrsvError TriangleView(TrsvFactor *f, const int *offsets, const int *colu
   return TrsvDeviceCheckLaunch("permute_rows");
 }
 
-extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int **pattern)
+extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
+                                       TrsvMemory there, int **pattern)
 {
   const size_t   rows = (size_t)f->rows;
   const unsigned none[2] = {0, 0};
@@ -175,7 +195,11 @@ extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const 
 
 extern "C" TrsvError TrsvFactorGather(TrsvFactor *f, const void *values, TrsvStream stream)
 {
-  if (f->precision == TRSV_FLOAT) TRSV_LAUNCH((permute_values<float>), TrsvBlocks(f->entries, BLOCK), BLOCK, 0, stream, f->entries, (const int *)f->source, (const float *)values, (float *)f->a);
-  else TRSV_LAUNCH((permute_values<double>), TrsvBlocks(f->entries, BLOCK), BLOCK, 0, stream, f->entries, (const int *)f->source, (const double *)values, (double *)f->a);
+  if (f->precision == TRSV_FLOAT)
+    TRSV_LAUNCH((permute_values<float>), TrsvBlocks(f->entries, BLOCK), BLOCK, 0, stream, f->entries,
+                (const int *)f->source, (const float *)values, (float *)f->a);
+  else
+    TRSV_LAUNCH((permute_values<double>), TrsvBlocks(f->entries, BLOCK), BLOCK, 0, stream, f->entries,
+                (const int *)f->source, (const double *)values, (double *)f->a);
   return TrsvDeviceCheckLaunch("permute_values");
 }

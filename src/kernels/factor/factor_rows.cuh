@@ -31,13 +31,21 @@ template <class T> struct FactorView {
   T             diagonal;     /* added to the diagonal of A */
   TrsvSync      sync;
 
-  FactorView(const TrsvFactor *f, const void *values, const FactorShift *p) : slots(f->groups), slot(f->row_of_group), working(f->work_offset), l_offsets(f->l_offsets), l_columns(f->l_columns), u_offsets(f->u_offsets), u_columns(f->u_columns), l_source(f->l_source), start(f->a_row_start), a((const T *)values), l((T *)f->l), u((T *)f->u), inverse((T *)f->inverse), work((T *)f->work), status(f->status), shift(p->shift), amount(p->amount), zero(p->zero), diagonal((T)p->diagonal), sync(f->sync) { }
+  FactorView(const TrsvFactor *f, const void *values, const FactorShift *p)
+      : slots(f->groups), slot(f->row_of_group), working(f->work_offset), l_offsets(f->l_offsets),
+        l_columns(f->l_columns), u_offsets(f->u_offsets), u_columns(f->u_columns), l_source(f->l_source),
+        start(f->a_row_start), a((const T *)values), l((T *)f->l), u((T *)f->u), inverse((T *)f->inverse),
+        work((T *)f->work), status(f->status), shift(p->shift), amount(p->amount), zero(p->zero),
+        diagonal((T)p->diagonal), sync(f->sync)
+  {
+  }
 };
 
 /* The elimination row by row: factor_rows.cu. */
 template <class T> TrsvError FactorRows(const TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
 
-/* A row: its entries in L and in U, and those that it makes: all of them, or with ICC those in U. Its diagonal is number `diagonal` of these. */
+/* A row: its entries in L and in U, and those that it makes: all of them, or with ICC those in U. Its diagonal is
+   number `diagonal` of these. */
 struct FactorRow {
   int row, l, u, dependencies, diagonal, length;
 };
@@ -55,24 +63,28 @@ template <class T, bool ICC> static __device__ __forceinline__ FactorRow factor_
   return r;
 }
 
-template <class T, bool ICC> static __device__ __forceinline__ T factor_value(const FactorView<T> &F, const FactorRow &r, int entry)
+template <class T, bool ICC> static __device__ __forceinline__ T factor_value(const FactorView<T> &F,
+                                                                              const FactorRow &r, int entry)
 {
   const T v = F.a[(ICC ? F.start[r.row] : r.l + r.u) + entry];
 
   return entry == r.diagonal ? v + F.diagonal : v;
 }
 
-template <class T> static __device__ __forceinline__ int factor_column(const FactorView<T> &F, const FactorRow &r, int entry)
+template <class T> static __device__ __forceinline__ int factor_column(const FactorView<T> &F, const FactorRow &r,
+                                                                       int entry)
 {
   return entry < r.diagonal ? F.l_columns[r.l + entry] : F.u_columns[r.u + entry - r.diagonal];
 }
 
-/* The row's pivot, which goes to a place in U, as PETSc's MatPivotCheck() has it, given the sum of the magnitudes of its other entries. Hands
-   over its reciprocal in a word, and returns it. */
-template <class T> static __device__ __forceinline__ T factor_pivot(const FactorView<T> &F, int row, int at, T *word, T pivot, T sum)
+/* The row's pivot, which goes to a place in U, as PETSc's MatPivotCheck() has it, given the sum of the magnitudes of
+   its other entries. Hands over its reciprocal in a word, and returns it. */
+template <class T> static __device__ __forceinline__ T factor_pivot(const FactorView<T> &F, int row, int at, T *word,
+                                                                    T pivot, T sum)
 {
   const bool   relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
-  const double zero = relative ? F.zero * (double)sum : F.zero, size = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? (double)pivot : fabs((double)pivot);
+  const double zero     = relative ? F.zero * (double)sum : F.zero,
+               size     = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? (double)pivot : fabs((double)pivot);
 
   if (size <= zero) { /* never so where one is NaN */
     if (F.shift == TRSV_SHIFT_INBLOCKS) {
@@ -84,7 +96,8 @@ template <class T> static __device__ __forceinline__ T factor_pivot(const Factor
   return trsv_publish(word, 1 / pivot);
 }
 
-/* sum, and to it the magnitudes of a lane's entries [begin, end): by itself, or, where they are many, by all lanes of the warp, who call this together. */
+/* sum, and to it the magnitudes of a lane's entries [begin, end): by itself, or, where they are many, by all lanes of
+   the warp, who call this together. */
 template <class S, class T> static __device__ __forceinline__ S factor_magnitudes(const T *a, int begin, int end, S sum)
 {
   const int  lane = (int)(threadIdx.x % 32);
@@ -92,7 +105,8 @@ template <class S, class T> static __device__ __forceinline__ S factor_magnitude
 
   for (int k = begin; !many && k < end; k++) sum += fabs((S)a[k]);
   for (unsigned left = __ballot_sync(0xffffffffu, many); left; left &= left - 1) {
-    const int l = __ffs((int)left) - 1, from = __shfl_sync(0xffffffffu, begin, l), to = __shfl_sync(0xffffffffu, end, l);
+    const int l = __ffs((int)left) - 1, from = __shfl_sync(0xffffffffu, begin, l),
+              to   = __shfl_sync(0xffffffffu, end, l);
     S         part = 0;
 
     for (int k = from + lane; k < to; k += 32) part += fabs((S)a[k]);
@@ -103,7 +117,8 @@ template <class S, class T> static __device__ __forceinline__ S factor_magnitude
 }
 
 /* Waits for a word. */
-template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, TrsvSpinLimit &spin)
+template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word,
+                                                                   TrsvSpinLimit &spin)
 {
   T v;
 
@@ -141,8 +156,9 @@ template <class T, int S, bool ICC> struct ShortRow {
   unsigned  mask;
   int       lane, base; /* the next dependency; those before are done */
   bool      waiting;    /* for the dependencies from base on */
-  int       column[OWN], from[OWN], to[OWN], source[OWN]; /* of the entries; of the dependencies: the rows of U, and where they are needed */
-  int       where[AHEAD][OWN], owner[AHEAD];              /* in U: what entries need of dependencies base, ...; the rows they are */
+  int       column[OWN], from[OWN], to[OWN],
+    source[OWN]; /* of the entries; of the dependencies: the rows of U, and where they are needed */
+  int       where[AHEAD][OWN], owner[AHEAD]; /* in U: what entries need of dependencies base, ...; the rows they are */
   T         value[OWN], got[AHEAD][OWN], inverse[AHEAD];
 
   __device__ __forceinline__ void start(const FactorView<T> &F, int row)
@@ -199,7 +215,8 @@ template <class T, int S, bool ICC> struct ShortRow {
         for (int e = 0; e < OWN; e++) where[w][e] = factor_search(F.u_columns, begin[w], end[w], column[e]);
       } else {
         match(w, begin[w], first[w]);
-        for (int at = begin[w] + S; at < end[w]; at += S) match(w, at, at + lane < end[w] ? F.u_columns[at + lane] : -1);
+        for (int at = begin[w] + S; at < end[w]; at += S)
+          match(w, at, at + lane < end[w] ? F.u_columns[at + lane] : -1);
       }
       inverse[w] = owner[w] < 0 ? 0 : trsv_not_ready<T>();
 #pragma unroll
@@ -272,7 +289,8 @@ template <class T, int S, bool ICC> struct ShortRow {
     if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE) /* nobody else asks for it */
 #pragma unroll
       for (int other = S / 2; other; other /= 2) sum += __shfl_xor_sync(mask, sum, other, S);
-    if (lane == r.diagonal % S) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, factor_pick(value, r.diagonal / S), sum);
+    if (lane == r.diagonal % S)
+      (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, factor_pick(value, r.diagonal / S), sum);
   }
 };
 

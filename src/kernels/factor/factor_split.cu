@@ -1,24 +1,29 @@
 /*
    The patterns of a factorisation, made on the device: A is split into L and U.
 
-   Mapping: a block has ROWS_BLOCK rows, and its threads walk through all their entries side by side, whatever row they are of (triangle_view.cuh); what
-   entries do not matter for has a thread for each row or entry. None waits for another. Works in the default stream.
+   Mapping: a block has ROWS_BLOCK rows, and its threads walk through all their entries side by side, whatever row they
+   are of (triangle_view.cuh); what entries do not matter for has a thread for each row or entry. None waits for
+   another. Works in the default stream.
 */
 #include "analysis/triangle_view.cuh"
 #include "factor/factor.h"
 
-/* How many entries each row has left of its diagonal. The first row that is none of a matrix that can be factored is noted. */
-static __global__ void __launch_bounds__(ROWS_BLOCK) split_count(int n, const int *offsets, const int *columns, int *left, unsigned *bad)
+/* How many entries each row has left of its diagonal. The first row that is none of a matrix that can be factored is
+   noted. */
+static __global__ void __launch_bounds__(ROWS_BLOCK)
+  split_count(int n, const int *offsets, const int *columns, int *left, unsigned *bad)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   TRSV_SHARED(int, diagonal, ROWS_BLOCK); /* how many entries are before it */
-  TRSV_SHARED(unsigned, falls, 1);        /* the first row whose offsets fall, or are beyond the last: nothing is known of those behind */
+  TRSV_SHARED(unsigned, falls,
+              1); /* the first row whose offsets fall, or are beyond the last: nothing is known of those behind */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
 
   diagonal[t] = -1;
   if (t == 0) falls[0] = (unsigned)rows;
   __syncthreads();
-  if (t < rows && (start[t] < 0 || start[t] > start[t + 1] || start[t + 1] > offsets[n])) atomicMin(&falls[0], (unsigned)t);
+  if (t < rows && (start[t] < 0 || start[t] > start[t + 1] || start[t + 1] > offsets[n]))
+    atomicMin(&falls[0], (unsigned)t);
   __syncthreads();
   const int sound = (int)falls[0];
   if (t >= sound) start[t + 1] = INT_MAX;
@@ -55,7 +60,8 @@ static __global__ void split_lengths(int n, const int *offsets, const int *left,
 }
 
 /* The entries of A to L and to U. */
-static __global__ void __launch_bounds__(ROWS_BLOCK) split_copy(int n, const int *columns, const int *offsets, const int *l_offsets, int *l_columns, int *u_columns)
+static __global__ void __launch_bounds__(ROWS_BLOCK)
+  split_copy(int n, const int *columns, const int *offsets, const int *l_offsets, int *l_columns, int *u_columns)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   TRSV_SHARED(int, l_start, ROWS_BLOCK + 1);
@@ -71,7 +77,8 @@ static __global__ void __launch_bounds__(ROWS_BLOCK) split_copy(int n, const int
 }
 
 /* ICC: rows of U from where in A they start. */
-static __global__ void __launch_bounds__(ROWS_BLOCK) split_take(int n, const int *columns, const int *u_offsets, const int *start, int *u_columns)
+static __global__ void __launch_bounds__(ROWS_BLOCK)
+  split_take(int n, const int *columns, const int *u_offsets, const int *start, int *u_columns)
 {
   TRSV_SHARED(int, u_start, ROWS_BLOCK + 1);
   TRSV_SHARED(int, from, ROWS_BLOCK);
@@ -83,7 +90,9 @@ static __global__ void __launch_bounds__(ROWS_BLOCK) split_take(int n, const int
 }
 
 /* ICC: L is the transpose of U without its diagonal, which comes last in each row. */
-static __global__ void __launch_bounds__(ROWS_BLOCK) split_strip(int n, const int *offsets, const int *columns, const int *source, int *l_offsets, int *l_columns, int *l_source)
+static __global__ void __launch_bounds__(ROWS_BLOCK)
+  split_strip(int n, const int *offsets, const int *columns, const int *source, int *l_offsets, int *l_columns,
+              int *l_source)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
@@ -100,12 +109,14 @@ static __global__ void __launch_bounds__(ROWS_BLOCK) split_strip(int n, const in
 }
 
 /* Rows of L's transpose, each with a diagonal before it. */
-static __global__ void __launch_bounds__(ROWS_BLOCK) split_mirror(int n, const int *u_offsets, const int *columns, int *u_columns)
+static __global__ void __launch_bounds__(ROWS_BLOCK)
+  split_mirror(int n, const int *u_offsets, const int *columns, int *u_columns)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
   const int first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(u_offsets, n, first, start);
 
-  rows_each(start, rows, [&](int m, int k) { u_columns[k] = k == start[m] ? first + m : columns[k - (first + m) - 1]; });
+  rows_each(start, rows,
+            [&](int m, int k) { u_columns[k] = k == start[m] ? first + m : columns[k - (first + m) - 1]; });
 }
 
 /* Is there anything wrong with that row, and what? */
@@ -117,14 +128,19 @@ static TrsvError Explain(int i, int n, const int *offsets, const int *columns)
 
   TrsvCall(TrsvDeviceDownload(range, offsets + i, sizeof(range), NULL));
   if (!i && range[0]) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets start at %d, not at 0", range[0]);
-  if (range[1] < range[0]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, range[0], range[1]);
+  if (range[1] < range[0])
+    return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, range[0], range[1]);
   TrsvCall(TrsvDeviceDownload(&entries, offsets + n, sizeof(entries), NULL));
-  if (range[0] < 0 || range[1] > entries) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, range[0], range[1], entries);
+  if (range[0] < 0 || range[1] > entries)
+    return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, range[0],
+                    range[1], entries);
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)(range[1] - range[0]), &row));
   error = TrsvDeviceDownload(row, columns + range[0], sizeof(int) * (size_t)(range[1] - range[0]), NULL);
   for (int k = 0; !error && k < range[1] - range[0]; k++) {
     if (row[k] < 0 || row[k] >= n) error = TrsvFail(TRSV_ERR_STRUCTURE, "row %d has column %d of %d", i, row[k], n);
-    else if (row[k] <= before) error = TrsvFail(TRSV_ERR_STRUCTURE, "row %d has column %d after column %d; columns must rise", i, row[k], before);
+    else if (row[k] <= before)
+      error =
+        TrsvFail(TRSV_ERR_STRUCTURE, "row %d has column %d after column %d; columns must rise", i, row[k], before);
     before = row[k];
   }
   TrsvFree(TRSV_HOST, row);
@@ -136,19 +152,22 @@ static TrsvError SplitLU(TrsvFactor *f, const int *offsets, const int *columns, 
   const int n = f->rows;
 
   TrsvCall(TrsvDeviceScan(n, left, f->l_offsets));
-  TRSV_LAUNCH(split_upper, TrsvBlocks((long)n + 1, 256), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)f->l_offsets, f->u_offsets);
+  TRSV_LAUNCH(split_upper, TrsvBlocks((long)n + 1, 256), 256, 0, (TrsvStream)NULL, n, offsets,
+              (const int *)f->l_offsets, f->u_offsets);
   TrsvCall(TrsvDeviceCheckLaunch("split_upper"));
   TrsvCall(TrsvDeviceDownload(&f->lower, f->l_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  TRSV_LAUNCH(split_copy, TrsvBlocks(n, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, offsets, (const int *)f->l_offsets, f->l_columns, f->u_columns);
+  TRSV_LAUNCH(split_copy, TrsvBlocks(n, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, offsets,
+              (const int *)f->l_offsets, f->l_columns, f->u_columns);
   return TrsvDeviceCheckLaunch("split_copy");
 }
 
 static TrsvError SplitTranspose(TrsvFactor *f)
 {
-  const TrsvMatrix U = {f->rows, f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, f->precision, TRSV_DEVICE, NULL};
+  const TrsvMatrix U = {f->rows,      f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED,
+                        f->precision, TRSV_DEVICE,  NULL};
   TrsvMatrix       T;
   int             *made;
   const int       *source;
@@ -158,7 +177,8 @@ static TrsvError SplitTranspose(TrsvFactor *f)
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_source));
   TrsvCall(TrsvTranspose(&U, &T, &made, &source));
-  TRSV_LAUNCH(split_strip, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, T.offsets, T.columns, source, f->l_offsets, f->l_columns, f->l_source);
+  TRSV_LAUNCH(split_strip, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, T.offsets, T.columns,
+              source, f->l_offsets, f->l_columns, f->l_source);
   error = TrsvDeviceCheckLaunch("split_strip");
   TrsvFree(TRSV_DEVICE, made);
   return error;
@@ -170,12 +190,14 @@ static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns,
   const int n = f->rows;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->a_row_start));
-  TRSV_LAUNCH(split_lengths, TrsvBlocks(n, 256), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)left, left, f->a_row_start);
+  TRSV_LAUNCH(split_lengths, TrsvBlocks(n, 256), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)left, left,
+              f->a_row_start);
   TrsvCall(TrsvDeviceCheckLaunch("split_lengths"));
   TrsvCall(TrsvDeviceScan(n, left, f->u_offsets));
   TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  TRSV_LAUNCH(split_take, TrsvBlocks(n, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, (const int *)f->u_offsets, (const int *)f->a_row_start, f->u_columns);
+  TRSV_LAUNCH(split_take, TrsvBlocks(n, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, (const int *)f->u_offsets,
+              (const int *)f->a_row_start, f->u_columns);
   TrsvCall(TrsvDeviceCheckLaunch("split_take"));
   return SplitTranspose(f);
 }
@@ -187,7 +209,8 @@ static TrsvError Count(TrsvFactor *f, const int *offsets, const int *columns, in
   unsigned       bad;
 
   TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
-  TRSV_LAUNCH(split_count, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, offsets, columns, left, &f->status->row);
+  TRSV_LAUNCH(split_count, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, offsets, columns, left,
+              &f->status->row);
   TrsvCall(TrsvDeviceCheckLaunch("split_count"));
   TrsvCall(TrsvDeviceDownload(&bad, &f->status->row, sizeof(bad), NULL));
   if (bad == none) return TRSV_SUCCESS;
@@ -205,7 +228,8 @@ static TrsvError Split(TrsvFactor *f, const int *offsets, const int *columns, in
 }
 
 /* The caller's rows are looked at before they go elsewhere. */
-static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *left)
+static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
+                               TrsvMemory there, int *left)
 {
   int      *pattern, row;
   TrsvError error;
@@ -223,8 +247,10 @@ static __device__ __forceinline__ void AddUp(unsigned long long n, unsigned long
   if (threadIdx.x % 32 == 0 && n) (void)atomicAdd(sum, n);
 }
 
-/* A thread for each entry of L, how long the row of U is that it stands for, and for each row: its length in both, squared. */
-static __global__ void split_work(int rows, int entries, const int *l_offsets, const int *l_columns, const int *u_offsets, FactorWork *work)
+/* A thread for each entry of L, how long the row of U is that it stands for, and for each row: its length in both,
+   squared. */
+static __global__ void split_work(int rows, int entries, const int *l_offsets, const int *l_columns,
+                                  const int *u_offsets, FactorWork *work)
 {
   const int  k = trsv_index();
   const auto upper = [&](int i) { return (unsigned long long)(u_offsets[i + 1] - u_offsets[i]); };
@@ -243,7 +269,8 @@ static TrsvError Work(TrsvFactor *f)
   TrsvCall(TrsvScratchAlloc(sizeof(*work), &work, NULL));
   error = TrsvDeviceClear(work, sizeof(*work), NULL);
   if (!error) {
-    TRSV_LAUNCH(split_work, TrsvBlocks(threads, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lower, (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, work);
+    TRSV_LAUNCH(split_work, TrsvBlocks(threads, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lower,
+                (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, work);
     error = TrsvDeviceCheckLaunch("split_work");
   }
   if (!error) error = TrsvDeviceDownload(&f->on_host, work, sizeof(f->on_host), NULL);
@@ -251,7 +278,8 @@ static TrsvError Work(TrsvFactor *f)
   return error;
 }
 
-extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there, int *row)
+extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
+                                     TrsvMemory there, int *row)
 {
   int      *left;
   TrsvError error;
@@ -265,21 +293,23 @@ extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const in
 
 static TrsvError Mirror(TrsvFactor *f, int *u_columns)
 {
-  const TrsvMatrix L = {f->rows, f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, f->precision, TRSV_DEVICE, NULL};
+  const TrsvMatrix L = {f->rows,      f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT,
+                        f->precision, TRSV_DEVICE,  NULL};
   TrsvMatrix       T;
   int             *made;
   const int       *source;
   TrsvError        error;
 
   TrsvCall(TrsvTranspose(&L, &T, &made, &source));
-  TRSV_LAUNCH(split_mirror, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, (const int *)f->u_offsets, T.columns, u_columns);
+  TRSV_LAUNCH(split_mirror, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows,
+              (const int *)f->u_offsets, T.columns, u_columns);
   error = TrsvDeviceCheckLaunch("split_mirror");
   if (!error) error = TrsvDeviceSynchronize();
   TrsvFree(TRSV_DEVICE, made);
   return error;
 }
 
-extern "C" TrsvError TrsvFactorMirror(TrsvFactor *f)
+extern "C" TrsvError TrsvFactorMirrorColumns(TrsvFactor *f)
 {
   int      *u_columns;
   TrsvError error;

@@ -1,23 +1,24 @@
 /*
    The order in which a matrix on the device is factored, where it is left to us: the natural one, or multicolor.
 
-   Multicolor shortens an apply and mostly the first set-up, as there is no schedule to make, and costs iterations. It is taken where what is left of the
-   set-up and a hundred iterations, each L and U and the rest (the multiplication by A and the vectors), are predicted to take so much less time that some more
-   iterations are paid for. Never where the values are far from symmetric: a flow, or an elimination order, is written into such a matrix, and ILU(0) in
-   another order loses it. Nor where L of the natural order is as full as it can get, as in a band.
+   Multicolor shortens an apply and mostly the first set-up, as there is no schedule to make, and costs iterations. It
+   is taken where what is left of the set-up and a hundred iterations, each L and U and the rest (the multiplication by
+   A and the vectors), are predicted to take so much less time that some more iterations are paid for. Never where the
+   values are far from symmetric: a flow, or an elimination order, is written into such a matrix, and ILU(0) in another
+   order loses it. Nor where L of the natural order is as full as it can get, as in a band.
 */
 #include <math.h>
 #include <stdio.h>
 #include "ilu/ilu.h"
 #include "ordering/multicolor.h"
 
-/* Over the symmetric matrices of results/orderings.jsonl iterations grow by 1.07 in the geometric mean, 1.35 at most; over 15 grids of 5 and 7 points by 1.01 and
-   1.09, but over 9 of 9 and 27 points by 1.13 and 1.22. Those of values further from symmetric than this are the ones that lose convergence, or take several
-   times as many. */
+/* Over the symmetric matrices of results/orderings.jsonl iterations grow by 1.07 in the geometric mean, 1.35 at most;
+   over 15 grids of 5 and 7 points by 1.01 and 1.09, but over 9 of 9 and 27 points by 1.13 and 1.22. Those of values
+   further from symmetric than this are the ones that lose convergence, or take several times as many. */
 static const double growth = 1.2, growth_star = 1.05, unsymmetric = 0.1;
 
-/* How many a solve takes is not known before: half of the systems of results/solutions.jsonl take 80 or fewer, and a pattern often serves for several solves. By the
-   times there 75 to 150 cost least (docs/performance.md). */
+/* How many a solve takes is not known before: half of the systems of results/solutions.jsonl take 80 or fewer, and a
+   pattern often serves for several solves. By the times there 75 to 150 cost least (docs/performance.md). */
 static const double iterations = 100;
 
 /* Level sets that multicolor has at most in most matrices, or in most grids: what is assumed before it is made */
@@ -26,18 +27,20 @@ enum {
   LEVELS_GRID = 10
 };
 
-/* Seconds that the plan of one triangle adds to a first set-up: launches, and a pass over level sets and entries or, for a schedule, one that follows the
-   chains of rows. From results/analysis.jsonl and results/multicolor.jsonl, within a factor of 1.5 (root mean square) over the triangles that each is chosen for, where
-   grids take half as long; less a quarter, as both triangles are looked at together, or else level sets of L are known. */
+/* Seconds that the plan of one triangle adds to a first set-up: launches, and a pass over level sets and entries or,
+   for a schedule, one that follows the chains of rows. From results/analysis.jsonl and results/multicolor.jsonl, within
+   a factor of 1.5 (root mean square) over the triangles that each is chosen for, where grids take half as long; less a
+   quarter, as both triangles are looked at together, or else level sets of L are known. */
 static double Plan(const TrsvAlgorithm *a, const TrsvStatistics *s, const TrsvCosts *c)
 {
   const double launches = 0.17e-3, chain = 4.5e-6 * c->hop, level = 0.45e-6 * c->hop, entry = 0.19e-9 * c->byte;
 
-  return launches + (a->traits & TRSV_SCHEDULED ? chain * cbrt((double)s->levels * s->rows) * sqrt(s->row_mean) : level * s->levels + entry * (double)s->nnz);
+  return launches + (a->traits & TRSV_SCHEDULED ? chain * cbrt((double)s->levels * s->rows) * sqrt(s->row_mean)
+                                                : level * s->levels + entry * (double)s->nnz);
 }
 
-/* The two solves, and what is left of a first set-up once there is a pattern: two plans and the values; U is taken to be like L. solves is 0 where an algorithm
-   has no prediction. */
+/* The two solves, and what is left of a first set-up once there is a pattern: two plans and the values; U is taken to
+   be like L. solves is 0 where an algorithm has no prediction. */
 static TrsvOrderCost Cost(const TrsvFactor *f, const TrsvAlgorithm *const asked[2])
 {
   const TrsvStatistics *s = &f->statistics;
@@ -46,7 +49,8 @@ static TrsvOrderCost Cost(const TrsvFactor *f, const TrsvAlgorithm *const asked[
   char                  why[128];
 
   for (int i = 0; i < 2; i++) {
-    const TrsvAlgorithm *a = asked[i] ? asked[i] : TrsvSelect(s, TRSV_DEVICE, f->precision, TRSV_SELECT_MODEL, why, sizeof(why));
+    const TrsvAlgorithm *a =
+      asked[i] ? asked[i] : TrsvSelect(s, TRSV_DEVICE, f->precision, TRSV_SELECT_MODEL, why, sizeof(why));
     const double         seconds = TrsvPredict(a, s, f->precision);
 
     if (!(seconds > 0)) return (TrsvOrderCost){0, 0};
@@ -56,8 +60,8 @@ static TrsvOrderCost Cost(const TrsvFactor *f, const TrsvAlgorithm *const asked[
   return cost;
 }
 
-/* Seconds of an iteration but for the apply, of CG: launches and the host's waits for norms and products, 117 us in the median of the systems of
-   results/solutions.jsonl (GMRES 150); A and some vectors. */
+/* Seconds of an iteration but for the apply, of CG: launches and the host's waits for norms and products, 117 us in the
+   median of the systems of results/solutions.jsonl (GMRES 150); A and some vectors. */
 static double Rest(const TrsvFactor *f)
 {
   const double launches = 115e-6, byte = 0.3e-12 * TrsvGetCosts().byte, size = (double)TrsvValueSize(f->precision);
@@ -66,15 +70,20 @@ static double Rest(const TrsvFactor *f)
 }
 
 /* From a pattern to a solution, of so many times as many iterations */
-static double Solution(const TrsvOrderCost *c, double rest, double times) { return c->setup + iterations * times * (c->solves + rest); }
+static double Solution(const TrsvOrderCost *c, double rest, double times)
+{
+  return c->setup + iterations * times * (c->solves + rest);
+}
 
-/* Seconds in which the multicolor ordering is made, on the host where that is sooner: on the device the rows of a chain wait for each other, the longer the
-   more entries they have; but those of a grid do not. Constants are from 35 matrices on an H200. */
+/* Seconds in which the multicolor ordering is made, on the host where that is sooner: on the device the rows of a chain
+   wait for each other, the longer the more entries they have; but those of a grid do not. Constants are from 35
+   matrices on an H200. */
 static double OrderSeconds(const TrsvFactor *f, int *on_host)
 {
   const double entries = (double)f->lower + f->upper, rows = f->rows;
   const int    grid    = TrsvRegular(&f->statistics);
-  const double device = 0.35e-3 + (grid ? 0 : 0.2e-6 * f->statistics.levels * entries / rows), host = 0.1e-3 + 0.12e-6 * rows + 10e-9 * entries;
+  const double device  = 0.35e-3 + (grid ? 0 : 0.2e-6 * f->statistics.levels * entries / rows),
+               host    = 0.1e-3 + 0.12e-6 * rows + 10e-9 * entries;
 
   *on_host = host < device && !grid;
   return *on_host ? host : device;
@@ -89,7 +98,8 @@ static double Look(const TrsvFactor *f)
   return OrderSeconds(f, &on_host) + launches + entry * ((double)f->lower + f->upper);
 }
 
-static TrsvError Order(const TrsvFactor *f, const int *offsets, const int *columns, const double *values, TrsvOrdering **multicolor)
+static TrsvError Order(const TrsvFactor *f, const int *offsets, const int *columns, const double *values,
+                       TrsvOrdering **multicolor)
 {
   int on_host;
 
@@ -122,22 +132,32 @@ static int Complete(const TrsvStatistics *s) { return s->row_bandwidth * s->rows
 
 static void Tell(TrsvOrderChoice *choice, int natural, int ordered)
 {
-  const TrsvOrderCost *first = choice->multicolor ? &choice->ordered : &choice->natural, *second = choice->multicolor ? &choice->natural : &choice->ordered;
+  const TrsvOrderCost *first  = choice->multicolor ? &choice->ordered : &choice->natural,
+                      *second = choice->multicolor ? &choice->natural : &choice->ordered;
 
-  (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms and %.3g to set up; %s %d, %.3g and %.3g", choice->multicolor ? ordered : natural, 1e3 * first->solves, 1e3 * first->setup, choice->multicolor ? "in the natural order" : "multicolor", choice->multicolor ? natural : ordered, 1e3 * second->solves, 1e3 * second->setup);
+  (void)snprintf(choice->why, sizeof(choice->why),
+                 "%d level sets, predicted %.3g ms and %.3g to set up; %s %d, %.3g and %.3g",
+                 choice->multicolor ? ordered : natural, 1e3 * first->solves, 1e3 * first->setup,
+                 choice->multicolor ? "in the natural order" : "multicolor", choice->multicolor ? natural : ordered,
+                 1e3 * second->solves, 1e3 * second->setup);
 }
 
-TrsvError TrsvOrderAgainst(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, char why[], size_t size)
+TrsvError TrsvCheckNearlySymmetric(int rows, const int *offsets, const int *columns, TrsvPrecision precision,
+                                   const void *values, char why[], size_t size)
 {
   double asymmetry;
 
   TrsvCall(TrsvDeviceAsymmetry(rows, offsets, columns, precision, values, &asymmetry));
   why[0] = 0;
-  if (asymmetry > unsymmetric) (void)snprintf(why, size, "the values are unsymmetric: %.2g of what they can be", asymmetry); /* not where some are no numbers: nothing is told of the others */
+  if (asymmetry > unsymmetric)
+    (void)snprintf(why, size, "the values are unsymmetric: %.2g of what they can be",
+                   asymmetry); /* not where some are no numbers: nothing is told of the others */
   return TRSV_SUCCESS;
 }
 
-static TrsvError Decide(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
+static TrsvError Decide(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind,
+                        TrsvPrecision precision, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
+                        TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *const asked[2] = {lower, upper};
   TrsvFactor                *natural, *ordered;
@@ -161,16 +181,19 @@ static TrsvError Decide(int rows, const int *offsets, const int *columns, const 
   seconds = Solution(&choice->natural, choice->rest, 1);
   guess   = Guess(natural, asked);
   if (seconds < Look(natural) + Solution(&guess, choice->rest, times)) {
-    (void)snprintf(choice->why, sizeof(choice->why), "%d level sets, predicted %.3g ms and %.3g to set up: too little to gain", natural->statistics.levels, 1e3 * choice->natural.solves, 1e3 * choice->natural.setup);
+    (void)snprintf(choice->why, sizeof(choice->why),
+                   "%d level sets, predicted %.3g ms and %.3g to set up: too little to gain",
+                   natural->statistics.levels, 1e3 * choice->natural.solves, 1e3 * choice->natural.setup);
     return TRSV_SUCCESS;
   }
   if (Complete(&natural->statistics)) {
     (void)snprintf(choice->why, sizeof(choice->why), "there is no fill to leave out");
     return TRSV_SUCCESS;
   }
-  error = TrsvOrderAgainst(rows, offsets, columns, precision, values, choice->why, sizeof(choice->why));
+  error = TrsvCheckNearlySymmetric(rows, offsets, columns, precision, values, choice->why, sizeof(choice->why));
   if (!error && choice->why[0]) return TRSV_SUCCESS;
-  if (!error) error = Order(natural, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, &multicolor);
+  if (!error)
+    error = Order(natural, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, &multicolor);
   if (!error) {
     error = TrsvFactorCreate(rows, offsets, columns, multicolor->order, TRSV_DEVICE, kind, precision, &ordered, &none);
     TrsvOrderingDestroy(&multicolor);
@@ -191,15 +214,19 @@ static TrsvError Decide(int rows, const int *offsets, const int *columns, const 
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind, TrsvPrecision precision, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
+TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values,
+                                  TrsvFactorKind kind, TrsvPrecision precision, const TrsvAlgorithm *lower,
+                                  const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *chosen = lower;
   char                 why[128];
-  TrsvError            error = Decide(rows, offsets, columns, values, kind, precision, lower, upper, factor, row, choice);
+  TrsvError error = Decide(rows, offsets, columns, values, kind, precision, lower, upper, factor, row, choice);
 
-  if (!error && !choice->multicolor && !chosen) chosen = TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why));
+  if (!error && !choice->multicolor && !chosen)
+    chosen = TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why));
   /* for others than these U's analysis is better made beside L's plan */
-  if (!error && !choice->multicolor && chosen && chosen->traits & TRSV_BOTH_ANALYSES) error = TrsvFactorAnalyseUpper(*factor);
+  if (!error && !choice->multicolor && chosen && chosen->traits & TRSV_BOTH_ANALYSES)
+    error = TrsvFactorAnalyseUpper(*factor);
   if (error) TrsvFactorDestroy(factor);
   return error;
 }

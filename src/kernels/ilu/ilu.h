@@ -24,18 +24,23 @@ typedef struct {
   char          why[160];
 } TrsvOrderChoice;
 
-/* TrsvFactorCreate in the natural order, or in that of TrsvOrderMulticolor, where that promises a shorter time to solution: see
-   factor_order.c. lower and upper as TrsvPairCreate has them. values of A, on the device. */
-TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind, TrsvPrecision, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
+/* TrsvFactorCreate in the natural order, or in that of TrsvOrderMulticolor, where that promises a shorter time to
+   solution: see factor_order.c. lower and upper as TrsvPairCreate has them. values of A, on the device. */
+TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind,
+                                  TrsvPrecision, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
+                                  TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
 
-/* Why values of A, on the device, are unsuitable for the order of TrsvOrderMulticolor; "" where they are not, or some are no numbers. Works in the default
-   stream, and waits for it. */
-TrsvError TrsvOrderAgainst(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values, char why[], size_t size);
+/* Why values of A, on the device, are unsuitable for the order of TrsvOrderMulticolor; "" where they are not, or some
+   are no numbers. Works in the default stream, and waits for it. */
+TrsvError TrsvCheckNearlySymmetric(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values,
+                                   char why[], size_t size);
 
-/* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small read, and so for the
-   stream. What a zero pivot leaves in L and U is of no use. pair, NULL for none, is one of that L and U, not transposed, whose vector and whose plan for L may be
-   made use of to find them, and which has to be given values after that before it solves: where TrsvFactorTriangles then shows none of L, those of U. */
-TrsvError TrsvFactorNumeric(TrsvFactor *, TrsvPair *pair, const void *values, const TrsvPivots *, TrsvOutcome *, TrsvStream);
+/* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small
+   read, and so for the stream. What a zero pivot leaves in L and U is of no use. pair, NULL for none, is one of that L
+   and U, not transposed, whose vector and whose plan for L may be made use of to find them, and which has to be given
+   values after that before it solves: where TrsvFactorTriangles then shows none of L, those of U. */
+TrsvError TrsvFactorNumeric(TrsvFactor *, TrsvPair *pair, const void *values, const TrsvPivots *, TrsvOutcome *,
+                            TrsvStream);
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,11 @@
 /*
-   How far values are from symmetric: sqrt(2) times the Frobenius norm of the skew part over that of the entries off the diagonal: 0 of a symmetric
-   matrix, 1 of a triangular one.
+   How far values are from symmetric: sqrt(2) times the Frobenius norm of the skew part over that of the entries off the
+   diagonal: 0 of a symmetric matrix, 1 of a triangular one.
 
-   Mapping: a block of threads for so many rows, whose entries, one after the other, the threads take in turn, so that a long row has all of them; each
-   looks for the other of its entry. Sums of a block by a tree, those of blocks by one more, so that the result is the same every time.
-   Memory order: within a block sums cross threads at its barriers, between blocks with the end of a launch.
+   Mapping: a block of threads for so many rows, whose entries, one after the other, the threads take in turn, so that a
+   long row has all of them; each looks for the other of its entry. Sums of a block by a tree, those of blocks by one
+   more, so that the result is the same every time. Memory order: within a block sums cross threads at its barriers,
+   between blocks with the end of a launch.
 */
 #include <math.h>
 #include "analysis/triangle_view.cuh"
@@ -33,7 +34,8 @@ static __device__ void block_sums(double *skew, double *all, double s, double a,
   both[1] = all[0];
 }
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) asymmetry_rows(int rows, const int *offsets, const int *columns, const T *values, double *sums)
+template <class T> static __global__ void __launch_bounds__(BLOCK)
+  asymmetry_rows(int rows, const int *offsets, const int *columns, const T *values, double *sums)
 {
   TRSV_SHARED(double, skew, BLOCK);
   TRSV_SHARED(double, all, BLOCK);
@@ -72,15 +74,20 @@ static __global__ void __launch_bounds__(BLOCK) asymmetry_sum(int pairs, const d
   block_sums(skew, all, s, a, both);
 }
 
-extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision precision, const void *values, double *asymmetry)
+extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision precision,
+                                         const void *values, double *asymmetry)
 {
   const unsigned grid = TrsvBlocks(rows, BLOCK);
   double        *sums, both[2];
   TrsvError      error;
 
   TrsvCall(TrsvScratchAlloc(2 * sizeof(double) * ((size_t)grid + 1), &sums, NULL));
-  if (precision == TRSV_FLOAT) TRSV_LAUNCH(asymmetry_rows<float>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns, (const float *)values, sums + 2);
-  else TRSV_LAUNCH(asymmetry_rows<double>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns, (const double *)values, sums + 2);
+  if (precision == TRSV_FLOAT)
+    TRSV_LAUNCH(asymmetry_rows<float>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns, (const float *)values,
+                sums + 2);
+  else
+    TRSV_LAUNCH(asymmetry_rows<double>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns,
+                (const double *)values, sums + 2);
   error = TrsvDeviceCheckLaunch("asymmetry_rows");
   if (!error) {
     TRSV_LAUNCH(asymmetry_sum, 1, BLOCK, 0, (TrsvStream)NULL, (int)grid, sums + 2, sums);

@@ -1,13 +1,15 @@
 /*
-   The multicolor ordering: rows by color, and inside a color as they were. Rows of one color do not depend on one another, or only within
-   small blocks, so that a triangular factor without fill has few level sets, whatever its size.
+   The multicolor ordering: rows by color, and inside a color as they were. Rows of one color do not depend on one
+   another, or only within small blocks, so that a triangular factor without fill has few level sets, whatever its size.
 
-   Its model is the algebraic block multicolor ordering (Iwashita, Nakashima, Takahashi: Algebraic block multi-color ordering method for
-   parallel multi-threaded sparse triangular solver in ICCG method, IPDPS 2012). It differs in what decides over the iterations: not how near
-   the rows of a block are, but how often a row comes before all its neighbours, for each such row leaves out the fill between all of them. So
-   colors follow the matrix's own order for a long way, up and down in turn, and few rows are the first of their neighbours: in a regular grid
-   along every side (multicolor_grid.c), elsewhere along the strong entries (multicolor_waves.c). (That long runs of colors save iterations: Doi, Washio: Ordering strategies and related techniques to
-   overcome the trade-off between parallelism and convergence in incomplete factorizations, Parallel Computing 25, 1999.)
+   Its model is the algebraic block multicolor ordering (Iwashita, Nakashima, Takahashi: Algebraic block multi-color
+   ordering method for parallel multi-threaded sparse triangular solver in ICCG method, IPDPS 2012). It differs in what
+   decides over the iterations: not how near the rows of a block are, but how often a row comes before all its
+   neighbours, for each such row leaves out the fill between all of them. So colors follow the matrix's own order for a
+   long way, up and down in turn, and few rows are the first of their neighbours: in a regular grid along every side
+   (multicolor_grid.c), elsewhere along the strong entries (multicolor_waves.c). (That long runs of colors save
+   iterations: Doi, Washio: Ordering strategies and related techniques to overcome the trade-off between parallelism and
+   convergence in incomplete factorizations, Parallel Computing 25, 1999.)
 */
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +48,8 @@ TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *colu
 {
   if (end < begin) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: offsets fall from %d to %d", i, begin, end);
   for (int k = 0; k < end - begin; k++)
-    if (columns[k] < 0 || columns[k] >= rows) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d of %d", i, columns[k], rows);
+    if (columns[k] < 0 || columns[k] >= rows)
+      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: column %d of %d", i, columns[k], rows);
   return TRSV_SUCCESS;
 }
 
@@ -91,14 +94,16 @@ static TrsvError Holds(const TrsvGrid *g, const int *offsets, const int *columns
 }
 
 /* Of a matrix on the host; color [rows] is for work. */
-static TrsvError Color(int rows, const int *offsets, const int *columns, const double *values, int *color, TrsvOrdering **ordering)
+static TrsvError Color(int rows, const int *offsets, const int *columns, const double *values, int *color,
+                       TrsvOrdering **ordering)
 {
   TrsvGridSamples samples;
   TrsvGrid        g;
   int             grid = 0, colors;
 
   samples.entries = offsets[rows];
-  for (int s = 0; rows && s < TRSV_GRID_SAMPLES; s++) TrsvGridSample(rows, samples.entries, offsets, columns, values, s, &samples);
+  for (int s = 0; rows && s < TRSV_GRID_SAMPLES; s++)
+    TrsvGridSample(rows, samples.entries, offsets, columns, values, s, &samples);
   if (rows) TrsvCall(TrsvGridFind(rows, &samples, Holds, offsets, columns, &g, &grid));
   if (grid) {
     for (int i = 0; i < rows; i++) color[i] = TrsvGridColor(&g, i);
@@ -109,13 +114,16 @@ static TrsvError Color(int rows, const int *offsets, const int *columns, const d
   return TRSV_SUCCESS;
 }
 
-static TrsvError HostOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
+static TrsvError HostOrder(int rows, const int *offsets, const int *columns, const double *values,
+                           TrsvOrdering **ordering)
 {
   int      *color;
   TrsvError error;
 
   for (int i = 0; i < rows; i++) {
-    if (offsets[i] < 0 || offsets[i + 1] > offsets[rows]) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offsets[i], offsets[i + 1], offsets[rows]);
+    if (offsets[i] < 0 || offsets[i + 1] > offsets[rows])
+      return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offsets[i],
+                      offsets[i + 1], offsets[rows]);
     TrsvCall(TrsvOrderCheckRow(rows, i, offsets[i], offsets[i + 1], columns + offsets[i]));
   }
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)rows, &color));
@@ -152,7 +160,8 @@ static TrsvError Move(TrsvOrdering **ordering)
   return error;
 }
 
-TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
+TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values,
+                          TrsvOrdering **ordering)
 {
   int      *o = NULL, *c = NULL, entries = 0;
   double   *v = NULL;
@@ -173,7 +182,8 @@ TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, cons
   return error;
 }
 
-TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory memory, TrsvOrdering **ordering)
+TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory memory,
+                              TrsvOrdering **ordering)
 {
   const double start = TrsvSeconds();
   TrsvError    error;

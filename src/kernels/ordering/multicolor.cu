@@ -1,13 +1,15 @@
 /*
-   The multicolor ordering on the device: regular grids, and the order that follows from colors; the colors of any other pattern are found in
-   multicolor_waves.cu. What is computed is in multicolor.h, for the host, too: both give the same result. To the host come the samples of which a grid is
-   guessed, a word that says whether a guess holds, and where the colors start.
+   The multicolor ordering on the device: regular grids, and the order that follows from colors; the colors of any other
+   pattern are found in multicolor_waves.cu. What is computed is in multicolor.h, for the host, too: both give the same
+   result. To the host come the samples of which a grid is guessed, a word that says whether a guess holds, and where
+   the colors start.
 
    Mapping: a thread for each row. A stable sort by color makes the order.
 */
 #include "ordering/multicolor_device.cuh"
 
-static __global__ void multicolor_sample(int rows, const int *offsets, const int *columns, const double *values, TrsvGridSamples *samples)
+static __global__ void multicolor_sample(int rows, const int *offsets, const int *columns, const double *values,
+                                         TrsvGridSamples *samples)
 {
   const int entries = offsets[rows];
 
@@ -15,7 +17,8 @@ static __global__ void multicolor_sample(int rows, const int *offsets, const int
   TrsvGridSample(rows, entries, offsets, columns, values, (int)threadIdx.x, samples);
 }
 
-static __global__ void multicolor_holds(const TrsvGrid g, int rows, const int *offsets, const int *columns, unsigned *wrong)
+static __global__ void multicolor_holds(const TrsvGrid g, int rows, const int *offsets, const int *columns,
+                                        unsigned *wrong)
 {
   const int i = trsv_index();
 
@@ -36,7 +39,8 @@ static __global__ void multicolor_natural(int rows, int *order)
   if (i < rows) order[i] = i;
 }
 
-/* Where each color starts, from the colors of all rows in order; all start behind what is before them, those that have no rows, too. */
+/* Where each color starts, from the colors of all rows in order; all start behind what is before them, those that have
+   no rows, too. */
 static __global__ void multicolor_starts(int rows, int colors, const unsigned *sorted, int *start)
 {
   const int p = trsv_index();
@@ -82,7 +86,8 @@ static TrsvError Sort(int rows, const unsigned *color, int colors, unsigned *wor
   return error;
 }
 
-static TrsvError Samples(int rows, const int *offsets, const int *columns, const double *values, TrsvGridSamples *samples)
+static TrsvError Samples(int rows, const int *offsets, const int *columns, const double *values,
+                         TrsvGridSamples *samples)
 {
   TrsvGridSamples *room;
   TrsvError        error;
@@ -97,7 +102,8 @@ static TrsvError Samples(int rows, const int *offsets, const int *columns, const
 }
 
 /* color [3 rows]: and room for the sort */
-static TrsvError Order(int rows, const int *offsets, const int *columns, const double *values, unsigned *color, TrsvOrdering **ordering)
+static TrsvError Order(int rows, const int *offsets, const int *columns, const double *values, unsigned *color,
+                       TrsvOrdering **ordering)
 {
   TrsvGridSamples samples;
   TrsvGrid        g;
@@ -116,7 +122,8 @@ static TrsvError Order(int rows, const int *offsets, const int *columns, const d
   return Sort(rows, color, colors, color + rows, *ordering);
 }
 
-extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
+extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values,
+                                     TrsvOrdering **ordering)
 {
   const int none = 0;
   unsigned *color;

@@ -4,7 +4,8 @@
    multicolor.c        the ordering, from the colors of the rows
    multicolor_grid.c   colors of a regular grid, from the coordinates of its points
    multicolor_waves.c  colors of any pattern, from how its rows follow each other; on the host
-   multicolor.cu       the ordering of a matrix on the device, and the colors of a grid; multicolor_waves.cu: those of any pattern
+   multicolor.cu       the ordering of a matrix on the device, and the colors of a grid; multicolor_waves.cu: those of
+   any pattern
 */
 #ifndef TRSV_MULTICOLOR_H
 #define TRSV_MULTICOLOR_H
@@ -44,16 +45,18 @@ typedef struct {
   signed char step[TRSV_GRID_OFFSETS][3]; /* the same along x, y, z */
 } TrsvGrid;
 
-/* Of the matrix how many entries it has; of some rows all over it column - row and value, 1 where there are none, of each entry; count is -1 where
-   they are too many. */
+/* Of the matrix how many entries it has; of some rows all over it column - row and value, 1 where there are none, of
+   each entry; count is -1 where they are too many. */
 typedef struct {
   int    entries, count[TRSV_GRID_SAMPLES], offset[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
   double value[TRSV_GRID_SAMPLES][TRSV_GRID_OFFSETS];
 } TrsvGridSamples;
 
-TRSV_BOTH void TrsvGridSample(int rows, int entries, const int *offsets, const int *columns, const double *values, int s, TrsvGridSamples *samples)
+TRSV_BOTH void TrsvGridSample(int rows, int entries, const int *offsets, const int *columns, const double *values,
+                              int s, TrsvGridSamples *samples)
 {
-  const int i = (int)(((2 * (long long)s + 1) * rows / (2 * TRSV_GRID_SAMPLES) + 3 * s + 1) % rows); /* not all on one boundary, where a side is 128 */
+  const int i     = (int)(((2 * (long long)s + 1) * rows / (2 * TRSV_GRID_SAMPLES) + 3 * s + 1) %
+                          rows); /* not all on one boundary, where a side is 128 */
   const int begin = offsets[i], end = offsets[i + 1];
   const int sound = begin >= 0 && begin <= end && end <= entries && end - begin <= TRSV_GRID_OFFSETS;
 
@@ -89,7 +92,8 @@ TRSV_BOTH int TrsvGridHolds(const TrsvGrid *g, const int *offsets, const int *co
 /* See multicolor_grid.c. */
 TRSV_BOTH int TrsvGridColor(const TrsvGrid *g, int i)
 {
-  int at[3] = {i % g->side[0], i / g->side[0] % g->side[1], i / g->side[0] / g->side[1]}, color = 0, inside = 0, points = 1;
+  int at[3] = {i % g->side[0], i / g->side[0] % g->side[1], i / g->side[0] / g->side[1]}, color = 0, inside = 0,
+      points = 1;
 
   for (int s = 0; s < 3; s++) {
     color += TrsvZigzag(at[s] / g->block[s], g->top[s]) << (g->star ? 0 : s);
@@ -112,10 +116,13 @@ TRSV_BOTH int TrsvGridColors(const TrsvGrid *g)
 }
 
 /* Is the matrix a regular grid? holds says it of a guess, where the matrix lives. */
-TrsvError TrsvGridFind(int rows, const TrsvGridSamples *, TrsvError (*holds)(const TrsvGrid *, const int *offsets, const int *columns, int *yes), const int *offsets, const int *columns, TrsvGrid *, int *found);
+TrsvError TrsvGridFind(int rows, const TrsvGridSamples *,
+                       TrsvError (*holds)(const TrsvGrid *, const int *offsets, const int *columns, int *yes),
+                       const int *offsets, const int *columns, TrsvGrid *, int *found);
 
-/* Colors of any pattern, by waves: see multicolor_waves.c. A node's time is a wave, counted from 0, and its place there: TRSV_WAVE_LENGTH places, whose
-   colors rise from 0 to the middle one's and fall again. A word is 1 + TRSV_WAVE_STEP wave + place, or a color above those of waves. */
+/* Colors of any pattern, by waves: see multicolor_waves.c. A node's time is a wave, counted from 0, and its place
+   there: TRSV_WAVE_LENGTH places, whose colors rise from 0 to the middle one's and fall again. A word is 1 +
+   TRSV_WAVE_STEP wave + place, or a color above those of waves. */
 enum {
   TRSV_WAVE_LENGTH = 62, /* as many as a mask of 64 bits has room for */
   TRSV_WAVE_STEP   = 64,
@@ -140,7 +147,9 @@ TRSV_BOTH int TrsvWaveColor(unsigned word)
 {
   const int place = (int)((word - 1) % TRSV_WAVE_STEP);
 
-  return word & TRSV_WAVE_EXTRA ? (int)(word & ~TRSV_WAVE_EXTRA) : place < TRSV_WAVE_TOP ? place : TRSV_WAVE_LENGTH - place;
+  return word & TRSV_WAVE_EXTRA  ? (int)(word & ~TRSV_WAVE_EXTRA)
+         : place < TRSV_WAVE_TOP ? place
+                                 : TRSV_WAVE_LENGTH - place;
 }
 
 TRSV_BOTH void TrsvWaveMeet(TrsvWaveNode *node, int edge, unsigned word)
@@ -167,12 +176,13 @@ TRSV_BOTH unsigned TrsvLowest(unsigned long long mask)
 #endif
 }
 
-/* Its own word: the first time behind that of all it follows whose color is free; or the first color above that is. 0 where
-   that is not known yet. */
+/* Its own word: the first time behind that of all it follows whose color is free; or the first color above that is. 0
+   where that is not known yet. */
 TRSV_BOTH unsigned TrsvWaveWord(const TrsvWaveNode *node)
 {
   const unsigned long long unused = ~node->used & ~0ull >> (64 - TRSV_WAVE_LENGTH);
-  const unsigned           time = node->latest < 1u << 30 ? node->latest : node->latest % TRSV_WAVE_STEP; /* they start again before a number ends */
+  const unsigned           time =
+    node->latest < 1u << 30 ? node->latest : node->latest % TRSV_WAVE_STEP; /* they start again before a number ends */
   const unsigned           wave = time / TRSV_WAVE_STEP, place = time % TRSV_WAVE_STEP;
 
   if (unused >> place) return 1 + wave * TRSV_WAVE_STEP + place + TrsvLowest(unused >> place);
@@ -205,7 +215,8 @@ TRSV_BOTH int TrsvStrong(double value, double scale_i, double scale_j, double mo
   return strength >= TRSV_STRONG * most_i && strength >= TRSV_STRONG * most_j;
 }
 
-/* The same from base on: the bit of a word's color, where it is one of these; and the word of the first that is free. */
+/* The same from base on: the bit of a word's color, where it is one of these; and the word of the first that is free.
+ */
 TRSV_BOTH unsigned TrsvWaveBit(unsigned word, unsigned base)
 {
   const unsigned c = (word & ~TRSV_WAVE_EXTRA) - base;
@@ -228,23 +239,27 @@ TRSV_BOTH int TrsvSameColumns(const int *offsets, const int *columns, int i)
 
 TRSV_BOTH int TrsvFewNodes(int nodes, int rows) { return nodes <= 0.8 * rows; }
 
-/* node[i]: the node of row i, as multicolor_waves.c explains them; returns how many there are, rows where they are not few. */
+/* node[i]: the node of row i, as multicolor_waves.c explains them; returns how many there are, rows where they are not
+   few. */
 int TrsvFindNodes(int rows, const int *offsets, const int *columns, int *node);
 
 /* Rows of color c are [starts[c], starts[c + 1]); drops colors that have none, returns how many are left. */
 int TrsvColorsPack(int colors, int *starts);
 
 /* The colors of the rows of a matrix on the host, of any pattern, below *colors. */
-TrsvError TrsvColorWaves(int rows, const int *offsets, const int *columns, const double *values, int *color, int *colors);
+TrsvError TrsvColorWaves(int rows, const int *offsets, const int *columns, const double *values, int *color,
+                         int *colors);
 
 /* Is row i, [begin, end) of the matrix, in order? columns: its own */
 TrsvError TrsvOrderCheckRow(int rows, int i, int begin, int end, const int *columns);
 
 /* TrsvOrderMulticolor of a matrix on the device: multicolor.cu. */
-TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering);
+TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values,
+                          TrsvOrdering **ordering);
 
 /* The same ordering, made on the host: quicker where chains are long. */
-TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering);
+TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, const double *values,
+                          TrsvOrdering **ordering);
 
 /* An ordering with room for its arrays. */
 TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory, TrsvOrdering **);

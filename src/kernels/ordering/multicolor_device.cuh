@@ -14,6 +14,7 @@ enum {
 };
 
 /* The colors of the rows of any pattern, below *colors: as TrsvColorWaves. */
-TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values, unsigned *color, int *colors);
+TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values,
+                               unsigned *color, int *colors);
 
 #endif

@@ -1,18 +1,18 @@
 /*
    Colors of any pattern for the multicolor ordering, on the host; multicolor.cu does the same on a device, to the bit.
 
-   Rows come in their natural order. Each gets a time: the one after the latest of the rows before it to which a strong entry joins it, as its level
-   set would be; and the color of its time, which rises from 0 to TOP - 1 and falls again, and so on. Where a row that it touches, by any
-   entry, has that color it takes the next time whose color is free, and one above all waves' if none is. So strong entries join rows
-   whose order is that of a sweep, forward and backward in turn; a row that comes before all it touches is only where a wave begins. Two
-   rows of one color never touch.
+   Rows come in their natural order. Each gets a time: the one after the latest of the rows before it to which a strong
+   entry joins it, as its level set would be; and the color of its time, which rises from 0 to TOP - 1 and falls again,
+   and so on. Where a row that it touches, by any entry, has that color it takes the next time whose color is free, and
+   one above all waves' if none is. So strong entries join rows whose order is that of a sweep, forward and backward in
+   turn; a row that comes before all it touches is only where a wave begins. Two rows of one color never touch.
 
-   Many dense rows can use up all colors of a wave; then colors above are looked for in turns, so that a row costs its entries for
-   every TOP of them.
+   Many dense rows can use up all colors of a wave; then colors above are looked for in turns, so that a row costs its
+   entries for every TOP of them.
 
-   Rows that follow each other and have the same columns, as those of one point of a mesh with several unknowns, are one node, which gets one
-   color: at most NODE of them, and only where they are many. This is PETSc's rule for its inodes, and what its factorisations of them
-   need of an ordering.
+   Rows that follow each other and have the same columns, as those of one point of a mesh with several unknowns, are one
+   node, which gets one color: at most NODE of them, and only where they are many. This is PETSc's rule for its inodes,
+   and what its factorisations of them need of an ordering.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,8 @@ int TrsvFindNodes(int rows, const int *offsets, const int *columns, int *node)
 }
 
 /* scale [rows], and most [rows]: the strength of the strongest entry of each row */
-static void FindStrength(int rows, const int *offsets, const int *columns, const double *values, double *scale, double *most)
+static void FindStrength(int rows, const int *offsets, const int *columns, const double *values, double *scale,
+                         double *most)
 {
   for (int i = 0; i < rows; i++) {
     double diagonal = 0, largest = 0;
@@ -56,8 +57,10 @@ static void FindStrength(int rows, const int *offsets, const int *columns, const
   }
 }
 
-/* edge: of each node to those before it, from starts on; an entry and its mirror image are two. starts has room for nodes + 2. */
-static void FindEdges(int rows, const int *offsets, const int *columns, const double *values, const double *scale, const double *most, int nodes, const int *node, int *starts, int *edge)
+/* edge: of each node to those before it, from starts on; an entry and its mirror image are two. starts has room for
+   nodes + 2. */
+static void FindEdges(int rows, const int *offsets, const int *columns, const double *values, const double *scale,
+                      const double *most, int nodes, const int *node, int *starts, int *edge)
 {
   memset(starts, 0, sizeof(int) * ((size_t)nodes + 2));
   for (int i = 0; i < rows; i++)
@@ -71,7 +74,9 @@ static void FindEdges(int rows, const int *offsets, const int *columns, const do
     for (int k = offsets[i]; k < offsets[i + 1]; k++) {
       const int j = columns[k], n = node[i], m = node[j], other = n < m ? n : m;
 
-      if (n != m) edge[starts[(n > m ? n : m) + 1]++] = !values || TrsvStrong(values[k], scale[i], scale[j], most[i], most[j]) ? other : ~other;
+      if (n != m)
+        edge[starts[(n > m ? n : m) + 1]++] =
+          !values || TrsvStrong(values[k], scale[i], scale[j], most[i], most[j]) ? other : ~other;
     }
 }
 
@@ -97,7 +102,8 @@ static void FindWords(int nodes, const int *starts, const int *edge, unsigned *w
   }
 }
 
-TrsvError TrsvColorWaves(int rows, const int *offsets, const int *columns, const double *values, int *color, int *colors)
+TrsvError TrsvColorWaves(int rows, const int *offsets, const int *columns, const double *values, int *color,
+                         int *colors)
 {
   const size_t r = (size_t)rows;
   double      *scale = NULL;

@@ -1,13 +1,13 @@
 /*
    Colors of any pattern by waves on the device: multicolor_waves.c, to the bit.
 
-   Rows that are alike become nodes by two scans; edges of each node to those before it by a sort. Then one launch finds the words of all nodes,
-   each as soon as those of all nodes before it that it touches are there: the order of the rows is kept, and what takes time is the longest chain
-   of entries through it.
+   Rows that are alike become nodes by two scans; edges of each node to those before it by a sort. Then one launch finds
+   the words of all nodes, each as soon as those of all nodes before it that it touches are there: the order of the rows
+   is kept, and what takes time is the longest chain of entries through it.
 
-   Mapping: a block has BLOCK rows, and its threads walk through all their entries side by side, whatever row they are of. multicolor_words:
-   dataflow.cuh, as are its memory order and why it ends. Nothing else crosses threads, but for largest values.
-   Same bits: sets and largest values, whatever order they arrive in.
+   Mapping: a block has BLOCK rows, and its threads walk through all their entries side by side, whatever row they are
+   of. multicolor_words: dataflow.cuh, as are its memory order and why it ends. Nothing else crosses threads, but for
+   largest values. Same bits: sets and largest values, whatever order they arrive in.
 */
 #include "ordering/multicolor_device.cuh"
 #include "analysis/dataflow.cuh"
@@ -42,7 +42,8 @@ static __global__ void multicolor_check(const Rows A, unsigned *bad)
 
   if (t == 0) falls[0] = (unsigned)rows;
   __syncthreads();
-  if (t < rows && (offset[t] > offset[t + 1] || offset[t] < 0 || offset[t + 1] > A.entries)) atomicMin(&falls[0], (unsigned)t);
+  if (t < rows && (offset[t] > offset[t + 1] || offset[t] < 0 || offset[t + 1] > A.entries))
+    atomicMin(&falls[0], (unsigned)t);
   __syncthreads();
   const int sound = (int)falls[0]; /* nothing is known of the rows behind */
   if (t == 0 && sound < rows) atomicMin(bad, (unsigned)(first + sound));
@@ -112,7 +113,9 @@ static __global__ void multicolor_scale(const Rows A)
     const int    n    = segment(offset, rows, k);
     const double size = fabs(A.values[k]);
 
-    if (size > 0) atomicMax(A.columns[k] == first + n ? &diagonal[n] : &largest[n], (Bits)trsv_bits(size)); /* no NaN; in the order of their bits */
+    if (size > 0)
+      atomicMax(A.columns[k] == first + n ? &diagonal[n] : &largest[n],
+                (Bits)trsv_bits(size)); /* no NaN; in the order of their bits */
   });
   __syncthreads();
   if (t < rows) A.scale[first + t] = TrsvScale(trsv_from_bits(diagonal[t]), trsv_from_bits(largest[t]));
@@ -167,7 +170,13 @@ struct WaveKnown : TrsvWaveNode {
     extra |= other.extra;
   }
   __device__ __forceinline__ WaveKnown empty(int) const { return {{0, 0, 0ull}}; }
-  __device__ __forceinline__ WaveKnown beside(int half) const { return {{__shfl_xor_sync(0xffffffffu, latest, half), __shfl_xor_sync(0xffffffffu, extra, half), __shfl_xor_sync(0xffffffffu, used, half)}}; }
+  __device__ __forceinline__ WaveKnown beside(int half) const
+  {
+    return {
+      {__shfl_xor_sync(0xffffffffu, latest, half), __shfl_xor_sync(0xffffffffu, extra, half),
+       __shfl_xor_sync(0xffffffffu, used, half)}
+    };
+  }
 };
 
 /* Rows are nodes, dependencies edges: those that other rows have, then the row's own, each with the latest last. */
@@ -191,7 +200,8 @@ struct WavePass {
     for (unsigned base = 2 * TRSV_WAVE_TOP; !mine; base += TRSV_WAVE_TOP) { /* all its neighbours' words are there */
       unsigned used = 0;
 
-      for (int e = start[n]; e < start[n + 1]; e++) used |= TrsvWaveBit(dataflow_find(*this, words, row(edge[e])), base);
+      for (int e = start[n]; e < start[n + 1]; e++)
+        used |= TrsvWaveBit(dataflow_find(*this, words, row(edge[e])), base);
       if (~used) mine = TrsvWaveFree(used, base);
     }
     return mine;
@@ -202,7 +212,8 @@ enum {
   HELD = 4 /* blocks of a multiprocessor */
 };
 
-static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD) multicolor_words(const WavePass pass, unsigned *word, TrsvSync sync)
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD)
+  multicolor_words(const WavePass pass, unsigned *word, TrsvSync sync)
 {
   for (unsigned mine; dataflow_pass(pass, word, sync, mine);) { }
 }
@@ -256,7 +267,8 @@ static TrsvError FindEdges(const Rows &A, int nodes, int *room, int *start, cons
   TRSV_LAUNCH(multicolor_edges, blocks, BLOCK, 0, (TrsvStream)NULL, A, nodes, later, unsorted);
   TrsvCall(TrsvDeviceCheckLaunch("multicolor_edges"));
   TrsvCall(TrsvDeviceSort(A.entries, TrsvBits(nodes), later, sorted, unsorted, edges));
-  TRSV_LAUNCH(multicolor_edge_starts, TrsvBlocks(nodes + 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, nodes, A.entries, sorted, start);
+  TRSV_LAUNCH(multicolor_edge_starts, TrsvBlocks(nodes + 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, nodes, A.entries,
+              sorted, start);
   return TrsvDeviceCheckLaunch("multicolor_edge_starts");
 }
 
@@ -272,7 +284,8 @@ static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigne
 
   TrsvCall(DataflowBlocks(nodes, 1, HELD, &blocks));
   TrsvCall(TrsvDeviceClear(word, sizeof(*word) * (size_t)nodes, NULL));
-  TRSV_LAUNCH(multicolor_words, blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge}, word, DataflowSync(state));
+  TRSV_LAUNCH(multicolor_words, blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge},
+              word, DataflowSync(state));
   return TrsvDeviceCheckLaunch("multicolor_words");
 }
 
@@ -284,7 +297,9 @@ static TrsvError Describe(const Rows &A, int i)
   TrsvError error;
 
   TrsvCall(TrsvDeviceDownload(offset, A.offsets + i, sizeof(offset), NULL));
-  if (offset[0] < 0 || offset[1] > A.entries) return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offset[0], offset[1], A.entries);
+  if (offset[0] < 0 || offset[1] > A.entries)
+    return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, offset[0],
+                    offset[1], A.entries);
   bytes = offset[1] > offset[0] ? sizeof(int) * (size_t)(offset[1] - offset[0]) : 0;
   TrsvCall(TrsvAlloc(bytes, &columns));
   error = bytes ? TrsvDeviceDownload(columns, A.columns + offset[0], bytes, NULL) : TRSV_SUCCESS;
@@ -309,15 +324,19 @@ static TrsvError Color(const Rows &A, int *room, unsigned *state, unsigned *colo
   TrsvCall(FindEdges(A, nodes, room, start, &edge));
   unsigned *const word = (unsigned *)start + nodes_at_most + 1;
   TrsvCall(FindWords(nodes, start, edge, word, state));
-  TRSV_LAUNCH(multicolor_wave_colors, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, word, color, state + MOST);
+  TRSV_LAUNCH(multicolor_wave_colors, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, word, color,
+              state + MOST);
   TrsvCall(TrsvDeviceCheckLaunch("multicolor_wave_colors"));
   TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
-  if (told[DATAFLOW_ABORT_DEVICE]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for an ordering waited longer than %g s for one row and gave up", 1e-9 * (double)TrsvTimeoutLimit());
+  if (told[DATAFLOW_ABORT_DEVICE])
+    return TrsvFail(TRSV_ERR_TIMEOUT, "the search for an ordering waited longer than %g s for one row and gave up",
+                    1e-9 * (double)TrsvTimeoutLimit());
   *colors = (int)told[MOST] + 1;
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values, unsigned *color, int *colors)
+TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values,
+                               unsigned *color, int *colors)
 {
   const size_t r = (size_t)rows, e = (size_t)entries;
   unsigned     state[STATES] = {0}, *shared = NULL;
@@ -332,7 +351,9 @@ TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const 
   if (error) scale = NULL;
   if (!error) error = TrsvScratchUpload(state, sizeof(state), &shared, NULL);
   if (error) shared = NULL;
-  if (!error) error = Color(Rows{rows, entries, offsets, columns, values, scale, scale ? scale + r : NULL, room}, room + 4 * r + 1, shared, color, colors);
+  if (!error)
+    error = Color(Rows{rows, entries, offsets, columns, values, scale, scale ? scale + r : NULL, room},
+                  room + 4 * r + 1, shared, color, colors);
   if (shared) TrsvScratchFree(shared, NULL);
   if (scale) TrsvScratchFree(scale, NULL);
   if (room) TrsvScratchFree(room, NULL);

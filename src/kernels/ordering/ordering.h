@@ -10,8 +10,9 @@
 extern "C" {
 #endif
 
-/* An ordering of the rows of a square matrix by color: rows of one color touch, that is, the matrix has an entry that joins them, only
-   in small blocks: nodes of at most 5 rows that follow each other with the same columns, or runs of 4 in a grid. */
+/* An ordering of the rows of a square matrix by color: rows of one color touch, that is, the matrix has an entry that
+   joins them, only in small blocks: nodes of at most 5 rows that follow each other with the same columns, or runs of 4
+   in a grid. */
 typedef struct {
   int        rows, colors;
   TrsvMemory memory;  /* where order and color live: with the matrix */
@@ -21,14 +22,18 @@ typedef struct {
   double     seconds;
 } TrsvOrdering;
 
-/* Multicolor, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same result every
-   time and in either memory. The matrix is in compressed sparse rows there; its pattern need not be symmetric, its diagonal not complete.
-   Where its values are given, not NULL, strong entries decide. On an error *ordering is left NULL. */
-TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory, TrsvOrdering **ordering);
+/* Multicolor, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same
+   result every time and in either memory. The matrix is in compressed sparse rows there; its pattern need not be
+   symmetric, its diagonal not complete. Where its values are given, not NULL, strong entries decide. On an error
+   *ordering is left NULL. */
+TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory,
+                              TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);
 
-/* How far a matrix on the device is from symmetric, 0 to 1, with columns rising in every row; in the default stream: asymmetry.cu. */
-TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values, double *asymmetry);
+/* How far a matrix on the device is from symmetric, 0 to 1, with columns rising in every row; in the default stream:
+   asymmetry.cu. */
+TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values,
+                              double *asymmetry);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 /*
    cusparse: SpSV of NVIDIA's cuSPARSE, the baseline.
 
-   The matrix is copied to the device in the caller's order. SpSV's analysis reads the values, so it is made with the first values;
-   later ones are handed over by cusparseSpSV_updateMatrix.
+   The matrix is copied to the device in the caller's order. SpSV's analysis reads the values, so it is made with the
+   first values; later ones are handed over by cusparseSpSV_updateMatrix.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,8 @@ static TrsvError CusparseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 {
   const size_t        rows = (size_t)A->rows, size = TrsvValueSize(A->precision);
   cusparseFillMode_t  fill = A->triangle == TRSV_LOWER ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
-  cusparseDiagType_t  diagonal = A->diagonal == TRSV_DIAGONAL_UNIT ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
+  cusparseDiagType_t  diagonal =
+    A->diagonal == TRSV_DIAGONAL_UNIT ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
   Cusparse           *c;
   int                 entries;
 
@@ -79,16 +80,24 @@ static TrsvError CusparseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
     plan->bytes += sizeof(int) * nnz;
   }
   TrsvCall(Check(cusparseCreate(&c->handle), "cusparseCreate"));
-  TrsvCall(Check(cusparseCreateCsr(&c->matrix, (int64_t)rows, (int64_t)rows, (int64_t)nnz, c->offsets, c->columns, c->values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, c->type), "cusparseCreateCsr"));
-  TrsvCall(Check(cusparseSpMatSetAttribute(c->matrix, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)), "cusparseSpMatSetAttribute"));
-  TrsvCall(Check(cusparseSpMatSetAttribute(c->matrix, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)), "cusparseSpMatSetAttribute"));
+  TrsvCall(
+    Check(cusparseCreateCsr(&c->matrix, (int64_t)rows, (int64_t)rows, (int64_t)nnz, c->offsets, c->columns, c->values,
+                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, c->type),
+          "cusparseCreateCsr"));
+  TrsvCall(Check(cusparseSpMatSetAttribute(c->matrix, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)),
+                 "cusparseSpMatSetAttribute"));
+  TrsvCall(Check(cusparseSpMatSetAttribute(c->matrix, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)),
+                 "cusparseSpMatSetAttribute"));
   /* SpSV's analysis does not look into the vectors, but wants them */
   TrsvCall(Check(cusparseCreateDnVec(&c->b, (int64_t)rows, c->values, c->type), "cusparseCreateDnVec"));
   TrsvCall(Check(cusparseCreateDnVec(&c->x, (int64_t)rows, c->values, c->type), "cusparseCreateDnVec"));
   return Check(cusparseSpSV_createDescr(&c->solve), "cusparseSpSV_createDescr");
 }
 
-static const void *Alpha(const Cusparse *c) { return c->type == CUDA_R_32F ? (const void *)&one_float : (const void *)&one; }
+static const void *Alpha(const Cusparse *c)
+{
+  return c->type == CUDA_R_32F ? (const void *)&one_float : (const void *)&one;
+}
 
 static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
@@ -98,19 +107,31 @@ static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStrea
 
   TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
   if (!c->source) {
-    if (c->nnz && cudaMemcpyAsync(c->values, values, (size_t)c->nnz * TrsvValueSize(plan->precision), cudaMemcpyDeviceToDevice, stream) != cudaSuccess) return TrsvDeviceCheckLaunch("cusparse: copy of the values");
+    if (c->nnz && cudaMemcpyAsync(c->values, values, (size_t)c->nnz * TrsvValueSize(plan->precision),
+                                  cudaMemcpyDeviceToDevice, stream) != cudaSuccess)
+      return TrsvDeviceCheckLaunch("cusparse: copy of the values");
   } else if (grid) {
-    if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((cusparse_gather<float>), grid, 256, 0, stream, c->nnz, c->source, (const float *)values, (float *)c->values);
-    else TRSV_LAUNCH((cusparse_gather<double>), grid, 256, 0, stream, c->nnz, c->source, (const double *)values, (double *)c->values);
+    if (plan->precision == TRSV_FLOAT)
+      TRSV_LAUNCH((cusparse_gather<float>), grid, 256, 0, stream, c->nnz, c->source, (const float *)values,
+                  (float *)c->values);
+    else
+      TRSV_LAUNCH((cusparse_gather<double>), grid, 256, 0, stream, c->nnz, c->source, (const double *)values,
+                  (double *)c->values);
     TrsvCall(TrsvDeviceCheckLaunch("cusparse_gather"));
   }
-  if (c->analysed) return Check(cusparseSpSV_updateMatrix(c->handle, c->solve, c->values, CUSPARSE_SPSV_UPDATE_GENERAL), "cusparseSpSV_updateMatrix");
-  TrsvCall(Check(cusparseSpSV_bufferSize(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve, &bytes), "cusparseSpSV_bufferSize"));
+  if (c->analysed)
+    return Check(cusparseSpSV_updateMatrix(c->handle, c->solve, c->values, CUSPARSE_SPSV_UPDATE_GENERAL),
+                 "cusparseSpSV_updateMatrix");
+  TrsvCall(Check(cusparseSpSV_bufferSize(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x,
+                                         c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve, &bytes),
+                 "cusparseSpSV_bufferSize"));
   TrsvDeviceFree(c->buffer); /* of an analysis that failed */
   c->buffer = NULL;
   TrsvCall(TrsvDeviceAlloc(bytes, &c->buffer));
   plan->bytes += bytes;
-  TrsvCall(Check(cusparseSpSV_analysis(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve, c->buffer), "cusparseSpSV_analysis"));
+  TrsvCall(Check(cusparseSpSV_analysis(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x,
+                                       c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve, c->buffer),
+                 "cusparseSpSV_analysis"));
   c->analysed = true;
   return TRSV_SUCCESS;
 }
@@ -122,7 +143,9 @@ static TrsvError CusparseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
   TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
   TrsvCall(Check(cusparseDnVecSetValues(c->b, (void *)b), "cusparseDnVecSetValues"));
   TrsvCall(Check(cusparseDnVecSetValues(c->x, x), "cusparseDnVecSetValues"));
-  return Check(cusparseSpSV_solve(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve), "cusparseSpSV_solve");
+  return Check(cusparseSpSV_solve(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x, c->type,
+                                  CUSPARSE_SPSV_ALG_DEFAULT, c->solve),
+               "cusparseSpSV_solve");
 }
 
 TRSV_ALGORITHM(TrsvCusparse) = {

@@ -1,8 +1,8 @@
 /*
    The values of ILU(0) by cuSPARSE's csrilu02, for comparison: no shifts, and a pivot is zero if it is 0.
 
-   csrilu02 is deprecated, without a successor, and still there in CUDA 13. It works in a copy of A's values, in A's own order; rows of that
-   are rows of L and of U one behind the other, a thread each.
+   csrilu02 is deprecated, without a successor, and still there in CUDA 13. It works in a copy of A's values, in A's own
+   order; rows of that are rows of L and of U one behind the other, a thread each.
 */
 #define DISABLE_CUSPARSE_DEPRECATED
 #include <stdlib.h>
@@ -20,7 +20,8 @@ struct FactorCusparse {
 
 static const cusparseSolvePolicy_t policy = CUSPARSE_SOLVE_POLICY_USE_LEVEL;
 
-static __global__ void cusparse_split(int rows, const int *l_offsets, const int *u_offsets, const double *a, double *l, double *u)
+static __global__ void cusparse_split(int rows, const int *l_offsets, const int *u_offsets, const double *a, double *l,
+                                      double *u)
 {
   const int i = trsv_index();
 
@@ -40,9 +41,13 @@ static TrsvError Analyse(TrsvFactor *f, FactorCusparse *c, const int *offsets, c
   TrsvCall(Check(cusparseCreateMatDescr(&c->matrix), "cusparseCreateMatDescr"));
   TrsvCall(Check(cusparseCreateCsrilu02Info(&c->info), "cusparseCreateCsrilu02Info"));
   TrsvCall(TrsvDeviceAlloc(sizeof(double) * (size_t)nnz, &c->values));
-  TrsvCall(Check(cusparseDcsrilu02_bufferSize(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, &bytes), "cusparseDcsrilu02_bufferSize"));
+  TrsvCall(Check(
+    cusparseDcsrilu02_bufferSize(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, &bytes),
+    "cusparseDcsrilu02_bufferSize"));
   TrsvCall(TrsvDeviceAlloc((size_t)bytes, &c->buffer));
-  TrsvCall(Check(cusparseDcsrilu02_analysis(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, policy, c->buffer), "cusparseDcsrilu02_analysis"));
+  TrsvCall(Check(cusparseDcsrilu02_analysis(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info,
+                                            policy, c->buffer),
+                 "cusparseDcsrilu02_analysis"));
   f->bytes += sizeof(double) * (size_t)nnz + (size_t)bytes;
   return TrsvDeviceSynchronize();
 }
@@ -61,13 +66,15 @@ static void Release(TrsvFactor *f)
   f->cusparse = NULL;
 }
 
-extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const int *columns, const void *values, TrsvOutcome *outcome, TrsvStream stream)
+extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const int *columns, const void *values,
+                                        TrsvOutcome *outcome, TrsvStream stream)
 {
   const int        nnz = f->lower + f->upper;
   cusparseStatus_t zero;
   int              row;
 
-  if (f->kind != TRSV_ILU || f->precision != TRSV_DOUBLE) return TrsvFail(TRSV_ERR_UNSUPPORTED, "cuSPARSE's factorisation is for ILU in double precision here");
+  if (f->kind != TRSV_ILU || f->precision != TRSV_DOUBLE)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "cuSPARSE's factorisation is for ILU in double precision here");
   if (!f->cusparse) {
     f->release_cusparse = Release;
     f->cusparse         = (FactorCusparse *)calloc(1, sizeof(*f->cusparse));
@@ -82,8 +89,11 @@ extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const
   TrsvCall(TrsvFactorRoom(f, NULL, NULL));
   TrsvCall(TrsvDeviceCopy(c->values, values, sizeof(double) * (size_t)nnz, stream));
   TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
-  TrsvCall(Check(cusparseDcsrilu02(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, policy, c->buffer), "cusparseDcsrilu02"));
-  TRSV_LAUNCH(cusparse_split, TrsvBlocks(f->rows, 256), 256, 0, stream, f->rows, (const int *)f->l_offsets, (const int *)f->u_offsets, (const double *)c->values, (double *)f->l, (double *)f->u);
+  TrsvCall(Check(
+    cusparseDcsrilu02(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, policy, c->buffer),
+    "cusparseDcsrilu02"));
+  TRSV_LAUNCH(cusparse_split, TrsvBlocks(f->rows, 256), 256, 0, stream, f->rows, (const int *)f->l_offsets,
+              (const int *)f->u_offsets, (const double *)c->values, (double *)f->l, (double *)f->u);
   TrsvCall(TrsvDeviceCheckLaunch("cusparse_split"));
   zero     = cusparseXcsrilu02_zeroPivot(c->handle, c->info, &row); /* waits */
   *outcome = TrsvOutcome{-1, 0, 1, 0};

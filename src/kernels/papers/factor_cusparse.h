@@ -10,9 +10,10 @@
 extern "C" {
 #endif
 
-/* The same by cuSPARSE, for comparison: ILU in double precision, without shifts. The pattern is given again, and must live until the factor is
-   destroyed. */
-TrsvError TrsvFactorCusparse(TrsvFactor *, const int *offsets, const int *columns, const void *values, TrsvOutcome *, TrsvStream);
+/* The same by cuSPARSE, for comparison: ILU in double precision, without shifts. The pattern is given again, and must
+   live until the factor is destroyed. */
+TrsvError TrsvFactorCusparse(TrsvFactor *, const int *offsets, const int *columns, const void *values, TrsvOutcome *,
+                             TrsvStream);
 
 #ifdef __cplusplus
 }

@@ -43,7 +43,10 @@
 ROWS(DECLARATION)
 static const TrsvAlgorithm *const table[] = {ROWS(POINTER)};
 
-const TrsvAlgorithm *TrsvAlgorithmGet(int i) { return i >= 0 && i < (int)(sizeof(table) / sizeof(table[0])) ? table[i] : NULL; }
+const TrsvAlgorithm *TrsvAlgorithmGet(int i)
+{
+  return i >= 0 && i < (int)(sizeof(table) / sizeof(table[0])) ? table[i] : NULL;
+}
 
 const TrsvAlgorithm *TrsvAlgorithmFind(const char *name)
 {
@@ -64,13 +67,17 @@ static const TrsvAlgorithm *First(TrsvMemory memory, unsigned traits)
   return NULL;
 }
 
-TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int alone, TrsvError *instead, TrsvPlan **plan)
+TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
+                               const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int alone,
+                               TrsvError *instead, TrsvPlan **plan)
 {
   const TrsvAlgorithm *thread = First(TRSV_DEVICE, TRSV_THREAD_LEVEL);
   const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, NULL, plan);
 
   *instead = TRSV_SUCCESS;
-  if (algorithm->memory == TRSV_HOST || algorithm == thread || (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone))) return error;
+  if (algorithm->memory == TRSV_HOST || algorithm == thread ||
+      (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone)))
+    return error;
   *instead = error;
   return TrsvPlanCreatePlaced(A, analysis, source, values, places, thread, NULL, plan);
 }
@@ -121,7 +128,8 @@ static const TrsvAlgorithm *ByModel(const TrsvStatistics *s, TrsvPrecision preci
   return best;
 }
 
-const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *s, TrsvMemory memory, TrsvPrecision precision, TrsvSelection selection, char *why, size_t size)
+const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *s, TrsvMemory memory, TrsvPrecision precision,
+                                TrsvSelection selection, char *why, size_t size)
 {
   if (memory == TRSV_HOST) {
     (void)snprintf(why, size, "the matrix is on the host");

@@ -5,25 +5,32 @@
 #include <stdlib.h>
 #include "solve/solve.h"
 
-static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAsked *asked, TrsvPairMember *m)
+static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvRequest *asked, TrsvPairMember *m)
 {
-  if (asked) (void)snprintf(m->why, sizeof(m->why), "asked for");
-  m->algorithm = asked ? asked->algorithm : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection, m->why, sizeof(m->why));
+  if (asked) (void)snprintf(m->selection_reason, sizeof(m->selection_reason), "asked for");
+  m->algorithm = asked ? asked->algorithm
+                       : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection, m->selection_reason,
+                                    sizeof(m->selection_reason));
   if (!m->algorithm) return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for a GPU in a build without CUDA");
-  if (!asked && selection != TRSV_SELECT_GRANULARITY) m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
+  if (!asked && selection != TRSV_SELECT_GRANULARITY)
+    m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
   if (!asked || m->algorithm->memory == pair->memory) return TRSV_SUCCESS;
-  return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", m->algorithm->name, m->algorithm->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
+  return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", m->algorithm->name,
+                  m->algorithm->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
 /* The plan of the algorithm that is asked for or chosen. */
-static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const TrsvPermutation *places, TrsvSelection selection, const TrsvAsked *asked, int alone, TrsvPairMember *m)
+static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source,
+                          int entries, const TrsvPermutation *places, TrsvSelection selection, const TrsvRequest *asked,
+                          int alone, TrsvPairMember *m)
 {
   TrsvError error, instead;
 
   if (asked) return TrsvPlanCreatePlaced(T, analysis, source, entries, places, m->algorithm, asked->settings, &m->plan);
   error = TrsvPlanCreateChosen(T, analysis, source, entries, places, m->algorithm, alone, &instead, &m->plan);
   if (!instead) return error;
-  (void)snprintf(m->why, sizeof(m->why), instead == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", m->algorithm->name);
+  (void)snprintf(m->selection_reason, sizeof(m->selection_reason),
+                 instead == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", m->algorithm->name);
   if (m->plan) m->algorithm = m->plan->algorithm;
   m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
   return error;
@@ -35,7 +42,7 @@ typedef struct {
   const TrsvMatrix *A;
   TrsvPermutation        places;
   TrsvSelection     selection;
-  const TrsvAsked  *asked;
+  const TrsvRequest  *asked;
   int               alone; /* not beside the other member */
   TrsvPairMember   *member;
 } Making;
@@ -43,7 +50,7 @@ typedef struct {
 static TrsvError MakeMember(void *making)
 {
   const Making *const k        = making;
-  const TrsvAsked    *asked    = k->asked && k->asked->algorithm ? k->asked : NULL;
+  const TrsvRequest    *asked    = k->asked && k->asked->algorithm ? k->asked : NULL;
   const double        start    = TrsvSeconds();
   TrsvMatrix          T        = *k->A;
   int                *offsets  = NULL;
@@ -57,7 +64,9 @@ static TrsvError MakeMember(void *making)
     k->member->statistics = analysis->statistics;
     error                 = Choose(k->pair, k->selection, asked, k->member);
   }
-  if (!error) error = MakePlan(k->pair, &T, analysis, source, TrsvStored(&T, analysis), &k->places, k->selection, asked, k->alone, k->member);
+  if (!error)
+    error = MakePlan(k->pair, &T, analysis, source, TrsvStored(&T, analysis), &k->places, k->selection, asked, k->alone,
+                     k->member);
   TrsvAnalysisDestroy(&made);
   TrsvFree(k->A->memory, offsets);
   k->member->seconds = TrsvSeconds() - start;
@@ -71,56 +80,70 @@ static TrsvError MakeVector(const TrsvPair *pair, void **vector)
   return TrsvAllocIn(pair->memory, bytes, vector);
 }
 
-/* Are the members made at the same time? Where level sets are few there is nothing to gain; of large factors the one would wait for the other's
-   launches, and while plans are made they need more memory than when they are there. */
+/* Are the members made at the same time? Where level sets are few there is nothing to gain; of large factors the one
+   would wait for the other's launches, and while plans are made they need more memory than when they are there. */
 static int Together(const TrsvPair *p, const TrsvMatrix *L)
 {
   static const int  large = 1 << 22; /* rows */
   static const long many = 1 << 25;  /* entries */
 
-  return p->memory == TRSV_DEVICE && p->rows < large && L->analysis && L->analysis->statistics.levels > TRSV_FEW_LEVELS && L->analysis->statistics.nnz < many;
+  return p->memory == TRSV_DEVICE && p->rows < large && L->analysis &&
+         L->analysis->statistics.levels > TRSV_FEW_LEVELS && L->analysis->statistics.nnz < many;
 }
 
 void TrsvPairPart(TrsvPair *p)
 {
-  if (p->together) p->together->launch->destroy(&p->together);
+  if (p->fused) p->fused->launch->destroy(&p->fused);
 }
 
-/* Of two plans whose launches have nothing but the wait for each other in common, only those of `thread`, whose level sets are wide, gain by being one. */
+/* Of two plans whose launches have nothing but the wait for each other in common, only those of `thread`, whose level
+   sets are wide, gain by being one. */
 TrsvError TrsvPairJoin(TrsvPair *p)
 {
-  const TrsvAlgorithm *const first = p->first.plan->algorithm;
+  const TrsvAlgorithm *const first = p->forward.plan->algorithm;
 
   TrsvPairPart(p);
-  if (!p->rows || !first->pair || p->second.plan->algorithm != first) return TRSV_SUCCESS;
-  return first->pair->create(p->first.plan, p->second.plan, p->between, &p->together);
+  if (!p->rows || !first->pair || p->backward.plan->algorithm != first) return TRSV_SUCCESS;
+  return first->pair->create(p->forward.plan, p->backward.plan, p->work, &p->fused);
 }
 
-static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper)
+static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
+                      TrsvSelection selection, const TrsvRequest *lower, const TrsvRequest *upper)
 {
-  Making    first  = {p, p->transposed ? U : L, {p->transposed ? column : row, NULL}, selection, p->transposed ? upper : lower, 0, &p->first};
-  Making    second = {p, p->transposed ? L : U, {NULL, p->transposed ? row : column}, selection, p->transposed ? lower : upper, 0, &p->second};
+  Making first = {
+    p,          p->transposed ? U : L,         {p->transposed ? column : row, NULL},
+    selection,  p->transposed ? upper : lower, 0,
+    &p->forward
+  };
+  Making second = {
+    p, p->transposed ? L : U, {NULL, p->transposed ? row : column},
+          selection, p->transposed ? lower : upper,
+    0, &p->backward
+  };
   int       alone  = !Together(p, L);
   TrsvError error;
 
   if (!alone) {
     (void)TrsvGetCosts(); /* measured once, with nothing beside it */
     error = TrsvRunInterleaved(MakeMember, &first, &second);
-    alone = error == TRSV_ERR_MEMORY; /* there may be enough for one at a time; what is chosen must not depend on who is first */
+    alone = error ==
+            TRSV_ERR_MEMORY; /* there may be enough for one at a time; what is chosen must not depend on who is first */
   }
   if (alone) {
-    TrsvPlanDestroy(&p->first.plan);
-    TrsvPlanDestroy(&p->second.plan);
+    TrsvPlanDestroy(&p->forward.plan);
+    TrsvPlanDestroy(&p->backward.plan);
     first.alone = second.alone = 1;
     TrsvCall(MakeMember(&first));
     error = MakeMember(&second);
   }
   TrsvCall(error);
-  TrsvCall(MakeVector(p, &p->between));
+  TrsvCall(MakeVector(p, &p->work));
   return TrsvPairJoin(p);
 }
 
-TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed, TrsvMemory memory, TrsvSelection selection, const TrsvAsked *lower, const TrsvAsked *upper, TrsvPair **pair)
+TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed,
+                         TrsvMemory memory, TrsvSelection selection, const TrsvRequest *lower, const TrsvRequest *upper,
+                         TrsvPair **pair)
 {
   TrsvPair *p;
   TrsvError error;
@@ -140,38 +163,46 @@ TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *ro
 
 TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMemory memory, TrsvStream stream)
 {
-  if (!L && pair->rows && (pair->transposed || !pair->first.plan->filled)) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L");
-  if (L) TrsvCall(TrsvPlanSetValues(pair->first.plan, pair->transposed ? U : L, memory, stream));
-  TrsvCall(TrsvPlanSetValues(pair->second.plan, pair->transposed ? L : U, memory, stream));
-  return pair->together ? pair->together->launch->ready(pair->together, stream) : TRSV_SUCCESS; /* the vector may have been TrsvFactorNumeric's */
+  if (!L && pair->rows && (pair->transposed || !pair->forward.plan->filled))
+    return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values of L");
+  if (L) TrsvCall(TrsvPlanSetValues(pair->forward.plan, pair->transposed ? U : L, memory, stream));
+  TrsvCall(TrsvPlanSetValues(pair->backward.plan, pair->transposed ? L : U, memory, stream));
+  return pair->fused ? pair->fused->launch->ready(pair->fused, stream)
+                     : TRSV_SUCCESS; /* the vector may have been TrsvFactorNumeric's */
 }
 
 TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream stream)
 {
-  if (pair->together) return pair->together->launch->solve(pair->together, b, x, stream);
-  TrsvCall(TrsvPairFirst(pair, b, pair->between, stream));
-  return TrsvPairSecond(pair, pair->between, x, stream);
+  if (pair->fused) return pair->fused->launch->solve(pair->fused, b, x, stream);
+  TrsvCall(TrsvPairForward(pair, b, pair->work, stream));
+  return TrsvPairBackward(pair, pair->work, x, stream);
 }
 
 /* Is y a vector that the halves of a solve may use? */
 static TrsvError CheckBetween(const TrsvPair *pair, const void *y)
 {
-  return pair->together && y == pair->between ? TrsvFail(TRSV_ERR_ARGUMENT, "this pair is solved in one launch, which has its vector for itself") : TRSV_SUCCESS;
+  return pair->fused && y == pair->work
+           ? TrsvFail(TRSV_ERR_ARGUMENT, "this pair is solved in one launch, which has its vector for itself")
+           : TRSV_SUCCESS;
 }
 
-TrsvError TrsvPairFirst(TrsvPair *pair, const void *b, void *y, TrsvStream stream)
+TrsvError TrsvPairForward(TrsvPair *pair, const void *b, void *y, TrsvStream stream)
 {
   TrsvCall(CheckBetween(pair, y));
-  return TrsvPlanSolve(pair->first.plan, b, y, stream);
+  return TrsvPlanSolve(pair->forward.plan, b, y, stream);
 }
 
-TrsvError TrsvPairSecond(TrsvPair *pair, const void *y, void *x, TrsvStream stream)
+TrsvError TrsvPairBackward(TrsvPair *pair, const void *y, void *x, TrsvStream stream)
 {
   TrsvCall(CheckBetween(pair, y));
-  return TrsvPlanSolveNext(pair->second.plan, y, x, stream);
+  return TrsvPlanSolveNext(pair->backward.plan, y, x, stream);
 }
 
-size_t TrsvPairBytes(const TrsvPair *pair) { return TrsvPlanBytes(pair->first.plan) + TrsvPlanBytes(pair->second.plan) + TrsvValueSize(pair->precision) * (size_t)pair->rows; }
+size_t TrsvPairBytes(const TrsvPair *pair)
+{
+  return TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan) +
+         TrsvValueSize(pair->precision) * (size_t)pair->rows;
+}
 
 void TrsvPairDestroy(TrsvPair **pair)
 {
@@ -179,9 +210,9 @@ void TrsvPairDestroy(TrsvPair **pair)
 
   if (!p) return;
   TrsvPairPart(p);
-  TrsvPlanDestroy(&p->first.plan);
-  TrsvPlanDestroy(&p->second.plan);
-  TrsvFree(p->memory, p->between);
+  TrsvPlanDestroy(&p->forward.plan);
+  TrsvPlanDestroy(&p->backward.plan);
+  TrsvFree(p->memory, p->work);
   free(p);
   *pair = NULL;
 }

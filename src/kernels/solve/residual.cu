@@ -13,7 +13,9 @@ enum {
   BLOCK = 256
 };
 
-template <class T> static __global__ void residual_rows(int rows, const int *offsets, const int *columns, bool unit, const int *source, const T *values, const T *b, const T *x, double *errors)
+template <class T> static __global__ void residual_rows(int rows, const int *offsets, const int *columns, bool unit,
+                                                        const int *source, const T *values, const T *b, const T *x,
+                                                        double *errors)
 {
   const int i = trsv_index();
 
@@ -32,7 +34,8 @@ template <class T> static __global__ void residual_rows(int rows, const int *off
   errors[i] = scale > 0 ? fabs(r) / scale : scale; /* NaN stays */
 }
 
-extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x, double *error, TrsvStream stream)
+extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const void *b,
+                                     const void *x, double *error, TrsvStream stream)
 {
   const size_t   bytes = sizeof(double) * (size_t)A->rows;
   const unsigned grid  = TrsvBlocks(A->rows, BLOCK);
@@ -48,8 +51,12 @@ extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, con
     free(host);
     return failed;
   }
-  if (A->precision == TRSV_FLOAT) TRSV_LAUNCH((residual_rows<float>), grid, BLOCK, 0, stream, A->rows, A->offsets, A->columns, unit, source, (const float *)values, (const float *)b, (const float *)x, errors);
-  else TRSV_LAUNCH((residual_rows<double>), grid, BLOCK, 0, stream, A->rows, A->offsets, A->columns, unit, source, (const double *)values, (const double *)b, (const double *)x, errors);
+  if (A->precision == TRSV_FLOAT)
+    TRSV_LAUNCH((residual_rows<float>), grid, BLOCK, 0, stream, A->rows, A->offsets, A->columns, unit, source,
+                (const float *)values, (const float *)b, (const float *)x, errors);
+  else
+    TRSV_LAUNCH((residual_rows<double>), grid, BLOCK, 0, stream, A->rows, A->offsets, A->columns, unit, source,
+                (const double *)values, (const double *)b, (const double *)x, errors);
   failed = TrsvDeviceCheckLaunch("residual_rows");
   if (!failed) failed = TrsvDeviceDownload(host, errors, bytes, stream);
   for (int i = 0; i < A->rows && !failed; i++) {

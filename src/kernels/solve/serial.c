@@ -1,8 +1,9 @@
 /*
    serial: substitution row by row on one core of the host, the reference for every other algorithm.
 
-   Source: CapelliniSpTRSV (ICPP 2020), Algorithm 1, with the diagonal's reciprocal taken when values arrive, so that a chain
-   of rows waits for no division. The entries off the diagonal are kept apart from it, in the caller's order of rows.
+   Source: CapelliniSpTRSV (ICPP 2020), Algorithm 1, with the diagonal's reciprocal taken when values arrive, so that a
+   chain of rows waits for no division. The entries off the diagonal are kept apart from it, in the caller's order of
+   rows.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 typedef struct {
   TrsvTriangle triangle;
   int         *offsets, *columns; /* [rows + 1], [entries off the diagonal] */
-  int         *source;            /* where the triangle's entries stand in the caller's values, NULL where in their order */
+  int         *source; /* where the triangle's entries stand in the caller's values, NULL where in their order */
   void        *values, *inverse;  /* inverse [rows], NULL with a unit diagonal */
 } Serial;
 
@@ -31,7 +32,8 @@ static void SerialDestroy(TrsvPlan *plan)
 static TrsvError SerialAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const int    stored = A->diagonal == TRSV_DIAGONAL_STORED, rows = A->rows;
-  const size_t size = TrsvValueSize(A->precision), all = (size_t)A->offsets[rows], off = all - (stored ? (size_t)rows : 0), map = source ? sizeof(int) * all : 0;
+  const size_t size = TrsvValueSize(A->precision), all = (size_t)A->offsets[rows],
+               off = all - (stored ? (size_t)rows : 0), map = source ? sizeof(int) * all : 0;
   Serial      *s;
 
   (void)analysis;
@@ -56,7 +58,8 @@ static TrsvError SerialAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   return TRSV_SUCCESS;
 }
 
-/* One body for both precisions. The order of each sum is that of the columns, as PETSc's ILU has it: where pivots are tiny, another one gives other residuals. */
+/* One body for both precisions. The order of each sum is that of the columns, as PETSc's ILU has it: where pivots are
+   tiny, another one gives other residuals. */
 #define SERIAL(Real, SetValues, Solve) \
   static void SetValues(const Serial *s, int rows, const Real *from) \
   { \

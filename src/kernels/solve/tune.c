@@ -1,11 +1,12 @@
 /*
    Tuning: which plan solves a pair's triangles fastest, by measurement.
 
-   The incumbent is the plan that the pair has, the model's choice. Candidates are what the model puts next: first the other algorithms, by
-   predicted time, then other settings of those that have any, rank by rank. Each is made, given the values, and solves for a right-hand
-   side by chance into a poisoned vector; the backward error of that, and the median of the solves that follow, decide against
-   the incumbent. So there are never more than two plans at once. Whoever is faster by less than 2% does not replace the incumbent,
-   which keeps choices from changing by chance where nothing is at stake.
+   The incumbent is the plan that the pair has, the model's choice. Candidates are what the model puts next: first the
+   other algorithms, by predicted time, then other settings of those that have any, rank by rank. Each is made, given
+   the values, and solves for a right-hand side by chance into a poisoned vector; the backward error of that, and the
+   median of the solves that follow, decide against the incumbent. So there are never more than two plans at once.
+   Whoever is faster by less than 2% does not replace the incumbent, which keeps choices from changing by chance where
+   nothing is at stake.
 */
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +29,8 @@ typedef struct {
   const void *source, *values; /* source: NULL where values stand as columns do */
   TrsvPermutation  places;          /* of b and x, where the triangle is; index: on the device */
   const void *index[2];
-  void       *own[6], *b, *x, *permuted[2]; /* own: copies of what lives on the host; permuted: b and x in the order of the rows, where that is another */
+  void *own[6], *b, *x, *permuted[2]; /* own: copies of what lives on the host; permuted: b and x in the order of the
+                                         rows, where that is another */
   TrsvTimer  *timer;
   TrsvStream  stream;
   double      bound, end; /* of the backward error of a solve that is right; when the time is over */
@@ -68,7 +70,7 @@ static TrsvError Poison(const Trial *t)
   return error;
 }
 
-static TrsvError Measure(TrsvPlan *plan, const Trial *t, double best, TrsvTried *r)
+static TrsvError Measure(TrsvPlan *plan, const Trial *t, double best, TrsvTrial *r)
 {
   TrsvError error;
 
@@ -78,8 +80,11 @@ static TrsvError Measure(TrsvPlan *plan, const Trial *t, double best, TrsvTried 
   TrsvPlanDescribe(plan, r->settings, sizeof(r->settings));
   TrsvCall(Poison(t));
   TrsvCall(TrsvPlanSolve(plan, t->b, t->x, t->stream));
-  if (t->index[1]) TrsvCall(TrsvDevicePermute(t->T.rows, (const int *)t->index[1], 0, t->T.precision, t->x, t->permuted[1], t->stream));
-  TrsvCall(TrsvDeviceError(&t->T, t->source, t->values, t->index[0] ? t->permuted[0] : t->b, t->index[1] ? t->permuted[1] : t->x, &r->error, t->stream));
+  if (t->index[1])
+    TrsvCall(
+      TrsvDevicePermute(t->T.rows, (const int *)t->index[1], 0, t->T.precision, t->x, t->permuted[1], t->stream));
+  TrsvCall(TrsvDeviceError(&t->T, t->source, t->values, t->index[0] ? t->permuted[0] : t->b,
+                           t->index[1] ? t->permuted[1] : t->x, &r->error, t->stream));
   error = Time(plan, t, best, &r->seconds);
   if (error != TRSV_ERR_TIMEOUT) return error;
   r->error = INFINITY; /* it gave up waiting: x holds NaN */
@@ -96,7 +101,8 @@ static TrsvError Bring(const void *from, size_t bytes, TrsvMemory memory, const 
   return TrsvDeviceUpload(*own, from, bytes, NULL);
 }
 
-static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entries, const void *values, TrsvMemory memory)
+static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entries, const void *values,
+                      TrsvMemory memory)
 {
   const size_t       size = TrsvValueSize(T->precision), rows = (size_t)T->rows;
   const void        *offsets, *columns;
@@ -126,12 +132,14 @@ static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entr
   }
   error = TrsvDeviceUpload(t->b, b, size * rows, NULL);
   free(b);
-  if (!error && t->index[0]) error = TrsvDevicePermute(T->rows, (const int *)t->index[0], 0, T->precision, t->b, t->permuted[0], NULL);
+  if (!error && t->index[0])
+    error = TrsvDevicePermute(T->rows, (const int *)t->index[0], 0, T->precision, t->b, t->permuted[0], NULL);
   return error ? error : TrsvDeviceSynchronize();
 }
 
 /* What the model would choose, best first. */
-static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const TrsvAlgorithm *asked, const TrsvAlgorithm *list[TRIES])
+static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const TrsvAlgorithm *asked,
+                      const TrsvAlgorithm *list[TRIES])
 {
   const TrsvAlgorithm *a;
   int                  n = 0;
@@ -150,18 +158,19 @@ static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const Tr
 /* Has this been measured? Settings that were asked for are not always those that can be had. */
 static int Known(const TrsvPairMember *m, const TrsvPlan *candidate)
 {
-  char settings[sizeof(m->tried[0].settings)];
+  char settings[sizeof(m->trials[0].settings)];
   int  known = 0;
 
   TrsvPlanDescribe(candidate, settings, sizeof(settings));
-  for (int i = 0; i < m->tries; i++) known = known || (m->tried[i].algorithm == candidate->algorithm && !strcmp(m->tried[i].settings, settings));
+  for (int i = 0; i < m->trial_count; i++)
+    known = known || (m->trials[i].algorithm == candidate->algorithm && !strcmp(m->trials[i].settings, settings));
   return known;
 }
 
 /* Measures a candidate against the incumbent, and keeps the better one. */
 static TrsvError Challenge(TrsvPairMember *m, TrsvPlan **candidate, const Trial *t)
 {
-  TrsvTried *const now = &m->tried[m->chosen], *const r = &m->tried[m->tries];
+  TrsvTrial *const now = &m->trials[m->chosen], *const r = &m->trials[m->trial_count];
   const int        now_right = now->error <= t->bound;
   int              right;
 
@@ -174,24 +183,26 @@ static TrsvError Challenge(TrsvPairMember *m, TrsvPlan **candidate, const Trial 
 
     m->plan      = *candidate;
     m->algorithm = r->algorithm;
-    m->chosen    = m->tries;
+    m->chosen    = m->trial_count;
     *candidate   = loser;
   }
-  m->tries++;
+  m->trial_count++;
   return TRSV_SUCCESS;
 }
 
-static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source, int entries, const void *values, TrsvMemory memory, const TrsvAsked *asked, const Trial *t)
+static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *T, const TrsvAnalysis *analysis,
+                         const int *source, int entries, const void *values, TrsvMemory memory,
+                         const TrsvRequest *asked, const Trial *t)
 {
   const TrsvAlgorithm *list[TRIES], *first = m->algorithm, *named = asked ? asked->algorithm : NULL;
   const int            algorithms = Algorithms(&m->statistics, pair->precision, named, list), rank = m->plan->rank;
-  const int            ranks = named ? named->choices : RANKS, tries = named ? TRSV_TRIES : TRIES;
+  const int            ranks = named ? named->choices : RANKS, tries = named ? TRSV_TRIALS : TRIES;
 
   m->chosen = 0;
-  TrsvCall(Measure(m->plan, t, INFINITY, &m->tried[0]));
-  m->tries = 1;
+  TrsvCall(Measure(m->plan, t, INFINITY, &m->trials[0]));
+  m->trial_count = 1;
   for (int r = 0; r < ranks && !(named && asked->settings); r++)
-    for (int i = 0; i < algorithms && m->tries < tries && TrsvSeconds() < t->end; i++) {
+    for (int i = 0; i < algorithms && m->trial_count < tries && TrsvSeconds() < t->end; i++) {
       TrsvPlan *candidate;
       TrsvError error;
       char      settings[32];
@@ -199,7 +210,8 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
       if (list[i] == first && r == rank) continue;
       (void)snprintf(settings, sizeof(settings), "rank=%d", r);
       error = TrsvPlanCreatePlaced(T, analysis, source, entries, &t->places, list[i], settings, &candidate);
-      if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY || error == TRSV_ERR_TIMEOUT) continue; /* then it is no candidate */
+      if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY || error == TRSV_ERR_TIMEOUT)
+        continue; /* then it is no candidate */
       TrsvCall(error);
       if (!Known(m, candidate)) {
         error = TrsvPlanSetValues(candidate, values, memory, t->stream);
@@ -209,14 +221,19 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
       if (error != TRSV_ERR_MEMORY) TrsvCall(error);
     }
   m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
-  (void)snprintf(m->why, sizeof(m->why), "the fastest of %d measured", m->tries);
+  (void)snprintf(m->selection_reason, sizeof(m->selection_reason), "the fastest of %d measured", m->trial_count);
   return TRSV_SUCCESS;
 }
 
-static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPermutation places, const void *values, TrsvMemory memory, const TrsvAsked *asked, double seconds, TrsvStream stream)
+static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPermutation places,
+                      const void *values, TrsvMemory memory, const TrsvRequest *asked, double seconds,
+                      TrsvStream stream)
 {
   const double        start    = TrsvSeconds();
-  Trial               t        = {.bound = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.), .end = start + seconds, .stream = stream, .places = places};
+  Trial               t = {.bound  = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.),
+                           .end    = start + seconds,
+                           .stream = stream,
+                           .places = places};
   TrsvMatrix          T        = *A;
   int                *offsets  = NULL;
   const int          *source   = NULL;
@@ -237,18 +254,22 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
   TrsvDeviceTimerDestroy(&t.timer);
   m->seconds += TrsvSeconds() - start;
   if (error != TRSV_ERR_MEMORY) return error;
-  (void)snprintf(m->why, sizeof(m->why), "there is no memory to measure others in");
+  (void)snprintf(m->selection_reason, sizeof(m->selection_reason), "there is no memory to measure others in");
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, const void *l, const void *u, TrsvMemory memory, const TrsvAsked *lower, const TrsvAsked *upper, double seconds, TrsvStream stream)
+TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
+                       const void *l, const void *u, TrsvMemory memory, const TrsvRequest *lower,
+                       const TrsvRequest *upper, double seconds, TrsvStream stream)
 {
   const double start = TrsvSeconds();
   const int    t     = p->transposed;
 
   if (p->memory == TRSV_HOST || !p->rows) return TRSV_SUCCESS;
   TrsvPairPart(p); /* its plans may go */
-  TrsvCall(Tune(p, &p->first, t ? U : L, (TrsvPermutation){t ? column : row, NULL}, t ? u : l, memory, t ? upper : lower, seconds / 2, stream));
-  TrsvCall(Tune(p, &p->second, t ? L : U, (TrsvPermutation){NULL, t ? row : column}, t ? l : u, memory, t ? lower : upper, start + seconds - TrsvSeconds(), stream));
+  TrsvCall(Tune(p, &p->forward, t ? U : L, (TrsvPermutation){t ? column : row, NULL}, t ? u : l, memory,
+                t ? upper : lower, seconds / 2, stream));
+  TrsvCall(Tune(p, &p->backward, t ? L : U, (TrsvPermutation){NULL, t ? row : column}, t ? l : u, memory,
+                t ? lower : upper, start + seconds - TrsvSeconds(), stream));
   return TrsvPairJoin(p);
 }

@@ -1,22 +1,25 @@
 /*
    ag: one kernel family that runs any scheme of AG-SpTRSV.
 
-   Source: Hu, Sun, Li, Sun: AG-SpTRSV: An Automatic Framework to Optimize Sparse Triangular Solve on GPUs (ACM TACO 21(4), 2024): the code
-   template of Section 4.2 here, transformation and scheduling (4.3, 4.4) in ag_plan.c, schemes in ag_scheme.c, the choice among them (4.5) in ag_model.c and, measured, tune.c. What changed: the value is its own flag, in two halves that take turns
-   (no flag array, no fence, no reset), and rows that nobody depends on have none; early division is earlier still, as the diagonal's reciprocal
-   is taken when values arrive; four entries of a row are polled at once; lists of tasks run in a cooperative launch, which promises
-   that all blocks are there, in place of a count of blocks that should fit; where the hardware schedules, tickets.
+   Source: Hu, Sun, Li, Sun: AG-SpTRSV: An Automatic Framework to Optimize Sparse Triangular Solve on GPUs (ACM TACO
+   21(4), 2024): the code template of Section 4.2 here, transformation and scheduling (4.3, 4.4) in ag_plan.c, schemes
+   in ag_scheme.c, the choice among them (4.5) in ag_model.c and, measured, tune.c. What changed: the value is its own
+   flag, in two halves that take turns (no flag array, no fence, no reset), and rows that nobody depends on have none;
+   early division is earlier still, as the diagonal's reciprocal is taken when values arrive; four entries of a row are
+   polled at once; lists of tasks run in a cooperative launch, which promises that all blocks are there, in place of a
+   count of blocks that should fit; where the hardware schedules, tickets.
 
-   Mapping: a warp is ng subwarps, each with a node: consecutive rows. Where a node's rows have more than sw_rnnz entries in the mean, the lanes of
-   a subwarp share a row, row after row, entries l, l + size, ... to lane l; else each has rows of its own, l, l + size, ...
-   A task that fits into the warp's shared memory, and has enough entries, is first read there by all lanes.
-   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses warps (sync.cuh). What lanes read together
-   is ordered by a __syncwarp. A launch without waits reads what launches before it have written.
-   Why it ends: rows depend on rows of smaller tasks, or on earlier ones of their own node. Tasks started by hardware: smaller ones have smaller
-   tickets, or their warp is in the same block, and so have started. Tasks in lists: all blocks are there, and of the tasks not done the smallest
-   is at the head of its list. In a warp all lanes take turns together (thread.cu says why), and the smallest row of those that are not
-   solved has all it waits for. By induction every wait ends; spin bounds it if memory fails.
-   Same bits: a row is always summed in the same way: by one lane in the order of its entries, or by lanes in theirs and a fixed tree.
+   Mapping: a warp is ng subwarps, each with a node: consecutive rows. Where a node's rows have more than sw_rnnz
+   entries in the mean, the lanes of a subwarp share a row, row after row, entries l, l + size, ... to lane l; else each
+   has rows of its own, l, l + size, ... A task that fits into the warp's shared memory, and has enough entries, is
+   first read there by all lanes. Memory order: a solution is handed over in one word that is its own flag; nothing else
+   crosses warps (sync.cuh). What lanes read together is ordered by a __syncwarp. A launch without waits reads what
+   launches before it have written. Why it ends: rows depend on rows of smaller tasks, or on earlier ones of their own
+   node. Tasks started by hardware: smaller ones have smaller tickets, or their warp is in the same block, and so have
+   started. Tasks in lists: all blocks are there, and of the tasks not done the smallest is at the head of its list. In
+   a warp all lanes take turns together (thread.cu says why), and the smallest row of those that are not solved has all
+   it waits for. By induction every wait ends; spin bounds it if memory fails. Same bits: a row is always summed in the
+   same way: by one lane in the order of its entries, or by lanes in theirs and a fixed tree.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +50,10 @@ template <class T> struct AgView {
   T         *words;
   TrsvSync   sync;
 
-  AgView(const Ag *a, const AgLaunch *l, int index) : rows(a->rows), workers(a->scheme.ws == AG_HARDWARE ? l->tasks : l->workers), log(0), rnnz(a->scheme.sw_rnnz), offsets(a->offsets), columns(a->columns), order(a->order), node(a->node), task(a->task), begin(NULL), values((const T *)a->values), inverse((const T *)a->inverse), words((T *)a->words), sync(a->sync)
+  AgView(const Ag *a, const AgLaunch *l, int index)
+      : rows(a->rows), workers(a->scheme.ws == AG_HARDWARE ? l->tasks : l->workers), log(0), rnnz(a->scheme.sw_rnnz),
+        offsets(a->offsets), columns(a->columns), order(a->order), node(a->node), task(a->task), begin(NULL),
+        values((const T *)a->values), inverse((const T *)a->inverse), words((T *)a->words), sync(a->sync)
   {
     while (1 << log < a->scheme.ng) log++;
     if (a->scheme.ws == AG_HARDWARE) task += (size_t)l->task << log;
@@ -58,7 +64,8 @@ template <class T> struct AgView {
 
 /* A lane's part of a row: its entries at, at + step, ... */
 template <class T> struct AgRow {
-  int row, at, left, step, held; /* row: a place; left: entries not yet summed; held: how many of them are in registers */
+  int row, at, left, step,
+    held; /* row: a place; left: entries not yet summed; held: how many of them are in registers */
   T   sum;
 };
 
@@ -70,7 +77,8 @@ template <class T> struct AgEntries {
 };
 
 /* Reads the entries of all nodes of a task by all lanes. begin and count are of the node of this lane's subwarp. */
-template <class T> static __device__ __forceinline__ AgEntries<T> ag_collect(const AgView<T> &A, int begin, int count, int lane, int *columns, T *values)
+template <class T> static __device__ __forceinline__ AgEntries<T> ag_collect(const AgView<T> &A, int begin, int count,
+                                                                             int lane, int *columns, T *values)
 {
   const int size = 32 >> A.log;
   int       mine = 0, base = 0;
@@ -89,10 +97,14 @@ template <class T> static __device__ __forceinline__ AgEntries<T> ag_collect(con
   return {columns, values, mine};
 }
 
-template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(const AgView<T> &A, const int *task, int lane, T *now, T *then, const T *b, T *x, int *columns, T *values)
+template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(const AgView<T> &A, const int *task,
+                                                                             int lane, T *now, T *then, const T *b,
+                                                                             T *x, int *columns, T *values)
 {
-  const int      size = 32 >> A.log, sub = lane / size, me = lane % size, given = task[sub], node = given < 0 ? -1 : given & ~AG_COLLECT;
-  const int      first = node < 0 ? 0 : A.node[node], last = node < 0 ? 0 : A.node[node + 1], begin = A.offsets[first], end = A.offsets[last];
+  const int       size = 32 >> A.log, sub = lane / size, me = lane % size, given = task[sub],
+                  node  = given < 0 ? -1 : given & ~AG_COLLECT;
+  const int       first = node < 0 ? 0 : A.node[node], last = node < 0 ? 0 : A.node[node + 1], begin = A.offsets[first],
+                  end      = A.offsets[last];
   const bool     together = A.rnnz != AG_INFINITE && end - begin + (last - first) > (long)A.rnnz * (last - first);
   const unsigned all = (size == 32 ? 0xffffffffu : (1u << size) - 1) << (sub * size);
   AgEntries<T>   e = {A.columns, A.values, 0};
@@ -132,7 +144,8 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
       }
 #pragma unroll
       for (int n = 0; n < WIDTH; n++)
-        if (n < r.held && (!WAIT || !trsv_is_ready(solution[n]))) solution[n] = WAIT ? trsv_load(now + column[n]) : now[column[n]];
+        if (n < r.held && (!WAIT || !trsv_is_ready(solution[n])))
+          solution[n] = WAIT ? trsv_load(now + column[n]) : now[column[n]];
 #pragma unroll
       for (int n = 0; n < WIDTH; n++) ready = ready && (!WAIT || n >= r.held || trsv_is_ready(solution[n]));
       if (!ready && spin.more(A.sync)) break;
@@ -169,14 +182,16 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
   } while (!__all_sync(0xffffffffu, done));
 }
 
-template <class T, bool WAIT> static __global__ void __launch_bounds__(1024) ag_solve(const AgView<T> A, const T *b, T *x)
+template <class T, bool WAIT> static __global__ void __launch_bounds__(1024)
+  ag_solve(const AgView<T> A, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, turn, 2);
   TRSV_SHARED_DYNAMIC(buffer);
 
   if (threadIdx.x == 0) turn[0] = trsv_ticket(A.sync, &turn[1]);
   __syncthreads();
-  const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, warps = (int)blockDim.x / 32, worker = (int)turn[0] * warps + warp;
+  const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, warps = (int)blockDim.x / 32,
+            worker = (int)turn[0] * warps + warp;
   if (worker >= A.workers) return;
 
   T *const  now = A.words + (turn[1] ? A.rows : 0), *const then = A.words + (turn[1] ? 0 : A.rows);
@@ -184,11 +199,13 @@ template <class T, bool WAIT> static __global__ void __launch_bounds__(1024) ag_
   int *const columns = (int *)((T *)buffer + warps * AG_BUFFER) + warp * AG_BUFFER;
   const int end = A.begin ? A.begin[worker + 1] : worker + 1;
 
-  for (int t = A.begin ? A.begin[worker] : worker; t < end; t++) ag_task<T, WAIT>(A, A.task + ((size_t)t << A.log), lane, now, then, b, x, columns, values);
+  for (int t = A.begin ? A.begin[worker] : worker; t < end; t++)
+    ag_task<T, WAIT>(A, A.task + ((size_t)t << A.log), lane, now, then, b, x, columns, values);
 }
 
 /* One thread for each value, and one for each diagonal. */
-template <class T> static __global__ void ag_gather(long off, int rows, const int *source, const T *from, T *values, T *inverse)
+template <class T> static __global__ void ag_gather(long off, int rows, const int *source, const T *from, T *values,
+                                                    T *inverse)
 {
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -214,8 +231,12 @@ static TrsvError Reset(const TrsvPlan *plan, Ag *a, TrsvStream stream)
   error = TrsvDeviceUpload(a->tickets, zero, sizeof(unsigned) * (size_t)a->launches, stream);
   free(zero);
   TrsvCall(error);
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_fill<float>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows, (float *)a->words);
-  else TRSV_LAUNCH((ag_fill<double>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows, (double *)a->words);
+  if (plan->precision == TRSV_FLOAT)
+    TRSV_LAUNCH((ag_fill<float>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows,
+                (float *)a->words);
+  else
+    TRSV_LAUNCH((ag_fill<double>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows,
+                (double *)a->words);
   return TrsvDeviceCheckLaunch("ag_fill");
 }
 
@@ -289,9 +310,12 @@ static TrsvError AgAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvCall(TrsvAlloc(sizeof(*a), &plan->data));
   a = (Ag *)memset(plan->data, 0, sizeof(*a));
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  if (!TrsvSettingGet(plan->algorithm, plan->settings, "scheme", &a->scheme)) TrsvCall(TrsvAgChoose(A, analysis, plan->rank, &a->scheme));
+  if (!TrsvSettingGet(plan->algorithm, plan->settings, "scheme", &a->scheme))
+    TrsvCall(TrsvAgChoose(A, analysis, plan->rank, &a->scheme));
   TrsvCall(TrsvAgPlan(A, analysis, source, &a->scheme, multiprocessors, &h));
-  error = h.launches > MOST_LAUNCHES ? TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: %d launches a solve; %d is the limit", h.launches, MOST_LAUNCHES) : Upload(plan, a, &h, A->diagonal == TRSV_DIAGONAL_STORED);
+  error = h.launches > MOST_LAUNCHES
+            ? TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: %d launches a solve; %d is the limit", h.launches, MOST_LAUNCHES)
+            : Upload(plan, a, &h, A->diagonal == TRSV_DIAGONAL_STORED);
   TrsvAgPlanFree(&h);
   if (!error) error = TrsvDeviceSetMaxShared(plan->precision == TRSV_FLOAT ? (const void *)w32 : (const void *)w64);
   return error ? error : TrsvDeviceSetMaxShared(plan->precision == TRSV_FLOAT ? (const void *)n32 : (const void *)n64);
@@ -303,8 +327,12 @@ static TrsvError AgSetValues(TrsvPlan *plan, const void *values, TrsvStream stre
   const unsigned grid = TrsvBlocks((long)a->off + (a->inverse ? a->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((ag_gather<float>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const float *)values, (float *)a->values, (float *)a->inverse);
-  else TRSV_LAUNCH((ag_gather<double>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const double *)values, (double *)a->values, (double *)a->inverse);
+  if (plan->precision == TRSV_FLOAT)
+    TRSV_LAUNCH((ag_gather<float>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const float *)values,
+                (float *)a->values, (float *)a->inverse);
+  else
+    TRSV_LAUNCH((ag_gather<double>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const double *)values,
+                (double *)a->values, (double *)a->inverse);
   return TrsvDeviceCheckLaunch("ag_gather");
 }
 

@@ -1,8 +1,8 @@
 /*
    ag.h: schemes of the algorithm `ag`, and what is planned on the host from one.
 
-   A scheme is a value: AG-SpTRSV's Table 2. It says how rows are put together to nodes, nodes of one level to tasks of a warp, tasks to warps,
-   and levels to launches.
+   A scheme is a value: AG-SpTRSV's Table 2. It says how rows are put together to nodes, nodes of one level to tasks of
+   a warp, tasks to warps, and levels to launches.
 */
 #ifndef TRSV_AG_H
 #define TRSV_AG_H
@@ -36,16 +36,17 @@ enum {
 typedef struct {
   int        nw;      /* warps of a block: 2, 4, .. 32 */
   int        ng;      /* subwarps of a warp: 1, 2, .. 32 */
-  int        sw_rnnz; /* entries in the mean of a node's rows above which a subwarp's lanes share a row; AG_INFINITE: never */
+  int sw_rnnz; /* entries in the mean of a node's rows above which a subwarp's lanes share a row; AG_INFINITE: never */
   int        reorder; /* rows by level set? */
   AgMerge    merge;
   int        size;    /* rb of merge_fixed, thresh of the others: 1, 2, .. 32 */
   int        balance; /* rg_balance: nodes of a level by entries; else rg_sequential: by their first rows */
   AgSchedule ws;
-  int        alpha;   /* a level of more than alpha times the warps of the device is a launch of its own; AG_INFINITE: none is */
+  int alpha; /* a level of more than alpha times the warps of the device is a launch of its own; AG_INFINITE: none is */
 } AgScheme;
 
-int  TrsvAgParse(const char *words, void *scheme);                     /* whether it is a scheme; what is not named is as in the first of the reduced space */
+int  TrsvAgParse(const char *words,
+                 void *scheme); /* whether it is a scheme; what is not named is as in the first of the reduced space */
 void TrsvAgPrint(const AgScheme *, char *words, size_t size);          /* as TrsvAgParse takes it */
 void TrsvAgReduced(int i, AgScheme *);                                 /* the i-th scheme of the reduced space */
 
@@ -63,14 +64,16 @@ typedef struct {
   int      *offsets, *columns; /* [rows + 1], [off] entries off the diagonal, as places, rising */
   int      *source;  /* [off + rows] where values, then diagonals, stand in the caller's; diagonals -1 where unit */
   int      *node;    /* [nodes + 1] the first place of each */
-  int      *task;    /* [tasks * ng] nodes, -1 for none, in the order of launches and in these of workers; AG_COLLECT in the first */
-  int      *begin;   /* [begins] for each launch with lists: where each worker's tasks start, and where the last one's end */
+  int *task;  /* [tasks * ng] nodes, -1 for none, in the order of launches and in these of workers; AG_COLLECT in the
+                 first */
+  int *begin; /* [begins] for each launch with lists: where each worker's tasks start, and where the last one's end */
   AgLaunch *launch;  /* [launches] */
 } AgPlan;
 
 #define AG_COLLECT 0x40000000 /* the entries of a task are read by all lanes together */
 
-TrsvError TrsvAgPlan(const TrsvMatrix *, const TrsvAnalysis *, const int *source, const AgScheme *, int multiprocessors, AgPlan *); /* all on the host */
+TrsvError TrsvAgPlan(const TrsvMatrix *, const TrsvAnalysis *, const int *source, const AgScheme *, int multiprocessors,
+                     AgPlan *); /* all on the host */
 void      TrsvAgPlanFree(AgPlan *);
 
 #ifdef __cplusplus

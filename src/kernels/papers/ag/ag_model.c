@@ -1,9 +1,10 @@
 /*
    The learned model of the algorithm `ag`.
 
-   Source: AG-SpTRSV (ACM TACO 21(4), 2024), Section 4.5: ten features (Table 3), as polynomials of degree 2, in units of their standard deviation;
-   a perceptron of two hidden layers of 32 and one output for each scheme: does it reach 85% of the best performance? What differs: logarithms of
-   the features that span orders of magnitude; a scheme's rank is its output's.
+   Source: AG-SpTRSV (ACM TACO 21(4), 2024), Section 4.5: ten features (Table 3), as polynomials of degree 2, in units
+   of their standard deviation; a perceptron of two hidden layers of 32 and one output for each scheme: does it reach
+   85% of the best performance? What differs: logarithms of the features that span orders of magnitude; a scheme's rank
+   is its output's.
 
    Weights are ag_weights.h, made by tests/bench/ag_train.py.
 */
@@ -33,7 +34,10 @@ void TrsvAgFeatures(const TrsvMatrix *A, const TrsvAnalysis *analysis, double f[
     if (n > most) most = n;
   }
   const double mean = (double)s->nnz / levels, variance = squares / levels - mean * mean;
-  const double all[AG_FEATURES] = {s->rows, (double)s->nnz, s->row_mean, s->row_max, s->row_variation, mean, most, mean > 0 && variance > 0 ? sqrt(variance) / mean : 0, s->levels, near / rows};
+  const double all[AG_FEATURES] = {
+    s->rows,          (double)s->nnz, s->row_mean, s->row_max,
+    s->row_variation, mean,           most,        mean > 0 && variance > 0 ? sqrt(variance) / mean : 0,
+    s->levels,        near / rows};
 
   memcpy(f, all, sizeof(all));
 }
@@ -43,7 +47,8 @@ enum {
   HIDDEN      = 32
 };
 
-_Static_assert(sizeof(ag_bias_3) / sizeof(float) == AG_REDUCED && sizeof(ag_mean) / sizeof(float) == POLYNOMIALS, "these weights are of another space: run tests/bench/ag.cu and ag_train.py");
+_Static_assert(sizeof(ag_bias_3) / sizeof(float) == AG_REDUCED && sizeof(ag_mean) / sizeof(float) == POLYNOMIALS,
+               "these weights are of another space: run tests/bench/ag.cu and ag_train.py");
 
 /* out = weights^T in + bias */
 static void Layer(int ins, int outs, const float *weights, const float *bias, const double *in, double *out)

@@ -1,5 +1,6 @@
 /*
-   ag_model.h: which scheme of the reduced space is expected to be the fastest: AG-SpTRSV's learned model, made by tests/bench/ag_train.py.
+   ag_model.h: which scheme of the reduced space is expected to be the fastest: AG-SpTRSV's learned model, made by
+   tests/bench/ag_train.py.
 */
 #ifndef TRSV_AG_MODEL_H
 #define TRSV_AG_MODEL_H
@@ -14,7 +15,8 @@ enum {
   AG_FEATURES = 10
 };
 
-/* Table 3, of a triangle in host memory: m, nnz, rnnz, rnnz max, rnnz cov, lnnz, lnnz max, lnnz cov, level num, dep dist. */
+/* Table 3, of a triangle in host memory: m, nnz, rnnz, rnnz max, rnnz cov, lnnz, lnnz max, lnnz cov, level num, dep
+   dist. */
 void TrsvAgFeatures(const TrsvMatrix *, const TrsvAnalysis *, double features[AG_FEATURES]);
 
 /* What the model says of each scheme of the reduced space, in (0, 1): is it likely to be nearly the fastest? */

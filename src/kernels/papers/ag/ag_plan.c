@@ -1,11 +1,13 @@
 /*
    What a scheme makes of a triangle: places, nodes, their levels, tasks, launches and lists, on the host.
 
-   Source: AG-SpTRSV (ACM TACO 21(4), 2024): computation graph transformation (Section 4.3), multi-hierarchy heuristic scheduling (4.4).
-   What differs: tasks always follow the levels of the graph, also where the hardware schedules them. A level that is a launch of its own still
-   waits where a node's rows depend on each other, which the paper does not mention. Whether a task is read together (4.2.2) is decided for each.
+   Source: AG-SpTRSV (ACM TACO 21(4), 2024): computation graph transformation (Section 4.3), multi-hierarchy heuristic
+   scheduling (4.4). What differs: tasks always follow the levels of the graph, also where the hardware schedules them.
+   A level that is a launch of its own still waits where a node's rows depend on each other, which the paper does not
+   mention. Whether a task is read together (4.2.2) is decided for each.
 
-   Everything is a pass over rows or entries but the order inside a level by rg_balance (a sort) and ws_balance (a heap of warps).
+   Everything is a pass over rows or entries but the order inside a level by rg_balance (a sort) and ws_balance (a heap
+   of warps).
 */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +57,8 @@ static void Place(const TrsvMatrix *A, const int *source, const Work *w, AgPlan 
   }
 }
 
-static TrsvError Order(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s, Work *w, AgPlan *h)
+static TrsvError Order(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s, Work *w,
+                       AgPlan *h)
 {
   int *pairs;
 
@@ -82,7 +85,9 @@ static void Merge(const AgScheme *s, Work *w, AgPlan *h)
 
     if (s->merge == AG_FIXED) rows = s->size;
     else if (s->merge == AG_THRESH)
-      while (rows < 32 && p + rows < h->rows && Entries(h, p, p + 1) <= s->size && Entries(h, p + rows, p + rows + 1) <= s->size) rows++;
+      while (rows < 32 && p + rows < h->rows && Entries(h, p, p + 1) <= s->size &&
+             Entries(h, p + rows, p + rows + 1) <= s->size)
+        rows++;
     else { /* 32 at a time, starting at every 32nd place */
       const int end = p / 32 * 32 + 32 < h->rows ? p / 32 * 32 + 32 : h->rows, begin = p / 32 * 32;
 
@@ -205,7 +210,8 @@ static TrsvError Launches(const AgScheme *s, int multiprocessors, const Work *w,
   return TRSV_SUCCESS;
 }
 
-/* What is known of warps while tasks are given to them: their entries so far, and a heap of them, the least loaded first. */
+/* What is known of warps while tasks are given to them: their entries so far, and a heap of them, the least loaded
+   first. */
 typedef struct {
   int   workers, nw;
   long *load;
@@ -237,7 +243,8 @@ static int LeastOf(const Warps *v, int block)
   return best;
 }
 
-/* The least loaded warp of the blocks that have solved what a task depends on; the next in turn where it depends on nothing here. */
+/* The least loaded warp of the blocks that have solved what a task depends on; the next in turn where it depends on
+   nothing here. */
 static int Near(const AgScheme *s, const Work *w, const AgPlan *h, const AgLaunch *l, const Warps *v, int task)
 {
   int best = -1, last = -1;
@@ -246,7 +253,8 @@ static int Near(const AgScheme *s, const Work *w, const AgPlan *h, const AgLaunc
     const int n = h->task[task * s->ng + k] < 0 ? -1 : h->task[task * s->ng + k] & ~AG_COLLECT;
 
     for (int e = n < 0 ? 0 : h->offsets[h->node[n]]; n >= 0 && e < h->offsets[h->node[n + 1]]; e++) {
-      const int parent = w->slot[w->owner[h->columns[e]]], block = parent < l->task || parent == task ? -1 : w->worker[parent] / v->nw;
+      const int parent = w->slot[w->owner[h->columns[e]]],
+                block  = parent < l->task || parent == task ? -1 : w->worker[parent] / v->nw;
 
       if (block < 0 || block == last) continue;
       const int least = LeastOf(v, last = block);
@@ -278,7 +286,9 @@ static void Give(const AgScheme *s, const Work *w, AgPlan *h, AgLaunch *l, Warps
   v->workers = l->workers;
   memset(begin, 0, sizeof(int) * ((size_t)l->workers + 1));
   for (int t = l->task; t < l->task + l->tasks; t++) {
-    const int to = s->ws == AG_RR ? (t - l->task) % l->workers : s->ws == AG_BALANCE ? v->heap[0] : Near(s, w, h, l, v, t);
+    const int to = s->ws == AG_RR        ? (t - l->task) % l->workers
+                   : s->ws == AG_BALANCE ? v->heap[0]
+                                         : Near(s, w, h, l, v, t);
 
     v->load[to] += Load(s, h, t);
     if (s->ws == AG_BALANCE) Sink(v);
@@ -286,7 +296,9 @@ static void Give(const AgScheme *s, const Work *w, AgPlan *h, AgLaunch *l, Warps
     begin[to + 1]++;
   }
   for (int k = 0; k < l->workers; k++) begin[k + 1] += begin[k];
-  for (int t = l->task; t < l->task + l->tasks; t++) memcpy(room + (size_t)begin[w->worker[t]]++ * (size_t)s->ng, h->task + (size_t)t * (size_t)s->ng, sizeof(int) * (size_t)s->ng);
+  for (int t = l->task; t < l->task + l->tasks; t++)
+    memcpy(room + (size_t)begin[w->worker[t]]++ * (size_t)s->ng, h->task + (size_t)t * (size_t)s->ng,
+           sizeof(int) * (size_t)s->ng);
   for (int k = l->workers; k; k--) begin[k] = begin[k - 1];
   begin[0] = 0;
   for (int k = 0; k <= l->workers; k++) begin[k] += l->task;
@@ -317,7 +329,8 @@ static TrsvError Lists(const AgScheme *s, int multiprocessors, Work *w, AgPlan *
   return error;
 }
 
-static TrsvError Make(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s, int multiprocessors, Work *w, AgPlan *h)
+static TrsvError Make(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s,
+                      int multiprocessors, Work *w, AgPlan *h)
 {
   const size_t rows = (size_t)A->rows;
   long         nodes = 0;
@@ -347,7 +360,8 @@ static TrsvError Make(const TrsvMatrix *A, const TrsvAnalysis *analysis, const i
   return s->ws == AG_HARDWARE ? TRSV_SUCCESS : Lists(s, multiprocessors, w, h);
 }
 
-TrsvError TrsvAgPlan(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s, int multiprocessors, AgPlan *h)
+TrsvError TrsvAgPlan(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s,
+                     int multiprocessors, AgPlan *h)
 {
   Work      w = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0};
   TrsvError error;

@@ -1,17 +1,21 @@
 /*
    The schemes of the algorithm `ag` in words, and the reduced space.
 
-   Source: AG-SpTRSV (ACM TACO 21(4), 2024), Table 2; the words are its own, with a colon before a number. Its space has 3e5 schemes, reduced to
-   1.6e3 by experience; the 36 here are every size of subwarp with rows alone, in both orders, and from there one step into every other dimension.
+   Source: AG-SpTRSV (ACM TACO 21(4), 2024), Table 2; the words are its own, with a colon before a number. Its space has
+   3e5 schemes, reduced to 1.6e3 by experience; the 36 here are every size of subwarp with rows alone, in both orders,
+   and from there one step into every other dimension.
 */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "papers/ag/ag.h"
 
-const char TrsvAgWords[] = "words joined by commas: nw:2..32, ng:1..32, sw_rnnz:0..32 or inf, reorder or natural, merge_fixed:1..32, merge_avg:1..32 or merge_thresh:1..32, rg_sequential or rg_balance, ws_hardware, ws_rr, ws_balance or ws_locality, alpha:0, 2, 4, 8 or inf";
+const char TrsvAgWords[] =
+  "words joined by commas: nw:2..32, ng:1..32, sw_rnnz:0..32 or inf, reorder or natural, merge_fixed:1..32, merge_avg:1..32 or merge_thresh:1..32, rg_sequential or rg_balance, ws_hardware, ws_rr, ws_balance or ws_locality, alpha:0, 2, 4, 8 or inf";
 
-static const char *const merges[] = {"merge_fixed", "merge_avg", "merge_thresh"}, *const schedules[] = {"ws_hardware", "ws_rr", "ws_balance", "ws_locality"};
+static const char *const merges[] = {"merge_fixed", "merge_avg", "merge_thresh"}, *const schedules[] = {
+                                                                                    "ws_hardware", "ws_rr",
+                                                                                    "ws_balance", "ws_locality"};
 
 enum {
   INF = AG_INFINITE
@@ -74,7 +78,9 @@ void TrsvAgPrint(const AgScheme *s, char *words, size_t size)
 
   Number(s->sw_rnnz, rnnz);
   Number(s->alpha, alpha);
-  (void)snprintf(words, size, "nw:%d,ng:%d,sw_rnnz:%s,%s,%s:%d,%s,%s,alpha:%s", s->nw, s->ng, rnnz, s->reorder ? "reorder" : "natural", merges[s->merge], s->size, s->balance ? "rg_balance" : "rg_sequential", schedules[s->ws], alpha);
+  (void)snprintf(words, size, "nw:%d,ng:%d,sw_rnnz:%s,%s,%s:%d,%s,%s,alpha:%s", s->nw, s->ng, rnnz,
+                 s->reorder ? "reorder" : "natural", merges[s->merge], s->size,
+                 s->balance ? "rg_balance" : "rg_sequential", schedules[s->ws], alpha);
 }
 
 static int Power(int n, int least) { return n >= least && n <= 32 && !(n & (n - 1)); }
@@ -95,7 +101,10 @@ static int Numbered(const char *word, size_t length, const char *name, int *numb
   return end == word + length;
 }
 
-static int Is(const char *word, size_t length, const char *name) { return strlen(name) == length && !strncmp(word, name, length); }
+static int Is(const char *word, size_t length, const char *name)
+{
+  return strlen(name) == length && !strncmp(word, name, length);
+}
 
 static int Take(const char *word, size_t length, AgScheme *s)
 {

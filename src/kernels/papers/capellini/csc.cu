@@ -1,19 +1,20 @@
 /*
    csc: one warp for one column, which hands its component's products on by atomic additions.
 
-   Source: SyncFree, Liu, Li, Hogg, Duff and Vinter (Euro-Par 2016); CapelliniSpTRSV (ICPP 2020), Section 2.3. As published: a component is solved
-   once its in-degree, counted down by the columns it depends on, is 0; its column's products are added to the other rows' sums. The value cannot be
-   its own flag here, as a sum has many writers. What changed: tickets in place of block numbers; sums and counters exist twice, and a
-   launch readies those of the launch after it, so nothing is reset in between; in-degrees are the row lengths, where the publication counts
-   them on the device; no copy of the counters in shared memory for the columns of one block.
+   Source: SyncFree, Liu, Li, Hogg, Duff and Vinter (Euro-Par 2016); CapelliniSpTRSV (ICPP 2020), Section 2.3. As
+   published: a component is solved once its in-degree, counted down by the columns it depends on, is 0; its column's
+   products are added to the other rows' sums. The value cannot be its own flag here, as a sum has many writers. What
+   changed: tickets in place of block numbers; sums and counters exist twice, and a launch readies those of the launch
+   after it, so nothing is reset in between; in-degrees are the row lengths, where the publication counts them on the
+   device; no copy of the counters in shared memory for the columns of one block.
 
-   Mapping: the block of ticket t solves components t * WARPS onwards, warp by warp, counted from the last one where the triangle is
-   upper; lane l takes entries l, l + 32, ... of the column.
-   Memory order: an addition to a sum comes before the count-down of its row, which releases; lane 0, which finds the counter at 0, acquires
-   all of them (each count-down continues the release of those before it), and reads the sum then.
-   Why it ends: a component waits for earlier ones only, each of another warp. Those of other blocks have smaller tickets, so their
-   blocks have started; the warps of a block share no barrier once they have the ticket. Patience bounds the wait if memory fails.
-   The bits may differ from run to run: a sum adds up in the order in which products arrive.
+   Mapping: the block of ticket t solves components t * WARPS onwards, warp by warp, counted from the last one where the
+   triangle is upper; lane l takes entries l, l + 32, ... of the column. Memory order: an addition to a sum comes before
+   the count-down of its row, which releases; lane 0, which finds the counter at 0, acquires all of them (each
+   count-down continues the release of those before it), and reads the sum then. Why it ends: a component waits for
+   earlier ones only, each of another warp. Those of other blocks have smaller tickets, so their blocks have started;
+   the warps of a block share no barrier once they have the ticket. Patience bounds the wait if memory fails. The bits
+   may differ from run to run: a sum adds up in the order in which products arrive.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) csc_solve(con
   /* the transpose of a lower triangle is upper, of which A.row() starts at the end */
   const int       i = rows - 1 - C.A.row(p);
   const int       now = start[1] ? rows : 0, then = rows - now;
-  const int       stored = C.A.stored, begin = C.A.offsets[i] + (C.A.lower ? 0 : stored), end = C.A.offsets[i + 1] - (C.A.lower ? stored : 0);
+  const int        stored = C.A.stored, begin = C.A.offsets[i] + (C.A.lower ? 0 : stored),
+                   end      = C.A.offsets[i + 1] - (C.A.lower ? stored : 0);
   const T         inverse = C.A.inverse ? C.A.inverse[i] : 1;
   T               solution = 0;
   TrsvSpinLimit    spin;
@@ -126,7 +128,8 @@ static TrsvError MakeCounters(TrsvPlan *plan, Csc *c, const TrsvMatrix *A)
   TrsvCall(TrsvDeviceAlloc(2 * size * rows, &c->sums));
   plan->bytes += (3 * sizeof(unsigned) + 2 * size) * rows;
   TrsvCall(TrsvAlloc(sizeof(unsigned) * rows, &degree));
-  for (int i = 0; i < A->rows; i++) degree[i] = (unsigned)(A->offsets[i + 1] - A->offsets[i] - (A->diagonal == TRSV_DIAGONAL_STORED));
+  for (int i = 0; i < A->rows; i++)
+    degree[i] = (unsigned)(A->offsets[i + 1] - A->offsets[i] - (A->diagonal == TRSV_DIAGONAL_STORED));
   error = TrsvDeviceUpload(c->degree, degree, sizeof(unsigned) * rows, NULL);
   free(degree);
   return error;
@@ -144,8 +147,12 @@ static TrsvError CscAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnaly
   TrsvCall(MakeCounters(plan, c, A));
   TrsvCall(TrsvSyncCreate(&c->sync));
   if (!grid) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((csc_fill<float>), grid, 256, 0, (TrsvStream)NULL, A->rows, (const unsigned *)c->degree, c->counts, (float *)c->sums);
-  else TRSV_LAUNCH((csc_fill<double>), grid, 256, 0, (TrsvStream)NULL, A->rows, (const unsigned *)c->degree, c->counts, (double *)c->sums);
+  if (plan->precision == TRSV_FLOAT)
+    TRSV_LAUNCH((csc_fill<float>), grid, 256, 0, (TrsvStream)NULL, A->rows, (const unsigned *)c->degree, c->counts,
+                (float *)c->sums);
+  else
+    TRSV_LAUNCH((csc_fill<double>), grid, 256, 0, (TrsvStream)NULL, A->rows, (const unsigned *)c->degree, c->counts,
+                (double *)c->sums);
   return TrsvDeviceCheckLaunch("csc_fill");
 }
 

@@ -7,7 +7,8 @@
 #include "papers/capellini/csr_plan.h"
 
 /* One thread for each value, and one for each diagonal. No thread waits for another. */
-template <class T> static __global__ void csr_plan_gather(long entries, int rows, int lower, const int *offsets, const int *source, const T *from, T *values, T *inverse)
+template <class T> static __global__ void csr_plan_gather(long entries, int rows, int lower, const int *offsets,
+                                                          const int *source, const T *from, T *values, T *inverse)
 {
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -62,8 +63,12 @@ extern "C" TrsvError TrsvCSRPlanMake(TrsvPlan *plan, TrsvCSRPlan *n, const TrsvM
   plan->bytes += 2 * size * rows;
   TrsvCall(TrsvSyncCreate(&n->sync));
   if (!rows) return TRSV_SUCCESS;
-  if (A->precision == TRSV_FLOAT) TRSV_LAUNCH((csr_plan_fill<float>), TrsvBlocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (float *)n->words);
-  else TRSV_LAUNCH((csr_plan_fill<double>), TrsvBlocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, 2 * (long)rows, (double *)n->words);
+  if (A->precision == TRSV_FLOAT)
+    TRSV_LAUNCH((csr_plan_fill<float>), TrsvBlocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, 2 * (long)rows,
+                (float *)n->words);
+  else
+    TRSV_LAUNCH((csr_plan_fill<double>), TrsvBlocks(2 * (long)rows, 256), 256, 0, (TrsvStream)NULL, 2 * (long)rows,
+                (double *)n->words);
   return TrsvDeviceCheckLaunch("csr_plan_fill");
 }
 
@@ -73,8 +78,12 @@ extern "C" TrsvError TrsvCSRPlanSetValues(TrsvPlan *plan, const void *values, Tr
   const unsigned grid = TrsvBlocks((long)n->entries + (n->inverse ? n->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((csr_plan_gather<float>), grid, 256, 0, stream, (long)n->entries, n->rows, n->lower, n->offsets, n->source, (const float *)values, (float *)n->values, (float *)n->inverse);
-  else TRSV_LAUNCH((csr_plan_gather<double>), grid, 256, 0, stream, (long)n->entries, n->rows, n->lower, n->offsets, n->source, (const double *)values, (double *)n->values, (double *)n->inverse);
+  if (plan->precision == TRSV_FLOAT)
+    TRSV_LAUNCH((csr_plan_gather<float>), grid, 256, 0, stream, (long)n->entries, n->rows, n->lower, n->offsets,
+                n->source, (const float *)values, (float *)n->values, (float *)n->inverse);
+  else
+    TRSV_LAUNCH((csr_plan_gather<double>), grid, 256, 0, stream, (long)n->entries, n->rows, n->lower, n->offsets,
+                n->source, (const double *)values, (double *)n->values, (double *)n->inverse);
   return TrsvDeviceCheckLaunch("csr_plan_gather");
 }
 

@@ -1,20 +1,21 @@
 /*
    fusion: blocks of 32 consecutive rows, each solved by one warp, a thread for a row, or by 32 warps, a warp for a row.
 
-   Source: CapelliniSpTRSV (ICPP 2020), Section 4.4, which leaves it to later work: YuenyeungSpTRSV (IEEE TPDS 2021). A block goes to a warp for each
-   row where its rows have more than `border` entries in the mean: 10, as in the authors' code; the paper names no value. What changed: the
-   value is its own flag (no get_value, no fence, no reset); tickets of blocks of threads in place of one atomic for each thread; a vote
-   in each turn of the thread-level loop, where the publication leaves the lanes of a warp to the hardware (see thread.cu); the
-   diagonal's reciprocal is taken when values arrive.
+   Source: CapelliniSpTRSV (ICPP 2020), Section 4.4, which leaves it to later work: YuenyeungSpTRSV (IEEE TPDS 2021). A
+   block goes to a warp for each row where its rows have more than `border` entries in the mean: 10, as in the authors'
+   code; the paper names no value. What changed: the value is its own flag (no get_value, no fence, no reset); tickets
+   of blocks of threads in place of one atomic for each thread; a vote in each turn of the thread-level loop, where the
+   publication leaves the lanes of a warp to the hardware (see thread.cu); the diagonal's reciprocal is taken when
+   values arrive.
 
-   Mapping: the block of ticket t takes tasks t * WARPS onwards, warp by warp. A task is 32 rows (fewer at the end), lane by lane, or one
-   row, whose entries l, l + 32, ... go to lane l. Tasks follow the order of solution: the caller's rows, from the last one where the triangle
-   is upper.
-   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (sync.cuh).
-   Why it ends: a row waits for earlier tasks, whose warps have started, as their tickets are smaller or their block is this one, whose warps
-   share no barrier once they have the ticket; or for rows of its own warp, which takes turns as in thread.cu, so that those
-   that can be solved are. By induction on the row every wait ends; spin bounds it if memory fails.
-   Same bits: a row is always summed in the same way: by one thread in the order of its entries, or by lanes in theirs and a fixed tree.
+   Mapping: the block of ticket t takes tasks t * WARPS onwards, warp by warp. A task is 32 rows (fewer at the end),
+   lane by lane, or one row, whose entries l, l + 32, ... go to lane l. Tasks follow the order of solution: the caller's
+   rows, from the last one where the triangle is upper. Memory order: a solution is handed over in one word that is its
+   own flag; nothing else crosses threads (sync.cuh). Why it ends: a row waits for earlier tasks, whose warps have
+   started, as their tickets are smaller or their block is this one, whose warps share no barrier once they have the
+   ticket; or for rows of its own warp, which takes turns as in thread.cu, so that those that can be solved are. By
+   induction on the row every wait ends; spin bounds it if memory fails. Same bits: a row is always summed in the same
+   way: by one thread in the order of its entries, or by lanes in theirs and a fixed tree.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ typedef struct {
 } Fusion;
 
 /* A row, by all lanes. */
-template <class T> static __device__ __forceinline__ void fusion_warp(const CSRView<T> &A, int row, int lane, T *now, T *then, const T *b, T *x)
+template <class T> static __device__ __forceinline__ void fusion_warp(const CSRView<T> &A, int row, int lane, T *now,
+                                                                      T *then, const T *b, T *x)
 {
   const T      inverse = A.inverse ? A.inverse[row] : 1, right = b[row];
   CSRRow   r(A, row);
@@ -59,7 +61,8 @@ template <class T> static __device__ __forceinline__ void fusion_warp(const CSRV
 }
 
 /* A row for each lane that has one. */
-template <class T> static __device__ __forceinline__ void fusion_thread(const CSRView<T> &A, int row, bool done, T *now, T *then, const T *b, T *x)
+template <class T> static __device__ __forceinline__ void fusion_thread(const CSRView<T> &A, int row, bool done, T *now,
+                                                                        T *then, const T *b, T *x)
 {
   const T      inverse = A.inverse ? A.inverse[row] : 1;
   CSRRow   r(A, row);
@@ -69,7 +72,8 @@ template <class T> static __device__ __forceinline__ void fusion_thread(const CS
   if (!done) then[row] = trsv_not_ready<T>();
   do {
     if (!done) {
-      for (; r.left && trsv_is_ready(solution = trsv_load(now + A.columns[r.at])); r.next()) sum = fma(-A.values[r.at], solution, sum);
+      for (; r.left && trsv_is_ready(solution = trsv_load(now + A.columns[r.at])); r.next())
+        sum = fma(-A.values[r.at], solution, sum);
       if (r.left && !spin.more(A.sync)) {
         sum    = trsv_nan<T>();
         r.left = 0;
@@ -82,7 +86,8 @@ template <class T> static __device__ __forceinline__ void fusion_thread(const CS
   } while (!__all_sync(0xffffffffu, done));
 }
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) fusion_solve(const CSRView<T> A, int tasks, const int *first, const T *b, T *x)
+template <class T> static __global__ void __launch_bounds__(BLOCK)
+  fusion_solve(const CSRView<T> A, int tasks, const int *first, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -103,7 +108,8 @@ template <class T> static TrsvError Launch(const Fusion *f, const void *b, void 
   const unsigned grid   = TrsvBlocks(f->tasks, WARPS);
   auto           kernel = fusion_solve<T>;
 
-  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(&f->natural), f->tasks, (const int *)f->first, (const T *)b, (T *)x);
+  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(&f->natural), f->tasks, (const int *)f->first, (const T *)b,
+              (T *)x);
   return TrsvDeviceCheckLaunch("fusion_solve");
 }
 
@@ -115,7 +121,9 @@ static int Tasks(const TrsvMatrix *A, int *first)
 
   for (int p = 0; p < A->rows; p += 32) {
     const int  end     = p + 32 < A->rows ? p + 32 : A->rows;
-    const long entries = (lower ? A->offsets[end] - A->offsets[p] : A->offsets[A->rows - p] - A->offsets[A->rows - end]) + (unit ? end - p : 0);
+    const long entries =
+      (lower ? A->offsets[end] - A->offsets[p] : A->offsets[A->rows - p] - A->offsets[A->rows - end]) +
+      (unit ? end - p : 0);
 
     if (entries > (long)BORDER * (end - p))
       for (int k = p; k < end; k++) first[tasks++] = k;

@@ -1,18 +1,18 @@
 /*
    level: level set after level set, one launch for each.
 
-   Source: CapelliniSpTRSV (ICPP 2020), Section 2.2, Algorithm 2; Anderson and Saad (1989), Saltz (1990). As published: rows in the order of
-   level sets, a thread for each, the end of a launch as the barrier between sets. What changed: all launches are one CUDA graph, made
-   with the plan and replayed; the diagonal's reciprocal is taken when values arrive. The graph solves in a vector of the plan's own, so that it
-   is the same for every b and x: two copies of a vector is what that costs.
+   Source: CapelliniSpTRSV (ICPP 2020), Section 2.2, Algorithm 2; Anderson and Saad (1989), Saltz (1990). As published:
+   rows in the order of level sets, a thread for each, the end of a launch as the barrier between sets. What changed:
+   all launches are one CUDA graph, made with the plan and replayed; the diagonal's reciprocal is taken when values
+   arrive. The graph solves in a vector of the plan's own, so that it is the same for every b and x: two copies of a
+   vector is what that costs.
 
    Mapping: thread k of the launch of a set solves the k-th row of the set.
-   Memory order: launches of one stream, and the nodes of the graph, follow each other; within one, nothing crosses threads.
-   Why it ends: nobody waits.
-   Same bits: each row is one thread's sum in the order of its entries.
+   Memory order: launches of one stream, and the nodes of the graph, follow each other; within one, nothing crosses
+   threads. Why it ends: nobody waits. Same bits: each row is one thread's sum in the order of its entries.
 
-   What limits it: a launch in a graph takes more than 1 us, a node of it takes time and memory to make, and there are as many as level
-   sets. Above `most` the plan is refused.
+   What limits it: a launch in a graph takes more than 1 us, a node of it takes time and memory to make, and there are
+   as many as level sets. Above `most` the plan is refused.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,8 @@ typedef struct {
   TrsvDeviceGraph *launches;
 } Level;
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) level_solve(const CSRView<T> A, int first, int last, const int *order, T *y)
+template <class T> static __global__ void __launch_bounds__(BLOCK)
+  level_solve(const CSRView<T> A, int first, int last, const int *order, T *y)
 {
   const int k = first + (int)(blockIdx.x * BLOCK + threadIdx.x);
   if (k >= last) return;
@@ -80,7 +81,8 @@ static TrsvError Copy(const TrsvPlan *plan, const void *from, void *to, TrsvStre
 {
   const unsigned grid = TrsvBlocks(plan->rows, 256);
 
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((level_copy<float>), grid, 256, 0, stream, plan->rows, (const float *)from, (float *)to);
+  if (plan->precision == TRSV_FLOAT)
+    TRSV_LAUNCH((level_copy<float>), grid, 256, 0, stream, plan->rows, (const float *)from, (float *)to);
   else TRSV_LAUNCH((level_copy<double>), grid, 256, 0, stream, plan->rows, (const double *)from, (double *)to);
   return TrsvDeviceCheckLaunch("level_copy");
 }
@@ -91,7 +93,9 @@ static TrsvError LevelAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   const int    sets = analysis->statistics.levels;
   Level       *l;
 
-  if (sets > MOST) return TrsvFail(TRSV_ERR_UNSUPPORTED, "level: %d level sets are as many launches a solve; %d is the limit", sets, MOST);
+  if (sets > MOST)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "level: %d level sets are as many launches a solve; %d is the limit", sets,
+                    MOST);
   TrsvCall(TrsvAlloc(sizeof(*l), &plan->data));
   l            = (Level *)memset(plan->data, 0, sizeof(*l));
   l->precision = A->precision;

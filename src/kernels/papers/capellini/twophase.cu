@@ -1,18 +1,19 @@
 /*
    twophase: one thread for one row, entries of other warps first.
 
-   Source: CapelliniSpTRSV (ICPP 2020), Section 4.2, Algorithm 4. As published: rows in the caller's order, a thread each; a row first waits,
-   one entry after the other, for the rows of other warps; then, in at most 32 turns, for those of its own warp. What changed: the value is
-   its own flag (no get_value, no fence, no reset); tickets in place of block numbers; a turn ends with a __syncwarp, where the publication counts
-   on lanes in lock step; turns end with the last row of the warp; the diagonal's reciprocal is taken when values arrive.
+   Source: CapelliniSpTRSV (ICPP 2020), Section 4.2, Algorithm 4. As published: rows in the caller's order, a thread
+   each; a row first waits, one entry after the other, for the rows of other warps; then, in at most 32 turns, for those
+   of its own warp. What changed: the value is its own flag (no get_value, no fence, no reset); tickets in place of
+   block numbers; a turn ends with a __syncwarp, where the publication counts on lanes in lock step; turns end with the
+   last row of the warp; the diagonal's reciprocal is taken when values arrive.
 
-   Mapping: the block of ticket t solves rows t * blockDim.x onwards, thread by thread, counted from the last one where the triangle is
-   upper.
-   Memory order: a solution is handed over in one word that is its own flag (sync.cuh); within the warp __syncwarp orders turns.
-   Why it ends: the first phase waits for rows of earlier warps only: of this block, whose warps share no barrier once they have the
-   ticket, or of smaller tickets, whose blocks have started; spin bounds it. In each turn of the second phase at least the first unsolved row
-   of the warp finds all it needs, so 32 turns solve all; a row that is left over, as memory failed, becomes NaN and is told.
-   Same bits: each row is one thread's sum in the order of its entries.
+   Mapping: the block of ticket t solves rows t * blockDim.x onwards, thread by thread, counted from the last one where
+   the triangle is upper. Memory order: a solution is handed over in one word that is its own flag (sync.cuh); within
+   the warp __syncwarp orders turns. Why it ends: the first phase waits for rows of earlier warps only: of this block,
+   whose warps share no barrier once they have the ticket, or of smaller tickets, whose blocks have started; spin bounds
+   it. In each turn of the second phase at least the first unsolved row of the warp finds all it needs, so 32 turns
+   solve all; a row that is left over, as memory failed, becomes NaN and is told. Same bits: each row is one thread's
+   sum in the order of its entries.
 */
 #include <string.h>
 #include "device/sync.cuh"
@@ -28,7 +29,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) twophase_solv
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
   __syncthreads();
-  const int    p = (int)(start[0] * BLOCK + threadIdx.x), row = A.row(p < A.rows ? p : 0), warp_begin = A.row(p / 32 * 32);
+  const int p = (int)(start[0] * BLOCK + threadIdx.x), row = A.row(p < A.rows ? p : 0), warp_begin = A.row(p / 32 * 32);
   bool         done = p >= A.rows;
   T *const     now = A.words + (start[1] ? A.rows : 0), *const then = A.words + (start[1] ? 0 : A.rows);
   const T      inverse = A.inverse ? A.inverse[row] : 1;
@@ -49,7 +50,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) twophase_solv
     sum = fma(-A.values[r.at], solution, sum);
   }
   for (int turn = 0; turn < 32; turn++) {
-    for (; !done && r.left && trsv_is_ready(solution = trsv_load(now + A.columns[r.at])); r.next()) sum = fma(-A.values[r.at], solution, sum);
+    for (; !done && r.left && trsv_is_ready(solution = trsv_load(now + A.columns[r.at])); r.next())
+      sum = fma(-A.values[r.at], solution, sum);
     if (!done && !r.left) {
       x[row] = trsv_publish(now + row, sum * inverse);
       done   = true;

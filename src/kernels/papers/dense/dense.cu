@@ -1,29 +1,30 @@
 /*
-   Dense triangles: the forms Simple, Complex 1 and Complex 2 of "Dense Lower Triangular Solver" (a course report whose authors are not named), and
-   ours, inverted diagonal blocks.
+   Dense triangles: the forms Simple, Complex 1 and Complex 2 of "Dense Lower Triangular Solver" (a course report whose
+   authors are not named), and ours, inverted diagonal blocks.
 
-   simple    column after column (GPU Simple): a component that is known is multiplied by its column, which is taken from all rows below.
-   pairs     rows multiplied by the inverses of 2 x 2 diagonal blocks ("triangle solver"), then two columns at a time (GPU Complex 1).
-   doubling  rows multiplied so that diagonal blocks of 2, 4, 8, ... rows become the identity (GPU Complex 2): a step subtracts from the second half of
-             each block its row multipliers times the first half. log2(rows) steps, each of which waits for the one before.
-   blocks    rows multiplied by the inverses D^-1 of diagonal blocks of so many rows; x = D^-1 b - (D^-1 T - I) x, block after block.
+   simple    column after column (GPU Simple): a component that is known is multiplied by its column, which is taken
+   from all rows below. pairs     rows multiplied by the inverses of 2 x 2 diagonal blocks ("triangle solver"), then two
+   columns at a time (GPU Complex 1). doubling  rows multiplied so that diagonal blocks of 2, 4, 8, ... rows become the
+   identity (GPU Complex 2): a step subtracts from the second half of each block its row multipliers times the first
+   half. log2(rows) steps, each of which waits for the one before. blocks    rows multiplied by the inverses D^-1 of
+   diagonal blocks of so many rows; x = D^-1 b - (D^-1 T - I) x, block after block.
 
-   As published a step is a launch, and every solve changes the matrix. What changed: the matrix is multiplied once, when values arrive, and
-   only b is changed by a solve; a thread for a row has become a lane of 8 warps, which share out its columns; in one launch in place of one
-   for each step components are their own flags, so that a row waits for what it needs and no more; steps of doubling within 32 rows are one
-   multiplication by the inverse of the 32 x 32 block. With settings.launches each step is a launch, a thread for each row, as published, all of them in
-   one graph.
+   As published a step is a launch, and every solve changes the matrix. What changed: the matrix is multiplied once,
+   when values arrive, and only b is changed by a solve; a thread for a row has become a lane of 8 warps, which share
+   out its columns; in one launch in place of one for each step components are their own flags, so that a row waits for
+   what it needs and no more; steps of doubling within 32 rows are one multiplication by the inverse of the 32 x 32
+   block. With settings.launches each step is a launch, a thread for each row, as published, all of them in one graph.
 
-   Stability: dense_values.cu. Zeros are multiplied like other entries: where there is a NaN or an Inf, rows of the triangle that do not depend on it
-   may have NaN, too.
+   Stability: dense_values.cu. Zeros are multiplied like other entries: where there is a NaN or an Inf, rows of the
+   triangle that do not depend on it may have NaN, too.
 
-   Mapping: the block of ticket t solves strip t of 32 positions, lane l row l; its warps take tiles of the strip in turn, in the order in which
-   they get ready; a tile is in registers before its components are waited for.
-   Memory order: a component is handed over in one word that is its own flag (sync.cuh); partial sums go through shared memory, between
-   barriers of the block. In doubling a component has as many words as there are steps that change it, one for each value.
-   Why it ends: a strip waits for strips of smaller tickets only, whose blocks have started and which wait for no later one; by induction all
-   end, and spin bounds each wait.
-   Same bits: which warp takes which tile, and the order of all sums, are given by strip and tile.
+   Mapping: the block of ticket t solves strip t of 32 positions, lane l row l; its warps take tiles of the strip in
+   turn, in the order in which they get ready; a tile is in registers before its components are waited for. Memory
+   order: a component is handed over in one word that is its own flag (sync.cuh); partial sums go through shared memory,
+   between barriers of the block. In doubling a component has as many words as there are steps that change it, one for
+   each value. Why it ends: a strip waits for strips of smaller tickets only, whose blocks have started and which wait
+   for no later one; by induction all end, and spin bounds each wait. Same bits: which warp takes which tile, and the
+   order of all sums, are given by strip and tile.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,8 @@ enum {
 };
 
 /* A component from another strip. All lanes together. */
-template <class T> static __device__ __forceinline__ T dense_wait(const T *word, bool far, TrsvSpinLimit &spin, const TrsvSync &sync)
+template <class T> static __device__ __forceinline__ T dense_wait(const T *word, bool far, TrsvSpinLimit &spin,
+                                                                  const TrsvSync &sync)
 {
   T    v     = trsv_load(word);
   bool ready = trsv_is_ready(v);
@@ -59,7 +61,8 @@ template <class T> static __device__ __forceinline__ T dense_wait(const T *word,
 template <class T> struct DenseSum {
   T v[4] = {0, 0, 0, 0};
 
-  /* a tile times what vector() gives, a component a lane, once the tile's values are on their way; row l has no more than last + 1 columns. */
+  /* a tile times what vector() gives, a component a lane, once the tile's values are on their way; row l has no more
+     than last + 1 columns. */
   template <class Vector> __device__ __forceinline__ void add(const T *tile, int last, Vector vector)
   {
     T a[DENSE_TILE];
@@ -88,8 +91,9 @@ template <class T> static __device__ __forceinline__ T dense_gather(T (&partial)
   return sum;
 }
 
-/* Within the strip, one warp: column after column, or two at a time. The diagonal tile is in registers, for simple each row times the reciprocal
-   of its diagonal, before the last component arrives: from one column to the next it takes a shuffle and one multiplication. */
+/* Within the strip, one warp: column after column, or two at a time. The diagonal tile is in registers, for simple each
+   row times the reciprocal of its diagonal, before the last component arrives: from one column to the next it takes a
+   shuffle and one multiplication. */
 template <class T> struct DenseWithin {
   T d[DENSE_TILE];
 
@@ -130,7 +134,8 @@ template <class T> static __device__ __forceinline__ T dense_right(const DenseVi
   return lane & 1 ? fma(D.side[p], first, D.side[D.padded() + p] * b) : D.side[p] * b;
 }
 
-template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_solve(const DenseView<T> D, const T *b, T *x)
+template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
+  dense_solve(const DenseView<T> D, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
   TRSV_SHARED(T, partial, 2 * DENSE_BLOCK);
@@ -153,10 +158,12 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_s
 
   const auto given = [&](int q) { return q < D.rows ? b[D.row_of(q)] : 0; };
 
-  for (int t = known + warp; t <= s; t += DENSE_WARPS) sum.add(D.tile(s, t) + lane, t == s ? lane : DENSE_TILE, [&] { return given(t * DENSE_TILE + lane); });
+  for (int t = known + warp; t <= s; t += DENSE_WARPS)
+    sum.add(D.tile(s, t) + lane, t == s ? lane : DENSE_TILE, [&] { return given(t * DENSE_TILE + lane); });
   if (D.form != TRSV_DENSE_DOUBLING)
     for (int t = warp; t < known && t < s; t += DENSE_WARPS)
-      sum.add(D.tile(s, t) + lane, DENSE_TILE, [&] { return -dense_wait(now + t * DENSE_TILE + lane, s - t > NEAR, spin, D.sync); });
+      sum.add(D.tile(s, t) + lane, DENSE_TILE,
+              [&] { return -dense_wait(now + t * DENSE_TILE + lane, s - t > NEAR, spin, D.sync); });
   T v;
   if (within) {
     const bool     pairs = D.form == TRSV_DENSE_PAIRS;
@@ -175,7 +182,8 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_s
         DenseSum<T> more;
 
         for (int t = from + warp; t < from + (1 << level); t += DENSE_WARPS) {
-          const int changed = t & ((1 << level) - 1); /* the last step that changed strip t was that of its highest bit */
+          const int changed =
+            t & ((1 << level) - 1); /* the last step that changed strip t was that of its highest bit */
           const T  *word    = now + (size_t)(32 - __clz(changed)) * D.padded() + t * DENSE_TILE + lane;
 
           more.add(D.tile(s, t) + lane, DENSE_TILE, [&] { return -dense_wait(word, s - t > NEAR, spin, D.sync); });
@@ -193,7 +201,8 @@ template <class T> static __global__ void dense_column(const DenseView<T> D, int
   const int p = column + (int)(blockIdx.x * ROWS + threadIdx.x), c = column - 1;
 
   if (p >= D.rows) return;
-  if (c >= 0) y[p] = fma(-D.tile(p / DENSE_TILE, c / DENSE_TILE)[c % DENSE_TILE * DENSE_TILE + p % DENSE_TILE], y[c], y[p]);
+  if (c >= 0)
+    y[p] = fma(-D.tile(p / DENSE_TILE, c / DENSE_TILE)[c % DENSE_TILE * DENSE_TILE + p % DENSE_TILE], y[c], y[p]);
   if (p == column) y[p] *= D.side[p];
 }
 
@@ -209,7 +218,8 @@ template <class T> static __global__ void dense_pair(const DenseView<T> D, int c
 /* A step of blocks: the block from strip `from` on is taken from all rows below it. */
 template <class T> static __global__ void dense_column_block(const DenseView<T> D, int from, T *y)
 {
-  const int p = (from + D.block) * DENSE_TILE + (int)(blockIdx.x * ROWS + threadIdx.x), s = p / DENSE_TILE, r = p % DENSE_TILE;
+  const int p = (from + D.block) * DENSE_TILE + (int)(blockIdx.x * ROWS + threadIdx.x), s = p / DENSE_TILE,
+            r = p % DENSE_TILE;
 
   if (s >= D.strips) return;
   T sum = y[p];
@@ -249,21 +259,28 @@ template <class T> static TrsvError LaunchSteps(const TrsvDense *d, TrsvStream s
   const T           *b      = (const T *)d->right;
   T                 *y      = (T *)d->right + padded;
 
-  if (d->settings.form == TRSV_DENSE_SIMPLE || d->settings.form == TRSV_DENSE_PAIRS) TRSV_LAUNCH((dense_first<T>), TrsvBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
+  if (d->settings.form == TRSV_DENSE_SIMPLE || d->settings.form == TRSV_DENSE_PAIRS)
+    TRSV_LAUNCH((dense_first<T>), TrsvBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
   else TRSV_LAUNCH((dense_start<T, false>), TrsvBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
   TrsvCall(TrsvDeviceCheckLaunch("dense_start"));
   switch (d->settings.form) {
   case TRSV_DENSE_SIMPLE:
-    for (int c = 0; c < d->rows; c++) TRSV_LAUNCH(dense_column<T>, TrsvBlocks(d->rows - c, ROWS), ROWS, 0, stream, D, c, y);
+    for (int c = 0; c < d->rows; c++)
+      TRSV_LAUNCH(dense_column<T>, TrsvBlocks(d->rows - c, ROWS), ROWS, 0, stream, D, c, y);
     break;
   case TRSV_DENSE_PAIRS:
-    for (int c = 0; c + 2 < d->rows; c += 2) TRSV_LAUNCH(dense_pair<T>, TrsvBlocks(d->rows - c - 2, ROWS), ROWS, 0, stream, D, c, y);
+    for (int c = 0; c + 2 < d->rows; c += 2)
+      TRSV_LAUNCH(dense_pair<T>, TrsvBlocks(d->rows - c - 2, ROWS), ROWS, 0, stream, D, c, y);
     break;
   case TRSV_DENSE_DOUBLING:
-    for (int level = 0; 1 << level < d->strips; level++) TRSV_LAUNCH((dense_level<T, false>), TrsvBlocks(DenseOdds(d->strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream, D, level, y);
+    for (int level = 0; 1 << level < d->strips; level++)
+      TRSV_LAUNCH((dense_level<T, false>), TrsvBlocks(DenseOdds(d->strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream,
+                  D, level, y);
     break;
   case TRSV_DENSE_BLOCKS:
-    for (int s = 0; s + d->block < d->strips; s += d->block) TRSV_LAUNCH(dense_column_block<T>, TrsvBlocks((d->strips - s - d->block) * DENSE_TILE, ROWS), ROWS, 0, stream, D, s, y);
+    for (int s = 0; s + d->block < d->strips; s += d->block)
+      TRSV_LAUNCH(dense_column_block<T>, TrsvBlocks((d->strips - s - d->block) * DENSE_TILE, ROWS), ROWS, 0, stream, D,
+                  s, y);
     break;
   }
   return TrsvDeviceCheckLaunch("the steps of a dense triangle");
@@ -292,7 +309,8 @@ static TrsvError Room(TrsvDense *d, size_t bytes, void **to)
 
 static TrsvError Make(TrsvDense *d)
 {
-  const size_t size = TrsvValueSize(d->precision), padded = (size_t)d->strips * DENSE_TILE, words = 2 * (size_t)d->slots * padded;
+  const size_t size = TrsvValueSize(d->precision), padded = (size_t)d->strips * DENSE_TILE,
+               words = 2 * (size_t)d->slots * padded;
 
   TrsvCall(Room(d, size * DENSE_TILE * DENSE_TILE * (size_t)d->strips * ((size_t)d->strips + 1) / 2, &d->tiles));
   TrsvCall(Room(d, 2 * size * padded, &d->side));
@@ -300,8 +318,11 @@ static TrsvError Make(TrsvDense *d)
   TrsvCall(TrsvDeviceAlloc(sizeof(*d->beyond), &d->beyond));
   TrsvCall(Room(d, size * words, &d->words));
   TrsvCall(TrsvSyncCreate(&d->sync));
-  if (d->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_fill<float>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words, (float *)d->words);
-  else TRSV_LAUNCH((dense_fill<double>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words, (double *)d->words);
+  if (d->precision == TRSV_FLOAT)
+    TRSV_LAUNCH((dense_fill<float>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words, (float *)d->words);
+  else
+    TRSV_LAUNCH((dense_fill<double>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words,
+                (double *)d->words);
   TrsvCall(TrsvDeviceCheckLaunch("dense_fill"));
   if (d->settings.launches) TrsvCall(TrsvDeviceGraphCreate(Steps, d, &d->recording));
   return TrsvDeviceSynchronize();
@@ -316,14 +337,19 @@ static int Strips(int rows, int strips)
   return block;
 }
 
-extern "C" TrsvError TrsvDenseCreate(int rows, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision, const TrsvDenseSettings *settings, TrsvDense **dense)
+extern "C" TrsvError TrsvDenseCreate(int rows, TrsvTriangle triangle, TrsvDiagonal diagonal, TrsvPrecision precision,
+                                     const TrsvDenseSettings *settings, TrsvDense **dense)
 {
   TrsvDense *d;
   TrsvError  error;
 
   *dense = NULL;
-  if (rows < 0 || (settings && (settings->block < 0 || settings->form < TRSV_DENSE_BLOCKS || settings->form > TRSV_DENSE_PAIRS))) return TrsvFail(TRSV_ERR_ARGUMENT, "a dense triangle of %d rows, form %d, blocks of %d", rows, settings ? (int)settings->form : 0, settings ? settings->block : 0);
-  if (rows > MOST_ROWS) return TrsvFail(TRSV_ERR_UNSUPPORTED, "a dense triangle of %d rows; %d is the limit", rows, MOST_ROWS);
+  if (rows < 0 ||
+      (settings && (settings->block < 0 || settings->form < TRSV_DENSE_BLOCKS || settings->form > TRSV_DENSE_PAIRS)))
+    return TrsvFail(TRSV_ERR_ARGUMENT, "a dense triangle of %d rows, form %d, blocks of %d", rows,
+                    settings ? (int)settings->form : 0, settings ? settings->block : 0);
+  if (rows > MOST_ROWS)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "a dense triangle of %d rows; %d is the limit", rows, MOST_ROWS);
   TrsvCall(TrsvAlloc(sizeof(*d), &d));
   memset(d, 0, sizeof(*d));
   if (settings) d->settings = *settings;
@@ -333,7 +359,8 @@ extern "C" TrsvError TrsvDenseCreate(int rows, TrsvTriangle triangle, TrsvDiagon
   d->unit      = diagonal == TRSV_DIAGONAL_UNIT;
   d->precision = precision;
   d->solves    = d->settings.form;
-  d->block     = d->settings.form != TRSV_DENSE_BLOCKS ? 1 : Strips(d->settings.block ? d->settings.block : DIAGONAL, d->strips);
+  d->block =
+    d->settings.form != TRSV_DENSE_BLOCKS ? 1 : Strips(d->settings.block ? d->settings.block : DIAGONAL, d->strips);
   d->slots     = 1;
   while (d->settings.form == TRSV_DENSE_DOUBLING && d->strips > 1 << (d->slots - 1)) d->slots++;
   error = rows ? Make(d) : TRSV_SUCCESS;
@@ -362,7 +389,8 @@ template <class T> static TrsvError Solve(TrsvDense *d, const void *b, void *x, 
   TRSV_LAUNCH(dense_by_position<T>, grid, ROWS, 0, stream, DenseView<T>(d), (const T *)b, (T *)d->right);
   TrsvCall(TrsvDeviceCheckLaunch("dense_by_position"));
   TrsvCall(TrsvDeviceGraphLaunch(d->recording, stream));
-  TRSV_LAUNCH(dense_by_row<T>, grid, ROWS, 0, stream, DenseView<T>(d), (const T *)d->right + d->strips * DENSE_TILE, (T *)x);
+  TRSV_LAUNCH(dense_by_row<T>, grid, ROWS, 0, stream, DenseView<T>(d), (const T *)d->right + d->strips * DENSE_TILE,
+              (T *)x);
   return TrsvDeviceCheckLaunch("dense_by_row");
 }
 
@@ -374,7 +402,10 @@ extern "C" TrsvError TrsvDenseSolve(TrsvDense *d, const void *b, void *x, TrsvSt
 
 extern "C" TrsvDenseForm TrsvDenseSolves(const TrsvDense *d) { return d->solves; }
 
-extern "C" int TrsvDenseBlock(const TrsvDense *d) { return d->solves == TRSV_DENSE_SIMPLE ? 1 : d->solves == TRSV_DENSE_PAIRS ? 2 : DENSE_TILE * d->block; }
+extern "C" int TrsvDenseBlock(const TrsvDense *d)
+{
+  return d->solves == TRSV_DENSE_SIMPLE ? 1 : d->solves == TRSV_DENSE_PAIRS ? 2 : DENSE_TILE * d->block;
+}
 
 extern "C" size_t TrsvDenseBytes(const TrsvDense *d) { return d->bytes; }
 

@@ -1,9 +1,9 @@
 /*
    dense.cuh: what the values and the solves of a dense triangle share; the forms are told in dense.cu.
 
-   Rows are taken in the order of solution, position p = row p of a lower triangle and row rows - 1 - p of an upper one, in strips of 32, the last
-   filled up with rows of the identity. Strip s holds tiles 0 .. s of 32 x 32 values, each column after column: all that a form makes of the
-   triangle stands where the triangle stood.
+   Rows are taken in the order of solution, position p = row p of a lower triangle and row rows - 1 - p of an upper one,
+   in strips of 32, the last filled up with rows of the identity. Strip s holds tiles 0 .. s of 32 x 32 values, each
+   column after column: all that a form makes of the triangle stands where the triangle stood.
 */
 #ifndef TRSV_DENSE_CUH
 #define TRSV_DENSE_CUH
@@ -28,7 +28,7 @@ struct TrsvDense {
   void             *tiles;  /* [strips (strips + 1) / 2 tiles] */
   void             *side;   /* [2 * padded rows] reciprocals of the diagonal, or the rows of the pairs' inverses */
   void             *right;  /* [2 * padded rows] by position: for growth, and for launches: b, x */
-  void             *words;  /* [2 * slots * padded rows] components, each its own flag; two launches take turns; NULL for launches */
+  void *words; /* [2 * slots * padded rows] components, each its own flag; two launches take turns; NULL for launches */
   unsigned         *beyond; /* rows whose growth is beyond the limit */
   TrsvDeviceGraph    *recording;
   TrsvSync          sync;
@@ -40,21 +40,31 @@ template <class T> struct DenseView {
   T       *tiles, *side, *words;
   TrsvSync sync;
 
-  DenseView(const TrsvDense *d) : rows(d->rows), strips(d->strips), lower(d->lower), unit(d->unit), form(d->solves), block(d->block), slots(d->slots), tiles((T *)d->tiles), side((T *)d->side), words((T *)d->words), sync(d->sync) { }
+  DenseView(const TrsvDense *d)
+      : rows(d->rows), strips(d->strips), lower(d->lower), unit(d->unit), form(d->solves), block(d->block),
+        slots(d->slots), tiles((T *)d->tiles), side((T *)d->side), words((T *)d->words), sync(d->sync)
+  {
+  }
 
-  __device__ __forceinline__ int row_of(int p) const { return lower ? p : rows - 1 - p; } /* from position to row, and back */
-  __device__ __forceinline__ T  *tile(int s, int t) const { return tiles + ((size_t)s * (s + 1) / 2 + t) * (DENSE_TILE * DENSE_TILE); }
+  __device__ __forceinline__ int row_of(int p) const
+  { return lower ? p : rows - 1 - p; } /* from position to row, and back */
+  __device__ __forceinline__ T *tile(int s, int t) const
+  { return tiles + ((size_t)s * (s + 1) / 2 + t) * (DENSE_TILE * DENSE_TILE); }
   __device__ __forceinline__ int padded() const { return strips * DENSE_TILE; }
 
   /* The tiles of strip s from here on stand for an inverse, and multiply b; s + 1 where none does. */
-  __device__ __forceinline__ int known(int s) const { return form == TRSV_DENSE_SIMPLE || form == TRSV_DENSE_PAIRS ? s + 1 : s - s % block; }
+  __device__ __forceinline__ int known(int s) const
+  { return form == TRSV_DENSE_SIMPLE || form == TRSV_DENSE_PAIRS ? s + 1 : s - s % block; }
 
   /* In the step that joins diagonal blocks of 2^level strips: the first strip of the block before that of strip s. */
   __device__ __forceinline__ int before(int s, int level) const { return s >> (level + 1) << (level + 1); }
 };
 
 /* The k-th strip that the step of a level changes, and how many there are. */
-static __host__ __device__ __forceinline__ int dense_odd(int k, int level) { return (k >> level << (level + 1)) | 1 << level | (k & ((1 << level) - 1)); }
+static __host__ __device__ __forceinline__ int dense_odd(int k, int level)
+{
+  return (k >> level << (level + 1)) | 1 << level | (k & ((1 << level) - 1));
+}
 
 static inline int DenseOdds(int strips, int level)
 {
@@ -110,7 +120,8 @@ TrsvError DenseSetValues(TrsvDense *, const DenseValues *, TrsvStream);
 /* Where the entry of this row and column stands among the tiles. */
 static inline int DensePlace(const TrsvDense *d, int row, int column)
 {
-  const int p = d->lower ? row : d->rows - 1 - row, q = d->lower ? column : d->rows - 1 - column, s = p / DENSE_TILE, t = q / DENSE_TILE;
+  const int p = d->lower ? row : d->rows - 1 - row, q = d->lower ? column : d->rows - 1 - column, s = p / DENSE_TILE,
+            t = q / DENSE_TILE;
 
   return (s * (s + 1) / 2 + t) * DENSE_TILE * DENSE_TILE + q % DENSE_TILE * DENSE_TILE + p % DENSE_TILE;
 }

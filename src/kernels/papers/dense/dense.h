@@ -20,17 +20,20 @@ typedef enum {
 
 typedef struct {
   TrsvDenseForm form;
-  int           block;    /* TRSV_DENSE_BLOCKS: rows of a diagonal block, rounded up to 32 times a power of two; 0 for what suits the size */
-  int           launches; /* a launch for each step, all of them one graph, in place of one launch in which values wait for values */
+  int block; /* TRSV_DENSE_BLOCKS: rows of a diagonal block, rounded up to 32 times a power of two; 0 for what suits the
+                size */
+  int launches; /* a launch for each step, all of them one graph, in place of one launch in which values wait for values
+                 */
 } TrsvDenseSettings;
 
 typedef struct TrsvDense TrsvDense;
 
 /* settings: NULL for those expected to be the best. */
-TrsvError TrsvDenseCreate(int rows, TrsvTriangle, TrsvDiagonal, TrsvPrecision, const TrsvDenseSettings *, TrsvDense **dense);
+TrsvError TrsvDenseCreate(int         rows, TrsvTriangle, TrsvDiagonal, TrsvPrecision, const TrsvDenseSettings *,
+                          TrsvDense **dense);
 
-/* Takes values from an array on the device, column after column, `leading` apart; the other triangle, and a unit diagonal, are not read. Inverses
-   that grow are not used: these values are then solved column after column. */
+/* Takes values from an array on the device, column after column, `leading` apart; the other triangle, and a unit
+   diagonal, are not read. Inverses that grow are not used: these values are then solved column after column. */
 TrsvError TrsvDenseSetValues(TrsvDense *, const void *values, int leading, TrsvStream);
 
 /* As TrsvPlanSolve. */

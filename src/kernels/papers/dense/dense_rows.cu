@@ -1,17 +1,20 @@
 /*
    dense: a sparse triangle whose dense parts are solved as such.
 
-   Source: the course report "Dense Lower Triangular Solver" for dense triangles (dense.cu), here where they occur in sparse factors: the
-   rows are cut into segments in the order of solution, some of which have a dense diagonal block. A segment is solved once all before it are: its entries outside of its
-   diagonal block are multiplied with what is known and taken from b; then the block is solved, a dense one as a dense triangle, by default with
-   inverted diagonal blocks, any other by the algorithm that is predicted to be the fastest for it. Where there is no dense block, that is all that
-   happens, on the whole triangle.
+   Source: the course report "Dense Lower Triangular Solver" for dense triangles (dense.cu), here where they occur in
+   sparse factors: the rows are cut into segments in the order of solution, some of which have a dense diagonal block. A
+   segment is solved once all before it are: its entries outside of its diagonal block are multiplied with what is known
+   and taken from b; then the block is solved, a dense one as a dense triangle, by default with inverted diagonal
+   blocks, any other by the algorithm that is predicted to be the fastest for it. Where there is no dense block, that is
+   all that happens, on the whole triangle.
 
-   Which blocks are dense: the trailing one, the largest that is at least half full; or, larger, that which starts with the first of the very long rows at the
-   end (an arrow, one dense row), as the square of their number is small against their entries; elsewhere completely full blocks, as supernodes are.
+   Which blocks are dense: the trailing one, the largest that is at least half full; or, larger, that which starts with
+   the first of the very long rows at the end (an arrow, one dense row), as the square of their number is small against
+   their entries; elsewhere completely full blocks, as supernodes are.
 
-   Mapping of the multiplication: a warp for each piece of up to 1024 entries of a row, then a thread for each row that adds up its pieces.
-   Memory order: launches of one stream follow each other. Nobody waits here. Same bits: every sum has one order.
+   Mapping of the multiplication: a warp for each piece of up to 1024 entries of a row, then a thread for each row that
+   adds up its pieces. Memory order: launches of one stream follow each other. Nobody waits here. Same bits: every sum
+   has one order.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +53,8 @@ typedef struct {
 } Dense;
 
 /* A warp for each piece. */
-template <class T> static __global__ void __launch_bounds__(WARPS * 32) dense_pieces(int pieces, const int *piece, const int *columns, const T *values, const T *x, T *sums)
+template <class T> static __global__ void __launch_bounds__(WARPS * 32)
+  dense_pieces(int pieces, const int *piece, const int *columns, const T *values, const T *x, T *sums)
 {
   const int k = (int)(blockIdx.x * WARPS + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
 
@@ -78,7 +82,8 @@ template <class T> static __global__ void dense_take_values(int n, const int *so
   if (k < n) to[k] = from[source[k]];
 }
 
-/* By position p: the longest run of columns right before the diagonal, all entries off it, and how many entries each column has. */
+/* By position p: the longest run of columns right before the diagonal, all entries off it, and how many entries each
+   column has. */
 static void Measure(const TrsvMatrix *A, int *run, int *length, int *height)
 {
   const int lower = A->triangle == TRSV_LOWER;
@@ -91,7 +96,9 @@ static void Measure(const TrsvMatrix *A, int *run, int *length, int *height)
     length[p] = end - begin;
     for (int k = begin; k < end; k++) height[lower ? A->columns[k] : A->rows - 1 - A->columns[k]]++;
     run[p] = 0;
-    while (run[p] < end - begin && (lower ? A->columns[end - 1 - run[p]] == i - 1 - run[p] : A->columns[begin + run[p]] == i + 1 + run[p])) run[p]++;
+    while (run[p] < end - begin &&
+           (lower ? A->columns[end - 1 - run[p]] == i - 1 - run[p] : A->columns[begin + run[p]] == i + 1 + run[p]))
+      run[p]++;
   }
 }
 
@@ -125,7 +132,10 @@ static int Larger(const void *a, const void *b)
   return m != n ? (m > n ? -1 : 1) : x->begin < y->begin ? -1 : 1;
 }
 
-static int Earlier(const void *a, const void *b) { return ((const Range *)a)->begin < ((const Range *)b)->begin ? -1 : 1; }
+static int Earlier(const void *a, const void *b)
+{
+  return ((const Range *)a)->begin < ((const Range *)b)->begin ? -1 : 1;
+}
 
 /* The dense blocks by position, in order; room for one more than BLOCKS. Returns how many. */
 static int Find(int rows, const int *run, const int *length, const int *height, Range *blocks)
@@ -160,8 +170,10 @@ static TrsvError Upload(TrsvPlan *plan, const int *from, size_t count, int **to)
 /* The entries outside of the segment's diagonal block; room [rows + 1 + pieces + 1 + 2 * entries] of the segment. */
 static TrsvError MakeRest(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
 {
-  const size_t size = TrsvValueSize(plan->precision), rows = (size_t)(g->end - g->begin), entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
-  int *const   first = room, *const columns = first + rows + 1, *const from = columns + entries, *const piece = from + entries;
+  const size_t size = TrsvValueSize(plan->precision), rows = (size_t)(g->end - g->begin),
+               entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
+  int *const first = room, *const columns = first + rows + 1, *const from = columns + entries,
+             *const piece = from + entries;
 
   for (int i = g->begin; i < g->end; i++) {
     int start = g->rest;
@@ -273,8 +285,10 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   M.offsets = offsets;
   M.columns = columns;
   TrsvCall(TrsvAnalyse(&M, &analysis));
-  const TrsvAlgorithm *best = TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL, why, sizeof(why));
-  error = TrsvPlanCreateChosen(&M, analysis, from, plan->values, NULL, best, 0, &instead, &g->plan); /* the pair's other plan may be under way */
+  const TrsvAlgorithm *best =
+    TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL, why, sizeof(why));
+  error = TrsvPlanCreateChosen(&M, analysis, from, plan->values, NULL, best, 0, &instead,
+                               &g->plan); /* the pair's other plan may be under way */
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(g->plan);
@@ -309,7 +323,8 @@ static void Cut(Dense *d, int rows, const Range *blocks, int found)
 
 static TrsvError DenseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const size_t rows = (size_t)A->rows, entries = (size_t)A->offsets[A->rows], measures = 3 * rows, pieces = 2 * rows + 2 + 3 * entries + entries / PIECE;
+  const size_t rows = (size_t)A->rows, entries = (size_t)A->offsets[A->rows], measures = 3 * rows,
+               pieces = 2 * rows + 2 + 3 * entries + entries / PIECE;
   Range        blocks[BLOCKS + 1];
   Dense       *d;
   int         *room;
@@ -323,7 +338,8 @@ static TrsvError DenseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   memset(room, 0, sizeof(int) * measures);
   Measure(A, room, room + rows, room + 2 * rows);
   Cut(d, A->rows, blocks, Find(A->rows, room, room + rows, room + 2 * rows, blocks));
-  if (plan->rank && !d->blocks) error = TrsvFail(TRSV_ERR_UNSUPPORTED, "dense: there is no dense block, and so no form of it");
+  if (plan->rank && !d->blocks)
+    error = TrsvFail(TRSV_ERR_UNSUPPORTED, "dense: there is no dense block, and so no form of it");
   for (int k = 0; k < d->segments && !error; k++) {
     Segment *g = &d->segment[k];
 
@@ -350,8 +366,12 @@ static TrsvError DenseRowsSetValues(TrsvPlan *plan, const void *values, TrsvStre
     if (g->dense) TrsvCall(DenseSetValues(g->dense, &from, stream));
     else TrsvCall(TrsvPlanSetValues(g->plan, values, TRSV_DEVICE, stream));
     if (!g->rest) continue;
-    if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((dense_take_values<float>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const float *)values, (float *)g->values);
-    else TRSV_LAUNCH((dense_take_values<double>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source, (const double *)values, (double *)g->values);
+    if (plan->precision == TRSV_FLOAT)
+      TRSV_LAUNCH((dense_take_values<float>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source,
+                  (const float *)values, (float *)g->values);
+    else
+      TRSV_LAUNCH((dense_take_values<double>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest,
+                  (const int *)g->source, (const double *)values, (double *)g->values);
     TrsvCall(TrsvDeviceCheckLaunch("dense_take_values"));
   }
   return TRSV_SUCCESS;
@@ -361,9 +381,11 @@ template <class T> static TrsvError Rest(const Segment *g, const T *b, const T *
 {
   const int rows = g->end - g->begin;
 
-  TRSV_LAUNCH(dense_pieces<T>, TrsvBlocks(g->pieces, WARPS), WARPS * 32, 0, stream, g->pieces, (const int *)g->piece, (const int *)g->columns, (const T *)g->values, x, (T *)g->sums);
+  TRSV_LAUNCH(dense_pieces<T>, TrsvBlocks(g->pieces, WARPS), WARPS * 32, 0, stream, g->pieces, (const int *)g->piece,
+              (const int *)g->columns, (const T *)g->values, x, (T *)g->sums);
   TrsvCall(TrsvDeviceCheckLaunch("dense_pieces"));
-  TRSV_LAUNCH(dense_take<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first, (const T *)g->sums, b + g->begin, right + g->begin);
+  TRSV_LAUNCH(dense_take<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first, (const T *)g->sums,
+              b + g->begin, right + g->begin);
   return TrsvDeviceCheckLaunch("dense_take");
 }
 
@@ -372,13 +394,17 @@ static TrsvError DenseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
   const size_t size = TrsvValueSize(plan->precision);
   Dense       *d    = (Dense *)plan->data;
 
-  if (d->segments == 1 && d->segment[0].plan) return (plan->early ? TrsvPlanSolveNext : TrsvPlanSolve)(d->segment[0].plan, b, x, stream);
+  if (d->segments == 1 && d->segment[0].plan)
+    return (plan->early ? TrsvPlanSolveNext : TrsvPlanSolve)(d->segment[0].plan, b, x, stream);
   for (int k = 0; k < d->segments; k++) {
     Segment    *g    = &d->segment[k];
     const void *from = (const char *)(g->rest ? d->right : b) + size * (size_t)g->begin;
     void       *to   = (char *)x + size * (size_t)g->begin;
 
-    if (g->rest) TrsvCall(plan->precision == TRSV_FLOAT ? Rest<float>(g, (const float *)b, (const float *)x, (float *)d->right, stream) : Rest<double>(g, (const double *)b, (const double *)x, (double *)d->right, stream));
+    if (g->rest)
+      TrsvCall(plan->precision == TRSV_FLOAT
+                 ? Rest<float>(g, (const float *)b, (const float *)x, (float *)d->right, stream)
+                 : Rest<double>(g, (const double *)b, (const double *)x, (double *)d->right, stream));
     TrsvCall(g->dense ? TrsvDenseSolve(g->dense, from, to, stream) : TrsvPlanSolve(g->plan, from, to, stream));
   }
   return TRSV_SUCCESS;
@@ -419,9 +445,12 @@ static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
     (void)snprintf(line, size, "no dense block, all by %s", TrsvAlgorithmName(TrsvPlanAlgorithm(rest)));
     return;
   }
-  n = snprintf(line, size, "%d rows dense in %d, rest %s, form=%s", d->covered, d->blocks, rest ? TrsvAlgorithmName(TrsvPlanAlgorithm(rest)) : "none", forms[TrsvDenseSolves(dense)]);
-  if (n > 0 && (size_t)n < size && TrsvDenseSolves(dense) == TRSV_DENSE_BLOCKS) n += snprintf(line + n, size - (size_t)n, " block=%d", TrsvDenseBlock(dense));
-  if (n > 0 && (size_t)n < size && dense->settings.launches) (void)snprintf(line + n, size - (size_t)n, " steps=launches");
+  n = snprintf(line, size, "%d rows dense in %d, rest %s, form=%s", d->covered, d->blocks,
+               rest ? TrsvAlgorithmName(TrsvPlanAlgorithm(rest)) : "none", forms[TrsvDenseSolves(dense)]);
+  if (n > 0 && (size_t)n < size && TrsvDenseSolves(dense) == TRSV_DENSE_BLOCKS)
+    n += snprintf(line + n, size - (size_t)n, " block=%d", TrsvDenseBlock(dense));
+  if (n > 0 && (size_t)n < size && dense->settings.launches)
+    (void)snprintf(line + n, size - (size_t)n, " steps=launches");
 }
 
 TRSV_ALGORITHM(TrsvDenseRows) = {

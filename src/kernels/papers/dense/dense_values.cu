@@ -1,17 +1,19 @@
 /*
    The values of a dense triangle: what the forms of dense.cu make of them, once for every set.
 
-   Source: the course report "Dense Lower Triangular Solver": the triangle solver of GPU Complex 1 (pairs), and the second step of GPU Complex 2, tiled in
-   shared memory (doubling). What changed: tiles of 32 x 32 start at once, where the publication has steps of 2, 4, 8 and 16 rows first: the inverse of the
-   diagonal block of 32, and rows multiplied by it. For blocks, ours, the row multipliers M = D2^-1 L21 of a step become entries of the inverse, -M D1^-1, so that
+   Source: the course report "Dense Lower Triangular Solver": the triangle solver of GPU Complex 1 (pairs), and the
+   second step of GPU Complex 2, tiled in shared memory (doubling). What changed: tiles of 32 x 32 start at once, where
+   the publication has steps of 2, 4, 8 and 16 rows first: the inverse of the diagonal block of 32, and rows multiplied
+   by it. For blocks, ours, the row multipliers M = D2^-1 L21 of a step become entries of the inverse, -M D1^-1, so that
    a block is solved by one multiplication.
 
-   Stability: a form that multiplies by inverses is stable up to their growth || |D^-1| |D| || (Higham, Accuracy and Stability of Numerical
-   Algorithms, Section 14.2), for doubling || |M_k| ... |M_1| |D^-1| |L| ||, with the factors that it solves by. It is computed with every set of values; where it is
-   beyond the limit for any row, or not finite, the values are taken again, and solved by substitution. (Pairs count as blocks of two.)
+   Stability: a form that multiplies by inverses is stable up to their growth || |D^-1| |D| || (Higham, Accuracy and
+   Stability of Numerical Algorithms, Section 14.2), for doubling || |M_k| ... |M_1| |D^-1| |L| ||, with the factors
+   that it solves by. It is computed with every set of values; where it is beyond the limit for any row, or not finite,
+   the values are taken again, and solved by substitution. (Pairs count as blocks of two.)
 
-   Mapping: a block of threads for each tile that changes; lane l has row l of four columns. No block waits for another; what a launch
-   reads of other tiles, it does not change. Same bits: every sum has one order.
+   Mapping: a block of threads for each tile that changes; lane l has row l of four columns. No block waits for another;
+   what a launch reads of other tiles, it does not change. Same bits: every sum has one order.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +38,8 @@ static __device__ __forceinline__ void dense_tile_at(int k, int *s, int *t)
   *t = k - row * (row + 1) / 2;
 }
 
-/* A tile for each block: from a square array, or zero where there is none; the identity where there are no rows, and for a unit diagonal. */
+/* A tile for each block: from a square array, or zero where there is none; the identity where there are no rows, and
+   for a unit diagonal. */
 template <class T> static __global__ void dense_load(const DenseView<T> D, const T *values, int leading)
 {
   int s, t;
@@ -50,7 +53,8 @@ template <class T> static __global__ void dense_load(const DenseView<T> D, const
   }
 }
 
-template <class T> static __global__ void dense_scatter(const DenseView<T> D, int entries, const int *place, const int *source, const T *values)
+template <class T> static __global__ void dense_scatter(const DenseView<T> D, int entries, const int *place,
+                                                        const int *source, const T *values)
 {
   const int k = trsv_index();
 
@@ -79,7 +83,9 @@ template <class T> static __global__ void dense_pair_growth(const DenseView<T> D
 
   if (p >= D.padded()) return;
   const T *const tile = D.tile(p / DENSE_TILE, p / DENSE_TILE) + r;
-  growth[p]           = r & 1 ? fabs(D.side[p] * tile[(r - 1) * DENSE_TILE - 1]) + fabs(D.side[D.padded() + p]) * (fabs(tile[(r - 1) * DENSE_TILE]) + fabs(tile[r * DENSE_TILE])) : 1 + 0 * D.side[p];
+  growth[p] = r & 1 ? fabs(D.side[p] * tile[(r - 1) * DENSE_TILE - 1]) +
+                        fabs(D.side[D.padded() + p]) * (fabs(tile[(r - 1) * DENSE_TILE]) + fabs(tile[r * DENSE_TILE]))
+                    : 1 + 0 * D.side[p];
 }
 
 /* Rows times the pairs' inverses; what the pairs themselves become is not read. */
@@ -133,8 +139,8 @@ template <class T> static __global__ void dense_invert(const DenseView<T> D)
   for (int r = 0; r < DENSE_TILE; r++) D.tile(s, s)[lane * DENSE_TILE + r] = X[r * DENSE_TILE + lane];
 }
 
-/* Products of tiles: lane l has row l, warp w columns w * EACH onwards; last: the last column of a row of a, as what lies beyond is no zero to be
-   multiplied by a NaN. All threads of the block together. */
+/* Products of tiles: lane l has row l, warp w columns w * EACH onwards; last: the last column of a row of a, as what
+   lies beyond is no zero to be multiplied by a NaN. All threads of the block together. */
 template <class T> struct DenseProduct {
   T sum[EACH] = {};
 
@@ -159,7 +165,8 @@ template <class T> struct DenseProduct {
   }
 
   /* its place in a tile */
-  static __device__ __forceinline__ int place(int j) { return ((int)threadIdx.x / 32 * EACH + j) * DENSE_TILE + (int)threadIdx.x % 32; }
+  static __device__ __forceinline__ int place(int j)
+  { return ((int)threadIdx.x / 32 * EACH + j) * DENSE_TILE + (int)threadIdx.x % 32; }
 };
 
 /* Rows times the inverses of the diagonal tiles; a block for each tile off the diagonal. */
@@ -177,7 +184,8 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_s
 }
 
 /* The step of a level: rows less their multipliers times the rows of the block before. */
-template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_double(const DenseView<T> D, int level, int columns)
+template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
+  dense_double(const DenseView<T> D, int level, int columns)
 {
   TRSV_SHARED(T, A, TILE);
   TRSV_SHARED(T, B, TILE);
@@ -189,7 +197,8 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_d
   for (int j = 0; j < EACH; j++) D.tile(s, t)[product.place(j)] -= product.sum[j];
 }
 
-/* The multipliers of a level become entries of the inverse: a block for each strip, which alone reads what it changes, from left to right. */
+/* The multipliers of a level become entries of the inverse: a block for each strip, which alone reads what it changes,
+   from left to right. */
 template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_explicit(const DenseView<T> D, int level)
 {
   TRSV_SHARED(T, A, TILE);
@@ -208,10 +217,12 @@ template <class T> static TrsvError Load(const TrsvDense *d, const DenseValues *
 {
   const DenseView<T> D(d);
 
-  TRSV_LAUNCH(dense_load<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D, from->entries ? (const T *)NULL : (const T *)from->values, from->leading);
+  TRSV_LAUNCH(dense_load<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D,
+              from->entries ? (const T *)NULL : (const T *)from->values, from->leading);
   TrsvCall(TrsvDeviceCheckLaunch("dense_load"));
   if (!from->entries) return TRSV_SUCCESS;
-  TRSV_LAUNCH(dense_scatter<T>, TrsvBlocks(from->entries, 256), 256, 0, stream, D, from->entries, from->place, from->source, (const T *)from->values);
+  TRSV_LAUNCH(dense_scatter<T>, TrsvBlocks(from->entries, 256), 256, 0, stream, D, from->entries, from->place,
+              from->source, (const T *)from->values);
   return TrsvDeviceCheckLaunch("dense_scatter");
 }
 
@@ -245,7 +256,7 @@ template <class T> static TrsvError Substitution(const TrsvDense *d, unsigned *b
 template <class T> static TrsvError Inverses(const TrsvDense *d, unsigned *beyond, TrsvStream stream)
 {
   const DenseView<T> D(d);
-  const int          strips = d->strips, doubling = d->solves == TRSV_DENSE_DOUBLING, limit = doubling ? strips : d->block;
+  const int strips = d->strips, doubling = d->solves == TRSV_DENSE_DOUBLING, limit = doubling ? strips : d->block;
   const unsigned     grid   = TrsvBlocks(strips * DENSE_TILE, ROWS);
   T *const           weight = (T *)d->right, *const growth = weight + strips * DENSE_TILE;
 
@@ -267,7 +278,8 @@ template <class T> static TrsvError Inverses(const TrsvDense *d, unsigned *beyon
   TRSV_LAUNCH((dense_start<T, true>), grid, ROWS, 0, stream, D, weight, growth);
   TrsvCall(TrsvDeviceCheckLaunch("dense_start"));
   for (int level = 0; doubling && 1 << level < strips; level++) {
-    TRSV_LAUNCH((dense_level<T, true>), TrsvBlocks(DenseOdds(strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream, D, level, growth);
+    TRSV_LAUNCH((dense_level<T, true>), TrsvBlocks(DenseOdds(strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream, D,
+                level, growth);
     TrsvCall(TrsvDeviceCheckLaunch("dense_level"));
   }
   return Count<T>(d, growth, beyond, stream);
@@ -279,7 +291,8 @@ template <class T> static TrsvError SetValues(TrsvDense *d, const DenseValues *f
 
   d->solves = d->settings.form;
   TrsvCall(Load<T>(d, from, stream));
-  TrsvCall(d->solves == TRSV_DENSE_SIMPLE || d->solves == TRSV_DENSE_PAIRS ? Substitution<T>(d, &beyond, stream) : Inverses<T>(d, &beyond, stream));
+  TrsvCall(d->solves == TRSV_DENSE_SIMPLE || d->solves == TRSV_DENSE_PAIRS ? Substitution<T>(d, &beyond, stream)
+                                                                           : Inverses<T>(d, &beyond, stream));
   if (!beyond) return TRSV_SUCCESS;
   d->solves = TRSV_DENSE_SIMPLE;
   TrsvCall(Load<T>(d, from, stream));

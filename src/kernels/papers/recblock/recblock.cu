@@ -1,15 +1,19 @@
 /*
-   recblock: the triangle cut into triangular and square blocks; each is solved, or multiplied, by the kernel that suits it.
+   recblock: the triangle cut into triangular and square blocks; each is solved, or multiplied, by the kernel that suits
+   it.
 
-   Source: Lu, Niu, Liu: Efficient Block Algorithms for Parallel Sparse Triangular Solve (ICPP 2020): column, row and recursive block
-   algorithm, "Improved Recursive Block Data Structure" (reordering, DCSR), "Adaptive Kernel Selection" for SpTRSV and for SpMV. What changed:
-   triangles are in rows, and the sync-free kernel sums in rows, the value its own flag, so that the bits are the same every run (published: columns,
-   atomics); blocks of threads have tickets; nothing is reset but by the launch that brings b into order; reciprocals of the diagonal are taken when
-   values arrive; all launches are one CUDA graph, in which each starts while the one before it still runs (published: a launch after the other). What
-   maps to what, and why it ends: recblock_kernels.cuh; how the blocks are made: recblock_blocks.c; the choice of kernels: recblock_tree.c.
+   Source: Lu, Niu, Liu: Efficient Block Algorithms for Parallel Sparse Triangular Solve (ICPP 2020): column, row and
+   recursive block algorithm, "Improved Recursive Block Data Structure" (reordering, DCSR), "Adaptive Kernel Selection"
+   for SpTRSV and for SpMV. What changed: triangles are in rows, and the sync-free kernel sums in rows, the value its
+   own flag, so that the bits are the same every run (published: columns, atomics); blocks of threads have tickets;
+   nothing is reset but by the launch that brings b into order; reciprocals of the diagonal are taken when values
+   arrive; all launches are one CUDA graph, in which each starts while the one before it still runs (published: a launch
+   after the other). What maps to what, and why it ends: recblock_kernels.cuh; how the blocks are made:
+   recblock_blocks.c; the choice of kernels: recblock_tree.c.
 
-   The graph is recorded once; which x is meant, and how long to wait, stands in device memory, put there by the launch before it. Where cuSPARSE
-   solves a block, the graph is recorded anew with new values, as nothing is promised of its launches.
+   The graph is recorded once; which x is meant, and how long to wait, stands in device memory, put there by the launch
+   before it. Where cuSPARSE solves a block, the graph is recorded anew with new values, as nothing is promised of its
+   launches.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,26 +59,34 @@ template <class T> static RecblockView<T> View(const Recblock *r, const TrsvRecb
 
 template <class T> static TrsvError SyncFree(const RecblockView<T> &A, int lanes, bool early, TrsvStream stream)
 {
-  auto           kernel = lanes == 1 ? recblock_syncfree<T, 1> : lanes == 2 ? recblock_syncfree<T, 2> : lanes == 4 ? recblock_syncfree<T, 4> : lanes == 8 ? recblock_syncfree<T, 8> : lanes == 16 ? recblock_syncfree<T, 16> : recblock_syncfree<T, 32>;
+  auto           kernel = lanes == 1    ? recblock_syncfree<T, 1>
+                          : lanes == 2  ? recblock_syncfree<T, 2>
+                          : lanes == 4  ? recblock_syncfree<T, 4>
+                          : lanes == 8  ? recblock_syncfree<T, 8>
+                          : lanes == 16 ? recblock_syncfree<T, 16>
+                                        : recblock_syncfree<T, 32>;
   const unsigned grid   = TrsvBlocks(A.count, RECBLOCK_BLOCK / lanes);
 
   TRSV_LAUNCH_EARLY(kernel, early, 1, grid, RECBLOCK_BLOCK, 0, stream, A);
   return TrsvDeviceCheckLaunch("recblock_syncfree");
 }
 
-template <class T> static TrsvError LevelSets(const Recblock *r, const TrsvRecblockPart *b, const RecblockView<T> &A, bool early, TrsvStream stream)
+template <class T> static TrsvError LevelSets(const Recblock *r, const TrsvRecblockPart *b, const RecblockView<T> &A,
+                                              bool early, TrsvStream stream)
 {
   auto       kernel = recblock_level<T>;
   const int *start  = r->blocks.level + b->level;
 
   for (int s = 0; s < b->levels; s++) {
-    TRSV_LAUNCH_EARLY(kernel, early || s, 1, TrsvBlocks(start[s + 1] - start[s], RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0, stream, A, start[s], start[s + 1]);
+    TRSV_LAUNCH_EARLY(kernel, early || s, 1, TrsvBlocks(start[s + 1] - start[s], RECBLOCK_BLOCK), RECBLOCK_BLOCK, 0,
+                      stream, A, start[s], start[s + 1]);
     TrsvCall(TrsvDeviceCheckLaunch("recblock_level"));
   }
   return TRSV_SUCCESS;
 }
 
-template <class T> static TrsvError Multiply(const TrsvRecblockPart *b, const RecblockView<T> &A, bool early, TrsvStream stream)
+template <class T> static TrsvError Multiply(const TrsvRecblockPart *b, const RecblockView<T> &A, bool early,
+                                             TrsvStream stream)
 {
   const bool     scalar = b->kernel == RECBLOCK_SCALAR_CSR || b->kernel == RECBLOCK_SCALAR_DCSR;
   auto           kernel = scalar ? recblock_scalar<T> : recblock_vector<T>;
@@ -93,7 +105,8 @@ template <class T> static TrsvError Parallel(const RecblockView<T> &A, bool earl
 }
 
 #if defined(TRSV_CUDA)
-template <class T> static TrsvError ByCusparse(const Recblock *r, const TrsvRecblockPart *b, const RecblockView<T> &A, TrsvStream stream)
+template <class T> static TrsvError ByCusparse(const Recblock *r, const TrsvRecblockPart *b, const RecblockView<T> &A,
+                                               TrsvStream stream)
 {
   auto kernel = recblock_finish<T>;
 
@@ -108,7 +121,7 @@ template <class T> static TrsvError LaunchBlocks(const Recblock *r, TrsvStream s
   for (int i = 0; i < r->blocks.blocks; i++) {
     const TrsvRecblockPart   *b     = r->blocks.block + i;
     const RecblockView<T> A     = View<T>(r, b);
-    const bool            early = i && !r->spsv[i - 1]; /* the first comes behind a launch that does not let it start early */
+    const bool early = i && !r->spsv[i - 1]; /* the first comes behind a launch that does not let it start early */
 
     if (b->square) TrsvCall(Multiply(b, A, early, stream));
     else if (b->kernel == RECBLOCK_LEVEL) TrsvCall(LevelSets(r, b, A, early, stream));
@@ -182,7 +195,15 @@ static TrsvError MakeSpsv(Recblock *r)
     const TrsvRecblockPart *b = r->blocks.block + i;
 
     if (b->square || b->kernel != RECBLOCK_CUSPARSE) continue;
-    const TrsvRecblockSystem system = {b->rows, b->entries, r->inverse != NULL, r->precision, r->offsets + b->offset, r->columns + b->entry, (char *)r->values + size * (size_t)b->entry, (char *)r->right + size * (size_t)b->first, (char *)r->y + size * (size_t)b->first};
+    const TrsvRecblockSystem system = {b->rows,
+                                       b->entries,
+                                       r->inverse != NULL,
+                                       r->precision,
+                                       r->offsets + b->offset,
+                                       r->columns + b->entry,
+                                       (char *)r->values + size * (size_t)b->entry,
+                                       (char *)r->right + size * (size_t)b->first,
+                                       (char *)r->y + size * (size_t)b->first};
     TrsvCall(TrsvRecblockSpsvCreate(shares, &system, &r->spsv[i]));
     if (!shares) shares = r->spsv[i];
   }
@@ -229,7 +250,8 @@ template <class T> static TrsvError Gather(const Recblock *r, const void *values
   const long all = (long)r->blocks.entries + (r->inverse ? r->blocks.rows : 0);
 
   if (!all) return TRSV_SUCCESS;
-  TRSV_LAUNCH((recblock_gather<T>), TrsvBlocks(all, 256), 256, 0, stream, (long)r->blocks.entries, r->blocks.rows, r->source, r->diagonal, (const T *)values, (T *)r->values, (T *)r->inverse);
+  TRSV_LAUNCH((recblock_gather<T>), TrsvBlocks(all, 256), 256, 0, stream, (long)r->blocks.entries, r->blocks.rows,
+              r->source, r->diagonal, (const T *)values, (T *)r->values, (T *)r->inverse);
   return TrsvDeviceCheckLaunch("recblock_gather");
 }
 
@@ -249,7 +271,8 @@ template <class T> static TrsvError Start(const Recblock *r, const void *b, void
 {
   auto kernel = recblock_start<T>;
 
-  TRSV_LAUNCH(kernel, TrsvBlocks(r->blocks.rows, 256), 256, 0, stream, View<T>(r, NULL), (const T *)b, (T *)x, r->sync.timeout);
+  TRSV_LAUNCH(kernel, TrsvBlocks(r->blocks.rows, 256), 256, 0, stream, View<T>(r, NULL), (const T *)b, (T *)x,
+              r->sync.timeout);
   return TrsvDeviceCheckLaunch("recblock_start");
 }
 
@@ -289,7 +312,10 @@ static void RecblockDestroy(TrsvPlan *plan)
   free(r);
 }
 
-static void RecblockDescribe(const TrsvPlan *plan, char *line, size_t size) { TrsvRecblockSettingsPrint(&((const Recblock *)plan->data)->blocks, line, size); }
+static void RecblockDescribe(const TrsvPlan *plan, char *line, size_t size)
+{
+  TrsvRecblockSettingsPrint(&((const Recblock *)plan->data)->blocks, line, size);
+}
 
 TRSV_ALGORITHM(TrsvRecblock) = {
   .name       = "recblock",

@@ -1,13 +1,15 @@
 /*
-   recblock.h: what the host's side of the algorithm `recblock`, which cuts a triangle into blocks, shares with its launches.
+   recblock.h: what the host's side of the algorithm `recblock`, which cuts a triangle into blocks, shares with its
+   launches.
 
-   The rows stand in an order of their own, in places 0, 1, ...: each behind all it depends on, so that upper triangles are lower ones there.
-   2^depth segments of consecutive places have a triangular block each; what is left of and below these are square blocks, one for each
-   segment at most:
+   The rows stand in an order of their own, in places 0, 1, ...: each behind all it depends on, so that upper triangles
+   are lower ones there. 2^depth segments of consecutive places have a triangular block each; what is left of and below
+   these are square blocks, one for each segment at most:
 
      column      the columns of the segment, all rows below it; multiplied once the segment is solved
      row         the rows of the segment, all columns before it; multiplied before the segment is solved
-     recursive   the right half of the largest part that ends with the segment as its left half; multiplied once that is solved
+     recursive   the right half of the largest part that ends with the segment as its left half; multiplied once that is
+   solved
 */
 #ifndef TRSV_RECBLOCK_H
 #define TRSV_RECBLOCK_H
@@ -66,14 +68,15 @@ typedef struct {
   int                  blocks, offset_count, index_count, level_count;
   TrsvRecblockPart        *block;    /* [blocks] in the order in which they are worked off */
   int                 *order;    /* [rows] the row in each place */
-  int                 *diagonal; /* [rows] where the diagonal of each place stands in the caller's values, NULL where it is unit */
+  int *diagonal; /* [rows] where the diagonal of each place stands in the caller's values, NULL where it is unit */
   int                 *offsets, *index, *level;
   int                 *columns;  /* [entries] places; of cuSPARSE's blocks, places behind the first of the block */
   int                 *source;   /* [entries] where each stands in the caller's values */
 } TrsvRecblocks;
 
 /* On the host; *blocks is zeroed, and to be freed after an error, too. */
-TrsvError TrsvRecblocksMake(const TrsvMatrix *, const TrsvAnalysis *, const int *source, const TrsvRecblockSettings *, int multiprocessors, int has_cusparse, TrsvRecblocks *blocks);
+TrsvError TrsvRecblocksMake(const TrsvMatrix *, const TrsvAnalysis *, const int *source, const TrsvRecblockSettings *,
+                            int multiprocessors, int has_cusparse, TrsvRecblocks *blocks);
 void      TrsvRecblocksFree(TrsvRecblocks *);
 
 enum {
@@ -86,15 +89,19 @@ extern const TrsvSetting TrsvRecblockWords[];
 void TrsvRecblockSettingsGet(const TrsvAlgorithm *, const char *words, TrsvRecblockSettings *);
 void TrsvRecblockSettingsPrint(const TrsvRecblocks *, char *line, size_t size);
 
-/* What the settings leave open: the depth; the kernel of a block whose entries and level sets have been counted, and what follows from it.
-   filled: rows that are not empty. */
+/* What the settings leave open: the depth; the kernel of a block whose entries and level sets have been counted, and
+   what follows from it. filled: rows that are not empty. */
 int  TrsvRecblockDepth(const TrsvRecblockSettings *, int rows, int levels, int multiprocessors);
 void TrsvRecblockChooseTriangle(const TrsvRecblockSettings *, int stored, int has_cusparse, TrsvRecblockPart *);
 void TrsvRecblockChooseSquare(const TrsvRecblockSettings *, int filled, TrsvRecblockPart *);
 
-static inline int TrsvRecblockIsDcsr(const TrsvRecblockPart *b) { return b->square && (b->kernel == RECBLOCK_SCALAR_DCSR || b->kernel == RECBLOCK_VECTOR_DCSR); }
+static inline int TrsvRecblockIsDcsr(const TrsvRecblockPart *b)
+{
+  return b->square && (b->kernel == RECBLOCK_SCALAR_DCSR || b->kernel == RECBLOCK_VECTOR_DCSR);
+}
 
-/* A triangular block that cuSPARSE SpSV solves: recblock_cusparse.cu, in builds that have it. All solves of a plan share a handle. */
+/* A triangular block that cuSPARSE SpSV solves: recblock_cusparse.cu, in builds that have it. All solves of a plan
+   share a handle. */
 typedef struct TrsvRecblockSpsv TrsvRecblockSpsv;
 typedef struct {
   int           rows, entries, stored;
@@ -103,8 +110,10 @@ typedef struct {
   void         *values, *right, *solution;
 } TrsvRecblockSystem;
 
-TrsvError TrsvRecblockSpsvCreate(TrsvRecblockSpsv *shares, const TrsvRecblockSystem *, TrsvRecblockSpsv **); /* shares: a handle, or NULL */
-TrsvError TrsvRecblockSpsvSetValues(TrsvRecblockSpsv *, size_t *bytes, TrsvStream); /* the values have changed; bytes grows by what was allocated */
+TrsvError TrsvRecblockSpsvCreate(TrsvRecblockSpsv *shares, const TrsvRecblockSystem *,
+                                 TrsvRecblockSpsv **); /* shares: a handle, or NULL */
+TrsvError TrsvRecblockSpsvSetValues(TrsvRecblockSpsv *, size_t *bytes,
+                                    TrsvStream); /* the values have changed; bytes grows by what was allocated */
 TrsvError TrsvRecblockSpsvSolve(TrsvRecblockSpsv *, TrsvStream);
 void      TrsvRecblockSpsvDestroy(TrsvRecblockSpsv *); /* the one that made the handle last */
 

@@ -1,10 +1,11 @@
 /*
    The blocks of `recblock`, made on the host: the order of the rows, the kernels, the entries of each block.
 
-   Source: Lu, Niu, Liu (ICPP 2020): "Improved Recursive Block Data Structure". The whole triangle is brought into the order of its level sets, then
-   each half, looked at alone, into that of its own, and so on; entries move from triangles to squares by that. Column and row blocks, of which
-   the paper has none of that, have their segments brought into the order of their own level sets once. What is changed: triangles are in rows, not
-   columns, and everything is where it stands in places of the whole; halves start at multiples of 32 rows.
+   Source: Lu, Niu, Liu (ICPP 2020): "Improved Recursive Block Data Structure". The whole triangle is brought into the
+   order of its level sets, then each half, looked at alone, into that of its own, and so on; entries move from
+   triangles to squares by that. Column and row blocks, of which the paper has none of that, have their segments brought
+   into the order of their own level sets once. What is changed: triangles are in rows, not columns, and everything is
+   where it stands in places of the whole; halves start at multiples of 32 rows.
 
    O((rows + entries) * depth) and a sort of each row's entries.
 */
@@ -37,7 +38,8 @@ typedef struct {
   int              *sets;    /* [segments] how many each segment has */
   int              *order;   /* [rows] the next one */
   Entry            *entry;   /* [row_max] */
-  int              *filled, *last, *number, *next; /* [2 * segments] of a block: its filled rows; the last of them; where it is in the list; the next entry */
+  int              *filled, *last, *number,
+    *next; /* [2 * segments] of a block: its filled rows; the last of them; where it is in the list; the next entry */
 } Maker;
 
 static void Split(const Maker *m, int segment, int segments, int first, int last)
@@ -50,7 +52,8 @@ static void Split(const Maker *m, int segment, int segments, int first, int last
   Split(m, segment + segments / 2, segments / 2, middle, last);
 }
 
-/* Brings the rows of a part into the order of its level sets; start [returned + 1] says where these start, from start[0] = first on. */
+/* Brings the rows of a part into the order of its level sets; start [returned + 1] says where these start, from
+   start[0] = first on. */
 static int Reorder(const Maker *m, int first, int last)
 {
   int *const order = m->r->order, *const start = m->start;
@@ -88,7 +91,8 @@ static TrsvError ReorderAll(Maker *m)
   const int      each = r->settings.type == RECBLOCK_RECURSIVE;
   size_t         room = 0;
 
-  for (int parts = each ? 1 : m->segments; parts <= m->segments; parts *= 2) /* the whole, too: it is in that order, but its sets are wanted */
+  for (int parts = each ? 1 : m->segments; parts <= m->segments;
+       parts *= 2) /* the whole, too: it is in that order, but its sets are wanted */
     for (int i = 0; i < parts; i++) {
       const int wide = m->segments / parts, sets = Reorder(m, m->bounds[i * wide], m->bounds[(i + 1) * wide]);
 
@@ -221,12 +225,20 @@ static TrsvError Choose(Maker *m, int has_cusparse)
     offsets += b.count + 1;
     index += TrsvRecblockIsDcsr(&b) ? b.count : 0;
     launches += !b.square && b.kernel == RECBLOCK_LEVEL ? b.levels : 1;
-    if (offsets > MOST_OFFSETS || entries > 0x7fffffff) return TrsvFail(TRSV_ERR_UNSUPPORTED, "recblock: the blocks have more than %d row offsets; a smaller depth, depth=4 say, or a square kernel in DCSR has fewer", MOST_OFFSETS);
+    if (offsets > MOST_OFFSETS || entries > 0x7fffffff)
+      return TrsvFail(
+        TRSV_ERR_UNSUPPORTED,
+        "recblock: the blocks have more than %d row offsets; a smaller depth, depth=4 say, or a square kernel in DCSR has fewer",
+        MOST_OFFSETS);
     if (!b.square && b.kernel == RECBLOCK_CUSPARSE) r->has_cusparse = 1;
     m->number[number]     = r->blocks;
     r->block[r->blocks++] = b;
   }
-  if (launches > MOST_LAUNCHES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "recblock: %ld launches a solve, one for each level set of a block with the level-set kernel; %d is the limit; triangle=syncfree has fewer", launches, MOST_LAUNCHES);
+  if (launches > MOST_LAUNCHES)
+    return TrsvFail(
+      TRSV_ERR_UNSUPPORTED,
+      "recblock: %ld launches a solve, one for each level set of a block with the level-set kernel; %d is the limit; triangle=syncfree has fewer",
+      launches, MOST_LAUNCHES);
   r->offset_count = (int)offsets;
   r->index_count  = (int)index;
   r->entries      = (int)entries;
@@ -311,7 +323,9 @@ static TrsvError Prepare(Maker *m, const TrsvAnalysis *analysis)
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvRecblocksMake(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const TrsvRecblockSettings *settings, int multiprocessors, int has_cusparse, TrsvRecblocks *r)
+TrsvError TrsvRecblocksMake(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                            const TrsvRecblockSettings *settings, int multiprocessors, int has_cusparse,
+                            TrsvRecblocks *r)
 {
   Maker     m;
   TrsvError error;
@@ -319,7 +333,8 @@ TrsvError TrsvRecblocksMake(const TrsvMatrix *A, const TrsvAnalysis *analysis, c
   memset(&m, 0, sizeof(m));
   r->settings = *settings;
   r->rows     = A->rows;
-  if (r->settings.depth < 0) r->settings.depth = TrsvRecblockDepth(settings, A->rows, analysis->statistics.levels, multiprocessors);
+  if (r->settings.depth < 0)
+    r->settings.depth = TrsvRecblockDepth(settings, A->rows, analysis->statistics.levels, multiprocessors);
   m.A        = A;
   m.source   = source;
   m.r        = r;

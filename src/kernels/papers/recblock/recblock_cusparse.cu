@@ -1,7 +1,8 @@
 /*
    A triangular block of `recblock` by cuSPARSE SpSV.
 
-   Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection for SpTRSV", the fourth kernel, for a structure that is nearly serial; there csrsv2.
+   Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection for SpTRSV", the fourth kernel, for a structure that is
+   nearly serial; there csrsv2.
 */
 #include <stdlib.h>
 #include "papers/cusparse.cuh"
@@ -22,9 +23,13 @@ struct TrsvRecblockSpsv {
 static const double one       = 1; /* alpha, in the type of the solve */
 static const float  one_float = 1;
 
-static const void *Alpha(const TrsvRecblockSpsv *s) { return s->type == CUDA_R_32F ? (const void *)&one_float : (const void *)&one; }
+static const void *Alpha(const TrsvRecblockSpsv *s)
+{
+  return s->type == CUDA_R_32F ? (const void *)&one_float : (const void *)&one;
+}
 
-extern "C" TrsvError TrsvRecblockSpsvCreate(TrsvRecblockSpsv *shares, const TrsvRecblockSystem *A, TrsvRecblockSpsv **spsv)
+extern "C" TrsvError TrsvRecblockSpsvCreate(TrsvRecblockSpsv *shares, const TrsvRecblockSystem *A,
+                                            TrsvRecblockSpsv **spsv)
 {
   cusparseFillMode_t fill     = CUSPARSE_FILL_MODE_LOWER;
   cusparseDiagType_t diagonal = A->stored ? CUSPARSE_DIAG_TYPE_NON_UNIT : CUSPARSE_DIAG_TYPE_UNIT;
@@ -37,9 +42,13 @@ extern "C" TrsvError TrsvRecblockSpsvCreate(TrsvRecblockSpsv *shares, const Trsv
   s->owner  = !shares;
   if (shares) s->handle = shares->handle;
   else TrsvCall(Check(cusparseCreate(&s->handle), "cusparseCreate"));
-  TrsvCall(Check(cusparseCreateCsr(&s->matrix, A->rows, A->rows, A->entries, A->offsets, A->columns, A->values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, s->type), "cusparseCreateCsr"));
-  TrsvCall(Check(cusparseSpMatSetAttribute(s->matrix, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)), "cusparseSpMatSetAttribute"));
-  TrsvCall(Check(cusparseSpMatSetAttribute(s->matrix, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)), "cusparseSpMatSetAttribute"));
+  TrsvCall(Check(cusparseCreateCsr(&s->matrix, A->rows, A->rows, A->entries, A->offsets, A->columns, A->values,
+                                   CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, s->type),
+                 "cusparseCreateCsr"));
+  TrsvCall(Check(cusparseSpMatSetAttribute(s->matrix, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)),
+                 "cusparseSpMatSetAttribute"));
+  TrsvCall(Check(cusparseSpMatSetAttribute(s->matrix, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)),
+                 "cusparseSpMatSetAttribute"));
   TrsvCall(Check(cusparseCreateDnVec(&s->b, A->rows, A->right, s->type), "cusparseCreateDnVec"));
   TrsvCall(Check(cusparseCreateDnVec(&s->x, A->rows, A->solution, s->type), "cusparseCreateDnVec"));
   return Check(cusparseSpSV_createDescr(&s->solve), "cusparseSpSV_createDescr");
@@ -50,13 +59,19 @@ extern "C" TrsvError TrsvRecblockSpsvSetValues(TrsvRecblockSpsv *s, size_t *byte
   size_t more;
 
   TrsvCall(Check(cusparseSetStream(s->handle, stream), "cusparseSetStream"));
-  if (s->analysed) return Check(cusparseSpSV_updateMatrix(s->handle, s->solve, s->values, CUSPARSE_SPSV_UPDATE_GENERAL), "cusparseSpSV_updateMatrix");
-  TrsvCall(Check(cusparseSpSV_bufferSize(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(s), s->matrix, s->b, s->x, s->type, CUSPARSE_SPSV_ALG_DEFAULT, s->solve, &more), "cusparseSpSV_bufferSize"));
+  if (s->analysed)
+    return Check(cusparseSpSV_updateMatrix(s->handle, s->solve, s->values, CUSPARSE_SPSV_UPDATE_GENERAL),
+                 "cusparseSpSV_updateMatrix");
+  TrsvCall(Check(cusparseSpSV_bufferSize(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(s), s->matrix, s->b, s->x,
+                                         s->type, CUSPARSE_SPSV_ALG_DEFAULT, s->solve, &more),
+                 "cusparseSpSV_bufferSize"));
   TrsvDeviceFree(s->buffer); /* of an analysis that failed */
   s->buffer = NULL;
   TrsvCall(TrsvDeviceAlloc(more, &s->buffer));
   *bytes += more;
-  TrsvCall(Check(cusparseSpSV_analysis(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(s), s->matrix, s->b, s->x, s->type, CUSPARSE_SPSV_ALG_DEFAULT, s->solve, s->buffer), "cusparseSpSV_analysis"));
+  TrsvCall(Check(cusparseSpSV_analysis(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(s), s->matrix, s->b, s->x,
+                                       s->type, CUSPARSE_SPSV_ALG_DEFAULT, s->solve, s->buffer),
+                 "cusparseSpSV_analysis"));
   s->analysed = true;
   return TRSV_SUCCESS;
 }
@@ -64,7 +79,9 @@ extern "C" TrsvError TrsvRecblockSpsvSetValues(TrsvRecblockSpsv *s, size_t *byte
 extern "C" TrsvError TrsvRecblockSpsvSolve(TrsvRecblockSpsv *s, TrsvStream stream)
 {
   TrsvCall(Check(cusparseSetStream(s->handle, stream), "cusparseSetStream"));
-  return Check(cusparseSpSV_solve(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(s), s->matrix, s->b, s->x, s->type, CUSPARSE_SPSV_ALG_DEFAULT, s->solve), "cusparseSpSV_solve");
+  return Check(cusparseSpSV_solve(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(s), s->matrix, s->b, s->x, s->type,
+                                  CUSPARSE_SPSV_ALG_DEFAULT, s->solve),
+               "cusparseSpSV_solve");
 }
 
 extern "C" void TrsvRecblockSpsvDestroy(TrsvRecblockSpsv *s)

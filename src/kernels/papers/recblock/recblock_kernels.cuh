@@ -1,13 +1,15 @@
 /*
-   recblock_kernels.cuh: the kernels of `recblock`, one launch for one block, or one level set of a block, after the other.
+   recblock_kernels.cuh: the kernels of `recblock`, one launch for one block, or one level set of a block, after the
+   other.
 
-   Mapping: a thread for a place, but for the sync-free solve, where LANES lanes share a row, and the vector product, where a warp does.
-   Memory order: y holds the solution of each place, or NOT_READY until it is known, right what is left of b. Launches follow each other: an early
-   launch (sync.cuh) touches neither before the one in front of it is over. Within one launch nothing crosses threads, but in the sync-free
-   solve, where a solution is handed over in one word that is its own flag.
-   Why it ends: only the sync-free solve waits, for smaller places of its block. Those of other blocks of threads have smaller tickets, so these
-   have started; those of the same warp are solved as its lanes take turns together: in each turn of the loop every lane looks at what it waits for,
-   and rows that have all are finished, before the vote brings the lanes together again. By induction on the place every wait ends; a limit bounds
+   Mapping: a thread for a place, but for the sync-free solve, where LANES lanes share a row, and the vector product,
+   where a warp does. Memory order: y holds the solution of each place, or NOT_READY until it is known, right what is
+   left of b. Launches follow each other: an early launch (sync.cuh) touches neither before the one in front of it is
+   over. Within one launch nothing crosses threads, but in the sync-free solve, where a solution is handed over in one
+   word that is its own flag. Why it ends: only the sync-free solve waits, for smaller places of its block. Those of
+   other blocks of threads have smaller tickets, so these have started; those of the same warp are solved as its lanes
+   take turns together: in each turn of the loop every lane looks at what it waits for, and rows that have all are
+   finished, before the vote brings the lanes together again. By induction on the place every wait ends; a limit bounds
    it if memory fails. A product that meets NOT_READY, which then memory has lost, makes NaN of it and tells.
    Same bits: each row is summed by the same lanes in the order of its entries, and the lanes' sums in a fixed tree.
 */
@@ -50,7 +52,8 @@ template <class T> struct RecblockView {
 };
 
 /* A thread for each value, and one for each diagonal. */
-template <class T> static __global__ void recblock_gather(long entries, int rows, const int *source, const int *diagonal, const T *from, T *values, T *inverse)
+template <class T> static __global__ void recblock_gather(long entries, int rows, const int *source,
+                                                          const int *diagonal, const T *from, T *values, T *inverse)
 {
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -59,7 +62,8 @@ template <class T> static __global__ void recblock_gather(long entries, int rows
 }
 
 /* b in the order of places; nothing is solved. */
-template <class T> static __global__ void recblock_start(const RecblockView<T> A, const T *b, T *x, unsigned long long timeout)
+template <class T> static __global__ void recblock_start(const RecblockView<T> A, const T *b, T *x,
+                                                         unsigned long long timeout)
 {
   const int p = trsv_index();
 
@@ -86,11 +90,13 @@ template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recb
 }
 
 /* One level set of a block, [begin, end) in places. */
-template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recblock_level(const RecblockView<T> A, int begin, int end)
+template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK)
+  recblock_level(const RecblockView<T> A, int begin, int end)
 {
   const int  p    = begin + (int)(blockIdx.x * RECBLOCK_BLOCK + threadIdx.x);
   const bool some = p < end;
-  const int  row = some ? A.order[p] : 0, at = some ? A.offsets[p - A.first] : 0, stop = some ? A.offsets[p - A.first + 1] : 0;
+  const int  row = some ? A.order[p] : 0, at = some ? A.offsets[p - A.first] : 0,
+             stop    = some ? A.offsets[p - A.first + 1] : 0;
   const T    inverse = some ? A.scale(p) : 1;
 
   trsv_wait_for_previous();
@@ -101,13 +107,15 @@ template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recb
   A.finish(p, row, A.y[p] = trsv_canonical(sum * inverse));
 }
 
-template <class T, int LANES> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recblock_syncfree(const RecblockView<T> A)
+template <class T, int LANES> static __global__ void __launch_bounds__(RECBLOCK_BLOCK)
+  recblock_syncfree(const RecblockView<T> A)
 {
   TRSV_SHARED(unsigned, start, 2);
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
   __syncthreads();
-  const int      k = (int)(start[0] * (RECBLOCK_BLOCK / LANES) + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES), p = A.first + k;
+  const int k = (int)(start[0] * (RECBLOCK_BLOCK / LANES) + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES),
+            p            = A.first + k;
   const unsigned mine    = (LANES == 32 ? ~0u : (1u << LANES) - 1) << (threadIdx.x % 32 / LANES * LANES);
   bool           done    = k >= A.count; /* all lanes of a row have this alike */
   const int      row     = done ? 0 : A.order[p], stop = done ? 0 : A.offsets[k + 1];
@@ -166,7 +174,10 @@ template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recb
 {
   const int  r    = (int)(blockIdx.x * RECBLOCK_BLOCK + threadIdx.x);
   const bool some = r < A.count;
-  const int  p    = !some ? 0 : A.index ? A.index[r] : A.first + r, at = some ? A.offsets[r] : 0, stop = some ? A.offsets[r + 1] : 0;
+  const int  p    = !some     ? 0
+                    : A.index ? A.index[r]
+                              : A.first + r,
+             at = some ? A.offsets[r] : 0, stop = some ? A.offsets[r + 1] : 0;
 
   trsv_wait_for_previous();
   trsv_let_next_start();
@@ -181,7 +192,10 @@ template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recb
 {
   const int  r    = (int)(blockIdx.x * (RECBLOCK_BLOCK / 32) + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
   const bool some = r < A.count;
-  const int  p    = !some ? 0 : A.index ? A.index[r] : A.first + r, at = some ? A.offsets[r] : 0, stop = some ? A.offsets[r + 1] : 0;
+  const int  p    = !some     ? 0
+                    : A.index ? A.index[r]
+                              : A.first + r,
+             at = some ? A.offsets[r] : 0, stop = some ? A.offsets[r + 1] : 0;
   T          sum  = 0;
 
   trsv_wait_for_previous();

@@ -1,8 +1,9 @@
 /*
-   The settings of `recblock`, in words, and its two trees: which kernel solves a triangular block, which multiplies a square one.
+   The settings of `recblock`, in words, and its two trees: which kernel solves a triangular block, which multiplies a
+   square one.
 
-   Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection", whose thresholds are those of `paper`. Its code, and these, compare the mean of
-   entries in a row, diagonal included, rounded down.
+   Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection", whose thresholds are those of `paper`. Its code, and
+   these, compare the mean of entries in a row, diagonal included, rounded down.
 */
 #include <limits.h>
 #include <stdio.h>
@@ -62,12 +63,14 @@ void TrsvRecblockSettingsGet(const TrsvAlgorithm *a, const char *words, TrsvRecb
 void TrsvRecblockSettingsPrint(const TrsvRecblocks *r, char *line, size_t size)
 {
   const TrsvRecblockSettings *s = &r->settings;
-  const int                   n = snprintf(line, size, "type=%s depth=%d thresholds=%s", types[s->type], s->depth, thresholds[s->thresholds]);
+  const int                   n =
+    snprintf(line, size, "type=%s depth=%d thresholds=%s", types[s->type], s->depth, thresholds[s->thresholds]);
 
   if (n < 0 || (size_t)n >= size) return;
   line += n;
   size -= (size_t)n;
-  (void)snprintf(line, size, "%s%s%s%s", s->triangle ? " triangle=" : "", s->triangle ? triangles[s->triangle] : "", s->square ? " square=" : "", s->square ? squares[s->square] : "");
+  (void)snprintf(line, size, "%s%s%s%s", s->triangle ? " triangle=" : "", s->triangle ? triangles[s->triangle] : "",
+                 s->square ? " square=" : "", s->square ? squares[s->square] : "");
 }
 
 /* The trees' thresholds: means of entries in a row, rounded down; level sets; the share of rows that are empty. */
@@ -76,7 +79,7 @@ typedef struct {
   int    single_sets;               /* or one entry in a row, and no more level sets than these */
   int    level_longest;             /* and no longer row than this, in either case */
   int    cusparse_sets;             /* cuSPARSE: more than these */
-  int    lanes;                     /* of a sync-free row; 0: as many as it has entries, or a 32nd of the longest, rounded up */
+  int    lanes; /* of a sync-free row; 0: as many as it has entries, or a 32nd of the longest, rounded up */
   int    scalar_entries;            /* a thread for a row: no more than these */
   int    scalar_longest, scalar_rows; /* and no longer row than this, and no fewer rows that are not empty than these */
   double scalar_empty, vector_empty; /* CSR: no more than these, else DCSR */
@@ -85,8 +88,10 @@ typedef struct {
 } Thresholds;
 
 /* The paper's. Depth: the authors' code halves until half a segment has less than 20 rows a core.
-   Fitted: on an H200; see docs/papers.md. Cutting gains a few per cent where there are many level sets, and loses elsewhere; cuSPARSE is never the fastest there; a sync-free solve is, but for two level sets; a product in DCSR is at
-   least as fast as in CSR wherever a row is empty; a warp for each row pays for a long row, or where there are no more rows than warps. */
+   Fitted: on an H200; see docs/papers.md. Cutting gains a few per cent where there are many level sets, and loses
+   elsewhere; cuSPARSE is never the fastest there; a sync-free solve is, but for two level sets; a product in DCSR is at
+   least as fast as in CSR wherever a row is empty; a warp for each row pays for a long row, or where there are no more
+   rows than warps. */
 static const Thresholds values[] = {
   [RECBLOCK_PAPER]  = {15, 20, 100, INT_MAX, 20000,   32, 12,      INT_MAX, 0,    0.5, 0.15, 0,   2 * 20 * 128},
   [RECBLOCK_FITTED] = {15, 2,  2,   64,      INT_MAX, 0,  INT_MAX, 32,      8448, 0,   0,    200, INT_MAX     },
@@ -109,9 +114,12 @@ void TrsvRecblockChooseTriangle(const TrsvRecblockSettings *s, int stored, int h
 
   b->kernel = s->triangle;
   if (!s->triangle) {
-    const int few = (per_row <= t->level_entries && b->levels <= t->level_sets) || (per_row == 1 && b->levels <= t->single_sets);
+    const int few =
+      (per_row <= t->level_entries && b->levels <= t->level_sets) || (per_row == 1 && b->levels <= t->single_sets);
 
-    b->kernel = few && b->longest <= t->level_longest ? RECBLOCK_LEVEL : b->levels > t->cusparse_sets ? RECBLOCK_CUSPARSE : RECBLOCK_SYNCFREE;
+    b->kernel = few && b->longest <= t->level_longest ? RECBLOCK_LEVEL
+                : b->levels > t->cusparse_sets        ? RECBLOCK_CUSPARSE
+                                                      : RECBLOCK_SYNCFREE;
   }
   if (b->levels <= 1) b->kernel = RECBLOCK_PARALLEL;
   if (b->kernel == RECBLOCK_CUSPARSE && !has_cusparse) b->kernel = RECBLOCK_SYNCFREE;

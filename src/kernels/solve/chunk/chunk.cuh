@@ -7,11 +7,13 @@
 #include "device/sync.cuh"
 #include "solve/chunk/chunk.h"
 
-/* Where the values of records come from, stage by stage, in each by place, without gaps. In an entry, 0 is nothing, 1 a one, 2 + where all else. The
-   entries of a row are near its diagonal in the values, where these stand in the order of its columns: a byte each is enough then. */
+/* Where the values of records come from, stage by stage, in each by place, without gaps. In an entry, 0 is nothing, 1 a
+   one, 2 + where all else. The entries of a row are near its diagonal in the values, where these stand in the order of
+   its columns: a byte each is enough then. */
 struct ChunkSources {
   int           *starts;   /* [2 * stages] records and values before each; diagonals count as values */
-  unsigned char *counts;   /* [places] of each record its values, 0 where there is none, CHUNK_PART more where it is a partial sum */
+  unsigned char
+    *counts; /* [places] of each record its values, 0 where there is none, CHUNK_PART more where it is a partial sum */
   int           *wide;     /* the diagonal and the dependencies of each record; NULL where: */
   int           *diagonal; /* its diagonal; or where that would stand if there were one */
   unsigned char *apart;    /* and how far from there its dependencies are; 0: a one */
@@ -59,23 +61,26 @@ template <class T> struct ChunkView {
 
 /* Where a value of K stands in a record, and a record in a stage. */
 template <class T, int K, int W> struct ChunkLayout {
-  static constexpr unsigned rows = CHUNK_ROWS(K), steps = CHUNK_STEPS(K, W), quads = CHUNK_QUADS(K, sizeof(T)), step = quads * W * 16, stage = CHUNK_STAGE(K, sizeof(T));
+  static constexpr unsigned rows = CHUNK_ROWS(K), steps = CHUNK_STEPS(K, W), quads = CHUNK_QUADS(K, sizeof(T)),
+                            step = quads * W * 16, stage = CHUNK_STAGE(K, sizeof(T));
 
   /* The byte of a record's field, from the start of the stage. */
-  static __host__ __device__ __forceinline__ constexpr unsigned at(unsigned place, unsigned byte) { return CHUNK_HEADER + place / W * step + (byte / 16 * W + place % W) * 16 + byte % 16; }
+  static __host__ __device__ __forceinline__ constexpr unsigned at(unsigned place, unsigned byte)
+  { return CHUNK_HEADER + place / W * step + (byte / 16 * W + place % W) * 16 + byte % 16; }
 };
 
-/* The kernel that solves with such records, or finds reciprocals: NULL where there is none. Its launch; from, to: where b and x stand, as a plan has
-   them. chunk_solve.cu */
+/* The kernel that solves with such records, or finds reciprocals: NULL where there is none. Its launch; from, to: where
+   b and x stand, as a plan has them. chunk_solve.cu */
 template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *, bool reciprocals);
-template <class T> TrsvError   ChunkSolveBy(ChunkPlan *, bool reciprocals, const int *from, const int *to, bool early, const void *b, void *x, TrsvStream);
+template <class T> TrsvError   ChunkSolveBy(ChunkPlan *, bool reciprocals, const int *from, const int *to, bool early,
+                                            const void *b, void *x, TrsvStream);
 
 /* Values into records, each divided by its row's diagonal, and out of them where that is one: chunk_values.cu. */
 template <class T> TrsvError ChunkGather(ChunkPlan *, const void *values, TrsvStream);
 template <class T> TrsvError ChunkGive(const ChunkPlan *, void *values, TrsvStream);
 
-/* Allows the solve for such records all shared memory, TRSV_ERR_UNSUPPORTED where there is none, and makes clusters smaller if the device, or
-   the part of it that there is, holds none so large: chunk.cu. */
+/* Allows the solve for such records all shared memory, TRSV_ERR_UNSUPPORTED where there is none, and makes clusters
+   smaller if the device, or the part of it that there is, holds none so large: chunk.cu. */
 TrsvError TrsvChunkReady(TrsvPrecision, TrsvChunkSettings *);
 
 /* Set-up: chunk_plan.cu. */
@@ -96,7 +101,8 @@ enum {
   SLOTS   = 16   /* barriers of a kind */
 };
 
-/* The warps of a block. Warps w, w + 4, ... share a scheduler: that of the warp that computes is given little else to do. */
+/* The warps of a block. Warps w, w + 4, ... share a scheduler: that of the warp that computes is given little else to
+   do. */
 enum {
   COMPUTE_WARP  = 0,
   COPIER    = 4,

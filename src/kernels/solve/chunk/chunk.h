@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* The export word: low half, the cell of the next chunk of the cluster that takes the result (0: none); high half, 1 + its place among
-   the exports of its stage (0: none). */
+/* The export word: low half, the cell of the next chunk of the cluster that takes the result (0: none); high half, 1 +
+   its place among the exports of its stage (0: none). */
 
 typedef struct {
   int stage, stages;   /* first of the chunk, how many */

@@ -1,11 +1,13 @@
 /*
-   Cells for imports, and the exports they take: of all uses, those of one result by one chunk (where cells change hands, within so many
-   stages) are a group, an import. Imports get cells in order of first need, exports words in order of production.
+   Cells for imports, and the exports they take: of all uses, those of one result by one chunk (where cells change
+   hands, within so many stages) are a group, an import. Imports get cells in order of first need, exports words in
+   order of production.
 
-   Sorted by what they use, uses of a group are next to each other, as the sort keeps the order of chunks and times; the rest is sums.
+   Sorted by what they use, uses of a group are next to each other, as the sort keeps the order of chunks and times; the
+   rest is sums.
 
-   Mapping: a thread for each use, record, import or chunk. Nothing crosses threads within a launch but flags that all who set them set alike,
-   and maxima.
+   Mapping: a thread for each use, record, import or chunk. Nothing crosses threads within a launch but flags that all
+   who set them set alike, and maxima.
 */
 #include "solve/chunk/chunk_emission.cuh"
 
@@ -60,18 +62,24 @@ static __global__ void cells_groups(const ChunkEmission e)
 
   e.group[j + 1]   = head;
   e.fresh[u + 1]   = head;
-  e.import_[u + 1] = head && !cells_pushed(e, emit_chunk(e, e.user[u]), (int)e.used[j]); /* without clusters the same array */
+  e.import_[u + 1] =
+    head && !cells_pushed(e, emit_chunk(e, e.user[u]), (int)e.used[j]); /* without clusters the same array */
 }
 
 /* An import's number in its chunk, from sums over uses. */
-static __device__ __forceinline__ int cells_count(const ChunkEmission &e, const int *sums, int q, int u) { return sums[u] - sums[e.use[e.begin[q]]]; }
+static __device__ __forceinline__ int cells_count(const ChunkEmission &e, const int *sums, int q, int u)
+{
+  return sums[u] - sums[e.use[e.begin[q]]];
+}
 
 static __global__ void cells_imports(const ChunkEmission e)
 {
   const int j = trsv_index();
 
   if (j >= e.uses || !cells_head(e, j)) return;
-  const int u = e.sorted_use[j], q = emit_chunk(e, e.user[u]), node = (int)e.used[j], g = e.group[j], number = cells_count(e, e.fresh, q, u), cell = CHUNK_CELL + e.ring + (e.life < 0 ? number : number % e.capacity);
+  const int u = e.sorted_use[j], q = emit_chunk(e, e.user[u]), node = (int)e.used[j], g = e.group[j],
+            number = cells_count(e, e.fresh, q, u),
+            cell   = CHUNK_CELL + e.ring + (e.life < 0 ? number : number % e.capacity);
 
   e.group_cell[g] = (unsigned short)cell; /* or they do not fit */
   if (cells_pushed(e, q, node)) e.push[node] = (unsigned short)cell;
@@ -91,7 +99,8 @@ static __global__ void cells_spread(const ChunkEmission e)
   const int u = e.sorted_use[j], g = e.group[j + 1] - 1;
 
   e.cell[u] = e.group_cell[g];
-  if (e.life >= 0 && (j + 1 == e.uses || cells_head(e, j + 1))) e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
+  if (e.life >= 0 && (j + 1 == e.uses || cells_head(e, j + 1)))
+    e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
 }
 
 static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead *heads, int *batches)
@@ -121,14 +130,22 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
   }
 }
 
-TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSummary *schedule, void *memory[2], void *early[2])
+TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSummary *schedule, void *memory[2],
+                         void *early[2])
 {
   const size_t uses = (size_t)e->uses, moved = e->life < 0 ? 0 : uses;
   unsigned    *unsorted, now[CHUNK_WORDS];
   int         *numbers;
 
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->stages, e->stage_chunk); }, &memory[0]));
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(CHUNK_WORDS, e->words), a.take(uses, e->user), a.take(uses + 1, e->fresh), a.take(uses, e->used), a.take(uses, e->sorted_use), a.take(uses + 1, e->group); }, &early[0]));
+  TrsvCall(ChunkBorrow(
+    [&](ChunkArena &a) { a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->stages, e->stage_chunk); },
+    &memory[0]));
+  TrsvCall(ChunkBorrow(
+    [&](ChunkArena &a) {
+      a.take(CHUNK_WORDS, e->words), a.take(uses, e->user), a.take(uses + 1, e->fresh), a.take(uses, e->used),
+        a.take(uses, e->sorted_use), a.take(uses + 1, e->group);
+    },
+    &early[0]));
   unsorted = (unsigned *)e->fresh; /* until they are sorted */
   numbers  = e->group;
   TrsvCall(ChunkLaunch("cells_uses", cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
@@ -138,7 +155,8 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
   TrsvCall(ChunkBorrow([&](ChunkArena &a) {
     if (e->cluster > 1) a.take(uses + 1, e->import_);
     else e->import_ = e->fresh;
-    a.take(uses, e->group_cell), a.take(moved, e->group_import), a.take(moved, e->import_head), a.take(moved, e->import_last);
+    a.take(uses, e->group_cell), a.take(moved, e->group_import), a.take(moved, e->import_head),
+      a.take(moved, e->import_last);
   }, &early[1]));
   TrsvCall(ChunkLaunch("cells_groups", cells_groups, (size_t)e->uses, *e));
   TrsvCall(TrsvDeviceScan(e->uses, e->group + 1, e->group));

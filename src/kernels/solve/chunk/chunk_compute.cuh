@@ -1,12 +1,13 @@
 /*
    chunk_compute.cuh: the warp of the algorithm `chunk` that computes. Everything it reads is in shared memory.
 
-   A step takes about as long as a value needs from one lane to another through shared memory; so all else is done ahead: records are
-   fetched two to four steps before their own, dependencies that are at least two steps old are read and summed during the
-   step before, and only the last CHUNK_LATE dependencies are read in the step itself. Cells for imports hold NOT_READY until
-   somebody writes them; they are looked at a step or two ahead too, and only if one of them was not ready then, the warp waits. These
-   waits have no limit of their own: the warps that fill the cells see to it that something comes. The order of what is done ahead, and
-   how far ahead, is for each K what measures best (docs/performance.md).
+   A step takes about as long as a value needs from one lane to another through shared memory; so all else is done
+   ahead: records are fetched two to four steps before their own, dependencies that are at least two steps old are read
+   and summed during the step before, and only the last CHUNK_LATE dependencies are read in the step itself. Cells for
+   imports hold NOT_READY until somebody writes them; they are looked at a step or two ahead too, and only if one of
+   them was not ready then, the warp waits. These waits have no limit of their own: the warps that fill the cells see to
+   it that something comes. The order of what is done ahead, and how far ahead, is for each K what measures best
+   (docs/performance.md).
 */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
@@ -31,7 +32,8 @@ template <class T, int K> struct ChunkRecord {
     return i % 4 == 0 ? q.x : i % 4 == 1 ? q.y : i % 4 == 2 ? q.z : q.w;
   }
   /* of the K values, and behind them the right-hand side */
-  __device__ __forceinline__ T value(int k) const { return trsv_from_words<T>(word(words * k), word(words * (k + 1) - 1)); }
+  __device__ __forceinline__ T value(int k) const
+  { return trsv_from_words<T>(word(words * k), word(words * (k + 1) - 1)); }
   __device__ __forceinline__ unsigned tail() const { return word(words * (K + 1)); }
   __device__ __forceinline__ unsigned address(int k, unsigned zero) const
   {
@@ -40,8 +42,10 @@ template <class T, int K> struct ChunkRecord {
   }
 };
 
-/* RECIPROCALS: a row's result is the reciprocal of its sum, not the sum, and that of a partial sum, which has no right-hand side, is its sum. */
-template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinline__ void chunk_compute(const ChunkWork A, unsigned base, T *now, unsigned lane)
+/* RECIPROCALS: a row's result is the reciprocal of its sum, not the sum, and that of a partial sum, which has no
+   right-hand side, is its sum. */
+template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinline__ void chunk_compute(
+  const ChunkWork A, unsigned base, T *now, unsigned lane)
 {
   typedef ChunkLayout<T, K, W>  Layout;
   typedef ChunkRecord<T, K>     Record;
@@ -49,14 +53,15 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   constexpr int  UNROLL = K <= 5 && STEPS % 8 == 0 ? 8 : 4;
   constexpr int  LATE = CHUNK_LATE, EARLY = K - LATE;
   constexpr bool SHORT = EARLY == 0;                    /* nothing to sum ahead: look two steps ahead */
-  constexpr bool SOON = K == 3;                         /* look for the writers half a group of steps before the ring's place is needed */
+  constexpr bool     SOON  = K == 3; /* look for the writers half a group of steps before the ring's place is needed */
   constexpr int  FETCH = SHORT ? 4 : SOON ? 3 : 2;      /* steps that a record is fetched before its own */
   constexpr int  SETS = SHORT ? 8 : 4;                  /* records in registers */
   constexpr bool AFTER = K <= 2;                        /* export behind the next step's loads, which are more urgent */
   constexpr unsigned MARK_AT = sizeof(T) - 4;
   static_assert(SETS > FETCH && UNROLL % SETS == 0 && STEPS % UNROLL == 0, "each record has its registers");
 
-  const unsigned place = lane % W, zero = base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T), ring_bytes = A.ring * (unsigned)sizeof(T);
+  const unsigned place = lane % W, zero = base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T),
+                 ring_bytes  = A.ring * (unsigned)sizeof(T);
   const unsigned first_stage = base + CHUNK_FRONT + ring_bytes + A.cells * (unsigned)sizeof(T);
   const int      slots = (int)min(A.ring / Layout::rows, (unsigned)SLOTS), ahead_of_writers = slots - 2;
   const unsigned mark = trsv_mark<T>();
@@ -67,13 +72,15 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   T            early[EARLY + 1], sum, export_value = 0;
   unsigned     export_tail = 0;
   T           *export_to = now, *exports, *next_exports;
-  unsigned     from = 0, slot = 0, parity = 0, used = 0, done = 0, offset = 0, out = base + CHUNK_FRONT + place * (unsigned)sizeof(T);
+  unsigned     from = 0, slot = 0, parity = 0, used = 0, done = 0, offset = 0,
+               out     = base + CHUNK_FRONT + place * (unsigned)sizeof(T);
   int          fetched = 0, written = 0; /* stages */
   bool         bad = false, passed = false;
 
   const auto fetch = [&](Record &r) {
 #pragma unroll
-    for (int i = 0; i < CHUNK_QUADS(K, (int)sizeof(T)); i++) r.quad[i] = trsv_shared_load<TrsvQuad>(from + (unsigned)(i * W * 16));
+    for (int i = 0; i < CHUNK_QUADS(K, (int)sizeof(T)); i++)
+      r.quad[i] = trsv_shared_load<TrsvQuad>(from + (unsigned)(i * W * 16));
     from += Layout::step;
   };
   const auto start_stage = [&] { /* its records can be fetched */
@@ -122,7 +129,8 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
 #pragma unroll
   for (int j = 0; j < FETCH; j++) fetch(record[j]);
 #pragma unroll
-  for (int k = 0; k < EARLY; k++) early[k] = trsv_shared_load<T>(record[0].address(k, zero)), bad = bad || trsv_mark_of(early[k]) == mark;
+  for (int k = 0; k < EARLY; k++)
+    early[k] = trsv_shared_load<T>(record[0].address(k, zero)), bad = bad || trsv_mark_of(early[k]) == mark;
 #pragma unroll
   for (int k = 0; k < LATE; k++) {
     late_at[0][k] = record[0].address(EARLY + k, zero);
@@ -154,7 +162,8 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
         if (SHORT) {
           locate(next, late_at[(j + 1) & 1]);
 #pragma unroll
-          for (int k = 0; k < LATE; k++) probe_next[k] = trsv_shared_load<unsigned>(record[(j + 2) % SETS].address(k, zero) + MARK_AT);
+          for (int k = 0; k < LATE; k++)
+            probe_next[k] = trsv_shared_load<unsigned>(record[(j + 2) % SETS].address(k, zero) + MARK_AT);
         }
         if (AFTER) give(export_to, export_tail, export_value);
         if (SHORT) {
@@ -167,9 +176,11 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
             trsv_pause();
             bad = false;
 #pragma unroll
-            for (int k = 0; k < EARLY; k++) early[k] = trsv_shared_load<T>(r.address(k, zero)), bad = bad || !trsv_is_ready(early[k]);
+            for (int k = 0; k < EARLY; k++)
+              early[k] = trsv_shared_load<T>(r.address(k, zero)), bad = bad || !trsv_is_ready(early[k]);
 #pragma unroll
-            for (int k = 0; k < LATE; k++) late[k] = trsv_shared_load<T>(late_at[j & 1][k]), bad = bad || !trsv_is_ready(late[k]);
+            for (int k = 0; k < LATE; k++)
+              late[k] = trsv_shared_load<T>(late_at[j & 1][k]), bad = bad || !trsv_is_ready(late[k]);
           } while (trsv_warp_any(bad));
           sum = sum_early(r);
         }
@@ -227,8 +238,12 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   if (AFTER) give(export_to, export_tail, export_value);
 }
 
-/* The same as a function of its own, called once: how the compiler orders the instructions of a step, 12% of its time where it is short, then
-   does not hang on what the other warps do. */
-template <class T, int K, int W, bool RECIPROCALS> static __device__ __attribute__((noinline)) void chunk_compute_apart(const ChunkWork A, unsigned base, T *now, unsigned lane) { chunk_compute<T, K, W, RECIPROCALS>(A, base, now, lane); }
+/* The same as a function of its own, called once: how the compiler orders the instructions of a step, 12% of its time
+   where it is short, then does not hang on what the other warps do. */
+template <class T, int K, int W, bool RECIPROCALS> static __device__ __attribute__((noinline)) void chunk_compute_apart(
+  const ChunkWork A, unsigned base, T *now, unsigned lane)
+{
+  chunk_compute<T, K, W, RECIPROCALS>(A, base, now, lane);
+}
 
 #endif

@@ -1,8 +1,9 @@
 /*
-   From times to places: the steps of each chunk of the algorithm `chunk`, the stages they fill, and which dependencies go through cells
-   for imports.
+   From times to places: the steps of each chunk of the algorithm `chunk`, the stages they fill, and which dependencies
+   go through cells for imports.
 
-   Times at which nothing happens are left out, but for one of each gap: it keeps dependencies from before the gap from being late.
+   Times at which nothing happens are left out, but for one of each gap: it keeps dependencies from before the gap from
+   being late.
 
    Mapping: a thread for each record. Nothing crosses threads within a launch.
 */
@@ -67,7 +68,8 @@ static __global__ void emit_count(const ChunkEmission e, int *uses, int *values)
   uses[i]   = n;
   values[i] = all;
   if (!last) return;
-  const int d = emit_diagonal(e, e.owner ? e.owner[node] : node, first), a = e.toward * (first - d), b = e.toward * (last - d);
+  const int d = emit_diagonal(e, e.owner ? e.owner[node] : node, first), a = e.toward * (first - d),
+            b = e.toward * (last - d);
   if (min(a, b) < 1 || max(a, b) > CHUNK_APART) atomicMax(e.totals + 2, 1);
 }
 
@@ -86,16 +88,22 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
   const int                bits = TrsvBits(t->times - 1), chunk_bits = TrsvBits(s->chunks - 1);
   int                      totals[3];
 
-  e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring, e->life = s->life;
+  e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring,
+  e->life   = s->life;
   e->nodes = t->nodes;
   e->stored = o->stored, e->toward = o->toward;
   e->cuts = t->cuts, e->first = t->first, e->time = t->time, e->taken = t->taken, e->sorted = t->sorted;
-  if (bits + chunk_bits > 32) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps in %d chunks is too long", t->times, s->chunks);
+  if (bits + chunk_bits > 32)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps in %d chunks is too long", t->times,
+                    s->chunks);
   e->bits = bits;
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
-    a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->push), a.take(n, e->node), a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n + 1, e->source);
-    a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(3, e->totals);
-  }, memory));
+  TrsvCall(ChunkBorrow(
+    [&](ChunkArena &a) {
+      a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->push), a.take(n, e->node),
+        a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n + 1, e->source);
+      a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(3, e->totals);
+    },
+    memory));
   e->key     = t->spare[0];
   e->index   = (int *)keys; /* once they are sorted */
   e->export_ = e->step;

@@ -56,7 +56,8 @@ static TrsvError Place(TrsvPlan *plan, const ChunkPlan *c, const int *map, int *
   if (!map) return TRSV_SUCCESS;
   TrsvCall(Keep(plan, sizeof(int) * c->places, &made));
   *places = made;
-  TRSV_LAUNCH(chunk_places, TrsvBlocks((long)c->places, 256), 256, 0, (TrsvStream)NULL, c->places, (const int *)c->rows, map, made);
+  TRSV_LAUNCH(chunk_places, TrsvBlocks((long)c->places, 256), 256, 0, (TrsvStream)NULL, c->places, (const int *)c->rows,
+              map, made);
   return TrsvDeviceCheckLaunch("chunk_places");
 }
 
@@ -66,7 +67,8 @@ static void Leave(void **memory)
   *memory = NULL;
 }
 
-/* What an emission borrows: EARLY until imports have cells that fit, DRAFT until records are written, the others until there is a draft of them. */
+/* What an emission borrows: EARLY until imports have cells that fit, DRAFT until records are written, the others until
+   there is a draft of them. */
 enum {
   NUMBERED,
   CELLS,
@@ -81,9 +83,11 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times,
   ChunkPlan                   *c = (ChunkPlan *)plan->data;
   ChunkSummary           *s = &c->schedule;
   const TrsvChunkSettings *settings = &times->settings;
-  const int                size = (int)TrsvValueSize(plan->precision), capacity = ChunkCapacity(settings, CHUNK_LEAST, size);
+  const int size = (int)TrsvValueSize(plan->precision), capacity = ChunkCapacity(settings, CHUNK_LEAST, size);
   /* each record has a diagonal; each entry is a dependency of one, and so is each partial sum */
-  const size_t  records = (size_t)times->nodes, dependencies = (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) + (size_t)(times->nodes - order->graph.n);
+  const size_t  records      = (size_t)times->nodes,
+                dependencies = (size_t)(order->entries - (order->graph.stored ? order->graph.n : 0)) +
+                               (size_t)(times->nodes - order->graph.n);
   ChunkEmission e = ChunkEmission();
 
   TrsvCall(ChunkCount(records + dependencies, "records and dependencies"));
@@ -111,16 +115,19 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times,
   for (int m = EARLY; m < DRAFT; m++) Leave(&memory[m]);
   Leave(&times->early);
   Leave(&order->memory);
-  while (s->settings.stages > CHUNK_LEAST && ChunkCapacity(settings, s->settings.stages, size) < s->cells) s->settings.stages--;
+  while (s->settings.stages > CHUNK_LEAST && ChunkCapacity(settings, s->settings.stages, size) < s->cells)
+    s->settings.stages--;
 
   const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size);
   ChunkDraft   draft = ChunkDraft();
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
-  c->shared_bytes = CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
+  c->shared_bytes =
+    CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
   TrsvCall(Pieces(plan, [&](ChunkArena &a) {
     if (e.wide) a.take(records + dependencies, c->sources.wide);
     else a.take(records, c->sources.diagonal), a.take(dependencies, c->sources.apart);
-    a.take(2 * (size_t)s->stages, c->sources.starts), a.take(c->places, c->sources.counts), a.take(c->places, c->rows), a.take(c->places, c->places_in), a.take((size_t)s->imports, c->imports);
+    a.take(2 * (size_t)s->stages, c->sources.starts), a.take(c->places, c->sources.counts), a.take(c->places, c->rows),
+      a.take(c->places, c->places_in), a.take((size_t)s->imports, c->imports);
   }, &c->memory));
   c->from = c->to = c->rows;
   c->sources.toward = e.toward;
@@ -131,14 +138,19 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times,
   for (int m = NUMBERED; m < EARLY; m++) Leave(&memory[m]);
   Leave(&times->memory);
   Leave(&order->extended);
-  TrsvCall(Pieces(plan, [&](ChunkArena &a) { a.take(stage * (size_t)s->stages, c->records), a.take(2 * (size_t)size * (size_t)s->exports, *(char **)&c->words); }, (void **)&c->records));
+  TrsvCall(Pieces(
+    plan,
+    [&](ChunkArena &a) {
+      a.take(stage * (size_t)s->stages, c->records), a.take(2 * (size_t)size * (size_t)s->exports, *(char **)&c->words);
+    },
+    (void **)&c->records));
   TrsvCall(TrsvChunkRecords(s, plan->precision, &draft, c));
   TrsvCall(Place(plan, c, plan->places.b_index, &c->from));
   return Place(plan, c, plan->places.x_index, &c->to);
 }
 
-/* If imports do not fit: a cell for some stages only, and no neighbour pushes into cells that change hands. With a life of 0 cells
-   a stage needs no more than its records have places, which always fits. */
+/* If imports do not fit: a cell for some stages only, and no neighbour pushes into cells that change hands. With a life
+   of 0 cells a stage needs no more than its records have places, which always fits. */
 static TrsvError Schedule(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times)
 {
   static const int  lives[] = {-1, 16, 4, 1, 0};
@@ -177,7 +189,10 @@ TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvCall(TrsvAlloc(sizeof(ChunkPlan), &plan->data));
   memset(plan->data, 0, sizeof(ChunkPlan));
   if (!A->rows) return TRSV_SUCCESS;
-  if (!TrsvAlgorithmRuns(&TrsvChunk)) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: needs a device of compute capability 9.0 or more with %d KB of shared memory for a block", CHUNK_SHARED / 1024);
+  if (!TrsvAlgorithmRuns(&TrsvChunk))
+    return TrsvFail(TRSV_ERR_UNSUPPORTED,
+                    "chunk: needs a device of compute capability 9.0 or more with %d KB of shared memory for a block",
+                    CHUNK_SHARED / 1024);
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvSyncCreate(&((ChunkPlan *)plan->data)->sync));
   TrsvCall(TrsvChunkFindHeights(A, analysis, source, &order));
@@ -214,4 +229,7 @@ void TrsvChunkDestroy(TrsvPlan *plan)
 }
 
 /* For benchmarks: the settings that a plan runs with. */
-extern "C" const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *plan) { return plan->algorithm == &TrsvChunk && plan->data ? &((const ChunkPlan *)plan->data)->schedule : NULL; }
+extern "C" const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *plan)
+{
+  return plan->algorithm == &TrsvChunk && plan->data ? &((const ChunkPlan *)plan->data)->schedule : NULL;
+}

@@ -1,28 +1,32 @@
 /*
-   The solve of the algorithm `chunk`: chunks of consecutive rows, a block each, solved step by step out of shared memory.
+   The solve of the algorithm `chunk`: chunks of consecutive rows, a block each, solved step by step out of shared
+   memory.
 
-   Source: this project; the schedule is made in chunk_order.cu to chunk_write.cu, set-up in chunk_plan.cu, the layout in chunk.h, the computing warp in chunk_compute.cuh.
+   Source: this project; the schedule is made in chunk_order.cu to chunk_write.cu, set-up in chunk_plan.cu, the layout
+   in chunk.h, the computing warp in chunk_compute.cuh.
 
-   Mapping: the cluster of ticket t takes chunks t * cluster onwards, block by block. In a block one warp computes, lane by lane a row or
-   a partial sum; others copy records into shared memory many steps ahead, multiply the right-hand side in, fetch results of other
-   chunks in order of need, write x, and ready the words of the launch after this one. A launch that finds reciprocals (chunk.h) differs from a solve
-   in the computing warp alone, and either may be behind the other.
-   Memory order: between chunks, and from importers to the computing warp, a result is a word that is its own flag (sync.cuh),
-   through L2 or into a cell of a neighbour's shared memory. From step to step of the warp it is ordered by trsv_warp_sync. Stages
-   of records and of results change hands by barriers and counters that release and acquire. No result has the bits of NOT_READY:
-   values and right-hand sides are made canonical before anything is computed with them.
-   Why it ends: a chunk waits for smaller chunks only, and their clusters have smaller tickets or are its own, so they have started; by
-   induction all of them end. Within a block, everybody waits for the computing warp, or it for them, stage by stage; a batch of
-   imports gets its cells two stages before its first use, which the schedule has checked. If memory fails, spin bounds the
-   waits for imports, NaN takes the place of what did not come, and all other waits follow.
-   Same bits: each sum has one order, fixed by the schedule.
+   Mapping: the cluster of ticket t takes chunks t * cluster onwards, block by block. In a block one warp computes, lane
+   by lane a row or a partial sum; others copy records into shared memory many steps ahead, multiply the right-hand side
+   in, fetch results of other chunks in order of need, write x, and ready the words of the launch after this one. A
+   launch that finds reciprocals (chunk.h) differs from a solve in the computing warp alone, and either may be behind
+   the other. Memory order: between chunks, and from importers to the computing warp, a result is a word that is its own
+   flag (sync.cuh), through L2 or into a cell of a neighbour's shared memory. From step to step of the warp it is
+   ordered by trsv_warp_sync. Stages of records and of results change hands by barriers and counters that release and
+   acquire. No result has the bits of NOT_READY: values and right-hand sides are made canonical before anything is
+   computed with them. Why it ends: a chunk waits for smaller chunks only, and their clusters have smaller tickets or
+   are its own, so they have started; by induction all of them end. Within a block, everybody waits for the computing
+   warp, or it for them, stage by stage; a batch of imports gets its cells two stages before its first use, which the
+   schedule has checked. If memory fails, spin bounds the waits for imports, NaN takes the place of what did not come,
+   and all other waits follow. Same bits: each sum has one order, fixed by the schedule.
 */
 #include "solve/chunk/chunk.cuh"
 #include "solve/chunk/chunk_compute.cuh"
 
 /* --- the warps that help --- */
 
-template <class T, int K, int W> static __device__ __forceinline__ void chunk_copy(const ChunkView<T> &A, const ChunkHead &h, unsigned base, unsigned first_stage)
+template <class T, int K, int W> static __device__ __forceinline__ void chunk_copy(const ChunkView<T> &A,
+                                                                                   const ChunkHead &h, unsigned base,
+                                                                                   unsigned first_stage)
 {
   const unsigned       bytes = ChunkLayout<T, K, W>::stage;
   const unsigned char *from = A.records + (size_t)h.stage * bytes;
@@ -38,7 +42,8 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
 }
 
 /* Turns 1/d into b/d in every stage me, me + RHS_WARPS, ... */
-template <class T, int K, int W> static __device__ __forceinline__ void multiply_rhs(const ChunkView<T> &A, const ChunkHead &h, const T *b, unsigned base, unsigned first_stage, int me, unsigned lane)
+template <class T, int K, int W> static __device__ __forceinline__ void multiply_rhs(
+  const ChunkView<T> &A, const ChunkHead &h, const T *b, unsigned base, unsigned first_stage, int me, unsigned lane)
 {
   typedef ChunkLayout<T, K, W> Layout;
   constexpr int                N = Layout::rows / 32;
@@ -68,7 +73,8 @@ template <class T, int K, int W> static __device__ __forceinline__ void multiply
   load_right();
   load_rows(me + RHS_WARPS);
   for (int stage = me; stage < h.stages; stage += RHS_WARPS) {
-    const unsigned slot = (unsigned)stage % A.stages, parity = (unsigned)stage / A.stages & 1, at = first_stage + slot * Layout::stage;
+    const unsigned slot = (unsigned)stage % A.stages, parity = (unsigned)stage / A.stages & 1,
+                   at = first_stage + slot * Layout::stage;
 
     /* not for the copy alone: this warp may be a whole turn behind, and parity cannot tell two turns apart */
     trsv_barrier_wait_idle(base + EMPTY + slot * 8, parity ^ 1, 100);
@@ -90,9 +96,11 @@ template <class T, int K, int W> static __device__ __forceinline__ void multiply
   }
 }
 
-/* Fetches batches me, me + IMPORTERS, ... through L2. All words of a batch are asked for at once; while nothing comes, only the first
-   32 that are missing are. */
-template <class T> static __device__ __forceinline__ void chunk_import(const ChunkView<T> &A, const ChunkHead &h, const T *now, unsigned base, unsigned cells, int me, unsigned lane)
+/* Fetches batches me, me + IMPORTERS, ... through L2. All words of a batch are asked for at once; while nothing comes,
+   only the first 32 that are missing are. */
+template <class T> static __device__ __forceinline__ void chunk_import(const ChunkView<T> &A, const ChunkHead &h,
+                                                                       const T *now, unsigned base, unsigned cells,
+                                                                       int me, unsigned lane)
 {
   constexpr int N = CHUNK_BATCH / 32;
   ChunkImport   wanted[N], next[N];
@@ -119,7 +127,8 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
         while (trsv_shared_acquire(base + WRITTEN + i * 4) < after) trsv_pause();
 #pragma unroll
       for (int j = 0; j < N; j++)
-        if (wanted[j].word >= 0) trsv_shared_store(cells + (unsigned)wanted[j].cell * (unsigned)sizeof(T), trsv_not_ready<T>());
+        if (wanted[j].word >= 0)
+          trsv_shared_store(cells + (unsigned)wanted[j].cell * (unsigned)sizeof(T), trsv_not_ready<T>());
       trsv_warp_sync();
       if (lane == 0) trsv_shared_release(base + CELLS_READY + (unsigned)me * 4, (unsigned)batch / IMPORTERS + 1);
     }
@@ -148,9 +157,10 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
   }
 }
 
-/* What neighbours push has nobody here who fetches it. If the chunk stands still over the limit, or a wait elsewhere was over it, NaN
-   takes the place of what has not come. */
-template <class T> static __device__ __forceinline__ void chunk_watch(const ChunkView<T> &A, const ChunkHead &h, unsigned base, unsigned cells, unsigned lane)
+/* What neighbours push has nobody here who fetches it. If the chunk stands still over the limit, or a wait elsewhere
+   was over it, NaN takes the place of what has not come. */
+template <class T> static __device__ __forceinline__ void chunk_watch(const ChunkView<T> &A, const ChunkHead &h,
+                                                                      unsigned base, unsigned cells, unsigned lane)
 {
   TrsvSpinLimit spin;
 
@@ -162,12 +172,16 @@ template <class T> static __device__ __forceinline__ void chunk_watch(const Chun
     trsv_sleep((unsigned)h.stages - now > 8 ? 1000 : 32); /* the block waits for this warp too */
     if (!trsv_warp_any(!spin.more(A.sync))) continue;
     for (unsigned i = lane; i < A.cells; i += 32)
-      if (!trsv_is_ready(trsv_shared_load<T>(cells + i * (unsigned)sizeof(T)))) trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_nan<T>());
+      if (!trsv_is_ready(trsv_shared_load<T>(cells + i * (unsigned)sizeof(T))))
+        trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_nan<T>());
   }
 }
 
 /* Writes x of stages me, me + WRITERS, ... */
-template <class T, int K, int W> static __device__ __forceinline__ void chunk_write(const ChunkView<T> &A, const ChunkHead &h, T *x, unsigned base, int me, unsigned lane)
+template <class T, int K, int W> static __device__ __forceinline__ void chunk_write(const ChunkView<T> &A,
+                                                                                    const ChunkHead &h, T *x,
+                                                                                    unsigned base, int me,
+                                                                                    unsigned lane)
 {
   constexpr unsigned ROWS = CHUNK_ROWS(K);
   constexpr int      N = ROWS / 32;
@@ -187,7 +201,9 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
     /* the computing warp is never so far ahead that this slot is in its next phase but one */
     trsv_barrier_wait_idle(base + COMPUTED + (unsigned)stage % slots * 8, (unsigned)stage / slots & 1, 32);
 #pragma unroll
-    for (int j = 0; j < N; j++) value[j] = trsv_shared_load<T>(base + CHUNK_FRONT + (((unsigned)stage * ROWS + place[j]) & (A.ring - 1)) * (unsigned)sizeof(T));
+    for (int j = 0; j < N; j++)
+      value[j] = trsv_shared_load<T>(base + CHUNK_FRONT +
+                                     (((unsigned)stage * ROWS + place[j]) & (A.ring - 1)) * (unsigned)sizeof(T));
 #pragma unroll
     for (int j = 0; j < N; j++)
       if (row[j] > 0) x[row[j] - 1] = value[j];
@@ -196,10 +212,13 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
   }
 }
 
-template <class T, int K, int W, bool RECIPROCALS> static __global__ void __launch_bounds__(WARPS * 32) chunk_solve(const ChunkView<T> A, const T *b, T *x)
+template <class T, int K, int W, bool RECIPROCALS> static __global__ void __launch_bounds__(WARPS * 32)
+  chunk_solve(const ChunkView<T> A, const T *b, T *x)
 {
-  const unsigned thread = threadIdx.x, warp = trsv_warp_uniform(thread / 32), lane = thread % 32, base = trsv_shared_address();
-  const unsigned cells = base + CHUNK_FRONT + A.ring * (unsigned)sizeof(T), first_stage = cells + A.cells * (unsigned)sizeof(T);
+  const unsigned thread = threadIdx.x, warp = trsv_warp_uniform(thread / 32), lane = thread % 32,
+                 base        = trsv_shared_address();
+  const unsigned cells       = base + CHUNK_FRONT + A.ring * (unsigned)sizeof(T),
+                 first_stage = cells + A.cells * (unsigned)sizeof(T);
   const unsigned rank = A.cluster > 1 ? trsv_cluster_rank() : 0;
 
   if (thread == 0 && rank == 0) {
@@ -228,11 +247,13 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
     for (unsigned i = 0; i < IMPORTERS; i++) trsv_shared_store(base + CELLS_READY + i * 4, 0u);
     trsv_shared_store(base + CHUNK_FRONT - CHUNK_CELL * (unsigned)sizeof(T), (T)0);
   }
-  for (unsigned i = thread; i < A.cells; i += WARPS * 32) trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_not_ready<T>());
+  for (unsigned i = thread; i < A.cells; i += WARPS * 32)
+    trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_not_ready<T>());
   if (A.cluster > 1) trsv_cluster_sync();
   else trsv_block_sync();
 
-  const unsigned  chunk = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START)) * A.cluster + rank, turn = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START + 4));
+  const unsigned  chunk = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START)) * A.cluster + rank,
+                  turn  = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START + 4));
   const ChunkHead h    = A.heads[chunk];
   T *const        now  = A.words + (turn ? A.exports : 0);
   T *const        then = A.words + (turn ? 0 : A.exports);
@@ -241,7 +262,8 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
   if (thread == 0) trsv_let_next_start();
   if (h.stages) switch (warp) {
     case COMPUTE_WARP:
-      if constexpr (K <= 3) chunk_compute_apart<T, K, W, RECIPROCALS>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
+      if constexpr (K <= 3)
+        chunk_compute_apart<T, K, W, RECIPROCALS>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
       else chunk_compute<T, K, W, RECIPROCALS>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
       break;
     case COPIER:
@@ -279,7 +301,8 @@ template <class T> struct ChunkSolver {
 template <class T> static const ChunkSolver<T> *Solver(const TrsvChunkSettings *s)
 {
   static const ChunkSolver<T> table[] = {
-    CHUNK_SOLVER(2, 8), CHUNK_SOLVERS(2, 32), CHUNK_SOLVER(3, 8), CHUNK_SOLVERS(3, 32), CHUNK_SOLVERS(5, 32), CHUNK_SOLVER(13, 32),
+    CHUNK_SOLVER(2, 8),   CHUNK_SOLVERS(2, 32), CHUNK_SOLVER(3, 8),
+    CHUNK_SOLVERS(3, 32), CHUNK_SOLVERS(5, 32), CHUNK_SOLVER(13, 32),
   };
 
   for (const ChunkSolver<T> &k : table)
@@ -294,7 +317,8 @@ template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *s, bool re
   return !k ? NULL : reciprocals ? (const void *)k->reciprocals : (const void *)k->solve;
 }
 
-template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const int *from, const int *to, bool early, const void *b, void *x, TrsvStream stream)
+template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const int *from, const int *to, bool early,
+                                          const void *b, void *x, TrsvStream stream)
 {
   const ChunkSummary  *s      = &c->schedule;
   const ChunkSolver<T> *k      = Solver<T>(&s->settings);
@@ -324,4 +348,5 @@ template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const 
 }
 
 template const void *ChunkKernelOf<TRSV_REAL>(const TrsvChunkSettings *, bool);
-template TrsvError   ChunkSolveBy<TRSV_REAL>(ChunkPlan *, bool, const int *, const int *, bool, const void *, void *, TrsvStream);
+template TrsvError   ChunkSolveBy<TRSV_REAL>(ChunkPlan *, bool, const int *, const int *, bool, const void *, void *,
+                                             TrsvStream);

@@ -1,7 +1,8 @@
 /*
    Values for plans of the algorithm `chunk`: gathered into their records, and given back.
 
-   Mapping: a block for each stage, a thread for each place of a record. None waits for another, but for the sums that say where its values start.
+   Mapping: a block for each stage, a thread for each place of a record. None waits for another, but for the sums that
+   say where its values start.
 */
 #include "solve/chunk/chunk.cuh"
 
@@ -45,7 +46,8 @@ struct ChunkOwn {
 };
 
 /* Its values, each divided by the row's diagonal, and the diagonal's reciprocal. */
-template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K)) chunk_gather(const ChunkSources c, const T *from, unsigned char *records)
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K))
+  chunk_gather(const ChunkSources c, const T *from, unsigned char *records)
 {
   typedef ChunkLayout<T, K, W> Layout;
   TRSV_SHARED(int, sums, Layout::rows / 32);
@@ -56,14 +58,17 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
 
 #pragma unroll
   for (int k = 0; k < K; k++) {
-    const int j = k - K + own.count, s = j >= 1 ? own.source(c, j) : 0; /* the last dependencies of a record are its own */
-    *(T *)(stage + Layout::at(place, (unsigned)k * (unsigned)sizeof(T))) = s >= 2 ? trsv_canonical(-from[s - 2] * inverse) : (T)s;
+    const int j = k - K + own.count,
+              s = j >= 1 ? own.source(c, j) : 0; /* the last dependencies of a record are its own */
+    *(T *)(stage + Layout::at(place, (unsigned)k * (unsigned)sizeof(T))) =
+      s >= 2 ? trsv_canonical(-from[s - 2] * inverse) : (T)s;
   }
   *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = own.count && !own.part ? inverse : 0;
 }
 
 /* The other way round, where the diagonal is one: then the values are there as they came. */
-template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K)) chunk_give(const ChunkSources c, const unsigned char *records, T *to)
+template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K))
+  chunk_give(const ChunkSources c, const unsigned char *records, T *to)
 {
   typedef ChunkLayout<T, K, W> Layout;
   TRSV_SHARED(int, sums, Layout::rows / 32);
@@ -88,7 +93,8 @@ template <class T> struct ChunkKernels {
 template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings *s)
 {
   static const ChunkKernels<T> table[] = {
-    CHUNK_KERNELS(2, 8), CHUNK_KERNELS(2, 32), CHUNK_KERNELS(3, 8), CHUNK_KERNELS(3, 32), CHUNK_KERNELS(5, 32), CHUNK_KERNELS(13, 32),
+    CHUNK_KERNELS(2, 8),  CHUNK_KERNELS(2, 32), CHUNK_KERNELS(3, 8),
+    CHUNK_KERNELS(3, 32), CHUNK_KERNELS(5, 32), CHUNK_KERNELS(13, 32),
   };
 
   for (const ChunkKernels<T> &k : table)
@@ -98,13 +104,15 @@ template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings
 
 template <class T> TrsvError ChunkGather(ChunkPlan *c, const void *values, TrsvStream stream)
 {
-  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, (const T *)values, c->records);
+  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages,
+              (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, (const T *)values, c->records);
   return TrsvDeviceCheckLaunch("chunk_gather");
 }
 
 template <class T> TrsvError ChunkGive(const ChunkPlan *c, void *values, TrsvStream stream)
 {
-  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->give), (unsigned)c->schedule.stages, (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, c->records, (T *)values);
+  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->give), (unsigned)c->schedule.stages,
+              (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, c->records, (T *)values);
   return TrsvDeviceCheckLaunch("chunk_give");
 }
 

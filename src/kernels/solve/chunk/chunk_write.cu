@@ -1,11 +1,12 @@
 /*
-   The schedule of the algorithm `chunk` written down: imports, the batches they come in, and records without their values.
+   The schedule of the algorithm `chunk` written down: imports, the batches they come in, and records without their
+   values.
 
-   Records take more room than all that a schedule is made of. So what they hold beside values is drafted without gaps first, what it was made of
-   is given back, and only then is there memory for records.
+   Records take more room than all that a schedule is made of. So what they hold beside values is drafted without gaps
+   first, what it was made of is given back, and only then is there memory for records.
 
-   Mapping: a block for each stage, a thread for each of its records, or places; otherwise a thread for each import, stage or chunk. Within a block
-   what crosses threads does so at its barriers, or by shuffles.
+   Mapping: a block for each stage, a thread for each of its records, or places; otherwise a thread for each import,
+   stage or chunk. Within a block what crosses threads does so at its barriers, or by shuffles.
 */
 #include <limits.h>
 #include "solve/chunk/chunk.cuh"
@@ -20,7 +21,8 @@ static __global__ void write_batches(const ChunkEmission e, ChunkHead *heads, in
 
   if (s < e.chunks) heads[s].batch = e.batch[s];
   if (s >= e.stages) return;
-  const int q = emit_chunk(e, e.stage_first[s]), imports = e.import_[e.use[e.stage_first[s + 1]]] - e.import_[e.use[e.begin[q]]];
+  const int q       = emit_chunk(e, e.stage_first[s]),
+            imports = e.import_[e.use[e.stage_first[s + 1]]] - e.import_[e.use[e.begin[q]]];
   batch_of[s] = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
 }
 
@@ -35,8 +37,10 @@ static __global__ void write_after(const ChunkEmission e, const ChunkHead *heads
   if (n >= e.capacity) atomicMax(after + h.batch + n / CHUNK_BATCH, e.import_last[m - e.capacity] + 1);
 }
 
-/* Is that soon enough? Two stages before the first that needs one of them, since a stage that can start lets the one before it end. */
-static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads, const int *after, int count, unsigned *late)
+/* Is that soon enough? Two stages before the first that needs one of them, since a stage that can start lets the one
+   before it end. */
+static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads, const int *after, int count,
+                                   unsigned *late)
 {
   const int m = trsv_index();
 
@@ -50,12 +54,16 @@ static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads
 /* --- records --- */
 
 /* What a stage's draft says of exports: the first, then a bit for each record. */
-static __device__ __forceinline__ unsigned *write_exports(const ChunkDraft &d, int stage, int rows) { return d.exports + (size_t)stage * (size_t)CHUNK_EXPORTS_OF(rows); }
+static __device__ __forceinline__ unsigned *write_exports(const ChunkDraft &d, int stage, int rows)
+{
+  return d.exports + (size_t)stage * (size_t)CHUNK_EXPORTS_OF(rows);
+}
 
 static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(int, row, 256);
-  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage], m = e.stage_first[stage + 1] - first;
+  const int      stage = (int)blockIdx.x, t = (int)threadIdx.x, rows = emit_rows(e), first = e.stage_first[stage],
+                 m    = e.stage_first[stage + 1] - first;
   const int node = t < m ? e.node[first + t] : -1, p = node < 0 ? -1 : e.owner ? e.owner[node] : node;
   const bool     whole    = node >= 0 && (!e.first || node == e.first[p + 1] - 1);
   const unsigned exported = __ballot_sync(0xffffffffu, node >= 0 && e.export_[first + t + 1] != e.export_[first + t]);
@@ -79,7 +87,8 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
     w.rows[(size_t)stage * (size_t)rows + (size_t)rank]   = row[t];
     w.places_in[(size_t)stage * (size_t)rows + (size_t)rank] = (unsigned char)place;
   }
-  if (t >= count) w.rows[(size_t)stage * (size_t)rows + (size_t)t] = w.places_in[(size_t)stage * (size_t)rows + (size_t)t] = 0;
+  if (t >= count)
+    w.rows[(size_t)stage * (size_t)rows + (size_t)t] = w.places_in[(size_t)stage * (size_t)rows + (size_t)t] = 0;
   if (node < 0) return;
 
   /* the latest last; those of other chunks among those that may be read early */
@@ -96,7 +105,8 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
     when[j] = before, cell[j] = c, source[j] = s;
     if (s >= 2) least = min(least, s);
   });
-  const int             record = first + t, value = e.source[record]; /* in order of time, records of a stage are in that of their places */
+  const int             record = first + t,
+                        value = e.source[record]; /* in order of time, records of a stage are in that of their places */
   unsigned short *const cells = d.cells + value;
   const int             diagonal = emit_diagonal(e, p, least);
 
@@ -107,16 +117,19 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
     for (int i = 0; i < n; i++) w.sources.wide[value + 1 + i] = source[i];
   } else {
     w.sources.diagonal[record] = diagonal;
-    for (int i = 0; i < n; i++) w.sources.apart[value - record + i] = (unsigned char)(source[i] >= 2 ? e.toward * (source[i] - diagonal) : 0);
+    for (int i = 0; i < n; i++)
+      w.sources.apart[value - record + i] = (unsigned char)(source[i] >= 2 ? e.toward * (source[i] - diagonal) : 0);
   }
   w.sources.counts[(size_t)stage * (size_t)rows + (size_t)place] = (unsigned char)(1 + n + (own < 0 ? CHUNK_PART : 0));
 }
 
 /* From the draft into all places of a stage. */
-static __global__ void __launch_bounds__(256) write_records(int K, int W, int size, const ChunkPlan w, const ChunkDraft d)
+static __global__ void __launch_bounds__(256)
+  write_records(int K, int W, int size, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(unsigned, sums, 8);
-  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K), step_bytes = CHUNK_QUADS(K, size) * W * 16;
+  const int             stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K),
+                        step_bytes = CHUNK_QUADS(K, size) * W * 16;
   const int count = w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] % CHUNK_PART, n = count - 1;
   const unsigned *const exports = write_exports(d, stage, rows);
   unsigned char *const  record = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
@@ -179,15 +192,18 @@ static __global__ void write_zeros(int n, int *array)
   if (i < n) array[i] = 0;
 }
 
-TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkHead *heads, int *batch_of, int *after, int *fits)
+TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkHead *heads, int *batch_of, int *after,
+                           int *fits)
 {
   unsigned now[CHUNK_WORDS];
 
   TrsvCall(TrsvDeviceClear(e->words, sizeof(now), NULL));
-  TrsvCall(ChunkLaunch("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e, heads, batch_of));
+  TrsvCall(ChunkLaunch("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e,
+                       heads, batch_of));
   TrsvCall(ChunkLaunch("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
   TrsvCall(ChunkLaunch("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
-  TrsvCall(ChunkLaunch("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports, e->words + CHUNK_LAST));
+  TrsvCall(
+    ChunkLaunch("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports, e->words + CHUNK_LAST));
   TrsvCall(ChunkWordsRead(e->words, now));
   *fits = !now[CHUNK_LAST];
   return TRSV_SUCCESS;
@@ -195,7 +211,11 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkH
 
 TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t sources, ChunkPlan *c, ChunkDraft *d)
 {
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(sources, d->cells), a.take((size_t)s->stages * CHUNK_EXPORTS_OF(CHUNK_ROWS(e->K)), d->exports); }, &d->memory));
+  TrsvCall(ChunkBorrow(
+    [&](ChunkArena &a) {
+      a.take(sources, d->cells), a.take((size_t)s->stages * CHUNK_EXPORTS_OF(CHUNK_ROWS(e->K)), d->exports);
+    },
+    &d->memory));
   TrsvCall(ChunkLaunch("write_imports", write_imports, (size_t)s->imports, *e, s->imports, c->imports));
   TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)CHUNK_ROWS(e->K), 0, (TrsvStream)NULL, *e, *c, *d);
   return TrsvDeviceCheckLaunch("write_stages");
@@ -205,8 +225,10 @@ TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const
 {
   const size_t words = 2 * (size_t)s->exports;
 
-  if (precision == TRSV_FLOAT) TrsvCall(ChunkLaunch("write_words", write_words<float>, words, words, (float *)c->words));
+  if (precision == TRSV_FLOAT)
+    TrsvCall(ChunkLaunch("write_words", write_words<float>, words, words, (float *)c->words));
   else TrsvCall(ChunkLaunch("write_words", write_words<double>, words, words, (double *)c->words));
-  TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length), 0, (TrsvStream)NULL, s->settings.length, s->settings.width, (int)TrsvValueSize(precision), *c, *d);
+  TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length), 0, (TrsvStream)NULL,
+              s->settings.length, s->settings.width, (int)TrsvValueSize(precision), *c, *d);
   return TrsvDeviceCheckLaunch("write_records");
 }

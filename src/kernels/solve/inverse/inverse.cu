@@ -1,21 +1,24 @@
 /*
-   inverse: for narrow factors: the rows of a triangle multiplied by the inverses of its small diagonal blocks, then `chunk`.
+   inverse: for narrow factors: the rows of a triangle multiplied by the inverses of its small diagonal blocks, then
+   `chunk`.
 
-   A factor of a few rows a level set is a chain of hops, with most lanes idle. Cut into blocks of m <= 32 consecutive rows, with D its
-   block diagonal, T x = b has the solution of (D^-1 T) x = D^-1 b: within a block nobody waits for anybody any more, so that the chain is up
-   to m times shorter, and the entries that the product adds fill lanes that had nothing to do. D^-1 b is one multiplication, side by
-   side for all rows.
+   A factor of a few rows a level set is a chain of hops, with most lanes idle. Cut into blocks of m <= 32 consecutive
+   rows, with D its block diagonal, T x = b has the solution of (D^-1 T) x = D^-1 b: within a block nobody waits for
+   anybody any more, so that the chain is up to m times shorter, and the entries that the product adds fill lanes that
+   had nothing to do. D^-1 b is one multiplication, side by side for all rows.
 
-   Source: partial inverses are those of Alvarado and Schreiber (SIAM J. Sci. Comput. 14, 1993), here of one factor, block-diagonal, with the
-   rest of the matrix multiplied in.
+   Source: partial inverses are those of Alvarado and Schreiber (SIAM J. Sci. Comput. 14, 1993), here of one factor,
+   block-diagonal, with the rest of the matrix multiplied in.
 
-   Stability: substitution is backward stable row by row; multiplying by an inverse is so up to the growth || |D^-1| |D| ||, the condition
-   of the worst block (Higham, Accuracy and Stability of Numerical Algorithms, Section 14.2). It is computed with every set of
-   values; where any block exceeds the limit, or is not finite, those values are solved by `chunk` without inverses. A NaN or an Inf outside of
-   the blocks reaches all rows of its block that have an entry in its column, also those before its own: zeros of the inverse times it.
+   Stability: substitution is backward stable row by row; multiplying by an inverse is so up to the growth || |D^-1| |D|
+   ||, the condition of the worst block (Higham, Accuracy and Stability of Numerical Algorithms, Section 14.2). It is
+   computed with every set of values; where any block exceeds the limit, or is not finite, those values are solved by
+   `chunk` without inverses. A NaN or an Inf outside of the blocks reaches all rows of its block that have an entry in
+   its column, also those before its own: zeros of the inverse times it.
 
-   Mapping: positions in order of solution (row, or from the last row) in groups of 32, a warp each, a lane for each row; blocks never
-   cross groups. Nobody waits here: the order between launches is all that is needed. Same bits: every sum has one order.
+   Mapping: positions in order of solution (row, or from the last row) in groups of 32, a warp each, a lane for each
+   row; blocks never cross groups. Nobody waits here: the order between launches is all that is needed. Same bits: every
+   sum has one order.
 */
 #include <math.h>
 #include <stdio.h>
@@ -33,14 +36,19 @@ static const float  growth_limit   = 100;
 static const double inverse_narrow = 300; /* rows of a level set: wider ones leave no lanes idle */
 
 /* How many lanes before this one have something. */
-static __device__ __forceinline__ int inverse_rank(unsigned have, int lane) { return __popc(have & ((1u << lane) - 1)); }
+static __device__ __forceinline__ int inverse_rank(unsigned have, int lane)
+{
+  return __popc(have & ((1u << lane) - 1));
+}
 
 /* A warp for each group: D, its inverse, the growth of both, the product. */
-template <class T> static __global__ void inverse_values(const InverseView A, const T *from, float limit, T *inverse, T *values, unsigned *beyond)
+template <class T> static __global__ void inverse_values(const InverseView A, const T *from, float limit, T *inverse,
+                                                         T *values, unsigned *beyond)
 {
   TRSV_SHARED(T, D, INVERSE_GROUP * (INVERSE_GROUP + 1));
   TRSV_SHARED(T, X, INVERSE_GROUP * (INVERSE_GROUP + 1));
-  const int      lane = (int)threadIdx.x, group = (int)blockIdx.x, p = group * INVERSE_GROUP + lane, i = A.row_of(p), stride = INVERSE_GROUP + 1;
+  const int      lane = (int)threadIdx.x, group = (int)blockIdx.x, p = group * INVERSE_GROUP + lane, i = A.row_of(p),
+                 stride = INVERSE_GROUP + 1;
   const unsigned reach = p < A.rows ? A.reach[p] : 0;
 
   const auto value = [&](int k) { return from[A.source ? A.source[k] : k]; };
@@ -91,16 +99,19 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
       inverse_each(reach >> s & 1, out, [&](int r, T *to_r) {
         const T x = X[r * stride + s];
 
-        entries_each<32>(begin, end, [&](int k) { to_r[k - begin] = fma(x, value(k), (T)0); }); /* as above: a zero's sign, too */
+        entries_each<32>(begin, end,
+                         [&](int k) { to_r[k - begin] = fma(x, value(k), (T)0); }); /* as above: a zero's sign, too */
       });
       if (reach >> s & 1) out += end - begin;
     });
 }
 
 /* right = D^-1 b; a warp for each group. */
-template <class T> static __global__ void __launch_bounds__(WARPS * 32) inverse_multiply(const InverseView A, int groups, const T *inverse, const T *b, T *right)
+template <class T> static __global__ void __launch_bounds__(WARPS * 32)
+  inverse_multiply(const InverseView A, int groups, const T *inverse, const T *b, T *right)
 {
-  const int lane = (int)(threadIdx.x % 32), group = (int)(blockIdx.x * WARPS + threadIdx.x / 32), p = group * INVERSE_GROUP + lane;
+  const int lane = (int)(threadIdx.x % 32), group = (int)(blockIdx.x * WARPS + threadIdx.x / 32),
+            p = group * INVERSE_GROUP + lane;
 
   if (group >= groups) return;
   trsv_wait_for_previous();
@@ -161,20 +172,23 @@ static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
   if (s->nnz > s->rows && s->level_mean <= inverse_narrow) TrsvCall(TrsvInversePattern(plan, v, s, source));
   v->use_plain = v->block == 1;
   if (!v->use_plain) return TRSV_SUCCESS;
-  TrsvCall(TrsvPlanCreatePlaced(A, analysis, source, plan->values, &plan->places, &TrsvChunk, NULL, &v->plain)); /* all there will be */
+  TrsvCall(TrsvPlanCreatePlaced(A, analysis, source, plan->values, &plan->places, &TrsvChunk, NULL,
+                                &v->plain)); /* all there will be */
   plan->bytes = TrsvPlanBytes(v->plain);
   return TRSV_SUCCESS;
 }
 
 template <class T> static TrsvError Multiply(Inverse *v, bool early, const void *b, TrsvStream stream)
 {
-  TRSV_LAUNCH_EARLY(inverse_multiply<T>, early, 1, TrsvBlocks(v->groups, WARPS), WARPS * 32, 0, stream, InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
+  TRSV_LAUNCH_EARLY(inverse_multiply<T>, early, 1, TrsvBlocks(v->groups, WARPS), WARPS * 32, 0, stream, InverseView(v),
+                    v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
   return TrsvDeviceCheckLaunch("inverse_multiply");
 }
 
 template <class T> static TrsvError Values(Inverse *v, const void *values, void *product, TrsvStream stream)
 {
-  TRSV_LAUNCH(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values, growth_limit, (T *)v->inverse, (T *)product, v->beyond);
+  TRSV_LAUNCH(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values, growth_limit,
+              (T *)v->inverse, (T *)product, v->beyond);
   return TrsvDeviceCheckLaunch("inverse_values");
 }
 
@@ -189,7 +203,9 @@ static TrsvError InverseSetValues(TrsvPlan *plan, const void *values, TrsvStream
 
     TrsvCall(TrsvScratchAlloc(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
     error = TrsvDeviceClear(v->beyond, sizeof(*v->beyond), stream);
-    if (!error) error = plan->precision == TRSV_FLOAT ? Values<float>(v, values, product, stream) : Values<double>(v, values, product, stream);
+    if (!error)
+      error = plan->precision == TRSV_FLOAT ? Values<float>(v, values, product, stream)
+                                            : Values<double>(v, values, product, stream);
     if (!error) error = TrsvDeviceDownload(&beyond, v->beyond, sizeof(beyond), stream);
     if (!error && !beyond) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
     TrsvScratchFree(product, stream);
@@ -208,7 +224,8 @@ static TrsvError InverseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream
   Inverse *v = (Inverse *)plan->data;
 
   if (v->use_plain) return (plan->early ? TrsvPlanSolveNext : TrsvPlanSolve)(v->plain, b, x, stream);
-  TrsvCall(plan->precision == TRSV_FLOAT ? Multiply<float>(v, plan->early, b, stream) : Multiply<double>(v, plan->early, b, stream));
+  TrsvCall(plan->precision == TRSV_FLOAT ? Multiply<float>(v, plan->early, b, stream)
+                                         : Multiply<double>(v, plan->early, b, stream));
   return TrsvPlanSolveNext(v->product, v->right, x, stream);
 }
 
@@ -223,15 +240,19 @@ static void InverseDestroy(TrsvPlan *plan)
   free(v);
 }
 
-/* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that grows with the rows, whose product is longer.
-   Never for wide factors. Fitted as chunk's (36%). */
+/* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that grows with the
+   rows, whose product is longer. Never for wide factors. Fitted as chunk's (36%). */
 static double InversePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double launch = 2e-6, start = 7.2e-6 /* chunk's */, step = 0.046e-6 * c->step, sum = 0.043e-6 * c->step;
 
   if (s->level_mean > inverse_narrow) return 1;
-  if (s->chain_fraction < 0.2) return launch + TrsvChunk.predict(c, s, precision); /* what rows wait for is not in their block */
-  return launch + start + (s->levels * (step + sum * fmin(fmax(s->row_mean - 2, 0), 5)) + TrsvChunkThroughputSeconds(c, s, precision)) / (1 + 16.3 * pow(s->level_mean, -0.52)) + TrsvChunkColorPenalty(c, s);
+  if (s->chain_fraction < 0.2)
+    return launch + TrsvChunk.predict(c, s, precision); /* what rows wait for is not in their block */
+  return launch + start +
+         (s->levels * (step + sum * fmin(fmax(s->row_mean - 2, 0), 5)) + TrsvChunkThroughputSeconds(c, s, precision)) /
+           (1 + 16.3 * pow(s->level_mean, -0.52)) +
+         TrsvChunkColorPenalty(c, s);
 }
 
 static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)

@@ -21,9 +21,10 @@ typedef struct {
   void      *memory;            /* that holds all that follows, and T */
   int       *source;            /* of T, as analysed */
   int       *from, *to;         /* [rows] the places of b and of x, NULL where they are the rows */
-  unsigned  *reach;             /* [rows], by position: the positions of the group that its row of D^-1 has entries for */
+  unsigned  *reach; /* [rows], by position: the positions of the group that its row of D^-1 has entries for */
   int       *begin, *start;     /* [rows + 1] offsets of D^-1 T; [groups + 1] of D^-1 */
-  char      *inverse, *right;   /* D^-1: the first entries of a group's rows, then the second of those that have so many, ...; D^-1 b */
+  char      *inverse,
+    *right; /* D^-1: the first entries of a group's rows, then the second of those that have so many, ...; D^-1 b */
   unsigned  *beyond;            /* rows whose growth is beyond the limit */
 } Inverse;
 
@@ -33,7 +34,11 @@ struct InverseView : TriangleView {
   const int      *source, *from, *begin, *start;
   const unsigned *reach;
 
-  InverseView(const Inverse *v) : TriangleView(&v->T), block(v->block), source(v->source), from(v->from), begin(v->begin), start(v->start), reach(v->reach) { }
+  InverseView(const Inverse *v)
+      : TriangleView(&v->T), block(v->block), source(v->source), from(v->from), begin(v->begin), start(v->start),
+        reach(v->reach)
+  {
+  }
 
   /* Where the right-hand side of a position stands. */
   __device__ __forceinline__ int place_of(int p) const { return from ? from[row_of(p)] : row_of(p); }
@@ -44,8 +49,10 @@ struct InverseRow {
   int begin, end;
 };
 
-/* Finds them; calls inside(position, entry) for those in the block, the diagonal's left out. Columns rise, so that these are at one end. */
-template <class Inside> static __device__ __forceinline__ InverseRow inverse_row(const InverseView &A, int p, Inside inside)
+/* Finds them; calls inside(position, entry) for those in the block, the diagonal's left out. Columns rise, so that
+   these are at one end. */
+template <class Inside> static __device__ __forceinline__ InverseRow inverse_row(const InverseView &A, int p,
+                                                                                 Inside inside)
 {
   if (p >= A.rows) return {0, 0};
   const int  i = A.row_of(p), top = p / A.block * A.block;
@@ -62,13 +69,17 @@ template <class Inside> static __device__ __forceinline__ InverseRow inverse_row
   return row;
 }
 
-/* Goes through the columns that the rows of a warp have outside of their blocks, as they rise, and calls give(column, lanes whose rows have it)
-   for each; load(entry) for each entry of the lane's own row, before its column is given. Where one row has many columns before the next of any other, as a long one
-   among short ones does, run(lane, begin, end) takes these entries of it at once. All lanes alike; a block is a warp. */
-template <class Load, class Give, class Run> static __device__ __forceinline__ void inverse_columns(const InverseView &A, InverseRow row, Load load, Give give, Run run)
+/* Goes through the columns that the rows of a warp have outside of their blocks, as they rise, and calls give(column,
+   lanes whose rows have it) for each; load(entry) for each entry of the lane's own row, before its column is given.
+   Where one row has many columns before the next of any other, as a long one among short ones does, run(lane, begin,
+   end) takes these entries of it at once. All lanes alike; a block is a warp. */
+template <class Load, class Give, class Run> static __device__ __forceinline__ void inverse_columns(
+  const InverseView &A, InverseRow row, Load load, Give give, Run run)
 {
   enum { OFTEN = 32 }; /* columns after which such a run is looked for, and of a run at least */
-  const auto column = [&](int k) { return k < row.end ? ~(unsigned)A.columns[k] : 0; }; /* so the least is the largest, and none less than all */
+  const auto column = [&](int k) {
+    return k < row.end ? ~(unsigned)A.columns[k] : 0;
+  }; /* so the least is the largest, and none less than all */
   unsigned   now = column(row.begin), then = column(row.begin + 1);
 
   if (now) load(row.begin);
@@ -78,7 +89,7 @@ template <class Load, class Give, class Run> static __device__ __forceinline__ v
 
     if (given % OFTEN == 0 && !(lanes & (lanes - 1))) {
       const unsigned next = trsv_warp_max(mine ? 0 : now); /* another row's */
-      const int      s = __ffs((int)lanes) - 1, begin = __shfl_sync(~0u, row.begin, s), end = __shfl_sync(~0u, row.end, s);
+      const int s = __ffs((int)lanes) - 1, begin = __shfl_sync(~0u, row.begin, s), end = __shfl_sync(~0u, row.end, s);
       const int      low = trsv_first(begin, end, [&](int k) { return ~(unsigned)A.columns[k] <= next; });
 
       if (low - begin >= OFTEN) {
@@ -111,8 +122,8 @@ template <class T, class Each> static __device__ __forceinline__ void inverse_ea
   }
 }
 
-/* What blocks of one size come to: entries of D^-1, and of the product off its diagonal; of the product, what TrsvFillStatistics takes, and dependencies that
-   get ready right before their row. */
+/* What blocks of one size come to: entries of D^-1, and of the product off its diagonal; of the product, what
+   TrsvFillStatistics takes, and dependencies that get ready right before their row. */
 struct InverseTotals {
   unsigned long long inverse, entries, squares, distance, profile, late;
   unsigned           row_max, bandwidth;
@@ -123,16 +134,17 @@ struct InverseSizes {
   int           levels[INVERSE_SIZES];
   unsigned     *word;                  /* [INVERSE_SIZES][rows] 1 + the level of each row */
   InverseTotals totals[INVERSE_SIZES];
-  int          *rows, *groups;         /* [sizes][rows] entries of each row of the product; [sizes][groups] of each group of D^-1 */
+  int *rows, *groups; /* [sizes][rows] entries of each row of the product; [sizes][groups] of each group of D^-1 */
   void         *memory[2];             /* that holds words; counts */
 };
 
 TrsvError TrsvInverseLevels(const Inverse *, InverseSizes *);
-TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes *); /* T's; for so many sizes, the largest first */
+TrsvError TrsvInverseCount(const Inverse *, double span, int sizes,
+                           InverseSizes *); /* T's; for so many sizes, the largest first */
 void      TrsvInverseForget(InverseSizes *);
 
-/* D^-1 T without its values, and of its analysis what chunk asks for: all but the widest level set and where each starts; the order only where no row
-   is so long that chunk cuts it; for the span of level sets T's. */
+/* D^-1 T without its values, and of its analysis what chunk asks for: all but the widest level set and where each
+   starts; the order only where no row is so long that chunk cuts it; for the span of level sets T's. */
 struct InverseProduct {
   TrsvMatrix   matrix;
   TrsvAnalysis analysis;

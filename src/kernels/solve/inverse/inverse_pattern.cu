@@ -1,9 +1,9 @@
 /*
-   The pattern of the algorithm `inverse`: which entries the inverses of the diagonal blocks have, which their product with the triangle, and
-   how large the blocks are to be.
+   The pattern of the algorithm `inverse`: which entries the inverses of the diagonal blocks have, which their product
+   with the triangle, and how large the blocks are to be.
 
-   Mapping: a warp for each group of 32 positions, a lane for each row. The warp merges its rows, whose columns rise, so that nothing is sorted.
-   Nobody waits for anybody. Same result: sums and extremes of whole numbers.
+   Mapping: a warp for each group of 32 positions, a lane for each row. The warp merges its rows, whose columns rise, so
+   that nothing is sorted. Nobody waits for anybody. Same result: sums and extremes of whole numbers.
 */
 #include <limits.h>
 #include "solve/chunk/chunk.h"
@@ -12,7 +12,8 @@
 
 typedef unsigned long long Sum;
 
-/* Which rows of its block a position depends on, directly or not, itself included; none of a position beyond the last. */
+/* Which rows of its block a position depends on, directly or not, itself included; none of a position beyond the last.
+ */
 static __device__ __forceinline__ unsigned inverse_reach(const InverseView &A, int p, InverseRow *row)
 {
   unsigned direct = 0, all = p < A.rows ? 1u << p % INVERSE_GROUP : 0;
@@ -25,11 +26,13 @@ static __device__ __forceinline__ unsigned inverse_reach(const InverseView &A, i
   return all;
 }
 
-/* A warp for each size and group: how many entries each row of D^-1 T, and each group of D^-1, has; how many of these are at most so many positions before
-   the row's block. rows [sizes][rows], groups [sizes][groups]. */
-static __global__ void inverse_count(InverseView A, int groups, int before, InverseTotals *totals, int *rows, int *inverse)
+/* A warp for each size and group: how many entries each row of D^-1 T, and each group of D^-1, has; how many of these
+   are at most so many positions before the row's block. rows [sizes][rows], groups [sizes][groups]. */
+static __global__ void inverse_count(InverseView A, int groups, int before, InverseTotals *totals, int *rows,
+                                     int *inverse)
 {
-  const int  size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups, p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.row_of(p);
+  const int  size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups,
+             p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.row_of(p);
   InverseRow row;
   int        count = 0, farthest = 0, late = 0;
   Sum        distance = 0;
@@ -65,7 +68,8 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
     });
   if (p < A.rows) rows[(size_t)size * (size_t)A.rows + (size_t)i] = count;
 
-  const Sum      length = p < A.rows ? (Sum)count + 1 : 0, entries = warp_sum((Sum)count), squares = warp_sum(length * length);
+  const Sum      length = p < A.rows ? (Sum)count + 1 : 0, entries = warp_sum((Sum)count),
+                 squares = warp_sum(length * length);
   const int      own    = warp_sum(__popc(reach));
   const unsigned most   = trsv_warp_max((unsigned)length), bandwidth = trsv_warp_max((unsigned)farthest);
   const Sum      profile = warp_sum((Sum)farthest), waits = warp_sum((Sum)late);
@@ -95,12 +99,13 @@ static __global__ void inverse_product(const InverseView A, unsigned *reaches, i
     natural[p] = p;
   }
   inverse_columns(
-    A, row, [](int) { },
+    A, row, [](int) {},
     [&](int column, unsigned have) {
       if (have & reach) *to++ = column;
     },
     [&](int s, int begin, int end) {
-      inverse_each(reach >> s & 1, to, [&](int, int *out) { entries_each<32>(begin, end, [&](int k) { out[k - begin] = A.columns[k]; }); });
+      inverse_each(reach >> s & 1, to,
+                   [&](int, int *out) { entries_each<32>(begin, end, [&](int k) { out[k - begin] = A.columns[k]; }); });
       if (reach >> s & 1) to += end - begin;
     });
 }
@@ -122,8 +127,8 @@ static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, Sum
   return TRSV_SUCCESS;
 }
 
-/* How many sizes, from the largest blocks on, there is hope for: if their products had no more entries than T, and waited as T does. Smaller blocks have
-   more level sets, but fewer entries. */
+/* How many sizes, from the largest blocks on, there is hope for: if their products had no more entries than T, and
+   waited as T does. Smaller blocks have more level sets, but fewer entries. */
 static TrsvError Hope(const TrsvStatistics *plain, double least, const InverseSizes *s, int *sizes)
 {
   double seconds;
@@ -163,9 +168,14 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
   const size_t   n = (size_t)sizes;
   InverseTotals *totals;
 
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(INVERSE_SIZES, totals), a.take(n * (size_t)v->T.rows, s->rows), a.take(n * (size_t)v->groups, s->groups); }, &s->memory[1]));
+  TrsvCall(ChunkBorrow(
+    [&](ChunkArena &a) {
+      a.take(INVERSE_SIZES, totals), a.take(n * (size_t)v->T.rows, s->rows), a.take(n * (size_t)v->groups, s->groups);
+    },
+    &s->memory[1]));
   TrsvCall(TrsvDeviceClear(totals, sizeof(s->totals), NULL));
-  TRSV_LAUNCH(inverse_count, (unsigned)(sizes * v->groups), 32, 0, (TrsvStream)NULL, InverseView(v), v->groups, INVERSE_GROUP + (int)span, totals, s->rows, s->groups);
+  TRSV_LAUNCH(inverse_count, (unsigned)(sizes * v->groups), 32, 0, (TrsvStream)NULL, InverseView(v), v->groups,
+              INVERSE_GROUP + (int)span, totals, s->rows, s->groups);
   TrsvCall(TrsvDeviceCheckLaunch("inverse_count"));
   return TrsvDeviceDownload(s->totals, totals, sizeof(s->totals), NULL);
 }
@@ -178,24 +188,32 @@ void TrsvInverseForget(InverseSizes *s)
   }
 }
 
-static TrsvError Copy(const int *from, size_t count, int *to) { return TrsvDeviceCopy(to, from, sizeof(int) * count, NULL); }
+static TrsvError Copy(const int *from, size_t count, int *to)
+{
+  return TrsvDeviceCopy(to, from, sizeof(int) * count, NULL);
+}
 
 /* The memory of a plan with inverses; T and what goes with it. */
 static TrsvError Keep(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
 {
   const TrsvMatrix A = v->T;
   const TrsvPermutation given = plan->places;
-  const size_t     rows = (size_t)A.rows, groups = (size_t)v->groups, n = (size_t)v->entries, size = TrsvValueSize(plan->precision);
+  const size_t          rows = (size_t)A.rows, groups = (size_t)v->groups, n = (size_t)v->entries,
+                        size = TrsvValueSize(plan->precision);
   int             *offsets, *columns;
 
-  TrsvCall(ChunkAllocate(TrsvDeviceAlloc, [&](ChunkArena &a) {
-    a.take(rows + 1, offsets), a.take(n, columns), a.take(rows, v->reach), a.take(rows + 1, v->begin), a.take(groups + 1, v->start);
-    a.take(size * (size_t)totals->inverse, v->inverse), a.take(size * rows, v->right), a.take(1, v->beyond);
-    if (source) a.take(n, v->source);
-    if (given.b_index) a.take(rows, v->from);
-    if (given.x_index) a.take(rows, v->to);
-    plan->bytes = a.used;
-  }, &v->memory));
+  TrsvCall(ChunkAllocate(
+    TrsvDeviceAlloc,
+    [&](ChunkArena &a) {
+      a.take(rows + 1, offsets), a.take(n, columns), a.take(rows, v->reach), a.take(rows + 1, v->begin),
+        a.take(groups + 1, v->start);
+      a.take(size * (size_t)totals->inverse, v->inverse), a.take(size * rows, v->right), a.take(1, v->beyond);
+      if (source) a.take(n, v->source);
+      if (given.b_index) a.take(rows, v->from);
+      if (given.x_index) a.take(rows, v->to);
+      plan->bytes = a.used;
+    },
+    &v->memory));
   v->T.offsets = offsets;
   v->T.columns = columns;
   TrsvCall(Copy(A.offsets, rows + 1, offsets));
@@ -206,8 +224,8 @@ static TrsvError Keep(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, c
   return TRSV_SUCCESS;
 }
 
-/* The level sets of the product are those of T for its blocks: in either, a row depends on all that the rows of its block which it reaches depend on
-   outside of the block. So they are known. */
+/* The level sets of the product are those of T for its blocks: in either, a row depends on all that the rows of its
+   block which it reaches depend on outside of the block. So they are known. */
 TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const int *source, InverseProduct *P)
 {
   const InverseTotals *totals = &s->totals[size];
@@ -220,11 +238,19 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   TrsvCall(Keep(plan, v, totals, source));
   TrsvCall(TrsvDeviceScan(v->groups, s->groups + (size_t)size * (size_t)v->groups, v->start));
   TrsvCall(TrsvDeviceScan(rows, s->rows + (size_t)size * (size_t)rows, v->begin));
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural); }, &P->memory));
-  TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), v->reach, columns, natural);
+  TrsvCall(ChunkBorrow(
+    [&](ChunkArena &a) {
+      a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural);
+    },
+    &P->memory));
+  TRSV_LAUNCH(inverse_product, (unsigned)v->groups, 32, 0, (TrsvStream)NULL, InverseView(v), v->reach, columns,
+              natural);
   TrsvCall(TrsvDeviceCheckLaunch("inverse_product"));
-  if (totals->row_max - 1 > CHUNK_ITEMS) P->analysis.order = NULL; /* chunk cuts long rows, and then asks for no order */
-  else TrsvCall(TrsvSortLevels(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural, P->analysis.order));
+  if (totals->row_max - 1 > CHUNK_ITEMS)
+    P->analysis.order = NULL; /* chunk cuts long rows, and then asks for no order */
+  else
+    TrsvCall(TrsvSortLevels(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural,
+                            P->analysis.order));
   P->matrix          = v->T;
   P->matrix.diagonal = TRSV_DIAGONAL_UNIT;
   P->matrix.offsets  = v->begin;
@@ -233,7 +259,8 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   found->row_max     = (int)totals->row_max;
   found->levels      = levels;
   found->bandwidth   = (int)totals->bandwidth;
-  TrsvFillStatistics(found, rows, (long)totals->entries + rows, (long)totals->entries, totals->squares, totals->distance, totals->profile);
+  TrsvFillStatistics(found, rows, (long)totals->entries + rows, (long)totals->entries, totals->squares,
+                     totals->distance, totals->profile);
   return TRSV_SUCCESS;
 }
 
@@ -257,7 +284,8 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
     P.analysis.statistics.late_per_row = (double)s.totals[best].late / plain->rows;
     const TrsvPermutation places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
 
-    error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunk, NULL, &v->product);
+    error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunk, NULL,
+                                 &v->product);
     if (!error) plan->bytes += TrsvPlanBytes(v->product);
   }
   ChunkLeave(P.memory);

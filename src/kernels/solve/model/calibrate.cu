@@ -1,15 +1,16 @@
 /*
    Calibration: what the predictions need to know of a device, measured on it in one or two ms.
 
-   A hop through L2 and a push inside a cluster are one word that goes back and forth between two blocks, in as many pairs as fill the
-   device, since the way to L2 is not equally long for all; a step is a value that goes round in a warp: shared memory, arithmetic, shared memory.
-   These three are counted in cycles of the multiprocessor and taken at its highest clock, so that they do not depend on how fast it happens
-   to run: the median of a few goes. What a byte of a large copy takes is timed, and the least of a few counts.
+   A hop through L2 and a push inside a cluster are one word that goes back and forth between two blocks, in as many
+   pairs as fill the device, since the way to L2 is not equally long for all; a step is a value that goes round in a
+   warp: shared memory, arithmetic, shared memory. These three are counted in cycles of the multiprocessor and taken at
+   its highest clock, so that they do not depend on how fast it happens to run: the median of a few goes. What a byte of
+   a large copy takes is timed, and the least of a few counts.
 
    Mapping: hops: the blocks of tickets 2p and 2p + 1 are pair p; pushes: the two blocks of a cluster; steps: one warp.
    Memory order: a word that counts the rounds is its own flag; nothing else crosses blocks.
-   Why it ends: the rounds are numbered, and a wait ends once both blocks run; where they do not, because somebody else has the device, spin,
-   here 20 ms, ends it, and 0 is written: not measured.
+   Why it ends: the rounds are numbered, and a wait ends once both blocks run; where they do not, because somebody else
+   has the device, spin, here 20 ms, ends it, and 0 is written: not measured.
 */
 #include <stdlib.h>
 #include "solve/model/costs.h"
@@ -69,7 +70,8 @@ static __global__ void calibrate_push(const TrsvSync sync, unsigned *cycles)
 
 static __global__ void calibrate_step(unsigned *cycles)
 {
-  const unsigned mine = trsv_shared_address() + 8 * threadIdx.x, next = trsv_shared_address() + 8 * ((threadIdx.x + 1) % 32);
+  const unsigned mine = trsv_shared_address() + 8 * threadIdx.x,
+                 next = trsv_shared_address() + 8 * ((threadIdx.x + 1) % 32);
   double         v    = 1;
 
   trsv_shared_store(mine, v);
@@ -94,7 +96,8 @@ enum {
 typedef struct {
   TrsvSync   sync;
   TrsvTimer *timer[COPIES];
-  unsigned  *words, *cycles, *host; /* cycles, and what becomes of them on the host: [GOES][KINDS][pairs], of STEP the first alone */
+  unsigned  *words, *cycles,
+    *host;         /* cycles, and what becomes of them on the host: [GOES][KINDS][pairs], of STEP the first alone */
   char      *room; /* for a copy from its first half to its second */
   int        pairs, clusters;
   double     clock;
@@ -105,7 +108,8 @@ static size_t Place(const Calibration *c, int go, int kind) { return (size_t)(go
 /* Of one go: each has others, whose ways to L2 are others. */
 static size_t Words(const Calibration *c) { return APART * 2 * (size_t)c->pairs; }
 
-/* Seconds of a hop, a push or a step, of which a round has so many: the median of the goes, each the mean of its pairs; 0 if none was measured. */
+/* Seconds of a hop, a push or a step, of which a round has so many: the median of the goes, each the mean of its pairs;
+   0 if none was measured. */
 static double Seconds(const Calibration *c, int kind, int pairs, int each)
 {
   double mean[GOES];
@@ -125,10 +129,12 @@ static double Seconds(const Calibration *c, int kind, int pairs, int each)
 
 static TrsvError Launch(const Calibration *c, int go)
 {
-  TRSV_LAUNCH(calibrate_hop, 2 * (unsigned)c->pairs, 32, 0, (TrsvStream)NULL, c->sync, c->words + (size_t)go * Words(c), c->cycles + Place(c, go, HOP));
+  TRSV_LAUNCH(calibrate_hop, 2 * (unsigned)c->pairs, 32, 0, (TrsvStream)NULL, c->sync, c->words + (size_t)go * Words(c),
+              c->cycles + Place(c, go, HOP));
   TrsvCall(TrsvDeviceCheckLaunch("calibrate_hop"));
   if (c->clusters) {
-    TRSV_LAUNCH_EARLY(calibrate_push, false, 2, 2 * (unsigned)c->pairs, 32, 256, (TrsvStream)NULL, c->sync, c->cycles + Place(c, go, PUSH));
+    TRSV_LAUNCH_EARLY(calibrate_push, false, 2, 2 * (unsigned)c->pairs, 32, 256, (TrsvStream)NULL, c->sync,
+                      c->cycles + Place(c, go, PUSH));
     TrsvCall(TrsvDeviceCheckLaunch("calibrate_push"));
   }
   TRSV_LAUNCH(calibrate_step, 1, 32, 256, (TrsvStream)NULL, c->cycles + Place(c, go, STEP));

@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/* What things take on a device, over what they take on the H200 on which the constants of the predictions were fitted. */
+/* What things take on a device, over what they take on the H200 on which the constants of the predictions were fitted.
+ */
 typedef struct {
   double hop;      /* of a value through L2 to another block */
   double push;     /* of a value to another block of the cluster */
@@ -27,7 +28,8 @@ typedef struct {
   double hop, push, step, byte;
 } TrsvMeasured;
 
-TrsvError TrsvCalibrate(size_t copied, TrsvMeasured *); /* calibrate.cu; copied: bytes of a copy, more than caches hold */
+TrsvError TrsvCalibrate(size_t copied,
+                        TrsvMeasured *); /* calibrate.cu; copied: bytes of a copy, more than caches hold */
 TrsvCosts TrsvCostsFrom(const TrsvMeasured *);          /* ratios to an H200, in coarse steps */
 
 extern const TrsvMeasured TrsvH200;

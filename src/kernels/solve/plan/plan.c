@@ -52,7 +52,7 @@ static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
 static TrsvError Keep(TrsvPlan *plan, TrsvMemory there, const int *given, const int **kept, void **permuted)
 {
   const TrsvMemory memory = plan->algorithm->memory;
-  const size_t     index = sizeof(int) * (size_t)plan->rows, vector = TrsvValueSize(plan->precision) * (size_t)plan->rows;
+  const size_t index = sizeof(int) * (size_t)plan->rows, vector = TrsvValueSize(plan->precision) * (size_t)plan->rows;
   int             *copy  = NULL;
   TrsvError        error;
 
@@ -85,14 +85,20 @@ const char *TrsvAlgorithmSource(const TrsvAlgorithm *a) { return a->source; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
 int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & TRSV_BITS_VARY) != 0; }
 
-int TrsvAlgorithmRuns(const TrsvAlgorithm *a) { return !a->shared_bytes || TrsvDeviceSupportsClusters(a->shared_bytes); }
+int TrsvAlgorithmRuns(const TrsvAlgorithm *a)
+{
+  return !a->shared_bytes || TrsvDeviceSupportsClusters(a->shared_bytes);
+}
 
-TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvAlgorithm *algorithm, const char *settings, TrsvPlan **plan)
+TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
+                         const TrsvAlgorithm *algorithm, const char *settings, TrsvPlan **plan)
 {
   return TrsvPlanCreatePlaced(A, analysis, source, values, NULL, algorithm, settings, plan);
 }
 
-TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values, const TrsvPermutation *places, const TrsvAlgorithm *algorithm, const char *settings, TrsvPlan **plan)
+TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
+                               const TrsvPermutation *places, const TrsvAlgorithm *algorithm, const char *settings,
+                               TrsvPlan **plan)
 {
   TrsvPlan *p;
   TrsvError error;
@@ -101,7 +107,8 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
   *plan = NULL;
   TrsvCall(TrsvAlgorithmCheck(algorithm, settings));
   (void)TrsvSettingGet(algorithm, settings, "rank", &rank);
-  if (rank && rank >= algorithm->choices) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s: there are no settings of rank %d", algorithm->name, rank);
+  if (rank && rank >= algorithm->choices)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s: there are no settings of rank %d", algorithm->name, rank);
   p = calloc(1, sizeof(*p));
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a plan");
   p->algorithm = algorithm;
@@ -145,14 +152,17 @@ TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memor
   const TrsvAlgorithm *a = plan->algorithm;
 
   if (!plan->rows) return TRSV_SUCCESS;
-  if (memory == TRSV_DEVICE && a->memory == TRSV_HOST) return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on the host and takes no values from a device", a->name);
+  if (memory == TRSV_DEVICE && a->memory == TRSV_HOST)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on the host and takes no values from a device", a->name);
   return Fill(plan, values, memory, stream);
 }
 
 /* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter */
-static TrsvError Permute(const TrsvPlan *plan, const int *index, int scatter, const void *from, void *to, TrsvStream stream)
+static TrsvError Permute(const TrsvPlan *plan, const int *index, int scatter, const void *from, void *to,
+                         TrsvStream stream)
 {
-  if (plan->algorithm->memory == TRSV_DEVICE) return TrsvDevicePermute(plan->rows, index, scatter, plan->precision, from, to, stream);
+  if (plan->algorithm->memory == TRSV_DEVICE)
+    return TrsvDevicePermute(plan->rows, index, scatter, plan->precision, from, to, stream);
   for (int i = 0; i < plan->rows; i++) {
     const int at = scatter ? i : index[i], into = scatter ? index[i] : i;
 
@@ -169,22 +179,41 @@ static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, int early, TrsvSt
   if (!plan->rows) return TRSV_SUCCESS;
   if (places.b_index) TrsvCall(Permute(plan, places.b_index, 0, b, plan->permuted[0], stream));
   plan->early = early && !places.b_index;
-  TrsvCall(plan->algorithm->solve(plan, places.b_index ? plan->permuted[0] : b, places.x_index ? plan->permuted[1] : x, stream));
+  TrsvCall(plan->algorithm->solve(plan, places.b_index ? plan->permuted[0] : b, places.x_index ? plan->permuted[1] : x,
+                                  stream));
   plan->fresh = 0;
   return places.x_index ? Permute(plan, places.x_index, 1, plan->permuted[1], x, stream) : TRSV_SUCCESS;
 }
 
-TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream) { return Solve(plan, b, x, 0, stream); }
+TrsvError TrsvPlanSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  return Solve(plan, b, x, 0, stream);
+}
 
-TrsvError TrsvPlanSolveNext(TrsvPlan *plan, const void *b, void *x, TrsvStream stream) { return Solve(plan, b, x, !plan->fresh, stream); }
+TrsvError TrsvPlanSolveNext(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  return Solve(plan, b, x, !plan->fresh, stream);
+}
 
-int TrsvPlanFindsPivots(const TrsvPlan *plan) { return plan && plan->rows && plan->algorithm->pivots && plan->algorithm->pivots->can(plan); }
+int TrsvPlanFindsPivots(const TrsvPlan *plan)
+{
+  return plan && plan->rows && plan->algorithm->pivots && plan->algorithm->pivots->can(plan);
+}
 
-TrsvError TrsvPlanReciprocals(TrsvPlan *plan, const void *b, void *x, TrsvStream stream) { return plan->algorithm->pivots->reciprocals(plan, b, x, stream); }
+TrsvError TrsvPlanReciprocals(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+{
+  return plan->algorithm->pivots->reciprocals(plan, b, x, stream);
+}
 
-TrsvError TrsvPlanReciprocalsOver(TrsvPlan *plan, TrsvStream stream) { return plan->algorithm->pivots->over(plan, stream); }
+TrsvError TrsvPlanReciprocalsOver(TrsvPlan *plan, TrsvStream stream)
+{
+  return plan->algorithm->pivots->over(plan, stream);
+}
 
-TrsvError TrsvPlanGetValues(const TrsvPlan *plan, void *values, TrsvStream stream) { return plan->algorithm->pivots->get_values(plan, values, stream); }
+TrsvError TrsvPlanGetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
+{
+  return plan->algorithm->pivots->get_values(plan, values, stream);
+}
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *plan) { return plan->algorithm; }
 

@@ -16,15 +16,15 @@ typedef struct TrsvAlgorithm TrsvAlgorithm;
 
 typedef struct TrsvPlan TrsvPlan;
 
-/* What can be set of an algorithm: a name, what its value may be, for messages, and whether a value is that; where `to` is not NULL it gets
-   what the value means. */
+/* What can be set of an algorithm: a name, what its value may be, for messages, and whether a value is that; where `to`
+   is not NULL it gets what the value means. */
 typedef struct {
   const char *name, *values;
   int (*parse)(const char *value, void *to);
 } TrsvSetting;
 
-/* Both solves of a pair of plans of one algorithm, which must outlive it, in one launch; the bits are those of two. between [rows] is its own from now on; who
-   has used it for anything else in spite of that has it made ready again. */
+/* Both solves of a pair of plans of one algorithm, which must outlive it, in one launch; the bits are those of two.
+   between [rows] is its own from now on; who has used it for anything else in spite of that has it made ready again. */
 typedef struct TrsvFused TrsvFused;
 typedef struct {
   TrsvError (*create)(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvFused **);
@@ -60,30 +60,34 @@ struct TrsvAlgorithm {
   /* Seconds that a solve is expected to take; NULL where TRSV_SELECT_MODEL is never to pick it. */
   double (*predict)(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
 
-  /* Where analyse has settings to choose from: how many of these it ranks, at most, and what a plan has, in words; 0 and NULL where there are none. */
+  /* Where analyse has settings to choose from: how many of these it ranks, at most, and what a plan has, in words; 0
+     and NULL where there are none. */
   int  choices;
   void (*describe)(const TrsvPlan *, char *line, size_t size);
 
-  size_t                shared_bytes; /* of shared memory that its blocks take, in clusters: not every device has them. 0: it runs on all */
+  size_t
+    shared_bytes; /* of shared memory that its blocks take, in clusters: not every device has them. 0: it runs on all */
   const TrsvPairLaunch *pair;         /* NULL where a pair of its plans takes two launches */
   const TrsvPivotSolve *pivots;       /* NULL where its plans find none */
 
   unsigned           traits;   /* what it does not have in common with the others */
-  const TrsvSetting *settings; /* what a caller can set, up to one without a name; describe prints them so that they can be. NULL where there are none */
+  const TrsvSetting *settings; /* what a caller can set, up to one without a name; describe prints them so that they can
+                                  be. NULL where there are none */
 };
 
 enum {
-  TRSV_BITS_VARY      = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
-  TRSV_NEVER_WAITS    = 2, /* no thread waits for another, so no wait can be given up */
-  TRSV_PERMUTES_IN_KERNEL   = 4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
-  TRSV_SCHEDULED      = 8, /* its analyse makes a schedule, which follows the chains of rows */
-  TRSV_BOTH_ANALYSES  = 16, /* its analyse gains by what the analysis of the other triangle tells */
-  TRSV_THREAD_LEVEL   = 32, /* a thread for each row; runs on every device, in little memory */
-  TRSV_WARP_LEVEL     = 64  /* a warp for each row */
+  TRSV_BITS_VARY   = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
+  TRSV_NEVER_WAITS = 2, /* no thread waits for another, so no wait can be given up */
+  TRSV_PERMUTES_IN_KERNEL =
+    4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
+  TRSV_SCHEDULED     = 8,  /* its analyse makes a schedule, which follows the chains of rows */
+  TRSV_BOTH_ANALYSES = 16, /* its analyse gains by what the analysis of the other triangle tells */
+  TRSV_THREAD_LEVEL  = 32, /* a thread for each row; runs on every device, in little memory */
+  TRSV_WARP_LEVEL    = 64  /* a warp for each row */
 };
 
-/* Where the values of b and x stand, if not as the rows do: row i of a triangle takes b[from[i]], and its solution goes to x[to[i]]. Each is [rows],
-   no place twice, or NULL for where b or x are in the order of the rows. */
+/* Where the values of b and x stand, if not as the rows do: row i of a triangle takes b[from[i]], and its solution goes
+   to x[to[i]]. Each is [rows], no place twice, or NULL for where b or x are in the order of the rows. */
 typedef struct {
   const int *b_index, *x_index;
 } TrsvPermutation;
@@ -97,7 +101,8 @@ struct TrsvPlan {
   int                  early; /* may the solve now asked for be an early launch? */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
   const char          *settings;     /* while it is analysed: what was given, checked; or NULL */
-  TrsvPermutation           places;       /* where analyse takes the pattern; after it only where the algorithm does not take them: copies in its memory */
+  TrsvPermutation      places; /* where analyse takes the pattern; after it only where the algorithm does not take them:
+                                  copies in its memory */
   void                *permuted[2];  /* [rows] b and x in the order of the rows, where there are such copies */
   size_t               bytes;
   void                *data; /* the algorithm's own */
@@ -106,12 +111,16 @@ struct TrsvPlan {
 const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
 const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper it is from */
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
-int                  TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* may equal solves give different bits? Those of all others never do */
+int                  TrsvAlgorithmBitsVary(
+  const TrsvAlgorithm *); /* may equal solves give different bits? Those of all others never do */
 
-/* Settings of an algorithm are words "name=value" with spaces between them; what they leave open, and all where they are NULL, the algorithm
-   chooses. rank=N is known to all: the algorithm's own choice N by predicted time. */
-const char *TrsvAlgorithmSetting(const TrsvAlgorithm *, int i, const char **values); /* the name of the i-th other one, NULL past the last; what it may be */
-TrsvError   TrsvAlgorithmCheck(const TrsvAlgorithm *, const char *settings);         /* could they be given? The message says what could */
+/* Settings of an algorithm are words "name=value" with spaces between them; what they leave open, and all where they
+   are NULL, the algorithm chooses. rank=N is known to all: the algorithm's own choice N by predicted time. */
+const char *TrsvAlgorithmSetting(
+  const TrsvAlgorithm *, int i,
+  const char **values); /* the name of the i-th other one, NULL past the last; what it may be */
+TrsvError TrsvAlgorithmCheck(const TrsvAlgorithm *,
+                             const char *settings); /* could they be given? The message says what could */
 
 /* Can the current device run it? Where it cannot there is no plan, so that nothing is to be predicted of it. */
 int TrsvAlgorithmRuns(const TrsvAlgorithm *);
@@ -119,21 +128,24 @@ int TrsvAlgorithmRuns(const TrsvAlgorithm *);
 /* Was a setting given? Then *to gets what its value means. */
 int TrsvSettingGet(const TrsvAlgorithm *, const char *settings, const char *name, void *to);
 
-/* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept; all three live in one memory, and what the
-   algorithm wants in another is copied there. source [nnz], where not NULL, says where in the caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values.
-   settings: as TrsvAlgorithmCheck takes them; TRSV_ERR_UNSUPPORTED where there are not so many ranks. */
-TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
+/* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept; all three live in one
+   memory, and what the algorithm wants in another is copied there. source [nnz], where not NULL, says where in the
+   caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values. settings: as
+   TrsvAlgorithmCheck takes them; TRSV_ERR_UNSUPPORTED where there are not so many ranks. */
+TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *,
+                         const char *settings, TrsvPlan **plan);
 
 /* Takes new values, in the order of the matrix's columns (or of source), from memory of the given kind. */
 TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStream);
 
 /* Solves T x = b for b and x [rows] in the algorithm's memory, x != b; returns at once, the work goes on in the stream.
-   Solves of one plan must not overlap: they belong to one stream. A wait that outlasts the limit puts NaN into x and makes
-   the next call return TRSV_ERR_TIMEOUT. */
+   Solves of one plan must not overlap: they belong to one stream. A wait that outlasts the limit puts NaN into x and
+   makes the next call return TRSV_ERR_TIMEOUT. */
 TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *);
-void                 TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* its settings, "" where there are none; words where they can be given */
+void TrsvPlanDescribe(const TrsvPlan *, char *line,
+                      size_t size); /* its settings, "" where there are none; words where they can be given */
 size_t               TrsvPlanBytes(const TrsvPlan *); /* memory that the plan holds, where its algorithm lives */
 void                 TrsvPlanDestroy(TrsvPlan **);
 
@@ -142,12 +154,14 @@ enum {
 };
 
 /* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none). */
-TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvPermutation *, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
+TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
+                               const TrsvPermutation *, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
 
-/* x_i = 1 / (b_i - sum of a_ik x_k) for the values a of a plan with a unit diagonal, in place of the solution: a recurrence that the pivots of an
-   incomplete factorisation obey where no two rows of U that are taken off one row meet (factor_pivots.cu). b and x in the order of the rows; they may be the
-   same. A row without a right-hand side, b_i = 0, does not get its reciprocal. Has the plan (or NULL) such a launch? And when the stream has waited for it: has
-   it given up a wait? Else the plan's next launch says so, which may be a solve. */
+/* x_i = 1 / (b_i - sum of a_ik x_k) for the values a of a plan with a unit diagonal, instead of the solution: a
+   recurrence that the pivots of an incomplete factorisation obey where no two rows of U that are taken off one row meet
+   (factor_pivots.cu). b and x in the order of the rows; they may be the same. A row without a right-hand side, b_i = 0,
+   does not get its reciprocal. Has the plan (or NULL) such a launch? And when the stream has waited for it: has it
+   given up a wait? Else the plan's next launch says so, which may be a solve. */
 int       TrsvPlanFindsPivots(const TrsvPlan *);
 TrsvError TrsvPlanReciprocals(TrsvPlan *, const void *b, void *x, TrsvStream);
 TrsvError TrsvPlanReciprocalsOver(TrsvPlan *, TrsvStream);
@@ -155,8 +169,8 @@ TrsvError TrsvPlanReciprocalsOver(TrsvPlan *, TrsvStream);
 /* The values of such a plan, as TrsvPlanSetValues was given them. */
 TrsvError TrsvPlanGetValues(const TrsvPlan *, void *values, TrsvStream);
 
-/* TrsvPlanSolve right behind another solve of this library in the same stream, beside whose end it starts. (An early launch behind anything else
-   gains nothing and costs a microsecond.) */
+/* TrsvPlanSolve right behind another solve of this library in the same stream, beside whose end it starts. (An early
+   launch behind anything else gains nothing and costs a microsecond.) */
 TrsvError TrsvPlanSolveNext(TrsvPlan *, const void *b, void *x, TrsvStream);
 
 /* How a file defines its row of the table. */

@@ -1,7 +1,9 @@
 /*
-   Settings as words, "name=value" with spaces between them: looked for, checked against what a row of the table of algorithms allows.
+   Settings as words, "name=value" with spaces between them: looked for, checked against what a row of the table of
+   algorithms allows.
 
-   Every algorithm knows the word rank=N, which stands for its own choice N by predicted time, 0 the best. Other words are in its row.
+   Every algorithm knows the word rank=N, which stands for its own choice N by predicted time, 0 the best. Other words
+   are in its row.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +25,8 @@ static int ParseRank(const char *value, void *to)
 
 static const TrsvSetting rank = {"rank", "a number: 0 is what is predicted to be the best", ParseRank};
 
-/* The value of the next word, and which setting it is of: NULL where the algorithm has no such; the rest. "" has no word. */
+/* The value of the next word, and which setting it is of: NULL where the algorithm has no such; the rest. "" has no
+   word. */
 static int Word(const TrsvAlgorithm *a, const char **words, const TrsvSetting **setting, char value[VALUE])
 {
   const char *const word = *words + strspn(*words, " ");
@@ -36,7 +39,8 @@ static int Word(const TrsvAlgorithm *a, const char **words, const TrsvSetting **
     if (strlen(s->name) == name && !strncmp(s->name, word, name)) *setting = s;
   if (name == 4 && !strncmp(rank.name, word, name)) *setting = &rank;
   const size_t n = length > name ? length - name - 1 : 0;
-  (void)snprintf(value, VALUE, "%.*s%s", (int)(n < VALUE ? n : VALUE - 4), word + name + (length > name), n < VALUE ? "" : "..."); /* which nothing may end with */
+  (void)snprintf(value, VALUE, "%.*s%s", (int)(n < VALUE ? n : VALUE - 4), word + name + (length > name),
+                 n < VALUE ? "" : "..."); /* which nothing may end with */
   return 1;
 }
 
@@ -62,7 +66,8 @@ TrsvError TrsvAlgorithmCheck(const TrsvAlgorithm *a, const char *settings)
     if (s) return TrsvFail(TRSV_ERR_ARGUMENT, "%s: %s cannot be '%s'; it is %s", a->name, s->name, value, s->values);
     Names(a, names, sizeof(names));
     word += strspn(word, " ");
-    return TrsvFail(TRSV_ERR_ARGUMENT, "%s: there is no setting '%.*s'; there %s", a->name, (int)strcspn(word, "= "), word, *names ? names : "are none");
+    return TrsvFail(TRSV_ERR_ARGUMENT, "%s: there is no setting '%.*s'; there %s", a->name, (int)strcspn(word, "= "),
+                    word, *names ? names : "are none");
   }
   return TRSV_SUCCESS;
 }

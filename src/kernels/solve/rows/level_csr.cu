@@ -1,6 +1,6 @@
 /*
-   The level-ordered layout, made on the device: long rows are cut (split_rows.cu), the rows that come of it are ordered by level set (levels.cu)
-   and put where they belong. Its values are gathered whenever they change.
+   The level-ordered layout, made on the device: long rows are cut (split_rows.cu), the rows that come of it are ordered
+   by level set (levels.cu) and put where they belong. Its values are gathered whenever they change.
 */
 #include <limits.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "solve/rows/level_csr.h"
 
 /* One thread for each value. No thread waits for another. */
-template <class T> static __global__ void level_csr_gather(long off, int rows, const int *source, const T *from, T *values, T *inverse)
+template <class T> static __global__ void level_csr_gather(long off, int rows, const int *source, const T *from,
+                                                           T *values, T *inverse)
 {
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -25,7 +26,8 @@ template <class T> static __global__ void level_csr_fill(long n, T *words, unsig
   if (shared && k < TRSV_SYNC_WORDS) shared[k] = 0;
 }
 
-/* position[s]: where row s of the sequence goes, from the order of the sequence's rows or, where none is cut, of the matrix's */
+/* position[s]: where row s of the sequence goes, from the order of the sequence's rows or, where none is cut, of the
+   matrix's */
 static __global__ void level_csr_positions(int rows, const int *order, const int *last, int *position)
 {
   const int p = trsv_index();
@@ -42,7 +44,8 @@ static __global__ void level_csr_levels(int rows, int levels, const int *start, 
 }
 
 /* What the search for the level sets of a sequence wants: its columns, cleared words, numbered rows. */
-static __global__ void level_csr_search(const TrsvSplit s, const int *columns, int *to, unsigned *word, int *natural, TrsvSearch *search)
+static __global__ void level_csr_search(const TrsvSplit s, const int *columns, int *to, unsigned *word, int *natural,
+                                        TrsvSearch *search)
 {
   const int k = trsv_index();
 
@@ -62,12 +65,14 @@ static __global__ void level_csr_lengths(const TrsvSplit s, const int *position,
 }
 
 /* One thread for each row of the sequence; width of padded rows, or 0. */
-static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, const int *position, const int *source, int width, const TrsvPermutation places, TrsvLevelCSR o)
+static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, const int *position, const int *source,
+                                       int width, const TrsvPermutation places, TrsvLevelCSR o)
 {
   const int r = trsv_index();
 
   if (r >= s.rows) return;
-  const int p = position[r], row = s.row[r], end = s.offsets[r + 1], diagonal = row >= 0 && A.stored ? A.diagonal(row) : -1;
+  const int p = position[r], row = s.row[r], end = s.offsets[r + 1],
+            diagonal = row >= 0 && A.stored ? A.diagonal(row) : -1;
   int       to = width ? p * width : o.offsets[p];
   for (int k = s.offsets[r]; k < end; k++, to++) {
     const int item = s.items[k];
@@ -82,14 +87,16 @@ static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, 
 }
 
 /* room: what it takes to find the level sets of a sequence with partial sums, a search and [4 * rows + off] */
-static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvSplit *s, int *position, unsigned *level, TrsvSearch *room)
+static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvSplit *s, int *position, unsigned *level,
+                                TrsvSearch *room)
 {
   unsigned *const word = (unsigned *)(room + 1), *const sorted = word + s->rows;
   int *const      natural = (int *)sorted + s->rows, *const order = natural + s->rows, *const columns = order + s->rows;
   TrsvMatrix      S = *A;
   TrsvSearch      found;
 
-  TRSV_LAUNCH(level_csr_search, TrsvBlocks(max(s->off, s->rows), 256), 256, 0, (TrsvStream)NULL, *s, A->columns, columns, word, natural, room);
+  TRSV_LAUNCH(level_csr_search, TrsvBlocks(max(s->off, s->rows), 256), 256, 0, (TrsvStream)NULL, *s, A->columns,
+              columns, word, natural, room);
   TrsvCall(TrsvDeviceCheckLaunch("level_csr_search"));
   S.rows     = s->rows;
   S.offsets  = s->offsets;
@@ -101,21 +108,25 @@ static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvSplit *s, int *po
   TrsvCall(TrsvSearchEnded(&found));
   TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, word, sorted, natural, order));
   if (level) TrsvCall(TrsvDeviceCopy(level, found.levels > 1 ? sorted : word, sizeof(*level) * (size_t)s->rows, NULL));
-  TRSV_LAUNCH(level_csr_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, order, (const int *)NULL, position);
+  TRSV_LAUNCH(level_csr_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, order,
+              (const int *)NULL, position);
   return TrsvDeviceCheckLaunch("level_csr_positions");
 }
 
-extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *s, int *position, unsigned *level)
+extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *s,
+                                           int *position, unsigned *level)
 {
   TrsvSearch *room;
   TrsvError   error;
 
   if (s->rows == A->rows) { /* nothing is cut */
     if (level) {
-      TRSV_LAUNCH(level_csr_levels, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, analysis->statistics.levels, (const int *)analysis->levels, level);
+      TRSV_LAUNCH(level_csr_levels, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows,
+                  analysis->statistics.levels, (const int *)analysis->levels, level);
       TrsvCall(TrsvDeviceCheckLaunch("level_csr_levels"));
     }
-    TRSV_LAUNCH(level_csr_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, analysis->order, s->last, position);
+    TRSV_LAUNCH(level_csr_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, analysis->order,
+                s->last, position);
     return TrsvDeviceCheckLaunch("level_csr_positions");
   }
   TrsvCall(TrsvScratchAlloc(sizeof(*room) + sizeof(int) * (4 * (size_t)s->rows + (size_t)s->off), &room, NULL));
@@ -126,7 +137,8 @@ extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalys
 
 static TrsvError Ready(TrsvPrecision precision, long n, void *words, unsigned *shared, TrsvStream stream)
 {
-  if (precision == TRSV_FLOAT) TRSV_LAUNCH((level_csr_fill<float>), TrsvBlocks(n, 256), 256, 0, stream, n, (float *)words, shared);
+  if (precision == TRSV_FLOAT)
+    TRSV_LAUNCH((level_csr_fill<float>), TrsvBlocks(n, 256), 256, 0, stream, n, (float *)words, shared);
   else TRSV_LAUNCH((level_csr_fill<double>), TrsvBlocks(n, 256), 256, 0, stream, n, (double *)words, shared);
   return TrsvDeviceCheckLaunch("level_csr_fill");
 }
@@ -140,7 +152,8 @@ static void *Part(char *base, size_t *bytes, size_t size)
   return part;
 }
 
-static size_t Divide(TrsvLevelCSR *o, size_t columns, size_t size, bool stored, bool padded, bool placed, unsigned **shared)
+static size_t Divide(TrsvLevelCSR *o, size_t columns, size_t size, bool stored, bool padded, bool placed,
+                     unsigned **shared)
 {
   const size_t rows = (size_t)o->rows, off = (size_t)o->off;
   size_t       bytes = 0;
@@ -158,7 +171,8 @@ static size_t Divide(TrsvLevelCSR *o, size_t columns, size_t size, bool stored, 
   return bytes;
 }
 
-extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored, int padded)
+extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored,
+                                       int padded)
 {
   const size_t size   = TrsvValueSize(plan->precision);
   const long   words  = 2 * (long)rows;
@@ -172,12 +186,17 @@ extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows
   (void)Divide(o, (size_t)columns, size, stored, padded, placed, &shared);
   TrsvCall(TrsvSyncIn(shared, &o->sync));
   if (!rows) return TRSV_SUCCESS;
-  return Ready(plan->precision, words, o->words, shared, NULL); /* both halves: a launch readies that of the launch after it */
+  return Ready(plan->precision, words, o->words, shared,
+               NULL); /* both halves: a launch readies that of the launch after it */
 }
 
-extern "C" TrsvError TrsvLevelCSRReady(TrsvPrecision precision, long n, void *words, TrsvStream stream) { return Ready(precision, n, words, NULL, stream); }
+extern "C" TrsvError TrsvLevelCSRReady(TrsvPrecision precision, long n, void *words, TrsvStream stream)
+{
+  return Ready(precision, n, words, NULL, stream);
+}
 
-static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *s, const int *source, const int *position, int *length, int longest, bool padded)
+static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *s, const int *source, const int *position,
+                      int *length, int longest, bool padded)
 {
   TrsvLevelCSR *o   = (TrsvLevelCSR *)plan->data;
   const int    off = padded ? s->rows * longest : s->off;
@@ -189,11 +208,13 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *s, c
     TrsvCall(TrsvDeviceCheckLaunch("level_csr_lengths"));
     TrsvCall(TrsvDeviceScan(s->rows, length, o->offsets));
   }
-  TRSV_LAUNCH(level_csr_place, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, TriangleView(A), *s, position, source, padded ? longest : 0, plan->places, *o);
+  TRSV_LAUNCH(level_csr_place, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, TriangleView(A), *s, position,
+              source, padded ? longest : 0, plan->places, *o);
   return TrsvDeviceCheckLaunch("level_csr_place");
 }
 
-extern "C" TrsvError TrsvLevelCSRAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int longest, int padded, unsigned **level)
+extern "C" TrsvError TrsvLevelCSRAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
+                                         const int *source, int longest, int padded, unsigned **level)
 {
   TrsvLevelCSR *o;
   TrsvSplit      s;
@@ -204,7 +225,8 @@ extern "C" TrsvError TrsvLevelCSRAnalyse(TrsvPlan *plan, const TrsvMatrix *A, co
   o             = (TrsvLevelCSR *)memset(plan->data, 0, sizeof(*o));
   o->level_mean = analysis->statistics.level_mean;
   error         = TrsvSplitRows(A, analysis, longest, &s);
-  if (!error && padded && s.rows > INT_MAX / longest) error = TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d are too many for 32-bit indices", s.rows, longest);
+  if (!error && padded && s.rows > INT_MAX / longest)
+    error = TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d are too many for 32-bit indices", s.rows, longest);
   if (!error) error = TrsvScratchAlloc(2 * sizeof(int) * (size_t)s.rows, &position, NULL); /* and lengths */
   if (!error && level) error = TrsvScratchAlloc(sizeof(**level) * (size_t)s.rows, level, NULL);
   if (!error) {
@@ -222,8 +244,12 @@ extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, T
   const unsigned grid = TrsvBlocks((long)o->off + (o->inverse ? o->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT) TRSV_LAUNCH((level_csr_gather<float>), grid, 256, 0, stream, (long)o->off, o->rows, o->source, (const float *)values, (float *)o->values, (float *)o->inverse);
-  else TRSV_LAUNCH((level_csr_gather<double>), grid, 256, 0, stream, (long)o->off, o->rows, o->source, (const double *)values, (double *)o->values, (double *)o->inverse);
+  if (plan->precision == TRSV_FLOAT)
+    TRSV_LAUNCH((level_csr_gather<float>), grid, 256, 0, stream, (long)o->off, o->rows, o->source,
+                (const float *)values, (float *)o->values, (float *)o->inverse);
+  else
+    TRSV_LAUNCH((level_csr_gather<double>), grid, 256, 0, stream, (long)o->off, o->rows, o->source,
+                (const double *)values, (double *)o->values, (double *)o->inverse);
   return TrsvDeviceCheckLaunch("level_csr_gather");
 }
 

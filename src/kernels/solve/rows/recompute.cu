@@ -1,18 +1,20 @@
 /*
-   recompute: level sets two at a time. One thread for one row, as in thread.cu; a row of every second level set computes what it needs of the one before
-   for itself, from the values that those rows wait for, so that a solve takes half as many hops through L2. For shallow factors, whose level sets
-   are narrow enough for that work to cost less than a hop.
+   recompute: level sets two at a time. One thread for one row, as in thread.cu; a row of every second level set
+   computes what it needs of the one before for itself, from the values that those rows wait for, so that a solve takes
+   half as many hops through L2. For shallow factors, whose level sets are narrow enough for that work to cost less than
+   a hop.
 
-   Source: this project; redundant work in place of communication is that of the matrix powers kernel (Demmel, Hoemmen, Mohiyuddin, Yelick: Avoiding
-   Communication in Sparse Matrix Computations, IPDPS 2008). Rows could be rewritten in terms of earlier ones instead, as in `inverse`, which changes
-   values and may let them grow. Here a value that is computed again is made of the same numbers in the same order.
+   Source: this project; redundant work in place of communication is that of the matrix powers kernel (Demmel, Hoemmen,
+   Mohiyuddin, Yelick: Avoiding Communication in Sparse Matrix Computations, IPDPS 2008). Rows could be rewritten in
+   terms of earlier ones instead, as in `inverse`, which changes values and may let them grow. Here a value that is
+   computed again is made of the same numbers in the same order.
 
-   Layout: that of `thread` (level_csr.h), rows of up to four dependencies and partial sums. A column -2 - q in place of q marks a dependency that
-   the row computes again. Marks are where the level sets say; a solve is right with any.
+   Layout: that of `thread` (level_csr.h), rows of up to four dependencies and partial sums. A column -2 - q in place of
+   q marks a dependency that the row computes again. Marks are where the level sets say; a solve is right with any.
    Mapping: the block of ticket t solves positions t * blockDim.x onwards of the level order, thread by thread.
    Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (sync.cuh).
-   Why it ends: as in thread.cu. What a row computes again waits for smaller positions than its own, and so does the row.
-   Same bits: those of `thread`, each sum in the order of its row's entries.
+   Why it ends: as in thread.cu. What a row computes again waits for smaller positions than its own, and so does the
+   row. Same bits: those of `thread`, each sum in the order of its row's entries.
 */
 #include <math.h>
 #include "device/sync.cuh"
@@ -24,7 +26,8 @@ enum {
   AHEAD = 16    /* level sets whose rows are in flight: as many hops as thread has */
 };
 
-/* What a row needs of another: its sum without what it waits for. An entry that is not computed again is a row of its own one dependency. */
+/* What a row needs of another: its sum without what it waits for. An entry that is not computed again is a row of its
+   own one dependency. */
 template <class T> struct Term {
   Quad<int> column;
   Quad<T>   value;
@@ -32,7 +35,8 @@ template <class T> struct Term {
   int       from;
 };
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) recompute_solve(const LevelCSRView<T> A, const T *b, T *x)
+template <class T> static __global__ void __launch_bounds__(BLOCK)
+  recompute_solve(const LevelCSRView<T> A, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -110,8 +114,8 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) recompute_sol
   } while (!__all_sync(0xffffffffu, done));
 }
 
-/* A thread for each position. Pairs start with the second level set: rows of the first wait for nothing, so that there is nothing to save by computing them
-   again, and two loads in a row to lose. */
+/* A thread for each position. Pairs start with the second level set: rows of the first wait for nothing, so that there
+   is nothing to save by computing them again, and two loads in a row to lose. */
 static __global__ void recompute_mark(int rows, const unsigned *level, int *columns)
 {
   const int p = trsv_index();
@@ -138,14 +142,16 @@ static TrsvError RecomputeAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const Trs
   if (!error) error = Mark((const TrsvLevelCSR *)plan->data, level);
   TrsvScratchFree(level, NULL);
   TrsvCall(error);
-  return TrsvLevelCSRLimit((TrsvLevelCSR *)plan->data, plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, BLOCK, AHEAD);
+  return TrsvLevelCSRLimit((TrsvLevelCSR *)plan->data,
+                           plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, BLOCK, AHEAD);
 }
 
 template <class T> static TrsvError Launch(const TrsvLevelCSR *o, bool early, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid = TrsvBlocks(o->rows, BLOCK);
 
-  TRSV_LAUNCH_EARLY(recompute_solve<T>, early, 1, grid, BLOCK, o->shared_bytes, stream, LevelCSRView<T>(o), (const T *)b, (T *)x);
+  TRSV_LAUNCH_EARLY(recompute_solve<T>, early, 1, grid, BLOCK, o->shared_bytes, stream, LevelCSRView<T>(o),
+                    (const T *)b, (T *)x);
   return TrsvDeviceCheckLaunch("recompute_solve");
 }
 
@@ -154,18 +160,25 @@ static TrsvError RecomputeSolve(TrsvPlan *plan, const void *b, void *x, TrsvStre
   TrsvLevelCSR *o = (TrsvLevelCSR *)plan->data;
 
   TrsvCall(TrsvSyncStart(&o->sync, stream));
-  return plan->precision == TRSV_FLOAT ? Launch<float>(o, plan->early, b, x, stream) : Launch<double>(o, plan->early, b, x, stream);
+  return plan->precision == TRSV_FLOAT ? Launch<float>(o, plan->early, b, x, stream)
+                                       : Launch<double>(o, plan->early, b, x, stream);
 }
 
-/* A launch; a hop through L2 for two level sets, dearer where many rows poll, where they are long, and where their values are all over memory; what crosses
-   the memory, which rows of wide level sets load twice. Never for the widest, where that is most of it. The constants fit the solves of 104 real triangles of
-   150 level sets or fewer on an H200 to 11% (root mean square), but scattered, which is from larger ones. */
+/* A launch; a hop through L2 for two level sets, dearer where many rows poll, where they are long, and where their
+   values are all over memory; what crosses the memory, which rows of wide level sets load twice. Never for the widest,
+   where that is most of it. The constants fit the solves of 104 real triangles of 150 level sets or fewer on an H200 to
+   11% (root mean square), but scattered, which is from larger ones. */
 static double RecomputePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 3.7e-6, hop = 0.42e-6 * c->hop, crowd = 0.05e-6 * c->hop, dependency = 0.013e-6 * c->hop, scattered = 0.5e-12 * c->hop, entry = (precision == TRSV_FLOAT ? 1.2e-11 : 1.7e-11) * c->byte, wide = 12000;
+  const double launch = 3.7e-6, hop = 0.42e-6 * c->hop, crowd = 0.05e-6 * c->hop, dependency = 0.013e-6 * c->hop,
+               scattered = 0.5e-12 * c->hop, entry = (precision == TRSV_FLOAT ? 1.2e-11 : 1.7e-11) * c->byte,
+               wide = 12000;
 
   if (s->level_mean > wide) return 1;
-  return launch + (1 + s->levels / 2) * (hop + crowd * log10(s->level_mean + 1) + dependency * fmin(s->row_mean - 1, 24) + scattered * TrsvCacheMissFactor(s) * s->rows) + entry * (double)s->nnz;
+  return launch +
+         (1 + s->levels / 2) * (hop + crowd * log10(s->level_mean + 1) + dependency * fmin(s->row_mean - 1, 24) +
+                                scattered * TrsvCacheMissFactor(s) * s->rows) +
+         entry * (double)s->nnz;
 }
 
 TRSV_ALGORITHM(TrsvRecompute) = {

@@ -1,23 +1,25 @@
 /*
    sell: a warp for each slice of 32 rows, for factors of few and wide level sets, as an ordering by colors leaves them.
 
-   Source: block multicolor solves, Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV; the entries of a slice side by side as in their
-   hierarchical successor, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing, 2020), which took that from SELL-C (Kreutzer,
-   Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). What is ours: no barrier between colors, but the value as its own flag, and
-   only for rows that another slice waits for; blocks and colors are not told but found (sell_slices.cu), several blocks to a slice, which
-   pass their values on inside a warp, so that only colors are hops through L2. Where slices of the matrix's own order have more level sets
-   than its rows, or there are many, rows are taken in the order of these, as `thread` does (sell_plan.cu). Rows of more than WIDE entries are
-   cut (level_csr.h).
+   Source: block multicolor solves, Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV; the entries of a slice side
+   by side as in their hierarchical successor, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing,
+   2020), which took that from SELL-C (Kreutzer, Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). What is
+   ours: no barrier between colors, but the value as its own flag, and only for rows that another slice waits for;
+   blocks and colors are not told but found (sell_slices.cu), several blocks to a slice, which pass their values on
+   inside a warp, so that only colors are hops through L2. Where slices of the matrix's own order have more level sets
+   than its rows, or there are many, rows are taken in the order of these, as `thread` does (sell_plan.cu). Rows of more
+   than WIDE entries are cut (level_csr.h).
 
-   Mapping: the block of ticket t solves slices t * WARPS onwards, a warp each, a lane for each row. Slices whose longest rows have 2, 3, 4 or more
-   entries have code of their own each, which asks about no entry that may not be there: 155 instructions in place of 260 for three entries.
-   Memory order: a solution is handed over to another warp in one word that is its own flag; inside a warp by shuffles where each row waits for the
-   one before it at most, else through shared memory, a __syncwarp between store and load.
-   Why it ends: a slice waits for smaller slices only. Those of other blocks have smaller tickets, so their blocks have started; warps share
-   no barrier once they have the ticket. All that comes from other slices is there before the slice's own rows are solved, in as many turns
-   as its longest chain is long, 32 at most. By induction on the slice every wait ends; spin bounds it if memory fails.
-   Same bits: each row is one lane's sum, over other slices first, in the order of its entries; in a chain it is made again in every turn, the last time
-   of what does not change any more.
+   Mapping: the block of ticket t solves slices t * WARPS onwards, a warp each, a lane for each row. Slices whose
+   longest rows have 2, 3, 4 or more entries have code of their own each, which asks about no entry that may not be
+   there: 155 instructions in place of 260 for three entries. Memory order: a solution is handed over to another warp in
+   one word that is its own flag; inside a warp by shuffles where each row waits for the one before it at most, else
+   through shared memory, a __syncwarp between store and load. Why it ends: a slice waits for smaller slices only. Those
+   of other blocks have smaller tickets, so their blocks have started; warps share no barrier once they have the ticket.
+   All that comes from other slices is there before the slice's own rows are solved, in as many turns as its longest
+   chain is long, 32 at most. By induction on the slice every wait ends; spin bounds it if memory fails. Same bits: each
+   row is one lane's sum, over other slices first, in the order of its entries; in a chain it is made again in every
+   turn, the last time of what does not change any more.
 */
 #include <math.h>
 #include <stdio.h>
@@ -42,15 +44,24 @@ template <class T, class C> struct SellView {
   int              from, to; /* are these places listed? If not, a row's place is start + step * position */
   int              start, step;
 
-  SellView(const Sell *s) : slices(s->slices), slice(s->slice), base(s->base), columns((const C *)s->columns), A(&s->rows), stored(A.inverse != NULL), from(!s->straight_from), to(!s->straight_to), start(s->turn < 0 ? 0 : s->turn), step(s->turn < 0 ? 1 : -1) { }
+  SellView(const Sell *s)
+      : slices(s->slices), slice(s->slice), base(s->base), columns((const C *)s->columns), A(&s->rows),
+        stored(A.inverse != NULL), from(!s->straight_from), to(!s->straight_to), start(s->turn < 0 ? 0 : s->turn),
+        step(s->turn < 0 ? 1 : -1)
+  {
+  }
 };
 
 /* Does a solution seem not to be there yet? */
-template <class T> static __device__ __forceinline__ bool is_missing(T solution) { return trsv_mark_of(solution) == trsv_mark<T>(); }
+template <class T> static __device__ __forceinline__ bool is_missing(T solution)
+{
+  return trsv_mark_of(solution) == trsv_mark<T>();
+}
 
-/* Waits for what is not ready yet. All lanes poll one and the same word, that of the last position, which is likely the last to be ready; so a
-   warp that is early troubles nobody. NaN in place of what never comes. */
-template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const LevelCSRView<T> &A, const T *now, int *from, T *solution)
+/* Waits for what is not ready yet. All lanes poll one and the same word, that of the last position, which is likely the
+   last to be ready; so a warp that is early troubles nobody. NaN in place of what never comes. */
+template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const LevelCSRView<T> &A,
+                                                                                  const T *now, int *from, T *solution)
 {
   TrsvSpinLimit spin;
   bool         more = true;
@@ -75,8 +86,9 @@ template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_al
   }
 }
 
-/* The rows of a slice of which some wait for the row before them, with their first entry. In each turn all these are solved again: the n-th of a
-   chain for the last time in turn n, from what the one before it has had since turn n - 1. */
+/* The rows of a slice of which some wait for the row before them, with their first entry. In each turn all these are
+   solved again: the n-th of a chain for the last time in turn n, from what the one before it has had since turn n - 1.
+ */
 template <class T> static __device__ __forceinline__ T solve_chains(unsigned turns, int from, T value, T sum, T inverse)
 {
   const bool follows = sell_own(from);
@@ -94,9 +106,11 @@ template <class T> static __device__ __forceinline__ T solve_chains(unsigned tur
 }
 
 /* The rows of a slice that wait for each other in any other way. */
-template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(const int *from, const T *value, T sum, T inverse)
+template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(const int *from, const T *value, T sum,
+                                                                            T inverse)
 {
-  const unsigned near = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x & ~(unsigned)(LANES - 1)), own = trsv_shared_address() + (unsigned)sizeof(T) * threadIdx.x;
+  const unsigned near  = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x & ~(unsigned)(LANES - 1)),
+                 own   = trsv_shared_address() + (unsigned)sizeof(T) * threadIdx.x;
   unsigned       waits = 0; /* lanes that this one waits for */
 
 #pragma unroll
@@ -110,7 +124,8 @@ template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(cons
     if (waits && !(waits & ~done)) {
 #pragma unroll
       for (int n = 0; n < WIDTH; n++)
-        if (sell_own(from[n])) sum = fma(-value[n], trsv_shared_load<T>(near + (unsigned)sizeof(T) * (unsigned)~from[n]), sum);
+        if (sell_own(from[n]))
+          sum = fma(-value[n], trsv_shared_load<T>(near + (unsigned)sizeof(T) * (unsigned)~from[n]), sum);
       solved = sum * inverse;
       waits  = 0;
       trsv_shared_store(own, solved);
@@ -121,7 +136,8 @@ template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(cons
 }
 
 /* A slice whose longest row has LEAST to WIDTH entries; now: where among the words this launch's are. */
-template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinline__ void solve_slice(const SellView<T, C> &S, const TrsvSlice &slice, int lane, unsigned now, const T *b, T *x)
+template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinline__ void solve_slice(
+  const SellView<T, C> &S, const TrsvSlice &slice, int lane, unsigned now, const T *b, T *x)
 {
   const LevelCSRView<T> &A = S.A;
   const unsigned        p = (unsigned)(slice.first + lane), at = (unsigned)(slice.start * LANES + lane);
@@ -138,7 +154,8 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
 #pragma unroll
   for (int n = 0; n < WIDTH; n++) from[n] = n < LEAST || n < width ? (int)__ldcs(columns + n * LANES) : NONE;
 #pragma unroll
-  for (int n = 0; n < WIDTH; n++) base[n] = sizeof(C) < sizeof(int) && (n < LEAST || n < width) ? __ldg(S.base + slice.start + n) : 0;
+  for (int n = 0; n < WIDTH; n++)
+    base[n] = sizeof(C) < sizeof(int) && (n < LEAST || n < width) ? __ldg(S.base + slice.start + n) : 0;
   if (S.from && mine) source = __ldcs(A.from + p);
   if (S.to && mine) target = __ldcs(A.to + p);
 #pragma unroll
@@ -168,7 +185,8 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
   } else {
     if (from[0] >= 0) sum = fma(-value[0], solution[0], sum);
 #pragma unroll
-    for (int n = 1; n < WIDTH; n++) sum = fma(-value[n], solution[n], sum); /* where there is no entry a finite number times 0 */
+    for (int n = 1; n < WIDTH; n++)
+      sum = fma(-value[n], solution[n], sum); /* where there is no entry a finite number times 0 */
     solved = solve_chains(slice.shape >> TRSV_SHAPE_TURNS, from[0], value[0], sum, inverse);
   }
   if (is_missing(solved)) solved = trsv_nan<T>();
@@ -176,7 +194,8 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
   if (target >= 0) x[target] = solved;
 }
 
-template <class T, class C, int MOST> static __global__ void __launch_bounds__(BLOCK, resident(MOST)) sell_solve(const SellView<T, C> S, const T *b, T *x)
+template <class T, class C, int MOST> static __global__ void __launch_bounds__(BLOCK, resident(MOST))
+  sell_solve(const SellView<T, C> S, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -201,8 +220,12 @@ template <class T, class C> static void Launch(const Sell *s, bool early, const 
 {
   const unsigned grid = TrsvBlocks(s->slices, WARPS);
 
-  if (s->width == NARROW) TRSV_LAUNCH_EARLY((sell_solve<T, C, NARROW>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s), (const T *)b, (T *)x);
-  else TRSV_LAUNCH_EARLY((sell_solve<T, C, WIDE>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s), (const T *)b, (T *)x);
+  if (s->width == NARROW)
+    TRSV_LAUNCH_EARLY((sell_solve<T, C, NARROW>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s),
+                      (const T *)b, (T *)x);
+  else
+    TRSV_LAUNCH_EARLY((sell_solve<T, C, WIDE>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s),
+                      (const T *)b, (T *)x);
 }
 
 static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -210,7 +233,8 @@ static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream st
   Sell *s = (Sell *)plan->data;
 
   TrsvCall(TrsvSyncStart(&s->rows.sync, stream));
-  if (plan->precision == TRSV_FLOAT) (s->base ? Launch<float, short> : Launch<float, int>)(s, plan->early, b, x, stream);
+  if (plan->precision == TRSV_FLOAT)
+    (s->base ? Launch<float, short> : Launch<float, int>)(s, plan->early, b, x, stream);
   else (s->base ? Launch<double, short> : Launch<double, int>)(s, plan->early, b, x, stream);
   return TrsvDeviceCheckLaunch("sell_solve");
 }
@@ -231,8 +255,9 @@ static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
   (void)snprintf(line, size, "%d slices, %d level sets%s", s->slices, s->levels, s->base ? ", columns of 16 bits" : "");
 }
 
-/* Level sets of slices, where rows stand in chains that a slice holds several of: a chain takes as many level sets of rows as it is long, and one of
-   slices. In a grid in multicolor order the longest way through rows passes two chains, in all level sets of a slice's length at most. */
+/* Level sets of slices, where rows stand in chains that a slice holds several of: a chain takes as many level sets of
+   rows as it is long, and one of slices. In a grid in multicolor order the longest way through rows passes two chains,
+   in all level sets of a slice's length at most. */
 static double Levels(const TrsvStatistics *s)
 {
   const double chain = s->chain_fraction < 1 ? 1 / (1 - s->chain_fraction) : s->rows;
@@ -240,12 +265,14 @@ static double Levels(const TrsvStatistics *s)
   return chain > LANES / 2 ? s->levels : fmax(s->levels / chain, s->levels - 2 * (chain - 1));
 }
 
-/* A launch, a hop for each level set, as a warp waits for all its rows; what crosses the memory, or what one line of L2 gives out where all want
-   the same. The constants are those by which the choice between this and the others costs least, 0.2% (geometric mean over 190 triangles on an H200);
-   where there are up to 30 level sets they say 17% too much in the mean. */
+/* A launch, a hop for each level set, as a warp waits for all its rows; what crosses the memory, or what one line of L2
+   gives out where all want the same. The constants are those by which the choice between this and the others costs
+   least, 0.2% (geometric mean over 190 triangles on an H200); where there are up to 30 level sets they say 17% too much
+   in the mean. */
 static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 4.0e-6, hop = 0.8e-6 * c->hop, same = 2e-11 * c->hop, scattered = 0.65e-12 * TrsvCacheMissFactor(s) * fmin(s->row_mean - 1, 10);
+  const double launch = 4.0e-6, hop = 0.8e-6 * c->hop, same = 2e-11 * c->hop,
+               scattered = 0.65e-12 * TrsvCacheMissFactor(s) * fmin(s->row_mean - 1, 10);
   const double entry = ((precision == TRSV_FLOAT ? 3.6e-12 : 5.2e-12) + scattered) * c->byte;
   const double levels = s->row_mean > (double)WIDE ? s->levels : Levels(s); /* partial sums part a chain's rows */
 

@@ -1,13 +1,13 @@
 /*
    The plan of sell: its rows in slices, and their entries lane by lane.
 
-   Slices are those of the matrix's own order (sell_slices.cu) where they have no more level sets than its rows, and these not many, else of the order
-   of these. Columns take 16 bits where all fit: the n-th entries of a slice beside the least of them, its base. They do in grids in the order of
-   colors.
+   Slices are those of the matrix's own order (sell_slices.cu) where they have no more level sets than its rows, and
+   these not many, else of the order of these. Columns take 16 bits where all fit: the n-th entries of a slice beside
+   the least of them, its base. They do in grids in the order of colors.
 
    Mapping: a thread for each slice, row or entry; a warp for each slice where its entries are looked at.
-   Memory order: a bit for each row that another slice waits for is set by atomics; all else goes from one launch to the next.
-   Same bits: whole numbers, each written by one thread, or bits that any order of atomics leaves the same.
+   Memory order: a bit for each row that another slice waits for is set by atomics; all else goes from one launch to the
+   next. Same bits: whole numbers, each written by one thread, or bits that any order of atomics leaves the same.
 */
 #include <limits.h>
 #include <string.h>
@@ -19,7 +19,8 @@ enum {
 };
 
 /* One thread for each slice: its rows and its longest. */
-static __global__ void sell_shapes(int slices, int rows, const int *first, const int *length, TrsvSlice *slice, int *width)
+static __global__ void sell_shapes(int slices, int rows, const int *first, const int *length, TrsvSlice *slice,
+                                   int *width)
 {
   const int s = trsv_index();
 
@@ -56,7 +57,9 @@ static __global__ void sell_lengths(const TrsvSplit s, const int *position, int 
 }
 
 /* One thread for each row of the sequence. */
-static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const int *position, const int *first, const int *source, int slices, const TrsvPermutation places, TrsvSlice *slice, int *columns, TrsvLevelCSR o)
+static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const int *position, const int *first,
+                                  const int *source, int slices, const TrsvPermutation places, TrsvSlice *slice,
+                                  int *columns, TrsvLevelCSR o)
 {
   const int r = trsv_index();
 
@@ -82,8 +85,8 @@ static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const
   o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
 }
 
-/* One warp for each slice: whether its rows follow each other in chains, and the longest of these; the base of its n-th entries, and *far where one is too
-   far from it for 16 bits. */
+/* One warp for each slice: whether its rows follow each other in chains, and the longest of these; the base of its n-th
+   entries, and *far where one is too far from it for 16 bits. */
 static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *slice, int *base, int *far)
 {
   const int s = (int)(blockIdx.x * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
@@ -93,7 +96,7 @@ static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *sli
   const int      start = slice[s].start, *entry = columns + start * LANES + lane;
   bool           other = false, follows = false;
   for (int n = 0; n < (int)(shape >> TRSV_SHAPE_WIDTH & 255); n++) {
-    const int      from = entry[n * LANES], least = INT_MAX - (int)trsv_warp_max(from < 0 ? 0u : (unsigned)(INT_MAX - from));
+    const int from = entry[n * LANES], least = INT_MAX - (int)trsv_warp_max(from < 0 ? 0u : (unsigned)(INT_MAX - from));
     const unsigned most = trsv_warp_max(from < 0 ? 0u : (unsigned)from);
 
     if (n) other = other || sell_own(from);
@@ -109,7 +112,8 @@ static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *sli
 }
 
 /* One thread for each entry; base: as the plan will have it, or NULL. */
-template <class C> static __global__ void sell_columns(int off, const int *from, const int *base, int *plan_base, C *columns)
+template <class C> static __global__ void sell_columns(int off, const int *from, const int *base, int *plan_base,
+                                                       C *columns)
 {
   const int k = trsv_index();
 
@@ -118,7 +122,8 @@ template <class C> static __global__ void sell_columns(int off, const int *from,
   if (base && k % LANES == 0) plan_base[k / LANES] = base[k / LANES];
 }
 
-/* The columns of a plan, from those with positions, of `wide` slots; base [wide + 1]: of each slot, and whether one is too far from it. */
+/* The columns of a plan, from those with positions, of `wide` slots; base [wide + 1]: of each slot, and whether one is
+   too far from it. */
 static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const int *base)
 {
   Sell *const  s   = (Sell *)plan->data;
@@ -130,16 +135,19 @@ static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const in
   TrsvCall(TrsvDeviceAlloc(bytes, &s->columns));
   plan->bytes += bytes;
   if (far) {
-    TRSV_LAUNCH((sell_columns<int>), TrsvBlocks(off, BLOCK), BLOCK, 0, (TrsvStream)NULL, off, from, (const int *)NULL, (int *)NULL, (int *)s->columns);
+    TRSV_LAUNCH((sell_columns<int>), TrsvBlocks(off, BLOCK), BLOCK, 0, (TrsvStream)NULL, off, from, (const int *)NULL,
+                (int *)NULL, (int *)s->columns);
   } else {
     s->base = (int *)((short *)s->columns + off);
-    TRSV_LAUNCH((sell_columns<short>), TrsvBlocks(off, BLOCK), BLOCK, 0, (TrsvStream)NULL, off, from, base, s->base, (short *)s->columns);
+    TRSV_LAUNCH((sell_columns<short>), TrsvBlocks(off, BLOCK), BLOCK, 0, (TrsvStream)NULL, off, from, base, s->base,
+                (short *)s->columns);
   }
   return TrsvDeviceCheckLaunch("sell_columns");
 }
 
 /* room [33 * wide + 1]: columns with positions, bases and whether they do. */
-static TrsvError Place(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source, const int *position, const int *first, int wide, int *room)
+static TrsvError Place(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source, const int *position,
+                       const int *first, int wide, int *room)
 {
   Sell *const        s       = (Sell *)plan->data;
   TrsvLevelCSR *const o       = &s->rows;
@@ -150,15 +158,18 @@ static TrsvError Place(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, 
     TRSV_LAUNCH(sell_none, TrsvBlocks(o->off, BLOCK), BLOCK, 0, (TrsvStream)NULL, o->off, columns, o->source);
     TrsvCall(TrsvDeviceCheckLaunch("sell_none"));
   }
-  TRSV_LAUNCH(sell_place, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, position, first, source, s->slices, plan->places, s->slice, columns, *o);
+  TRSV_LAUNCH(sell_place, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, position, first,
+              source, s->slices, plan->places, s->slice, columns, *o);
   TrsvCall(TrsvDeviceCheckLaunch("sell_place"));
-  TRSV_LAUNCH(sell_shape, TrsvBlocks(s->slices * LANES, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, columns, s->slice, base, base + wide);
+  TRSV_LAUNCH(sell_shape, TrsvBlocks(s->slices * LANES, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, columns,
+              s->slice, base, base + wide);
   TrsvCall(TrsvDeviceCheckLaunch("sell_shape"));
   return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
 }
 
 /* room [rows + 2 * slices + 1]: lengths of rows, widths of slices and their scan */
-static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source, const int *position, const int *first, int *room)
+static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source, const int *position,
+                      const int *first, int *room)
 {
   Sell *const        s     = (Sell *)plan->data;
   TrsvLevelCSR *const o     = &s->rows;
@@ -170,11 +181,13 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, c
   s->slice = (TrsvSlice *)s->memory;
   TRSV_LAUNCH(sell_lengths, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, *c, position, room);
   TrsvCall(TrsvDeviceCheckLaunch("sell_lengths"));
-  TRSV_LAUNCH(sell_shapes, TrsvBlocks(s->slices, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, c->rows, first, room, s->slice, width);
+  TRSV_LAUNCH(sell_shapes, TrsvBlocks(s->slices, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, c->rows, first, room,
+              s->slice, width);
   TrsvCall(TrsvDeviceCheckLaunch("sell_shapes"));
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
-  if (wide > INT_MAX / LANES) return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d entries are too many for 32-bit indices", wide);
+  if (wide > INT_MAX / LANES)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d entries are too many for 32-bit indices", wide);
   TRSV_LAUNCH(sell_starts, TrsvBlocks(s->slices, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, start, s->slice);
   TrsvCall(TrsvDeviceCheckLaunch("sell_starts"));
   TrsvCall(TrsvLevelCSRAlloc(plan, o, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
@@ -185,8 +198,10 @@ static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, c
   return error;
 }
 
-/* In the matrix's own order where its slices have no more level sets than its rows, and these not many, else in that of the rows' level sets. */
-static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *c, const int *source)
+/* In the matrix's own order where its slices have no more level sets than its rows, and these not many, else in that of
+   the rows' level sets. */
+static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *c,
+                             const int *source)
 {
   Sell *const s      = (Sell *)plan->data;
   const int   levels = analysis->statistics.levels;
@@ -220,7 +235,8 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   return error;
 }
 
-extern "C" TrsvError TrsvSellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+extern "C" TrsvError TrsvSellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
+                                     const int *source)
 {
   const int longest = analysis->statistics.row_max - 1;
   Sell     *s;

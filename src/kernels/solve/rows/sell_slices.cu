@@ -1,17 +1,16 @@
 /*
    Slices of the rows of a triangle in their own order, on the device (sell.h).
 
-   Rows of a block of a block multicolor ordering depend on each other, on nothing else near, and on blocks of other colors far away. So a
-   place where no row behind depends on one of the 31 rows before is taken for the end of a block, and a slice takes as many whole blocks as
-   it has room for; else slices of one color would wait for each other, one by one. Where there is no such place within 32 rows, a slice
-   just has 32 rows.
+   Rows of a block of a block multicolor ordering depend on each other, on nothing else near, and on blocks of other
+   colors far away. So a place where no row behind depends on one of the 31 rows before is taken for the end of a block,
+   and a slice takes as many whole blocks as it has room for; else slices of one color would wait for each other, one by
+   one. Where there is no such place within 32 rows, a slice just has 32 rows.
 
-   Mapping: one thread for each row; one for each STRETCH rows, which it cuts from its first such place to that of the next stretch; for the
-   level sets one warp for each slice, a lane for each row.
-   Memory order: a slice's level set is handed over in one word that is its own flag, 0 until then.
-   Why it ends: a slice waits for smaller ones only; those of other blocks have smaller tickets. Warps of a block share no barrier once they
-   have the ticket. Patience bounds a wait if memory fails, and the search ends as soon as one level set is beyond the limit.
-   Same bits: whole numbers.
+   Mapping: one thread for each row; one for each STRETCH rows, which it cuts from its first such place to that of the
+   next stretch; for the level sets one warp for each slice, a lane for each row. Memory order: a slice's level set is
+   handed over in one word that is its own flag, 0 until then. Why it ends: a slice waits for smaller ones only; those
+   of other blocks have smaller tickets. Warps of a block share no barrier once they have the ticket. Patience bounds a
+   wait if memory fails, and the search ends as soon as one level set is beyond the limit. Same bits: whole numbers.
 */
 #include "analysis/triangle_view.cuh"
 #include "solve/rows/sell.h"
@@ -64,8 +63,10 @@ static __device__ int stretch_begin(int rows, const unsigned *clean, int n)
   return min(from, rows);
 }
 
-/* One thread for each stretch. Counts its slices or, where first is not NULL, says where they start, and clears their level sets. */
-static __global__ void slices_cut(int rows, int stretches, const unsigned *clean, int *count, const int *before, int *first, unsigned *level)
+/* One thread for each stretch. Counts its slices or, where first is not NULL, says where they start, and clears their
+   level sets. */
+static __global__ void slices_cut(int rows, int stretches, const unsigned *clean, int *count, const int *before,
+                                  int *first, unsigned *level)
 {
   const int n = trsv_index();
 
@@ -88,8 +89,11 @@ static __global__ void slices_cut(int rows, int stretches, const unsigned *clean
   else if (n == stretches - 1) first[before[n] + slices] = rows;
 }
 
-/* level[i] = 1 + the level set of slice i; *most: the largest of them; *stop: one is beyond the limit, and nobody waits any more */
-static __global__ void __launch_bounds__(BLOCK) slices_depth(const TriangleView A, const TrsvSplit s, int slices, const int *first, int limit, unsigned *level, unsigned *most, unsigned *stop, TrsvSync sync)
+/* level[i] = 1 + the level set of slice i; *most: the largest of them; *stop: one is beyond the limit, and nobody waits
+   any more */
+static __global__ void __launch_bounds__(BLOCK)
+  slices_depth(const TriangleView A, const TrsvSplit s, int slices, const int *first, int limit, unsigned *level,
+               unsigned *most, unsigned *stop, TrsvSync sync)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -120,19 +124,22 @@ static __global__ void __launch_bounds__(BLOCK) slices_depth(const TriangleView 
   atomicMax(most, largest + 1);
 }
 
-static TrsvError Cut(const TrsvMatrix *A, const TrsvSplit *s, int stretches, int *reach, unsigned *clean, int *count, int *before, int *slices)
+static TrsvError Cut(const TrsvMatrix *A, const TrsvSplit *s, int stretches, int *reach, unsigned *clean, int *count,
+                     int *before, int *slices)
 {
   TRSV_LAUNCH(slices_reach, TrsvBlocks(s->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, reach);
   TrsvCall(TrsvDeviceCheckLaunch("slices_reach"));
   TRSV_LAUNCH(slices_clean, TrsvBlocks(s->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, reach, clean);
   TrsvCall(TrsvDeviceCheckLaunch("slices_clean"));
-  TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, count, (const int *)NULL, (int *)NULL, (unsigned *)NULL);
+  TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, count,
+              (const int *)NULL, (int *)NULL, (unsigned *)NULL);
   TrsvCall(TrsvDeviceCheckLaunch("slices_cut"));
   TrsvCall(TrsvDeviceScan(stretches, count, before));
   return TrsvDeviceDownload(slices, before + stretches, sizeof(int), NULL);
 }
 
-static TrsvError Depth(const TrsvMatrix *A, const TrsvSplit *s, int slices, const int *first, int limit, unsigned *level, int *depth)
+static TrsvError Depth(const TrsvMatrix *A, const TrsvSplit *s, int slices, const int *first, int limit,
+                       unsigned *level, int *depth)
 {
   enum {
     TICKET,
@@ -153,17 +160,22 @@ static TrsvError Depth(const TrsvMatrix *A, const TrsvSplit *s, int slices, cons
   sync.timeout = TrsvTimeoutLimit();
   error         = TrsvDeviceClear(room, sizeof(state), NULL);
   if (!error) {
-    TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, slices, first, limit, level, room + MOST, room + STOP, sync);
+    TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, slices, first,
+                limit, level, room + MOST, room + STOP, sync);
     error = TrsvDeviceCheckLaunch("slices_depth");
   }
   if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
   TrsvScratchFree(room, NULL);
-  if (!error && state[GAVE_UP]) return TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets of slices waited longer than %g s for one of them and gave up", 1e-9 * (double)sync.timeout);
+  if (!error && state[GAVE_UP])
+    return TrsvFail(TRSV_ERR_TIMEOUT,
+                    "the search for level sets of slices waited longer than %g s for one of them and gave up",
+                    1e-9 * (double)sync.timeout);
   *depth = state[STOP] ? limit + 1 : (int)state[MOST];
   return error;
 }
 
-extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int limit, int **first, int *slices, int *depth)
+extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int limit, int **first, int *slices,
+                                    int *depth)
 {
   const int words = (s->rows + LANES - 1) / LANES, stretches = (s->rows + STRETCH - 1) / STRETCH;
   int      *room;
@@ -178,7 +190,8 @@ extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int
   if (!error) {
     unsigned *const level = (unsigned *)*first + *slices + 1;
 
-    TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, (int *)NULL, before, *first, level);
+    TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean,
+                (int *)NULL, before, *first, level);
     error = TrsvDeviceCheckLaunch("slices_cut");
     if (!error) error = Depth(A, s, *slices, *first, limit, level, depth);
     if (error) TrsvScratchFree(*first, NULL);

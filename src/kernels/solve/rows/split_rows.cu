@@ -1,13 +1,13 @@
 /*
    Long rows cut into partial sums, on the device (level_csr.h).
 
-   Each long row is a tree of sums that take what is ready first, as often as it takes to leave no more than `longest` entries for the row
-   itself: no row of the tree waits for more than it must. What is ready when is told by the level sets of the whole matrix. Rows of more
-   than HUGE entries are cut into pieces first, which are summed up by trees of their own; the last KEPT entries to get ready stay with the row.
+   Each long row is a tree of sums that take what is ready first, as often as it takes to leave no more than `longest`
+   entries for the row itself: no row of the tree waits for more than it must. What is ready when is told by the level
+   sets of the whole matrix. Rows of more than HUGE entries are cut into pieces first, which are summed up by trees of
+   their own; the last KEPT entries to get ready stay with the row.
 
-   Mapping: one thread for each row or piece, once the long rows' entries are by level: one thread for each counts which of its row come before
-   it; those of rows of more than COUNTED entries are sorted, twice.
-   No thread waits for another.
+   Mapping: one thread for each row or piece, once the long rows' entries are by level: one thread for each counts which
+   of its row come before it; those of rows of more than COUNTED entries are sorted, twice. No thread waits for another.
 */
 #include <limits.h>
 #include <string.h>
@@ -25,7 +25,10 @@ enum {
 };
 
 /* How many partial sums n entries are cut into: each takes `longest` entries away and becomes one. */
-static __device__ __forceinline__ int partial_sums(int n, int longest) { return n > longest ? (n - 2) / (longest - 1) : 0; }
+static __device__ __forceinline__ int partial_sums(int n, int longest)
+{
+  return n > longest ? (n - 2) / (longest - 1) : 0;
+}
 
 /* How a row of n entries is cut into pieces. */
 struct Pieces {
@@ -49,7 +52,8 @@ struct Pieces {
   __device__ int entries() const { return pieces ? (pieces - 1) * (size + sums) + last + last_sums : 0; }
 };
 
-/* What kernels work with. The scans are by rows in the order of solution: first is NULL where no row is long, the others where none is to be sorted. */
+/* What kernels work with. The scans are by rows in the order of solution: first is NULL where no row is long, the
+   others where none is to be sorted. */
 struct Cutting {
   int        longest;
   const int *first, *part, *sorted; /* scans: rows of the sequence, rows and pieces, entries of rows to be sorted */
@@ -58,7 +62,8 @@ struct Cutting {
 };
 
 /* level[i]: the level set of row i; and what is scanned */
-static __global__ void split_count(const TriangleView A, int longest, int levels, const int *order, const int *start, int *level, int *first, int *part, int *sorted)
+static __global__ void split_count(const TriangleView A, int longest, int levels, const int *order, const int *start,
+                                   int *level, int *first, int *part, int *sorted)
 {
   const int r = trsv_index();
 
@@ -95,8 +100,10 @@ static __global__ void split_rank(const TriangleView A, const Cutting c, const i
   });
 }
 
-/* The n entries to be sorted, a thread each, as few rows may have most of them: level, row in the order of solution, and the row of numbers 0, 1, ... */
-static __global__ void split_entries(const TriangleView A, int n, const int *sorted, const int *level, unsigned *key, int *row, int *number)
+/* The n entries to be sorted, a thread each, as few rows may have most of them: level, row in the order of solution,
+   and the row of numbers 0, 1, ... */
+static __global__ void split_entries(const TriangleView A, int n, const int *sorted, const int *level, unsigned *key,
+                                     int *row, int *number)
 {
   TRSV_SHARED(int, end, 2); /* the rows of the block's first entry and of its last */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, entries = min((int)BLOCK, n - first), e = first + t;
@@ -119,7 +126,8 @@ static __global__ void split_keys(int n, const int *number, const int *row, unsi
 }
 
 /* From the numbers of sorted entries and their rows to entries of the matrix and their levels. */
-static __global__ void split_look_up(const TriangleView A, const Cutting c, int n, const int *level, const unsigned *row, const int *number)
+static __global__ void split_look_up(const TriangleView A, const Cutting c, int n, const int *level,
+                                     const unsigned *row, const int *number)
 {
   const int t = trsv_index();
 
@@ -138,8 +146,10 @@ static __global__ void split_make(const TriangleView A, const Cutting c, int par
   if (t >= parts) return;
   const int    r = c.part ? segment(c.part, A.rows, t) : t, i = A.row_of(r), n = A.entries(i), longest = c.longest;
   const Pieces p(n, longest);
-  const int    piece = c.part ? t - c.part[r] : 0, start = c.first ? c.first[r] : r; /* the row of the sequence that the first piece, or the row, starts with */
-  const bool   whole = piece == p.pieces;                                             /* the row itself, behind its pieces */
+  const int    piece = c.part ? t - c.part[r] : 0,
+               start =
+                 c.first ? c.first[r] : r; /* the row of the sequence that the first piece, or the row, starts with */
+  const bool   whole = piece == p.pieces;  /* the row itself, behind its pieces */
   int          now   = start + (whole ? p.rows() : piece * (p.sums + 1));
   int          to    = A.before(r) + start - r + (whole ? p.entries() : piece * (p.size + p.sums));
 
@@ -148,12 +158,17 @@ static __global__ void split_make(const TriangleView A, const Cutting c, int par
     for (int e = 0; e < n; e++) s.items[to + e] = A.entry(i, e);
   } else {
     const int own = A.before(r), from = own + (whole ? n - p.kept : piece * p.size), pieces = whole ? p.pieces : 0;
-    const int entries = whole ? p.kept : piece < p.pieces - 1 ? p.size : p.last, sums = partial_sums(entries + pieces, longest), first = now;
+    const int entries = whole                  ? p.kept
+                        : piece < p.pieces - 1 ? p.size
+                                               : p.last,
+              sums = partial_sums(entries + pieces, longest), first = now;
     int       e = 0, g = 0, q = 0; /* how many entries, pieces and sums are taken; each get ready in their order */
 
     for (int made = 0; made <= sums; made++, now++) {
       /* the first sum takes fewer, so that all others are full; the last is what ends the row or the piece */
-      const int take  = sums == 0 ? entries + pieces : made ? longest : entries + pieces - longest - (sums - 1) * (longest - 1) + 1;
+      const int take  = sums == 0 ? entries + pieces
+                        : made    ? longest
+                                  : entries + pieces - longest - (sums - 1) * (longest - 1) + 1;
       int       level = 0;
 
       s.offsets[now] = to;
@@ -185,16 +200,21 @@ static __global__ void split_totals(int rows, const int *scan, int *end)
   if (n < 3) end[n] = scan[n * ((size_t)rows + 1) + (size_t)rows];
 }
 
-/* Levels, counts, their scans, and what these end with, in room [rows + 2 * scans * rows + 2 * scans]; total: the same on the host. */
+/* Levels, counts, their scans, and what these end with, in room [rows + 2 * scans * rows + 2 * scans]; total: the same
+   on the host. */
 static TrsvError Scan(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, int total[3])
 {
   const int    rows = A->rows, all = scans == 3;
   const size_t size = (size_t)rows;
-  int *const   count = room + size, *const scan = count + (size_t)scans * size, *const end = scan + (size_t)scans * (size + 1);
+  int *const count = room + size, *const scan = count + (size_t)scans * size,
+             *const end = scan + (size_t)scans * (size + 1);
 
-  TRSV_LAUNCH(split_count, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), c->longest, a->statistics.levels, a->order, a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL);
+  TRSV_LAUNCH(split_count, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), c->longest,
+              a->statistics.levels, a->order, a->levels, room, count, all ? count + size : NULL,
+              all ? count + 2 * size : NULL);
   TrsvCall(TrsvDeviceCheckLaunch("split_count"));
-  for (int n = 0; n < scans; n++) TrsvCall(TrsvDeviceScan(rows, count + (size_t)n * size, scan + (size_t)n * (size + 1)));
+  for (int n = 0; n < scans; n++)
+    TrsvCall(TrsvDeviceScan(rows, count + (size_t)n * size, scan + (size_t)n * (size + 1)));
   c->first = scan;
   if (!all) return TrsvDeviceDownload(total, scan + size, sizeof(int), NULL);
   c->part   = scan + size + 1;
@@ -210,13 +230,15 @@ static TrsvError Sort(const TrsvMatrix *A, const TrsvAnalysis *a, const Cutting 
   int *const      row = room, *const number = row + n, *const sorted_number = number + n;
   unsigned *const key = (unsigned *)sorted_number + n, *const sorted_key = key + n;
 
-  TRSV_LAUNCH(split_entries, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), n, c->sorted, level, key, row, number);
+  TRSV_LAUNCH(split_entries, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), n, c->sorted, level,
+              key, row, number);
   TrsvCall(TrsvDeviceCheckLaunch("split_entries"));
   TrsvCall(TrsvDeviceSort(n, TrsvBits(a->statistics.levels), key, sorted_key, number, sorted_number));
   TRSV_LAUNCH(split_keys, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, sorted_number, row, key);
   TrsvCall(TrsvDeviceCheckLaunch("split_keys"));
   TrsvCall(TrsvDeviceSort(n, TrsvBits(A->rows), key, sorted_key, sorted_number, number));
-  TRSV_LAUNCH(split_look_up, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, n, level, sorted_key, number);
+  TRSV_LAUNCH(split_look_up, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, n, level,
+              sorted_key, number);
   return TrsvDeviceCheckLaunch("split_look_up");
 }
 
@@ -237,7 +259,8 @@ static TrsvError Make(const TrsvMatrix *A, const Cutting *c, int parts, TrsvSpli
   s->row     = s->offsets + s->rows + 1;
   s->last    = s->row + s->rows;
   s->items   = s->last + A->rows;
-  TRSV_LAUNCH(split_make, TrsvBlocks(parts > 1 ? parts : 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, parts, *s);
+  TRSV_LAUNCH(split_make, TrsvBlocks(parts > 1 ? parts : 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c,
+              parts, *s);
   return TrsvDeviceCheckLaunch("split_make");
 }
 
@@ -248,7 +271,10 @@ static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c,
   TrsvError error;
 
   TrsvCall(Scan(A, a, c, scans, room, total));
-  if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX) return TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows and %d entries, partial sums not included, are too many for 32-bit indices", A->rows, s->off);
+  if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED,
+                    "%d rows and %d entries, partial sums not included, are too many for 32-bit indices", A->rows,
+                    s->off);
   TrsvCall(TrsvScratchAlloc(sizeof(int) * (2 * off + (size_t)total[0] + 5 * (size_t)total[2]), &more, NULL));
   c->entry = more;
   c->ready = c->entry + off;
@@ -275,7 +301,8 @@ extern "C" TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, i
   s->rows   = A->rows;
   s->off    = (int)(a->statistics.nnz - A->rows);
   if (row_max <= longest) return Make(A, &c, A->rows, s);
-  TrsvCall(TrsvScratchAlloc(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans), &room, NULL));
+  TrsvCall(
+    TrsvScratchAlloc(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans), &room, NULL));
   error = CutLong(A, a, &c, scans, room, s);
   TrsvScratchFree(room, NULL);
   return error;

@@ -1,22 +1,23 @@
 /*
    thread: one thread for one row, the writing-first solve of CapelliniSpTRSV.
 
-   Source: CapelliniSpTRSV (ICPP 2020), Section 4.3, Algorithm 5. What changed since: the value is its own flag (no get_value, no
-   fence, no reset); rows are taken in the order of their level sets, so that threads wait for what is nearly there; rows of more than
-   four dependencies are cut into partial sums, a row each (level_csr.h), so that all a thread waits for is polled at once; whatever
-   does not depend on another row is loaded before the wait.
+   Source: CapelliniSpTRSV (ICPP 2020), Section 4.3, Algorithm 5. What changed since: the value is its own flag (no
+   get_value, no fence, no reset); rows are taken in the order of their level sets, so that threads wait for what is
+   nearly there; rows of more than four dependencies are cut into partial sums, a row each (level_csr.h), so that all a
+   thread waits for is polled at once; whatever does not depend on another row is loaded before the wait.
 
-   Mapping: the block of ticket t solves positions t * blockDim.x onwards of the level order, thread by thread. thread_pair solves both triangles of a pair: blocks
-   of the first tickets those of the first, the others those of the second, whose right-hand side they wait for value by value.
-   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (sync.cuh).
-   Each triangle of a pair keeps the tickets and words that it has for solves of its own, so that both kinds of solves can follow each other as they like. What
-   crosses from one to the other has words of the pair; one thread waits for each, and clears it.
-   Why it ends: a row waits for smaller positions only, or for the triangle before. Those of other blocks have smaller tickets, so their blocks have started;
-   those of the same warp are solved because all its threads take turns together: in each turn of the loop every thread polls once, and
-   writes if it can, before the vote brings them together again. (Left to the hardware's scheduling of parted threads, those that poll
-   have been seen to starve those that could write, under compute-sanitizer.) By induction on the position every wait ends;
-   spin bounds it if memory fails.
-   Same bits: each row is one thread's sum in the order of its entries, whatever order they arrive in.
+   Mapping: the block of ticket t solves positions t * blockDim.x onwards of the level order, thread by thread.
+   thread_pair solves both triangles of a pair: blocks of the first tickets those of the first, the others those of the
+   second, whose right-hand side they wait for value by value. Memory order: a solution is handed over in one word that
+   is its own flag; nothing else crosses threads (sync.cuh). Each triangle of a pair keeps the tickets and words that it
+   has for solves of its own, so that both kinds of solves can follow each other as they like. What crosses from one to
+   the other has words of the pair; one thread waits for each, and clears it. Why it ends: a row waits for smaller
+   positions only, or for the triangle before. Those of other blocks have smaller tickets, so their blocks have started;
+   those of the same warp are solved because all its threads take turns together: in each turn of the loop every thread
+   polls once, and writes if it can, before the vote brings them together again. (Left to the hardware's scheduling of
+   parted threads, those that poll have been seen to starve those that could write, under compute-sanitizer.) By
+   induction on the position every wait ends; spin bounds it if memory fails. Same bits: each row is one thread's sum in
+   the order of its entries, whatever order they arrive in.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -33,10 +34,14 @@ enum {
 enum Part {
   ALONE,
   FIRST, /* its solution goes to between, word by word */
-  SECOND /* its right-hand side comes from there: read once, and made ready for the next launch by who has read it; over: nothing comes any more */
+  SECOND /* its right-hand side comes from there: read once, and made ready for the next launch by who has read it;
+            over: nothing comes any more */
 };
 
-template <class T, Part PART> static __device__ __forceinline__ void thread_rows(const LevelCSRView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, bool over, T *between, const T *b, T *x)
+template <class T, Part PART> static __device__ __forceinline__ void thread_rows(const LevelCSRView<T> &A,
+                                                                                 const TrsvSync &sync, unsigned block,
+                                                                                 unsigned *turn, bool over, T *between,
+                                                                                 const T *b, T *x)
 {
   const int p    = (int)(block * BLOCK + threadIdx.x);
   bool      done = p >= A.rows;
@@ -96,7 +101,8 @@ template <class T, Part PART> static __device__ __forceinline__ void thread_rows
   } while (!__all_sync(0xffffffffu, done));
 }
 
-template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(const LevelCSRView<T> A, const T *b, T *x)
+template <class T> static __global__ void __launch_bounds__(BLOCK)
+  thread_solve(const LevelCSRView<T> A, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);
 
@@ -105,9 +111,12 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) thread_solve(
   thread_rows<T, ALONE>(A, A.sync, start[0], &start[1], false, (T *)NULL, b, x);
 }
 
-/* The blocks of the first tickets solve the first triangle. Once a launch has given up, words between the triangles may be left from it, and no launch that was asked for
-   before the host knows may take them for its own: all that it finds is NaN. */
-template <class T> static __global__ void __launch_bounds__(BLOCK) thread_pair(const LevelCSRView<T> first, const LevelCSRView<T> second, const TrsvSync sync, T *between, const T *b, T *x)
+/* The blocks of the first tickets solve the first triangle. Once a launch has given up, words between the triangles may
+   be left from it, and no launch that was asked for before the host knows may take them for its own: all that it finds
+   is NaN. */
+template <class T> static __global__ void __launch_bounds__(BLOCK)
+  thread_pair(const LevelCSRView<T> first, const LevelCSRView<T> second, const TrsvSync sync, T *between, const T *b,
+              T *x)
 {
   const unsigned blocks = ((unsigned)first.rows + BLOCK - 1) / BLOCK;
   TRSV_SHARED(unsigned, start, 3);
@@ -128,7 +137,8 @@ template <class T> static TrsvError Launch(const TrsvLevelCSR *o, bool early, co
 {
   const unsigned grid = TrsvBlocks(o->rows, BLOCK);
 
-  TRSV_LAUNCH_EARLY(thread_solve<T>, early, 1, grid, BLOCK, o->shared_bytes, stream, LevelCSRView<T>(o), (const T *)b, (T *)x);
+  TRSV_LAUNCH_EARLY(thread_solve<T>, early, 1, grid, BLOCK, o->shared_bytes, stream, LevelCSRView<T>(o), (const T *)b,
+                    (T *)x);
   return TrsvDeviceCheckLaunch("thread_solve");
 }
 
@@ -138,7 +148,8 @@ static TrsvError ThreadAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   auto twice = thread_solve<double>;
 
   TrsvCall(TrsvLevelCSRAnalyse(plan, A, analysis, source, WIDTH, 1, NULL));
-  return TrsvLevelCSRLimit((TrsvLevelCSR *)plan->data, plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, BLOCK, AHEAD);
+  return TrsvLevelCSRLimit((TrsvLevelCSR *)plan->data,
+                           plan->precision == TRSV_FLOAT ? (const void *)single : (const void *)twice, BLOCK, AHEAD);
 }
 
 static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -146,7 +157,8 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
   TrsvLevelCSR *o = (TrsvLevelCSR *)plan->data;
 
   TrsvCall(TrsvSyncStart(&o->sync, stream));
-  return plan->precision == TRSV_FLOAT ? Launch<float>(o, plan->early, b, x, stream) : Launch<double>(o, plan->early, b, x, stream);
+  return plan->precision == TRSV_FLOAT ? Launch<float>(o, plan->early, b, x, stream)
+                                       : Launch<double>(o, plan->early, b, x, stream);
 }
 
 static TrsvError PairReady(TrsvFused *pair, TrsvStream stream)
@@ -201,7 +213,8 @@ template <class T> static TrsvError LaunchPair(const TrsvThreadPair *p, const vo
 {
   const unsigned grid = TrsvBlocks(p->first->rows, BLOCK) + TrsvBlocks(p->second->rows, BLOCK);
 
-  TRSV_LAUNCH(thread_pair<T>, grid, BLOCK, p->shared_bytes, stream, LevelCSRView<T>(p->first), LevelCSRView<T>(p->second), p->sync, (T *)p->between, (const T *)b, (T *)x);
+  TRSV_LAUNCH(thread_pair<T>, grid, BLOCK, p->shared_bytes, stream, LevelCSRView<T>(p->first),
+              LevelCSRView<T>(p->second), p->sync, (T *)p->between, (const T *)b, (T *)x);
   return TrsvDeviceCheckLaunch("thread_pair");
 }
 
@@ -219,15 +232,18 @@ static TrsvError PairSolve(TrsvFused *pair, const void *b, void *x, TrsvStream s
 
 static const TrsvPairLaunch in_one_launch = {PairCreate, PairReady, PairSolve, PairDestroy};
 
-/* A launch; a hop through L2 for each level set, dearer where many rows poll, and where their values are all over a memory that no cache holds; what crosses
-   the memory, and what long rows keep a warp waiting for that holds a chain of them. Launch, hop, crowd and entry fit the solves of 93 matrices, both
-   triangles, on an H200 to 10% (root mean square), and are within 45% of each; the others are from 27 of up to 17 million rows. */
+/* A launch; a hop through L2 for each level set, dearer where many rows poll, and where their values are all over a
+   memory that no cache holds; what crosses the memory, and what long rows keep a warp waiting for that holds a chain of
+   them. Launch, hop, crowd and entry fit the solves of 93 matrices, both triangles, on an H200 to 10% (root mean
+   square), and are within 45% of each; the others are from 27 of up to 17 million rows. */
 static double ThreadPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double launch = 4.0e-6, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, scattered = 0.33e-12 * c->hop, entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte, long_entry = 1.2e-11 * c->hop;
+  const double launch = 4.0e-6, hop = 0.30e-6 * c->hop, crowd = 0.04e-6 * c->hop, scattered = 0.33e-12 * c->hop,
+               entry = (precision == TRSV_FLOAT ? 0.7e-11 : 1e-11) * c->byte, long_entry = 1.2e-11 * c->hop;
   const double chains = s->chain_fraction * fmin(fmax((s->row_mean - 4) / 8, 0), 1); /* of rows that are long */
 
-  return launch + s->levels * (hop + crowd * log10(s->level_mean + 1) + scattered * TrsvCacheMissFactor(s) * s->rows) + (entry + long_entry * chains) * (double)s->nnz;
+  return launch + s->levels * (hop + crowd * log10(s->level_mean + 1) + scattered * TrsvCacheMissFactor(s) * s->rows) +
+         (entry + long_entry * chains) * (double)s->nnz;
 }
 
 TRSV_ALGORITHM(TrsvThread) = {

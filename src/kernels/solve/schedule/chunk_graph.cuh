@@ -1,5 +1,6 @@
 /*
-   chunk_graph.cuh: what the kernels that make a schedule of the algorithm `chunk` see of a triangle, and of what they make of it.
+   chunk_graph.cuh: what the kernels that make a schedule of the algorithm `chunk` see of a triangle, and of what they
+   make of it.
 
    Rows go by position: their place in solve order, in which each follows all it depends on.
 */
@@ -40,8 +41,14 @@ static __device__ __forceinline__ ChunkRow chunk_row(const ChunkGraph &G, int p)
 }
 
 /* The position that an entry names, and where its value comes from. */
-static __device__ __forceinline__ int chunk_position(const ChunkGraph &G, int k) { return G.lower ? G.columns[k] : G.n - 1 - G.columns[k]; }
-static __device__ __forceinline__ int chunk_source(const ChunkGraph &G, int k) { return G.owner ? G.source[k] : 2 + (G.source ? G.source[k] : k); }
+static __device__ __forceinline__ int chunk_position(const ChunkGraph &G, int k)
+{
+  return G.lower ? G.columns[k] : G.n - 1 - G.columns[k];
+}
+static __device__ __forceinline__ int chunk_source(const ChunkGraph &G, int k)
+{
+  return G.owner ? G.source[k] : 2 + (G.source ? G.source[k] : k);
+}
 
 /* Where the diagonal of a position comes from; negative for a partial sum. */
 static __device__ __forceinline__ int chunk_diagonal(const ChunkGraph &G, int p)
@@ -52,10 +59,16 @@ static __device__ __forceinline__ int chunk_diagonal(const ChunkGraph &G, int p)
   return 2 + (G.source ? G.source[k] : k);
 }
 
-static __device__ __forceinline__ int chunk_own_row(const ChunkGraph &G, int p) { return G.owner ? G.owner[p] : G.lower ? p : G.n - 1 - p; }
+static __device__ __forceinline__ int chunk_own_row(const ChunkGraph &G, int p)
+{
+  return G.owner ? G.owner[p] : G.lower ? p : G.n - 1 - p;
+}
 
 /* How many records of K dependencies a position with n of them takes: all but the last are partial sums. */
-static __host__ __device__ __forceinline__ int chunk_records(int n, int K) { return n <= K ? 1 : 1 + (n - 2) / (K - 1); }
+static __host__ __device__ __forceinline__ int chunk_records(int n, int K)
+{
+  return n <= K ? 1 : 1 + (n - 2) / (K - 1);
+}
 
 /* A triangle made ready for schedules: the graph, and the heights of its positions. */
 struct ChunkHeights {
@@ -81,7 +94,7 @@ struct ChunkSchedule {
   int               nodes, times;  /* records; 1 + the last time */
   int              *cuts;          /* [chunks + 1] the first position of each chunk */
   int              *first;         /* [n + 1] the first record of each position, NULL where each has one; where not: */
-  int              *taken;         /* [nodes] of a record of a position that has several: how many of its dependencies those before take */
+  int *taken; /* [nodes] of a record of a position that has several: how many of its dependencies those before take */
   unsigned char    *sorted;        /* [entries] dependencies of such a position by readiness */
   void             *memory;        /* that holds these */
   int              *time;          /* [nodes] */
@@ -93,22 +106,32 @@ TrsvError TrsvChunkPlace(const ChunkHeights *, const TrsvChunkSettings *, ChunkS
 void      TrsvChunkScheduleFree(ChunkSchedule *);
 
 /* The chunk of a position: chunks have equally many records, whose number is at the end of first. */
-static __device__ __forceinline__ int chunk_of(int p, int n, const int *first, int chunks) { return first ? (int)((long long)first[p] * chunks / first[n]) : (int)((long long)p * chunks / n); }
+static __device__ __forceinline__ int chunk_of(int p, int n, const int *first, int chunks)
+{
+  return first ? (int)((long long)first[p] * chunks / first[n]) : (int)((long long)p * chunks / n);
+}
 
-/* Places a triangle, on a device of so many multiprocessors, with the settings that are the best but rank by predicted time; TRSV_ERR_UNSUPPORTED
-   where there are not so many. */
-TrsvError TrsvChunkSettingsChoose(const ChunkHeights *, const TrsvStatistics *, const TrsvCosts *, int multiprocessors, int rank, ChunkSchedule *);
+/* Places a triangle, on a device of so many multiprocessors, with the settings that are the best but rank by predicted
+   time; TRSV_ERR_UNSUPPORTED where there are not so many. */
+TrsvError TrsvChunkSettingsChoose(const ChunkHeights *, const TrsvStatistics *, const TrsvCosts *, int multiprocessors,
+                                  int rank, ChunkSchedule *);
 
 /* Cells for imports that fit beside the ring and so many stages. */
 static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size)
 {
-  const int fit = (CHUNK_SHARED - CHUNK_FRONT - s->ring * size - stages * CHUNK_STAGE(s->length, size)) / size, most = 65536 - CHUNK_CELL - s->ring; /* what 16 bits can name */
+  const int fit  = (CHUNK_SHARED - CHUNK_FRONT - s->ring * size - stages * CHUNK_STAGE(s->length, size)) / size,
+            most = 65536 - CHUNK_CELL - s->ring; /* what 16 bits can name */
 
   return (fit < most ? fit : most) / 16 * 16;
 }
 
-/* Can so many be numbered, and a place among them be told as a source, 2 + where? Else another algorithm is to be taken. */
-static inline TrsvError ChunkCount(size_t count, const char *what) { return count >= INT_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %zu %s are too many for 32-bit indices", count, what) : TRSV_SUCCESS; }
+/* Can so many be numbered, and a place among them be told as a source, 2 + where? Else another algorithm is to be
+   taken. */
+static inline TrsvError ChunkCount(size_t count, const char *what)
+{
+  return count >= INT_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %zu %s are too many for 32-bit indices", count, what)
+                          : TRSV_SUCCESS;
+}
 
 /* Pieces of one allocation: taken once to see how much is needed, once more to have them. */
 struct ChunkArena {
@@ -138,10 +161,14 @@ template <class F> static inline TrsvError ChunkAllocate(TrsvError (*allocate)(s
 static inline TrsvError ChunkRoom(size_t bytes, void *pointer) { return TrsvScratchAlloc(bytes, pointer, NULL); }
 static inline void      ChunkLeave(void *memory) { TrsvScratchFree(memory, NULL); }
 
-template <class F> static inline TrsvError ChunkBorrow(F layout, void **memory) { return ChunkAllocate(ChunkRoom, layout, memory); }
+template <class F> static inline TrsvError ChunkBorrow(F layout, void **memory)
+{
+  return ChunkAllocate(ChunkRoom, layout, memory);
+}
 
 /* Launches a thread for each of n. */
-template <class Kernel, class... Arguments> static inline TrsvError ChunkLaunch(const char *name, Kernel kernel, size_t n, Arguments... arguments)
+template <class Kernel, class... Arguments> static inline TrsvError ChunkLaunch(const char *name, Kernel kernel,
+                                                                                size_t n, Arguments... arguments)
 {
   if (!n) return TRSV_SUCCESS;
   TRSV_LAUNCH(kernel, TrsvBlocks(n, CHUNK_BLOCK), CHUNK_BLOCK, 0, (TrsvStream)NULL, arguments...);
@@ -162,13 +189,15 @@ enum {
 };
 
 /* Waits of set-up kernels end in 10 s. */
-static inline TrsvSync ChunkSync(unsigned *words) { return {words + CHUNK_TICKET, words + CHUNK_ABORT_DEVICE, words + CHUNK_ABORT_HOST, 10000000000ull}; }
+static inline TrsvSync ChunkSync(unsigned *words)
+{ return {words + CHUNK_TICKET, words + CHUNK_ABORT_DEVICE, words + CHUNK_ABORT_HOST, 10000000000ull}; }
 
 /* What a launch has left in the words; an error if a wait was given up. */
 static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned now[CHUNK_WORDS])
 {
   TrsvCall(TrsvDeviceDownload(now, words, sizeof(unsigned) * CHUNK_WORDS, NULL));
-  return now[CHUNK_ABORT_DEVICE] ? TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a wait of the schedule was given up") : TRSV_SUCCESS;
+  return now[CHUNK_ABORT_DEVICE] ? TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a wait of the schedule was given up")
+                                 : TRSV_SUCCESS;
 }
 
 #endif

@@ -1,17 +1,18 @@
 /*
-   A triangle made ready for schedules of the algorithm `chunk`: the height of its positions, the length of the longest chain of dependents
-   behind each. Where the matrix's other triangle is known to have them as its level sets (heights.cu) they are taken from there, else searched for as
-   below. Heights know nothing of chunks, so they serve every setting that is tried; on 47 real matrices crossings counted in heights
-   would have gained less than 2%, and lost as often. Level sets in their place, which are known already, make the schedules of 13 irregular
-   matrices up to twice as long, 18% in the mean.
+   A triangle made ready for schedules of the algorithm `chunk`: the height of its positions, the length of the longest
+   chain of dependents behind each. Where the matrix's other triangle is known to have them as its level sets
+   (heights.cu) they are taken from there, else searched for as below. Heights know nothing of chunks, so they serve
+   every setting that is tried; on 47 real matrices crossings counted in heights would have gained less than 2%, and
+   lost as often. Level sets in their place, which are known already, make the schedules of 13 irregular matrices up to
+   twice as long, 18% in the mean.
 
-   Mapping: a thread for each position, from the last level set to the first, with its warp's help where that has many dependents. There are as many
-   warps as keep enough positions in flight, and no more, so that another launch finds room (interleave.cu); each takes ticket after ticket, of 32
-   positions. Each entry has a word of its own, in which the dependent leaves its height; the words of a position's dependents are next to each other.
-   Memory order: such a word is its own flag.
-   Why it ends: a position waits for those of later level sets, which are done or with warps that have started; those of its own warp take turns with
-   it (thread.cu).
-   Same result: the order of a position's words depends on the run, their maximum does not.
+   Mapping: a thread for each position, from the last level set to the first, with its warp's help where that has many
+   dependents. There are as many warps as keep enough positions in flight, and no more, so that another launch finds
+   room (interleave.cu); each takes ticket after ticket, of 32 positions. Each entry has a word of its own, in which the
+   dependent leaves its height; the words of a position's dependents are next to each other. Memory order: such a word
+   is its own flag. Why it ends: a position waits for those of later level sets, which are done or with warps that have
+   started; those of its own warp take turns with it (thread.cu). Same result: the order of a position's words depends
+   on the run, their maximum does not.
 */
 #include "solve/schedule/chunk_graph.cuh"
 
@@ -37,7 +38,8 @@ static __global__ void chunk_count(const ChunkGraph G, int *count, int *mail)
 }
 
 /* The heights of a warp's positions; p: this thread's, -1 where it has none. */
-static __device__ __forceinline__ void height_find(const ChunkGraph &G, const TrsvSync &sync, int p, int lane, const int *starts, const int *mail, unsigned *words, int *height)
+static __device__ __forceinline__ void height_find(const ChunkGraph &G, const TrsvSync &sync, int p, int lane,
+                                                   const int *starts, const int *mail, unsigned *words, int *height)
 {
   enum {
     AHEAD = 8,   /* dependencies, */
@@ -54,7 +56,8 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
 
   const auto address = [&](int from) {
 #pragma unroll
-    for (int u = 0; u < AHEAD; u++) to[u] = from + u < row.n ? starts[chunk_position(G, row.begin + from + u)] + mail[row.begin + from + u] : 0;
+    for (int u = 0; u < AHEAD; u++)
+      to[u] = from + u < row.n ? starts[chunk_position(G, row.begin + from + u)] + mail[row.begin + from + u] : 0;
   };
   const auto send = [&](int from) {
 #pragma unroll
@@ -65,12 +68,14 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
   do {
     /* those that have many left have the whole warp look at them */
     for (unsigned asking = __ballot_sync(0xffffffffu, !done && end - next > LONG); asking; asking &= asking - 1) {
-      const int l = __ffs((int)asking) - 1, from = __shfl_sync(0xffffffffu, next, l), n = min(__shfl_sync(0xffffffffu, end, l) - from, 32 * SHARE);
+      const int l = __ffs((int)asking) - 1, from = __shfl_sync(0xffffffffu, next, l),
+                n = min(__shfl_sync(0xffffffffu, end, l) - from, 32 * SHARE);
       unsigned  word[SHARE], most = 0;
       bool      there = true;
 
 #pragma unroll
-      for (int u = 0; u < SHARE; u++) word[u] = 32 * u + lane < n ? trsv_load(words + from + 32 * u + lane) : 0; /* no more than any */
+      for (int u = 0; u < SHARE; u++)
+        word[u] = 32 * u + lane < n ? trsv_load(words + from + 32 * u + lane) : 0; /* no more than any */
 #pragma unroll
       for (int u = 0; u < SHARE; u++) {
         there = there && word[u] != EMPTY;
@@ -109,7 +114,9 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
   } while (!__all_sync(0xffffffffu, done));
 }
 
-static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkGraph G, const TrsvSync sync, const int *levels, const int *starts, const int *mail, unsigned *words, int *height)
+static __global__ void __launch_bounds__(CHUNK_BLOCK)
+  chunk_heights(const ChunkGraph G, const TrsvSync sync, const int *levels, const int *starts, const int *mail,
+                unsigned *words, int *height)
 {
   const int lane = (int)(threadIdx.x % 32);
 
@@ -118,7 +125,11 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK) chunk_heights(const ChunkG
     const int      i      = G.n - 1 - (int)(ticket * 32) - lane;
 
     if (ticket * 32 >= (unsigned)G.n) return;
-    height_find(G, sync, i < 0 || !levels ? i : G.lower ? levels[i] : G.n - 1 - levels[i], lane, starts, mail, words, height);
+    height_find(G, sync,
+                i < 0 || !levels ? i
+                : G.lower        ? levels[i]
+                                 : G.n - 1 - levels[i],
+                lane, starts, mail, words, height);
   }
 }
 
@@ -130,7 +141,7 @@ static const int    blocks_at_most   = 2;
 static TrsvError Search(const TrsvAnalysis *analysis, const ChunkHeights *o)
 {
   const ChunkGraph &G      = o->graph;
-  const int        *levels = G.owner ? NULL : analysis->order; /* where rows were cut: from the last position to the first */
+  const int *levels = G.owner ? NULL : analysis->order; /* where rows were cut: from the last position to the first */
   unsigned         *words;
   int              *starts, *mail, multiprocessors;
   void             *memory;
@@ -138,13 +149,20 @@ static TrsvError Search(const TrsvAnalysis *analysis, const ChunkHeights *o)
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const double   wanted = level_sets_ahead * analysis->statistics.level_mean / ((double)CHUNK_BLOCK * multiprocessors);
-  const unsigned blocks = (unsigned)(multiprocessors * (wanted < 1 ? 1 : wanted > blocks_at_most ? blocks_at_most : (int)wanted));
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words); }, &memory));
+  const unsigned blocks = (unsigned)(multiprocessors * (wanted < 1                ? 1
+                                                        : wanted > blocks_at_most ? blocks_at_most
+                                                                                  : (int)wanted));
+  TrsvCall(ChunkBorrow(
+    [&](ChunkArena &a) {
+      a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words);
+    },
+    &memory));
   error = ChunkLaunch("chunk_clear", chunk_clear, (size_t)max(G.n + 1, o->entries), G.n, o->entries, starts, words);
   if (!error) error = ChunkLaunch("chunk_count", chunk_count, (size_t)G.n, G, starts + 1, mail);
   if (!error) error = TrsvDeviceScan(G.n, starts + 1, starts);
   if (!error) {
-    TRSV_LAUNCH(chunk_heights, min(TrsvBlocks((size_t)G.n, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, (TrsvStream)NULL, G, ChunkSync(o->words), levels, starts, mail, words, o->height);
+    TRSV_LAUNCH(chunk_heights, min(TrsvBlocks((size_t)G.n, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, (TrsvStream)NULL, G,
+                ChunkSync(o->words), levels, starts, mail, words, o->height);
     error = TrsvDeviceCheckLaunch("chunk_heights");
   }
   ChunkLeave(memory);
@@ -157,7 +175,8 @@ static TrsvError Make(const TrsvAnalysis *analysis, ChunkHeights *o)
 
   /* cutting rows makes chains longer, by as many partial sums as follow each other */
   o->bits = TrsvBits((long)analysis->statistics.levels * (G.owner ? 8 : 1));
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));
+  TrsvCall(
+    ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));
   TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
   return analysis->heights && !G.owner ? TrsvDeviceLevels(analysis->heights, !G.lower, o->height) : Search(analysis, o);
 }
@@ -170,7 +189,9 @@ TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis
   o->longest = analysis->statistics.row_max - 1;
   o->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
   o->toward  = o->stored && A->triangle == TRSV_LOWER ? -1 : 1;
-  o->graph   = {A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL, NULL};
+  o->graph   = {
+    A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL,
+    NULL};
   o->entries = TrsvStored(A, analysis);
   error      = o->longest > CHUNK_ITEMS ? TrsvChunkSplitRows(o) : TRSV_SUCCESS;
   if (!error) error = Make(analysis, o);

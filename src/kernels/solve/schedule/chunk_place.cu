@@ -1,38 +1,45 @@
 /*
    When each row of a triangle is worked on: the cut into chunks and the list scheduling of the algorithm `chunk`.
 
-   The positions are cut into chunks of equally many records. Each chunk then takes its positions in falling height: each at the
-   earliest time that its dependencies allow and whose step has room; a dependency in another chunk counts with its crossing. A position
-   with more than K dependencies gets partial sums: as long as there are more than K, the K readiest become one, ready a step after the
-   time it gets (chunk_place.cuh). Of all trees of sums this one is ready first.
+   The positions are cut into chunks of equally many records. Each chunk then takes its positions in falling height:
+   each at the earliest time that its dependencies allow and whose step has room; a dependency in another chunk counts
+   with its crossing. A position with more than K dependencies gets partial sums: as long as there are more than K, the
+   K readiest become one, ready a step after the time it gets (chunk_place.cuh). Of all trees of sums this one is ready
+   first.
 
-   Mapping: a block for each chunk, in order of tickets. One warp places, 32 positions at a time, lane by lane; of these, those
-   of one height do not depend on each other and are placed together, height after height. The other warps fetch the positions of the
-   batches after this one, and when their dependencies in other chunks are done; a height can be placed when those of its positions are.
-   Memory order: the time of a position is a word that is its own flag; within the block batches change hands by barriers and counters.
-   Why it ends: a chunk waits for smaller chunks only, whose blocks have smaller tickets and so have started; within a block the warps that fetch
-   wait for other blocks, or, some batches ahead, for the warp that places, and that one for them.
-   Same result: the times of other chunks do not depend on when they are seen, and lanes get what room there is by number.
+   Mapping: a block for each chunk, in order of tickets. One warp places, 32 positions at a time, lane by lane; of
+   these, those of one height do not depend on each other and are placed together, height after height. The other warps
+   fetch the positions of the batches after this one, and when their dependencies in other chunks are done; a height can
+   be placed when those of its positions are. Memory order: the time of a position is a word that is its own flag;
+   within the block batches change hands by barriers and counters. Why it ends: a chunk waits for smaller chunks only,
+   whose blocks have smaller tickets and so have started; within a block the warps that fetch wait for other blocks, or,
+   some batches ahead, for the warp that places, and that one for them. Same result: the times of other chunks do not
+   depend on when they are seen, and lanes get what room there is by number.
 */
 #include <stddef.h>
 #include "solve/schedule/chunk_place.cuh"
 
-static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int from, int near_from, int count, int me, unsigned lane)
+static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int from,
+                                                   int near_from, int count, int me, unsigned lane)
 {
   enum { AHEAD = 8 };
   TrsvSpinLimit spin;
   bool         lost = false;
 
   for (int batch = me; batch * 32 < count; batch += FETCHERS) {
-    const int      slot = batch % SLOTS, i = batch * 32 + (int)lane, p = i < count ? v.list[from + i] : -1, h = p < 0 ? 0 : v.height[p];
+    const int      slot = batch % SLOTS, i = batch * 32 + (int)lane, p = i < count ? v.list[from + i] : -1,
+                   h       = p < 0 ? 0 : v.height[p];
     const ChunkRow row = p < 0 ? ChunkRow{0, 0} : chunk_row(v.G, p);
     unsigned       missing = 0; /* dependencies whose position is in place of their time */
 
-    if (batch >= SLOTS) trsv_barrier_wait(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, (unsigned)(batch / SLOTS - 1) & 1);
+    if (batch >= SLOTS)
+      trsv_barrier_wait(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, (unsigned)(batch / SLOTS - 1) & 1);
     const int      before  = __shfl_up_sync(0xffffffffu, h, 1);
     const unsigned changes = __ballot_sync(0xffffffffu, lane && p >= 0 && h != before);
     const int      mine    = __popc(changes & ((2u << lane) - 1));
-    const auto     set     = [&](int j, int c, unsigned t) { s.item[slot][j][lane] = 2 * ((int)t + (c >= near_from ? v.near : v.far)); };
+    const auto     set     = [&](int j, int c, unsigned t) {
+      s.item[slot][j][lane] = 2 * ((int)t + (c >= near_from ? v.near : v.far));
+    };
 
     s.position[slot][lane] = p;
     s.begin[slot][lane]    = row.begin;
@@ -63,7 +70,8 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
           unsigned t[AHEAD], one[AHEAD];
 
 #pragma unroll
-          for (int u = 0; u < AHEAD; u++) one[u] = left & (0 - left), left -= one[u], c[u] = one[u] ? s.item[slot][__ffs((int)one[u]) - 1][lane] : 0;
+          for (int u = 0; u < AHEAD; u++)
+            one[u] = left & (0 - left), left -= one[u], c[u] = one[u] ? s.item[slot][__ffs((int)one[u]) - 1][lane] : 0;
 #pragma unroll
           for (int u = 0; u < AHEAD; u++) t[u] = !one[u] ? EMPTY : lost ? 0 : trsv_load(v.finish + c[u]);
 #pragma unroll
@@ -76,12 +84,16 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
         lost = trsv_warp_any(!spin.more(v.sync)) || lost;
       }
       trsv_warp_sync();
-      if (lane == 0) trsv_shared_release(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot, 64 * (unsigned)batch + (unsigned)round + 1);
+      if (lane == 0)
+        trsv_shared_release(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot,
+                            64 * (unsigned)batch + (unsigned)round + 1);
     }
   }
 }
 
-template <bool SHARED> static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s, unsigned base, int from, int count, unsigned lane)
+template <bool SHARED> static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s,
+                                                                        unsigned base, int from, int count,
+                                                                        unsigned lane)
 {
   PlaceWarp w = {from, lane, 0, -1};
 
@@ -93,7 +105,8 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
     unsigned  ready = 0; /* what its fetching warp was last heard to say */
 
     const auto wait = [&](int round) {
-      for (const unsigned enough = 64 * (unsigned)batch + (unsigned)round + 1; ready < enough; trsv_pause()) ready = trsv_shared_acquire(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot);
+      for (const unsigned enough = 64 * (unsigned)batch + (unsigned)round + 1; ready < enough; trsv_pause())
+        ready = trsv_shared_acquire(base + offsetof(PlaceShared, ready) + 4 * (unsigned)slot);
       trsv_warp_sync();
     };
 
@@ -119,7 +132,8 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
 
   if (threadIdx.x == 0) {
     s.chunk = atomicAdd(v.sync.ticket, 1u);
-    s.lost  = trsv_load(v.sync.abort_device); /* the heights were: with some that are not true rows would be placed before those they depend on */
+    s.lost  = trsv_load(v.sync.abort_device); /* the heights were: with some that are not true rows would be placed
+                                                 before those they depend on */
     for (unsigned i = 0; i < SLOTS; i++) {
       s.ready[i] = 0;
       trsv_barrier_init(base + offsetof(PlaceShared, empty) + 8 * i, 1);
@@ -128,7 +142,8 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
   }
   trsv_block_sync();
   if (s.lost) return;
-  const int q = (int)s.chunk, from = v.cuts[q], count = v.cuts[q + 1] - from, near_from = q % v.cluster ? v.cuts[q - 1] : from;
+  const int q = (int)s.chunk, from = v.cuts[q], count = v.cuts[q + 1] - from,
+            near_from = q % v.cluster ? v.cuts[q - 1] : from;
 
   if (warp == 0 && count <= v.times) place_all<true>(v, s, base, from, count, lane);
   else if (warp == 0) place_all<false>(v, s, base, from, count, lane);
@@ -145,11 +160,14 @@ static __global__ void chunk_lengths(const ChunkGraph G, int K, int *records)
 }
 
 /* keys: chunks and, within, falling heights */
-static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, const int *height, const unsigned *before, int *cuts, unsigned *keys, int *positions, unsigned *finish, unsigned *words)
+static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, const int *height,
+                                 const unsigned *before, int *cuts, unsigned *keys, int *positions, unsigned *finish,
+                                 unsigned *words)
 {
   const int p = trsv_index();
 
-  if (p < CHUNK_WORDS) words[p] = p == CHUNK_NODES ? (unsigned)(first ? first[n] : n) : p == CHUNK_ABORT_DEVICE ? before[p] : 0;
+  if (p < CHUNK_WORDS)
+    words[p] = p == CHUNK_NODES ? (unsigned)(first ? first[n] : n) : p == CHUNK_ABORT_DEVICE ? before[p] : 0;
   if (p >= n) return;
   const int q = chunk_of(p, n, first, chunks);
   for (int x = p ? chunk_of(p - 1, n, first, chunks) + 1 : 0; x <= q; x++) cuts[x] = p;
@@ -175,7 +193,8 @@ static bool Several(const ChunkHeights *o, const TrsvChunkSettings *s) { return 
 /* How many records there are at most: no dependency has more partial sums than those of the longest position. */
 static size_t Nodes(const ChunkHeights *o, const TrsvChunkSettings *s)
 {
-  const size_t n = (size_t)o->graph.n, off = (size_t)o->entries - (o->graph.stored ? n : 0), longest = (size_t)o->longest;
+  const size_t n = (size_t)o->graph.n, off = (size_t)o->entries - (o->graph.stored ? n : 0),
+               longest = (size_t)o->longest;
 
   return n + (Several(o, s) ? off * (longest - 2) / ((size_t)(s->length - 1) * longest) : 0);
 }
@@ -191,11 +210,14 @@ static TrsvError Allocate(const ChunkHeights *o, const TrsvChunkSettings *s, Chu
     a.take(n + 1, t->cuts);
     if (several) a.take(n + 1, t->first), a.take(nodes, t->taken), a.take((size_t)o->entries, t->sorted);
   }, &t->memory));
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(nodes, t->time), a.take(nodes, t->spare[0]), a.take(nodes, t->spare[1]); }, &t->early));
-  return ChunkBorrow([&](ChunkArena &a) { a.take(n, r->list), a.take(n, r->finish), a.take(CHUNK_WORDS, r->words); }, &r->memory);
+  TrsvCall(ChunkBorrow(
+    [&](ChunkArena &a) { a.take(nodes, t->time), a.take(nodes, t->spare[0]), a.take(nodes, t->spare[1]); }, &t->early));
+  return ChunkBorrow([&](ChunkArena &a) { a.take(n, r->list), a.take(n, r->finish), a.take(CHUNK_WORDS, r->words); },
+                     &r->memory);
 }
 
-static TrsvError Place(const ChunkHeights *o, const TrsvChunkSettings *settings, int chunks, int bits, ChunkSchedule *t, PlaceRoom *r)
+static TrsvError Place(const ChunkHeights *o, const TrsvChunkSettings *settings, int chunks, int bits, ChunkSchedule *t,
+                       PlaceRoom *r)
 {
   const ChunkGraph &G = o->graph;
   unsigned          now[CHUNK_WORDS];
@@ -210,19 +232,38 @@ static TrsvError Place(const ChunkHeights *o, const TrsvChunkSettings *settings,
     TrsvCall(ChunkLaunch("chunk_lengths", chunk_lengths, (size_t)G.n, G, settings->length, t->first + 1));
     TrsvCall(TrsvDeviceScan(G.n, t->first + 1, t->first));
   }
-  TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words, t->cuts, keys, positions, r->finish, r->words));
+  TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words,
+                       t->cuts, keys, positions, r->finish, r->words));
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, r->list));
 
   /* no more than the chunks need, so that another launch finds room (interleave.cu) */
   const size_t times = min(Nodes(o, settings) / (size_t)chunks + 1, (size_t)TIMES);
-  PlaceView v = {G, ChunkSync(r->words), settings->length, settings->width, settings->far, settings->near, settings->cluster, (int)times, t->cuts, r->list, o->height, t->first, r->finish, t->time, t->taken, t->sorted, r->words};
+  PlaceView    v     = {G,
+                        ChunkSync(r->words),
+                        settings->length,
+                        settings->width,
+                        settings->far,
+                        settings->near,
+                        settings->cluster,
+                        (int)times,
+                        t->cuts,
+                        r->list,
+                        o->height,
+                        t->first,
+                        r->finish,
+                        t->time,
+                        t->taken,
+                        t->sorted,
+                        r->words};
   TrsvCall(TrsvDeviceSetMaxShared((const void *)chunk_place));
-  TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * times, (TrsvStream)NULL, v);
+  TRSV_LAUNCH(chunk_place, (unsigned)chunks, (1 + FETCHERS) * 32, sizeof(PlaceShared) + sizeof(int) * times,
+              (TrsvStream)NULL, v);
   TrsvCall(TrsvDeviceCheckLaunch("chunk_place"));
   TrsvCall(ChunkWordsRead(r->words, now));
   t->times = (int)now[CHUNK_LAST];
   t->nodes = (int)now[CHUNK_NODES];
-  return t->times > LAST ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times) : TRSV_SUCCESS;
+  return t->times > LAST ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times)
+                         : TRSV_SUCCESS;
 }
 
 TrsvError TrsvChunkPlace(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)
@@ -233,7 +274,8 @@ TrsvError TrsvChunkPlace(const ChunkHeights *o, const TrsvChunkSettings *setting
 
   while (1 << bits < chunks) bits++;
   bits += o->bits;
-  if (bits > 32) return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks are too many where chains are so long", chunks);
+  if (bits > 32)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks are too many where chains are so long", chunks);
   const TrsvError error = Place(o, settings, chunks, bits, t, &r);
   ChunkLeave(r.memory);
   return error;

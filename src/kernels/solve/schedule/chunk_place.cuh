@@ -1,9 +1,10 @@
 /*
-   chunk_place.cuh: the times of the positions of one chunk that do not depend on each other, for the warp that places them (chunk_place.cu).
+   chunk_place.cuh: the times of the positions of one chunk that do not depend on each other, for the warp that places
+   them (chunk_place.cu).
 
-   A position with one record needs the last of its dependencies. The records of another take the K least of its keys, dependencies and partial sums;
-   the keys of few are in registers; those of many in two queues, of dependencies and of sums, so that the least is at one of two heads. Then each record takes a
-   place in a step.
+   A position with one record needs the last of its dependencies. The records of another take the K least of its keys,
+   dependencies and partial sums; the keys of few are in registers; those of many in two queues, of dependencies and of
+   sums, so that the least is at one of two heads. Then each record takes a place in a step.
 */
 #ifndef TRSV_CHUNK_PLACE_CUH
 #define TRSV_CHUNK_PLACE_CUH
@@ -29,9 +30,10 @@ struct PlaceShared {
   unsigned long long empty[SLOTS];              /* barriers */
   unsigned           ready[SLOTS];              /* 64 times the batch, and how many rounds of it can be placed */
   unsigned           chunk, lost;
-  int                step[WINDOW];              /* by time modulo WINDOW: ~ its records, while it has room; then a later time, before which none has */
-  int                position[SLOTS][32], begin[SLOTS][32], count[SLOTS][32], round[SLOTS][32], first[SLOTS][32], records[SLOTS][32];
-  int                item[SLOTS][CHUNK_ITEMS][32]; /* twice the time at which it is ready, or -1 - its place in the chunk */
+  int step[WINDOW]; /* by time modulo WINDOW: ~ its records, while it has room; then a later time, before which none has
+                     */
+  int position[SLOTS][32], begin[SLOTS][32], count[SLOTS][32], round[SLOTS][32], first[SLOTS][32], records[SLOTS][32];
+  int item[SLOTS][CHUNK_ITEMS][32]; /* twice the time at which it is ready, or -1 - its place in the chunk */
   int                sum[CHUNK_ITEMS][32];
   unsigned           key[CHUNK_ITEMS];          /* of one position */
   int                nowhere[32];               /* for lanes that want no step */
@@ -57,11 +59,13 @@ struct PlaceWarp {
 
 /* A lane's. */
 struct PlacePosition {
-  int position, n, first, records; /* n: dependencies; its records are first, first + 1, ...; none: it has no part in this */
+  int position, n, first,
+    records; /* n: dependencies; its records are first, first + 1, ...; none: it has no part in this */
 };
 
-/* The first time from t on, of those lanes that ask, whose step has room, and takes it; times before start are over. Where there is not room for all
-   who want a step, lanes get it by number. Without branches for single lanes where there is room, as there mostly is: chains of chunks wait for this. */
+/* The first time from t on, of those lanes that ask, whose step has room, and takes it; times before start are over.
+   Where there is not room for all who want a step, lanes get it by number. Without branches for single lanes where
+   there is room, as there mostly is: chains of chunks wait for this. */
 static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, unsigned lane)
 {
   if (t < start) t = start;
@@ -92,7 +96,8 @@ static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int 
       (void)atomicAdd(step, 1);
       trsv_warp_sync();
       const unsigned same = trsv_warp_match(inside ? (unsigned)t : EMPTY);
-      const int      rank = __popc(same & ((1u << lane) - 1)), records = inside ? ~*step : W, filled = min(records + __popc(same), W);
+      const int      rank = __popc(same & ((1u << lane) - 1)), records = inside ? ~*step : W,
+                     filled = min(records + __popc(same), W);
 
       trsv_warp_sync();
       if (inside && rank == 0) *step = filled == W ? t + 1 : ~filled;
@@ -114,11 +119,14 @@ static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int 
   }
 }
 
-/* A key: twice the time at which a dependency can be used, and one more where it is of this chunk: used a step after its own, it is late.
-   SHARED: all times of the chunk are in shared memory, where looking one up costs less than asking whether there is one. */
-template <bool SHARED> static __device__ __forceinline__ int place_key(const PlaceView &v, PlaceShared &s, int from, int item)
+/* A key: twice the time at which a dependency can be used, and one more where it is of this chunk: used a step after
+   its own, it is late. SHARED: all times of the chunk are in shared memory, where looking one up costs less than asking
+   whether there is one. */
+template <bool SHARED> static __device__ __forceinline__ int place_key(const PlaceView &v, PlaceShared &s, int from,
+                                                                       int item)
 {
-  const int i = item < 0 ? -1 - item : 0, time = SHARED || i < v.times ? s.time[i] : (int)trsv_load(v.finish + from + i);
+  const int i    = item < 0 ? -1 - item : 0,
+            time = SHARED || i < v.times ? s.time[i] : (int)trsv_load(v.finish + from + i);
 
   return item < 0 ? 2 * time + 3 : item;
 }
@@ -144,7 +152,8 @@ struct PlaceMost {
 
 /* --- few keys --- */
 
-/* Sorts a lane's N keys with numbers, in registers: Batcher's odd-even merge sort, whose steps are unrolled one by one. */
+/* Sorts a lane's N keys with numbers, in registers: Batcher's odd-even merge sort, whose steps are unrolled one by one.
+ */
 template <int N, int P = 1, int K = 1> static __device__ __forceinline__ void place_network(unsigned (&key)[N])
 {
 #pragma unroll
@@ -159,10 +168,13 @@ template <int N, int P = 1, int K = 1> static __device__ __forceinline__ void pl
 }
 
 /* A lane's dependencies, at most N, as keys with their numbers, by readiness; then EMPTY. */
-template <bool SHARED, int N> static __device__ __forceinline__ void place_keys(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane, unsigned (&key)[N])
+template <bool SHARED, int N> static __device__ __forceinline__ void place_keys(const PlaceView &v, PlaceShared &s,
+                                                                                int from, int slot, int n,
+                                                                                unsigned lane, unsigned (&key)[N])
 {
 #pragma unroll
-  for (int j = 0; j < N; j++) key[j] = (unsigned)place_key<SHARED>(v, s, from, j < n ? s.item[slot][j][lane] : 0) * CHUNK_ITEMS + (unsigned)j;
+  for (int j = 0; j < N; j++)
+    key[j] = (unsigned)place_key<SHARED>(v, s, from, j < n ? s.item[slot][j][lane] : 0) * CHUNK_ITEMS + (unsigned)j;
 #pragma unroll
   for (int j = 0; j < N; j++) key[j] = j < n ? key[j] : EMPTY;
   place_network<N>(key);
@@ -175,7 +187,8 @@ template <int N> struct PlaceFew {
 
   __device__ __forceinline__ int left() const { return rest; }
   __device__ __forceinline__ int taken() const { return gone; }
-  template <bool SHARED> __device__ __forceinline__ void fill(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane)
+  template <bool SHARED> __device__ __forceinline__ void fill(const PlaceView &v, PlaceShared &s, int from, int slot,
+                                                              int n, unsigned lane)
   {
     unsigned char *const sorted = v.sorted + s.begin[slot][lane];
 
@@ -244,7 +257,9 @@ static __device__ __forceinline__ int place_least(PlaceQueue &a, const int *in_a
 }
 
 /* Sorts a lane's dependencies, at most N, in place of the items; notes their order. */
-template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s, int from, int slot, int n, unsigned lane)
+template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s,
+                                                                                int from, int slot, int n,
+                                                                                unsigned lane)
 {
   unsigned key[N];
 
@@ -257,13 +272,16 @@ template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(
     }
 }
 
-/* The same for few lanes, one after the other, by all: how many keys are less than its own is a key's place. Quicker than instructions that are
-   unrolled, of which each has to come from far. */
-template <bool SHARED> static __device__ __forceinline__ void place_count(const PlaceView &v, PlaceShared &s, int from, int slot, unsigned lanes, int n, unsigned lane)
+/* The same for few lanes, one after the other, by all: how many keys are less than its own is a key's place. Quicker
+   than instructions that are unrolled, of which each has to come from far. */
+template <bool SHARED> static __device__ __forceinline__ void place_count(const PlaceView &v, PlaceShared &s, int from,
+                                                                          int slot, unsigned lanes, int n,
+                                                                          unsigned lane)
 {
   for (; lanes; lanes &= lanes - 1) {
     const int      of = __ffs((int)lanes) - 1, count = __shfl_sync(0xffffffffu, n, of);
-    const unsigned key = (int)lane < count ? (unsigned)place_key<SHARED>(v, s, from, s.item[slot][lane][of]) * CHUNK_ITEMS + lane : EMPTY;
+    const unsigned key =
+      (int)lane < count ? (unsigned)place_key<SHARED>(v, s, from, s.item[slot][lane][of]) * CHUNK_ITEMS + lane : EMPTY;
     int            place = 0;
 
     s.key[lane] = key;
@@ -282,7 +300,7 @@ struct PlaceMany {
   PlaceQueue dependencies, sums;
   int       *items, *in_sums;
 
-  __device__ __forceinline__ PlaceMany(int *in_dependencies, int *in_sums) : items(in_dependencies), in_sums(in_sums) { }
+  __device__ __forceinline__ PlaceMany(int *in_dependencies, int *in_sums) : items(in_dependencies), in_sums(in_sums) {}
   __device__ __forceinline__ int  left() const { return dependencies.left() + sums.left(); }
   __device__ __forceinline__ int  taken() const { return dependencies.taken; }
   __device__ __forceinline__ void fill(int n) { dependencies.fill(items, n); }
@@ -295,8 +313,11 @@ struct PlaceMany {
 
 /* --- records --- */
 
-/* Places those of the lane's position, of so many at most in any lane, one after the other; needs: of one that is the only one. */
-template <class Keys> static __device__ __forceinline__ void place_records(const PlaceView &v, PlaceShared &s, PlaceWarp &w, const PlacePosition &p, int longest, Keys &keys, PlaceMost needs)
+/* Places those of the lane's position, of so many at most in any lane, one after the other; needs: of one that is the
+   only one. */
+template <class Keys> static __device__ __forceinline__ void place_records(const PlaceView &v, PlaceShared &s,
+                                                                           PlaceWarp &w, const PlacePosition &p,
+                                                                           int longest, Keys &keys, PlaceMost needs)
 {
   const int i = p.position - w.from;
 
@@ -317,7 +338,10 @@ template <class Keys> static __device__ __forceinline__ void place_records(const
   }
 }
 
-template <bool SHARED, int N> static __device__ __forceinline__ void place_few(const PlaceView &v, PlaceShared &s, PlaceWarp &w, int slot, const PlacePosition &p, int longest, const PlaceMost &needs)
+template <bool SHARED, int N> static __device__ __forceinline__ void place_few(const PlaceView &v, PlaceShared &s,
+                                                                               PlaceWarp &w, int slot,
+                                                                               const PlacePosition &p, int longest,
+                                                                               const PlaceMost &needs)
 {
   PlaceFew<N> keys;
 
@@ -325,7 +349,10 @@ template <bool SHARED, int N> static __device__ __forceinline__ void place_few(c
   place_records(v, s, w, p, longest, keys, needs);
 }
 
-template <bool SHARED> static __device__ __forceinline__ void place_many(const PlaceView &v, PlaceShared &s, PlaceWarp &w, int slot, const PlacePosition &p, int longest, int widest, const PlaceMost &needs)
+template <bool SHARED> static __device__ __forceinline__ void place_many(const PlaceView &v, PlaceShared &s,
+                                                                         PlaceWarp &w, int slot, const PlacePosition &p,
+                                                                         int longest, int widest,
+                                                                         const PlaceMost &needs)
 {
   PlaceMany      keys(&s.item[slot][0][w.lane], &s.sum[0][w.lane]);
   const unsigned several = __ballot_sync(0xffffffffu, p.records > 1);
@@ -340,10 +367,13 @@ template <bool SHARED> static __device__ __forceinline__ void place_many(const P
 }
 
 /* Positions of which none depends on another: one of each lane that has any. */
-template <bool SHARED> static __device__ __forceinline__ void place_round(const PlaceView &v, PlaceShared &s, PlaceWarp &w, int slot, const PlacePosition &p)
+template <bool SHARED> static __device__ __forceinline__ void place_round(const PlaceView &v, PlaceShared &s,
+                                                                          PlaceWarp &w, int slot,
+                                                                          const PlacePosition &p)
 {
   enum { QUICK = 4 }; /* dependencies that are looked up at once */
-  const unsigned all = v.first ? trsv_warp_max(p.records ? (unsigned)(64 * p.n + p.records) : 0) : 1; /* who has most dependencies has most records */
+  const unsigned all    = v.first ? trsv_warp_max(p.records ? (unsigned)(64 * p.n + p.records) : 0)
+                                  : 1; /* who has most dependencies has most records */
   const int      widest = (int)(all / 64), longest = (int)(all % 64);
   PlaceMost      needs;
 

@@ -1,11 +1,12 @@
 /*
-   Rows with more than CHUNK_ITEMS dependencies, cut before the algorithm `chunk` looks at them: each becomes a tree of partial sums of
-   CHUNK_ITEMS neighbouring dependencies, which are positions of their own, right behind the last they depend on. So the sums of a long row
-   are spread over the chunks of what it depends on, and a chunk gives one result of many away in place of all.
+   Rows with more than CHUNK_ITEMS dependencies, cut before the algorithm `chunk` looks at them: each becomes a tree of
+   partial sums of CHUNK_ITEMS neighbouring dependencies, which are positions of their own, right behind the last they
+   depend on. So the sums of a long row are spread over the chunks of what it depends on, and a chunk gives one result
+   of many away in place of all.
 
-   The dependencies of a row, in order of position, are level 0 of its tree. From a level of more than CHUNK_ITEMS, so many are summed from the
-   front that with the sums in their place no more are left, if that can be; they and what is left, in this order, are the next level. The
-   last level is what the row keeps.
+   The dependencies of a row, in order of position, are level 0 of its tree. From a level of more than CHUNK_ITEMS, so
+   many are summed from the front that with the sums in their place no more are left, if that can be; they and what is
+   left, in this order, are the next level. The last level is what the row keeps.
 
    Mapping: a thread for each position or partial sum. Nothing crosses threads within a launch but counters.
 */
@@ -55,7 +56,10 @@ static __device__ __forceinline__ int long_level(const LongRow &t, int *sum)
   return level;
 }
 
-static __device__ __forceinline__ int long_entry(const ChunkGraph &G, ChunkRow row, int i) { return G.lower ? row.begin + i : row.begin + row.n - 1 - i; }
+static __device__ __forceinline__ int long_entry(const ChunkGraph &G, ChunkRow row, int i)
+{
+  return G.lower ? row.begin + i : row.begin + row.n - 1 - i;
+}
 
 struct LongView {
   ChunkGraph G;
@@ -118,7 +122,8 @@ static __global__ void long_lengths(const LongView v)
 }
 
 /* The dependencies of a position: so many of a level of a row's tree, from the i-th on. */
-static __device__ __forceinline__ void long_write(const LongView &v, int to, int p, const LongRow &t, ChunkRow row, int level, int i, int count, bool whole)
+static __device__ __forceinline__ void long_write(const LongView &v, int to, int p, const LongRow &t, ChunkRow row,
+                                                  int level, int i, int count, bool whole)
 {
   const int own = chunk_own_row(v.G, p);
 
@@ -169,7 +174,9 @@ static TrsvError Cut(ChunkHeights *o, void *memory[])
   int         *count, *behind, *numbers, *order, *offsets, *columns, *source, *owner, *diagonal;
 
   v.G = o->graph;
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); }, &memory[0]));
+  TrsvCall(ChunkBorrow(
+    [&](ChunkArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); },
+    &memory[0]));
   TrsvCall(ChunkLaunch("long_count", long_count, n, v.G, count, behind));
   TrsvCall(TrsvDeviceScan(v.G.n, count, v.first));
   TrsvCall(TrsvDeviceDownload(&v.sums, v.first + n, sizeof(int), NULL));
@@ -178,13 +185,23 @@ static TrsvError Cut(ChunkHeights *o, void *memory[])
   const size_t sums = (size_t)v.sums, all = n + sums, entries = (size_t)o->entries - (v.G.stored ? n : 0) + sums;
   TrsvCall(ChunkCount(all, "rows and partial sums"));
   TrsvCall(ChunkCount(entries, "dependencies"));
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(sums, keys), a.take(sums, sorted), a.take(sums, numbers), a.take(sums, order), a.take(sums, v.place), a.take(all, v.lengths); }, &memory[1]));
+  TrsvCall(ChunkBorrow(
+    [&](ChunkArena &a) {
+      a.take(sums, keys), a.take(sums, sorted), a.take(sums, numbers), a.take(sums, order), a.take(sums, v.place),
+        a.take(all, v.lengths);
+    },
+    &memory[1]));
   TrsvCall(ChunkLaunch("long_follow", long_follow, sums, v, behind, keys, numbers));
   TrsvCall(TrsvDeviceScan(v.G.n, behind, v.shift));
   TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.n - 1), keys, sorted, numbers, order));
   TrsvCall(ChunkLaunch("long_place", long_place, sums, v, sorted, order));
   TrsvCall(ChunkLaunch("long_lengths", long_lengths, n > sums ? n : sums, v));
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(all + 1, offsets), a.take(entries, columns), a.take(entries, source), a.take(all, owner), a.take(all, diagonal); }, &o->extended));
+  TrsvCall(ChunkBorrow(
+    [&](ChunkArena &a) {
+      a.take(all + 1, offsets), a.take(entries, columns), a.take(entries, source), a.take(all, owner),
+        a.take(all, diagonal);
+    },
+    &o->extended));
   v.offsets = offsets, v.columns = columns, v.source = source, v.owner = owner, v.diagonal = diagonal;
   TrsvCall(TrsvDeviceScan((int)all, v.lengths, v.offsets));
   TrsvCall(ChunkLaunch("long_rows", long_rows, n, v));
