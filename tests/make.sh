@@ -28,7 +28,9 @@ given="env -u CONDA_PREFIX PETSC_DIR=$PETSC_DIR_HERE"
 # ---- make info, make help
 
 info() { # what it prints can be evaluated, and is true
-  [ "$VERSION" = "$(sed -n 's/^#define SPTRSVGPU_VERSION  *"\(.*\)"/\1/p' include/sptrsvgpu.h)" ] && [ -f "$LIB" ] &&
+  local p v=
+  for p in MAJOR MINOR SUBMINOR; do v+=${v:+.}$(awk -v p=SPTRSVGPU_VERSION_$p '$2 == p { print $3 }' include/sptrsvgpu.h); done
+  [ "$VERSION" = "$v" ] && [ -f "$LIB" ] &&
     [ -f "$PETSC_DIR_HERE/$PETSC_ARCH_HERE/lib/petsc/conf/petscvariables" ] && [[ $CUDA = [01] ]] && [ -n "$PETSC_FROM" ]
 }
 info_only() { # nothing but assignments
@@ -47,7 +49,7 @@ stand_ins() { # programs that would install, download or build: they note their 
   local program
   mkdir -p "$empty/bin"
   for program in apt-get sudo pip pip3; do printf '#!/bin/sh\necho %s >>%s/called\nexit 1\n' $program "$empty" >"$empty/bin/$program"; done
-  printf '#!/bin/sh\ncase "$*" in *pip*) echo pip >>%s/called; exit 1;; esac\nexec %s "$@"\n' "$empty" "$(command -v python3)" >"$empty/bin/python3"
+  printf '#!/bin/sh\ncase "$*" in *pip*--version) ;; *pip*) echo pip >>%s/called; exit 1;; esac\nexec %s "$@"\n' "$empty" "$(command -v python3)" >"$empty/bin/python3"
   chmod +x "$empty/bin"/*
   rm -f "$empty/called"
 }
