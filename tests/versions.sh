@@ -4,7 +4,8 @@
 #   tests/versions.sh [VERSION...]
 #
 # conf/petsc.sh builds each PETSc for the host, without optimization, in $SPTRSV_CACHE/versions, where it is kept: about
-# 3 minutes each on 2 cores. The tests take 4 minutes more. The library and its tests are built in build/versions/VERSION.
+# 3 minutes each on 2 cores. The tests take 4 minutes more. The library and its tests are built in
+# build/versions/VERSION.
 # Writes build/versions/VERSION.log and, where all versions were to run, results/versions.txt.
 # A PETSc that cannot be downloaded is skipped; one that cannot be built is a failure.
 set -u
@@ -23,8 +24,8 @@ build_petsc() { # VERSION: prints where it is, as shell assignments
 }
 
 run_make() { # VERSION TARGET
-  make --no-print-directory BUILD="build/versions/$1" PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH" "$2" </dev/null 2>&1 |
-    tee -a "build/versions/$1.log"
+  make --no-print-directory BUILD="build/versions/$1" PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH" "$2" \
+    </dev/null 2>&1 | tee -a "build/versions/$1.log"
 }
 
 run_tests() { # VERSION: p, f, s are what passed, failed, was skipped
