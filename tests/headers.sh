@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Compiles src/pc with the headers of each PETSc in conf/petsc.versions, without CUDA and, where there is a toolkit, with it.
-# No PETSc is built: the headers are those of the source distributions, which are downloaded where the cache lacks them.
+# Compiles src/pc with the headers of each PETSc in conf/petsc.versions, without CUDA and, where there is a toolkit,
+# with it. No PETSc is built: the headers are those of the source distributions, which are downloaded where the cache
+# lacks them.
 #
 #   PETSC_DIR, PETSC_ARCH  a configured PETSc, on whose petscconf.h those of the others are modeled
 #   CC                     its compiler
 #   CUDA_DIR               the toolkit (default: where nvcc is, or /usr/local/cuda)
 #   SPTRSV_CACHE           as for conf/petsc.sh
 #
-# Each PETSc counts once without CUDA and once with it; those that cannot be downloaded are skipped. On 2 cores about 1 minute,
-# and as much again for the downloads.
+# Each PETSc counts once without CUDA and once with it; those that cannot be downloaded are skipped. On 2 cores about
+# 1 minute, and as much again for the downloads.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 cache=${SPTRSV_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sptrsvgpu}/sdist
@@ -40,7 +41,7 @@ configure() { # KIND: writes petscconf.h in a folder of that name
     grep -vE -e '^#define PETSC_(HAVE_(CUDA|CUPM|DEVICE|HIP|SYCL)|PKG_(CUDA|HIP)|DEVICELANGUAGE)' \
       -e '^#define PETSC_HAVE_(I_MPI|MVAPICH|MPICH|OPENMPI|OMPI)' "$configured/petscconf.h"
     if [ "$1" = cuda ]; then printf '#define PETSC_HAVE_%s 1\n' CUDA CUPM DEVICE; fi
-    # PETSc's headers compare mpi.h with the MPI of the configuration, by names that have changed; for this one they have not
+    # PETSc's headers compare mpi.h with the MPI of the configuration, under names that have changed but for this one
     printf '#define %s 1\n' PETSC_HAVE_MSMPI_VERSION MSMPI_VER
   } >"$work/$1/petscconf.h"
 }
@@ -48,8 +49,8 @@ configure() { # KIND: writes petscconf.h in a folder of that name
 fetch() { # VERSION: 2 where it cannot be downloaded
   [ -f "$cache/petsc-$1.tar.gz" ] && return
   mkdir -p "$cache"
-  PETSC_CONFIGURE_OPTIONS='' python3 -m pip --disable-pip-version-check download -q --no-deps --no-binary petsc -d "$work/sdist" \
-    "petsc==$1" >"$work/download.log" 2>&1 || return 2
+  PETSC_CONFIGURE_OPTIONS='' python3 -m pip --disable-pip-version-check download -q --no-deps --no-binary petsc \
+    -d "$work/sdist" "petsc==$1" >"$work/download.log" 2>&1 || return 2
   mv "$work/sdist/petsc-$1.tar.gz" "$cache"
 }
 

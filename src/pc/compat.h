@@ -8,9 +8,9 @@
 #include <petscviewer.h>
 
 /*
-   KSPSolve() before 3.26 does not set up the PC again where only the values of the matrix are new: PCApply() does, after
-   KSPSolve() has read the failure of the previous set-up. So a KSP would fail once more after the failure is repaired, as
-   KSP_DIVERGED_NANORINF. This operation of the PC is called before the failure is read.
+   KSPSolve() before 3.26 does not set up the PC again where only the values of the matrix are new: PCApply() does,
+   after KSPSolve() has read why the previous set-up failed. With values that can be factored again, the KSP would
+   fail once more (KSP_DIVERGED_NANORINF). KSPSolve() calls this operation of the PC before it reads the reason.
 */
 #if PETSC_VERSION_LT(3, 26, 0)
   #define SPTRSVGPU_SETUP_ON_BLOCKS PCSetUp
