@@ -46,7 +46,7 @@ run test:
 	@env -u MAKEFLAGS -u MFLAGS $(again) --no-print-directory $@ $(MAKEOVERRIDES)
 info:
 	@echo "sptrsvgpu: no PETSc found; 'make petsc' builds one" >&2; exit 1
-lib install check examples:
+lib check examples:
 	@echo "sptrsvgpu: no PETSc found: set PETSC_DIR (and PETSC_ARCH), or 'make petsc' builds one in about 8 minutes" >&2; exit 1
 .DEFAULT:
 	@echo "sptrsvgpu: no goal '$@', or it needs a PETSc, and none was found: see 'make help'" >&2; exit 1
@@ -104,7 +104,7 @@ $(BUILD)/obj/%.o: %.c $(CONFIG)
 	$(call say,CC)$(CC) -c -std=c11 -Iinclude -Isrc/kernels $(CC_FLAGS) -O3 -Wextra -Wno-unused-parameter $(CCPPFLAGS) $(if $(WITH_CUDA),-DTRSV_CUDA) $(COMPILE.dep) $< -o $@
 $(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
 	@mkdir -p $(@D)
-	$(call say,CUDAC)$(CUDAC_COMPILE) -c $(CUDA_HOSTFLAGS) -Isrc/kernels -DTRSV_CUDA $(COMPILE.dep) $< -o $@
+	$(call say,CUDAC)$(CUDAC_COMPILE) -c $(CUDA_HOSTFLAGS) --compiler-options=-Wno-maybe-uninitialized -Isrc/kernels -DTRSV_CUDA $(COMPILE.dep) $< -o $@
 -include $(OBJ:.o=.d)
 
 include examples/makefile tests/makefile tests/bench/makefile

@@ -49,7 +49,7 @@ cuda_petsc() { # what a PETSc of our own is configured for: no list of packages,
 cuda_refusal() { # FLAGS: why a PETSc whose nvcc has these flags is not for the GPUs that are asked for; nothing where it is
   local flags=" $1 " wanted a code
   case $flags in *-arch=all* | *-arch=native* | *--gpu-architecture=all*) return ;; esac
-  case ${CUDA_ARCH:-} in "" | native | fat) wanted=$gpus ;; *) wanted=$(cuda_archs | sed 's/ptx//') ;; esac
+  case ${CUDA_ARCH:-} in "" | native | fat) wanted=$gpus ;; *) wanted=$(cuda_archs | grep -v ptx) ;; esac
   for a in $wanted; do
     for code in $(grep -oE '(sm|compute)_[0-9]+' <<<"${flags//arch=compute_/}"); do
       case $code in

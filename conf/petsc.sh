@@ -214,13 +214,15 @@ compile() {
   say "compiling PETSc (log: $log)"
   touch "$root/compiling"
   interrupted() { # make removes what it was writing when it is interrupted
-    kill -TERM "$make" 2>/dev/null || true # not INT, which a job in the background of a script ignores
+    kill -TERM -- "-$make" 2>/dev/null || true # not INT, which a job in the background of a script ignores
     wait "$make" 2>/dev/null || true
     rm -f "$root/compiling"
     die "interrupted; start again to go on"
   }
   trap interrupted INT TERM HUP
+  set -m # a process group of its own, which can be ended as a whole
   env -u MAKEFLAGS -u MAKELEVEL make -C "$dir" PETSC_DIR="$dir" PETSC_ARCH=$arch MAKE_NP="$(nproc)" MAKE_LOAD=1000 all >"$log" 2>&1 9>&- &
+  set +m
   make=$!
   progress "$make" "$log"
   wait $make || status=$?

@@ -46,6 +46,16 @@ static inline PetscBool SpTRSVGPUSolveOnHost(const MatFactorInfo *info)
 #endif
 }
 
+/* Gives back what PetscOptionsCreateViewer() has given; 3.21 alone keeps its predefined viewers without a reference */
+static inline PetscErrorCode SpTRSVGPURestoreViewer(PetscViewer *viewer)
+{
+#if PETSC_VERSION_LT(3, 22, 0) && !PETSC_VERSION_LT(3, 21, 0)
+  return PetscOptionsRestoreViewer(viewer);
+#else
+  return PetscViewerDestroy(viewer);
+#endif
+}
+
 #if PETSC_VERSION_LT(3, 22, 0)
   #define PetscOptionsCreateViewer PetscOptionsGetViewer
 

@@ -176,6 +176,6 @@ PetscErrorCode SpTRSVGPUViewFromOptions(Mat F)
                            "-mat_sptrsvgpu_view: a factor is shown as text alone, not by a viewer of type %s\n",
                            ((PetscObject)viewer)->type_name));
   }
-  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(SpTRSVGPURestoreViewer(&viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

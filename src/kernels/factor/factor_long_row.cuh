@@ -215,7 +215,6 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
     }
   }
   if (!relative) return;
-#pragma unroll
   sum = warp_sum(sum);
   if (lane == 0) (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, work[r.diagonal], sum);
 }
