@@ -199,7 +199,7 @@ configure() {
   else
     options+=(--with-cuda=0)
   fi
-  (cd "$dir" && rm -rf $arch && env -u PETSC_DIR python3 ./configure PETSC_ARCH=$arch "${options[@]}") >"$root/configure.log" 2>&1 ||
+  (cd "$dir" && rm -rf $arch && env -u PETSC_DIR -u PETSC_ARCH python3 ./configure PETSC_ARCH=$arch "${options[@]}") >"$root/configure.log" 2>&1 ||
     { tail -30 "$root/configure.log" >&2; die "PETSc's configure failed; log in $root/configure.log"; }
   touch "$root/configured"
 }

@@ -121,7 +121,7 @@ complex_conda() { # one found that cannot be used is named, and the next is take
 archs() { # LIST FLAGS: the compiler gets these
   local out
   out=$($given timeout 60 $make -n lib BUILD="$empty/archs" CUDA_ARCH="$1" 2>&1 | grep -m1 'nvcc.*-c ')
-  [ "$(grep -oE 'code=[a-z]+_[0-9]+' <<<"$out" | paste -sd' ')" = "$2" ] || { echo "$out"; return 1; }
+  [ "$(grep -oE 'code=[a-z]+_[0-9]+' <<<"$out" | sed 's/code=//' | paste -sd' ')" = "$2" ] || { echo "$out"; return 1; }
 }
 gpu() { # CAPABILITY: PATH with a stand-in for nvidia-smi
   mkdir -p "$empty/gpu$1"
@@ -137,7 +137,7 @@ other_archs() { # a build for other GPUs is made again, not kept
 
 # ---- builds, install, uninstall (U5, U7, U13)
 
-all_cores() { [[ " $($make -s --eval='jobs: ; @echo $(MAKEFLAGS)' jobs) " == *" -j$(nproc) "* ]]; }
+all_cores() { [[ " $($make -s --eval='jobs: ; @echo $(filter -j%,$(MAKEFLAGS))' jobs) " == *" -j$(nproc) "* ]]; }
 installs() { # into a folder, with a program that is built by pkg-config alone, and every file removed again
   local root=$empty/root prefix=/opt/sp
   $make -s install PREFIX=$prefix DESTDIR="$root" >"$empty/install.log" || return 1

@@ -110,6 +110,9 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const TrsvPair *, PetscBool);
 PETSC_INTERN PetscErrorCode SpTRSVGPUCiteOrdering(void);
 PETSC_INTERN void           SpTRSVGPUCitationsForget(void);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
+#define SPTRSVGPU_ONE_RANK_ORDERINGS \
+  "On several ranks only the natural ordering; for another one use -pc_type bjacobi -sub_pc_type sptrsvgpu " \
+  "-sub_pc_factor_mat_ordering_type ..."
 PETSC_INTERN PetscErrorCode MatGetOrdering_Multicolor(Mat, MatOrderingType, IS *, IS *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUOrderingOnHost(Mat, Mat, TrsvOrdering **);
 PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);

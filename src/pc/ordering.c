@@ -58,8 +58,11 @@ M*/
 PetscErrorCode MatGetOrdering_Multicolor(Mat A, MatOrderingType type, IS *row, IS *column)
 {
   TrsvOrdering *ordering;
+  PetscMPIInt   size;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  PetscCheck(size == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, SPTRSVGPU_ONE_RANK_ORDERINGS);
   PetscCall(SpTRSVGPUOrderingOnHost(A, A, &ordering));
   /* two of them: MatReorderForNonzeroDiagonal() changes the columns' alone */
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, row));

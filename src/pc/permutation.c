@@ -51,7 +51,7 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
   s->natural = (PetscBool)(identity[0] && identity[1]);
   PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_MULTICOLOR, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering multicolor does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
-  PetscCheck(s->natural || size == 1, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "On several ranks only the natural ordering; for another one use -pc_type bjacobi -sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...");
+  PetscCheck(s->natural || size == 1, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, SPTRSVGPU_ONE_RANK_ORDERINGS);
   *localrow = *localcolumn = NULL;
   if (s->natural) PetscFunctionReturn(PETSC_SUCCESS);
   if (!column) column = row; /* ICC has one */
