@@ -137,7 +137,7 @@ other_archs() { # a build for other GPUs is made again, not kept
 
 # ---- builds, install, uninstall (U5, U7, U13)
 
-all_cores() { [[ " $($make -s --eval='jobs: ; @echo $(filter -j%,$(MAKEFLAGS))' jobs) " == *" -j$(nproc) "* ]]; }
+all_cores() { $make -pn help 2>/dev/null | grep -qE "^MAKEFLAGS = .*-j$(nproc)( |\$)"; }
 installs() { # into a folder, with a program that is built by pkg-config alone, and every file removed again
   local root=$empty/root prefix=/opt/sp
   $make -s install PREFIX=$prefix DESTDIR="$root" >"$empty/install.log" || return 1
