@@ -47,7 +47,7 @@ run test:
 info:
 	@echo "sptrsvgpu: no PETSc found; 'make petsc' builds one" >&2; exit 1
 lib check examples:
-	@echo "sptrsvgpu: no PETSc found: set PETSC_DIR (and PETSC_ARCH), or 'make petsc' builds one in about 8 minutes" >&2; exit 1
+	@echo "sptrsvgpu: no PETSc found: set PETSC_DIR (and PETSC_ARCH), or 'make petsc' builds one in about 7 minutes" >&2; exit 1
 .DEFAULT:
 	@echo "sptrsvgpu: no goal '$@', or it needs a PETSc, and none was found: see 'make help'" >&2; exit 1
 endif

@@ -43,13 +43,16 @@ cuda_archs() { # what CUDA_ARCH asks for, one a line
 
 cuda_petsc() { # what a PETSc of our own is configured for: no list of packages, machine code alone
   if [ "${CUDA_ARCH:-}" = fat ]; then CUDA_ARCH=$gpus; fi
-  cuda_archs | grep -v ptx | paste -sd,
+  local list
+  list=$(cuda_archs | sed '/ptx/d' | sort -un | paste -sd,)
+  echo "${list:-90}"
 }
 
 cuda_refusal() { # FLAGS: why a PETSc whose nvcc has these flags is not for the GPUs that are asked for; nothing where it is
   local flags=" $1 " wanted a code
+  case $flags in *sm_* | *compute_* | *-arch=*) ;; *) return ;; esac # nvcc's own choice
   case $flags in *-arch=all* | *-arch=native* | *--gpu-architecture=all*) return ;; esac
-  case ${CUDA_ARCH:-} in "" | native | fat) wanted=$gpus ;; *) wanted=$(cuda_archs | grep -v ptx) ;; esac
+  case ${CUDA_ARCH:-} in "" | native | fat) wanted=$gpus ;; *) wanted=$(cuda_archs | sed '/ptx/d') ;; esac
   for a in $wanted; do
     for code in $(grep -oE '(sm|compute)_[0-9]+' <<<"${flags//arch=compute_/}"); do
       case $code in

@@ -22,7 +22,8 @@ install: lib
 	@install -m 644 $(wildcard examples/*.c examples/*.h examples/*.py) '$(share)/examples/'
 	@install -m 644 python/sptrsvgpu.py '$(share)/python/'
 	@$(if $(PYTHONDIR),install -m 644 python/sptrsvgpu.py '$(DESTDIR)$(PYTHONDIR)/')
-	@$(PYTHON) conf/manpages.py $(VERSION) '$(to)/share/man/man3' src/pc/*.c >$(BUILD)/manpages
+	@for python in '$(PYTHON)' python3; do $$python conf/manpages.py $(VERSION) '$(to)/share/man/man3' src/pc/*.c >$(BUILD)/manpages 2>/dev/null && exit; done; \
+	  : >$(BUILD)/manpages; echo "no man pages: they need Python 3"
 	@{ echo lib/libsptrsvgpu.so.$(VERSION) lib/$(SONAME) lib/libsptrsvgpu.so include/sptrsvgpu.h lib/pkgconfig/sptrsvgpu.pc \
 	    share/sptrsvgpu/python/sptrsvgpu.py $(patsubst %,share/sptrsvgpu/%,$(wildcard examples/*.c examples/*.h examples/*.py)) | tr ' ' '\n'; \
 	  sed 's|^|share/man/man3/|' $(BUILD)/manpages; } >'$(manifest)'

@@ -87,7 +87,7 @@ find_given() {
     why="it is an installed PETSc, which has no PETSC_ARCH: unset that"
   fi
   [ -z "$why" ] || die "PETSC_DIR=$PETSC_DIR PETSC_ARCH=${PETSC_ARCH:-} cannot be used: $why"
-  answer "$PETSC_DIR" "$arch" PETSC_DIR "${PETSC4PY:-}"
+  answer "$PETSC_DIR" "$arch" PETSC_DIR "${PETSC4PY:-$([ "$PETSC_DIR" != "$dir" ] || [ ! -d "$site/petsc4py" ] || echo "$site")}"
 }
 
 consider() { # DIR FROM: an installed one, if it is there and can be used
@@ -109,7 +109,7 @@ find_pkg_config() {
   done
 }
 
-cache=${SPTRSV_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sptrsvgpu}
+cache=${SPTRSV_CACHE:-${XDG_CACHE_HOME:-${HOME:?set HOME or SPTRSV_CACHE}/.cache}/sptrsvgpu}
 case $cache in
 *[[:space:]]*) die "PETSc's makefiles do not take a space in a path: SPTRSV_CACHE=$cache" ;;
 /*) ;;
@@ -257,7 +257,7 @@ build() {
   fi
   [ ! -f "$root/complete" ] || return 0
   say "building PETSc $version ($kind${capability:+, compute capability $capability}) in $root, once for all clones"
-  say "about 8 minutes on 2 cores; it may be interrupted and started again; rm -r $root removes it"
+  say "about 7 minutes on 2 cores; it may be interrupted and started again; rm -r $root removes it"
   unpack >"$root/unpack.log" 2>&1 9>&- & # while packages are installed, where Python has pip by now
   install_packages
   wait $! || unpack
@@ -272,7 +272,7 @@ build_petsc4py() {
   build
   need python3-dev python3 -c 'import os, sysconfig; assert os.path.exists(sysconfig.get_path("include") + "/Python.h")'
   install_packages
-  say "building petsc4py (2 minutes; log: $root/petsc4py.log)"
+  say "building petsc4py (1 minute; log: $root/petsc4py.log)"
   rm -rf "$site.part"
   PETSC_DIR=$dir PETSC_ARCH=$arch CFLAGS=-O0 pip install -q --target "$site.part" numpy "petsc4py==$version" >"$root/petsc4py.log" 2>&1 ||
     { tail -20 "$root/petsc4py.log" >&2; die "petsc4py did not build; log in $root/petsc4py.log"; }

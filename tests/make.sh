@@ -182,7 +182,7 @@ view_apart() { # the view comes after the times are taken
 }
 up_to_date() { # a second make has nothing to do
   local out
-  out=$(timeout 300 $make --no-print-directory lib examples 2>&1) && ! grep -q mpicc <<<"$out"
+  out=$(timeout 300 $make --no-print-directory lib examples 2>&1) && ! grep -qE '^ *(CC|CUDAC|LINK) ' <<<"$out"
 }
 run() { # OPTIONS EXPRESSION: make run prints what it should
   local out
