@@ -183,7 +183,7 @@ static double RecomputePredict(const TrsvCosts *c, const TrsvStatistics *s, Trsv
 
 TRSV_ALGORITHM(TrsvRecompute) = {
   .name       = "recompute",
-  .source     = "this project: thread-level, every second level set computed again in place of waited for",
+  .source     = "this project: thread-level, every second level set recomputed instead of awaited",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = RecomputeAnalyse,
