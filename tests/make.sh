@@ -123,6 +123,11 @@ archs() { # LIST FLAGS: the compiler gets these
   out=$($given timeout 60 $make -n lib BUILD="$empty/archs" CUDA_ARCH="$1" 2>&1 | grep -m1 'nvcc.*-c ')
   [ "$(grep -oE 'code=[a-z]+_[0-9]+' <<<"$out" | sed 's/code=//' | paste -sd' ')" = "$2" ] || { echo "$out"; return 1; }
 }
+all_major() { # a PETSc for all GPUs, as conda has it: none of its architectures below 80 is ours
+  installed "$empty/major" 's/-gencode arch=compute_[0-9]*,code=sm_[0-9]*/-arch=all-major/' && local out &&
+    out=$(env -u PETSC_ARCH PETSC_DIR="$empty/major" timeout 60 $make -n lib BUILD="$empty/archs" CUDA_ARCH="80 90" 2>&1 | grep -m1 'nvcc.*-c ')
+  [ "$(grep -oE 'code=[a-z]+_[0-9]+' <<<"$out" | paste -sd' ')" = "code=sm_80 code=sm_90" ] && ! grep -q all-major <<<"$out" || { echo "$out"; return 1; }
+}
 gpu() { # CAPABILITY: PATH with a stand-in for nvidia-smi
   mkdir -p "$empty/gpu$1"
   printf '#!/bin/sh\necho %s\n' "$1" >"$empty/gpu$1/nvidia-smi"
@@ -253,13 +258,15 @@ check "a complex PETSc of conda is passed over" complex_conda
 if [ "$CUDA" = 1 ]; then
   check "CUDA_ARCH as a list" archs "90 ptx90" "sm_90 compute_90"
   check "CUDA_ARCH by default, with no GPU" env PATH="$(gpu none | sed 's/^PATH=//')" bash -c "$(declare -f archs); given='$given' make='$make' empty='$empty'; archs '' 'sm_90 compute_80'"
+  check "CUDA_ARCH of PTX alone" archs ptx80 compute_80
+  check "a PETSc for all GPUs" all_major
   check "CUDA_ARCH below 80" refused "needs compute capability 8.0" $given CUDA_ARCH=70
   check "CUDA_ARCH that is no number" refused "is not a compute capability" $given CUDA_ARCH=hopper
   check "a PETSc for another GPU" refused "does not run on compute capability 80" env -u PETSC_ARCH PETSC_DIR="$PETSC_DIR_HERE" "$(gpu 8.0)"
   check "a build for other GPUs is made again" other_archs
 else
   echo "skip which GPUs: this PETSc has no CUDA"
-  skipped=6
+  skipped=8
 fi
 check "make builds on all cores" all_cores
 check "make install and uninstall" installs
