@@ -13,13 +13,6 @@ extern "C" {
 const TrsvAlgorithm *TrsvAlgorithmFind(const char *name); /* NULL where there is none of that name in this build */
 const TrsvAlgorithm *TrsvAlgorithmGet(int i);                     /* the i-th row of the table, NULL past its end */
 
-typedef enum {
-  TRSV_SELECT_MODEL,       /* the shortest predicted time */
-  TRSV_SELECT_GRANULARITY, /* thread-level where parallel granularity exceeds 0.7, else warp-level: CapelliniSpTRSV
-                              (ICPP 2020) */
-  TRSV_SELECT_TUNE         /* the shortest predicted time, until TrsvPairTune has measured */
-} TrsvSelection;
-
 /* Chooses an algorithm for a triangle that lives in the given memory; on a host there is one. why, a string of at most
    size characters, says what decided. */
 const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecision, TrsvSelection, char *why,

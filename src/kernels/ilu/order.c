@@ -9,8 +9,10 @@
 */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "ilu/ilu.h"
 #include "ordering/multicolor.h"
+#include "solve/model/costs.h"
 
 /* Over the symmetric matrices of results/orderings.jsonl iterations grow by 1.07 in the geometric mean, 1.35 at most;
    over 15 grids of 5 and 7 points by 1.01 and 1.09, but over 9 of 9 and 27 points by 1.13 and 1.22. Those of values
@@ -31,7 +33,7 @@ enum {
    for a schedule, one that follows the chains of rows. From results/analysis.jsonl and results/multicolor.jsonl, within
    a factor of 1.5 (root mean square) over the triangles that each is chosen for, where grids take half as long; less a
    quarter, as both triangles are looked at together, or else level sets of L are known. */
-static double Plan(const TrsvAlgorithm *a, const TrsvStatistics *s, const TrsvCosts *c)
+static double PlanSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s, const TrsvCosts *c)
 {
   const double launches = 0.17e-3, chain = 4.5e-6 * c->hop, level = 0.45e-6 * c->hop, entry = 0.19e-9 * c->byte;
 
@@ -39,30 +41,29 @@ static double Plan(const TrsvAlgorithm *a, const TrsvStatistics *s, const TrsvCo
                                                 : level * s->levels + entry * (double)s->nnz);
 }
 
-/* The two solves, and what is left of a first set-up once there is a pattern: two plans and the values; U is taken to
-   be like L. solves is 0 where an algorithm has no prediction. */
-static TrsvOrderCost Cost(const TrsvFactor *f, const TrsvAlgorithm *const asked[2])
+/* The two solves, and what is left of a first set-up once there is a pattern: two plans and the values. U is taken to be
+   like L, for which *choice gets the algorithm where none is named. solves is 0 where one has no prediction. */
+static TrsvOrderCost Cost(const TrsvFactor *f, const TrsvAlgorithm *const named[2], TrsvChoice *choice)
 {
-  const TrsvStatistics *s = &f->statistics;
-  const TrsvCosts       c = TrsvGetCosts();
+  const TrsvStatistics *s    = &f->statistics;
+  const TrsvCosts       c    = TrsvGetCosts();
   TrsvOrderCost         cost = {0, TrsvFactorPredict(f, &c)};
-  char                  why[128];
 
+  if (!named[0] || !named[1]) *choice = TrsvSelect(s, TRSV_DEVICE, f->precision, TRSV_SELECT_MODEL);
   for (int i = 0; i < 2; i++) {
-    const TrsvAlgorithm *a =
-      asked[i] ? asked[i] : TrsvSelect(s, TRSV_DEVICE, f->precision, TRSV_SELECT_MODEL, why, sizeof(why));
-    const double         seconds = TrsvPredict(a, s, f->precision);
+    const TrsvAlgorithm *a       = named[i] ? named[i] : choice->algorithm;
+    const double         seconds = named[i] ? TrsvPredict(a, s, f->precision) : choice->predicted;
 
     if (!(seconds > 0)) return (TrsvOrderCost){0, 0};
     cost.solves += seconds;
-    cost.setup += Plan(a, s, &c);
+    cost.setup += PlanSeconds(a, s, &c);
   }
   return cost;
 }
 
 /* Seconds of an iteration but for the apply, of CG: launches and the host's waits for norms and products, 117 us in the
    median of the systems of results/solutions.jsonl (GMRES 150); A and some vectors. */
-static double Rest(const TrsvFactor *f)
+static double IterationRest(const TrsvFactor *f)
 {
   const double launches = 115e-6, byte = 0.3e-12 * TrsvGetCosts().byte, size = (double)TrsvValueSize(f->precision);
 
@@ -70,7 +71,7 @@ static double Rest(const TrsvFactor *f)
 }
 
 /* From a pattern to a solution, of so many times as many iterations */
-static double Solution(const TrsvOrderCost *c, double rest, double times)
+static double SolutionSeconds(const TrsvOrderCost *c, double rest, double times)
 {
   return c->setup + iterations * times * (c->solves + rest);
 }
@@ -90,7 +91,7 @@ static double OrderSeconds(const TrsvFactor *f, int *on_host)
 }
 
 /* What it takes to look at multicolor: the ordering, and a pattern in it */
-static double Look(const TrsvFactor *f)
+static double LookSeconds(const TrsvFactor *f)
 {
   const double launches = 0.4e-3, entry = 0.2e-9;
   int          on_host;
@@ -98,39 +99,40 @@ static double Look(const TrsvFactor *f)
   return OrderSeconds(f, &on_host) + launches + entry * ((double)f->lower + f->upper);
 }
 
-static TrsvError Order(const TrsvFactor *f, const int *offsets, const int *columns, const double *values,
-                       TrsvOrdering **multicolor)
+static TrsvError MakeOrdering(const TrsvFactor *f, const TrsvCSR *A, TrsvOrdering **multicolor)
 {
-  int on_host;
+  const double *values = f->precision == TRSV_DOUBLE ? A->values : NULL;
+  int           on_host;
 
   (void)OrderSeconds(f, &on_host);
-  if (on_host) return TrsvOrderByHost(f->rows, offsets, columns, values, multicolor);
-  return TrsvOrderMulticolor(f->rows, offsets, columns, values, TRSV_DEVICE, multicolor);
+  if (on_host) return TrsvOrderByHost(A->rows, A->offsets, A->columns, values, multicolor);
+  return TrsvOrderMulticolor(A->rows, A->offsets, A->columns, values, TRSV_DEVICE, multicolor);
 }
 
 /* The factor's cost in multicolor, before that is made */
-static TrsvOrderCost Guess(const TrsvFactor *natural, const TrsvAlgorithm *const asked[2])
+static TrsvOrderCost GuessMulticolor(const TrsvFactor *natural, const TrsvAlgorithm *const named[2])
 {
   const int       levels = TrsvRegular(&natural->statistics) ? LEVELS_GRID : LEVELS;
   TrsvFactor      guess  = *natural;
   TrsvStatistics *s      = &guess.statistics;
+  TrsvChoice      unused;
 
   if (s->levels > levels) s->levels = levels;
   s->level_mean    = (double)s->rows / s->levels;
   s->level_max     = (int)ceil(s->level_mean); /* colors are balanced, and each stands together */
-  s->level_span          = 0.8 * s->level_mean;
-  s->chain_fraction       = 0; /* these are level sets of whole chains */
-  s->row_bandwidth = 0; /* nor are they in a grid's own order */
-  return Cost(&guess, asked);
+  s->level_span     = 0.8 * s->level_mean;
+  s->chain_fraction = 0; /* these are level sets of whole chains */
+  s->row_bandwidth  = 0; /* nor are they in a grid's own order */
+  return Cost(&guess, named, &unused);
 }
 
 /* How many times as many iterations it may take: fewer where the matrix is likely to be a grid of 5 or 7 points */
-static double Growth(const TrsvStatistics *s) { return TrsvRegular(s) && s->row_max <= 4 ? growth_star : growth; }
+static double IterationGrowth(const TrsvStatistics *s) { return TrsvRegular(s) && s->row_max <= 4 ? growth_star : growth; }
 
 /* Is ILU(0) in the natural order the whole factorisation? Fill stays between a row's first entry and its diagonal. */
-static int Complete(const TrsvStatistics *s) { return s->row_bandwidth * s->rows < (double)(s->nnz - s->rows) + 0.5; }
+static int IsComplete(const TrsvStatistics *s) { return s->row_bandwidth * s->rows < (double)(s->nnz - s->rows) + 0.5; }
 
-static void Tell(TrsvOrderChoice *choice, int natural, int ordered)
+static void Explain(TrsvOrderChoice *choice, int natural, int ordered)
 {
   const TrsvOrderCost *first  = choice->multicolor ? &choice->ordered : &choice->natural,
                       *second = choice->multicolor ? &choice->natural : &choice->ordered;
@@ -142,90 +144,92 @@ static void Tell(TrsvOrderChoice *choice, int natural, int ordered)
                  1e3 * second->solves, 1e3 * second->setup);
 }
 
-TrsvError TrsvCheckNearlySymmetric(int rows, const int *offsets, const int *columns, TrsvPrecision precision,
-                                   const void *values, char why[], size_t size)
+TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char why[], size_t size)
 {
   double asymmetry;
 
-  TrsvCall(TrsvDeviceAsymmetry(rows, offsets, columns, precision, values, &asymmetry));
+  TrsvCall(TrsvDeviceAsymmetry(A->rows, A->offsets, A->columns, precision, A->values, &asymmetry));
   why[0] = 0;
-  if (asymmetry > unsymmetric)
-    (void)snprintf(why, size, "the values are unsymmetric: %.2g of what they can be",
-                   asymmetry); /* not where some are no numbers: nothing is told of the others */
+  if (asymmetry > unsymmetric) /* not where values are no numbers */
+    (void)snprintf(why, size, "the values are unsymmetric: %.2g of what they can be", asymmetry);
   return TRSV_SUCCESS;
 }
 
-static TrsvError Decide(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind kind,
-                        TrsvPrecision precision, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
-                        TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
+/* Why multicolor needs no look, once there is a factor in the natural order; choice->why is "" where it does. */
+static TrsvError RefuseMulticolor(const TrsvFactor *natural, const TrsvCSR *A, const TrsvAlgorithm *const named[2],
+                                  TrsvOrderChoice *choice)
 {
-  const TrsvAlgorithm *const asked[2] = {lower, upper};
-  TrsvFactor                *natural, *ordered;
-  TrsvOrdering              *multicolor;
-  TrsvOrderCost              guess;
-  TrsvError                  error;
-  double                     seconds, times;
-  int                        none;
+  const TrsvStatistics *s       = &natural->statistics;
+  const double          seconds = SolutionSeconds(&choice->natural, choice->rest, 1);
+  TrsvOrderCost         guess;
 
-  *factor = NULL;
-  *choice = (TrsvOrderChoice){.multicolor = 0};
-  TrsvCall(TrsvFactorCreateLower(rows, offsets, columns, NULL, TRSV_DEVICE, kind, precision, &natural, row));
-  *factor         = natural;
-  choice->natural = Cost(natural, asked);
-  choice->rest    = Rest(natural);
   if (!(choice->natural.solves > 0)) {
     (void)snprintf(choice->why, sizeof(choice->why), "there is no prediction for the algorithm that is named");
     return TRSV_SUCCESS;
   }
-  times   = Growth(&natural->statistics);
-  seconds = Solution(&choice->natural, choice->rest, 1);
-  guess   = Guess(natural, asked);
-  if (seconds < Look(natural) + Solution(&guess, choice->rest, times)) {
+  guess = GuessMulticolor(natural, named);
+  if (seconds < LookSeconds(natural) + SolutionSeconds(&guess, choice->rest, IterationGrowth(s))) {
     (void)snprintf(choice->why, sizeof(choice->why),
-                   "%d level sets, predicted %.3g ms and %.3g to set up: too little to gain",
-                   natural->statistics.levels, 1e3 * choice->natural.solves, 1e3 * choice->natural.setup);
+                   "%d level sets, predicted %.3g ms and %.3g to set up: too little to gain", s->levels,
+                   1e3 * choice->natural.solves, 1e3 * choice->natural.setup);
     return TRSV_SUCCESS;
   }
-  if (Complete(&natural->statistics)) {
+  if (IsComplete(s)) {
     (void)snprintf(choice->why, sizeof(choice->why), "there is no fill to leave out");
     return TRSV_SUCCESS;
   }
-  error = TrsvCheckNearlySymmetric(rows, offsets, columns, precision, values, choice->why, sizeof(choice->why));
-  if (!error && choice->why[0]) return TRSV_SUCCESS;
-  if (!error)
-    error = Order(natural, offsets, columns, precision == TRSV_DOUBLE ? (const double *)values : NULL, &multicolor);
-  if (!error) {
-    error = TrsvFactorCreate(rows, offsets, columns, multicolor->order, TRSV_DEVICE, kind, precision, &ordered, &none);
-    TrsvOrderingDestroy(&multicolor);
-  }
-  if (error == TRSV_ERR_MEMORY) {
-    (void)snprintf(choice->why, sizeof(choice->why), "there is no memory for two factors, to compare");
-    return TRSV_SUCCESS;
-  }
-  if (error) {
+  return TrsvCheckNearlySymmetric(A, natural->precision, choice->why, sizeof(choice->why));
+}
+
+/* Takes the factor in the multicolor order for *factor, in the natural one, if it promises the shorter time. */
+static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const TrsvAlgorithm *const named[2],
+                               TrsvFactor **factor, TrsvOrderChoice *choice)
+{
+  const TrsvFactor *natural = *factor;
+  const double      growth  = IterationGrowth(&natural->statistics);
+  TrsvChoice        lower;
+  TrsvFactor       *ordered;
+  TrsvOrdering     *multicolor;
+  int               row;
+
+  TrsvCall(MakeOrdering(natural, A, &multicolor));
+  const TrsvError error = TrsvFactorCreate(A->rows, A->offsets, A->columns, multicolor->order, TRSV_DEVICE, kind,
+                                           natural->precision, &ordered, &row);
+  TrsvOrderingDestroy(&multicolor);
+  TrsvCall(error);
+  choice->ordered    = Cost(ordered, named, &lower);
+  choice->multicolor = SolutionSeconds(&choice->ordered, choice->rest, growth) <
+                       SolutionSeconds(&choice->natural, choice->rest, 1);
+  Explain(choice, natural->statistics.levels, ordered->statistics.levels);
+  if (choice->multicolor) {
     TrsvFactorDestroy(factor);
-    return error;
-  }
-  choice->ordered = Cost(ordered, asked);
-  choice->multicolor     = Solution(&choice->ordered, choice->rest, times) < seconds;
-  Tell(choice, natural->statistics.levels, ordered->statistics.levels);
-  TrsvFactorDestroy(choice->multicolor ? &natural : &ordered);
-  *factor = choice->multicolor ? ordered : natural;
+    *factor       = ordered;
+    choice->lower = lower;
+  } else TrsvFactorDestroy(&ordered);
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values,
-                                  TrsvFactorKind kind, TrsvPrecision precision, const TrsvAlgorithm *lower,
-                                  const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
+TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPrecision precision,
+                                  const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor,
+                                  int *row, TrsvOrderChoice *choice)
 {
-  const TrsvAlgorithm *chosen = lower;
-  char                 why[128];
-  TrsvError error = Decide(rows, offsets, columns, values, kind, precision, lower, upper, factor, row, choice);
+  const TrsvAlgorithm *const named[2] = {lower, upper};
+  const TrsvAlgorithm       *first;
+  TrsvError                  error;
 
-  if (!error && !choice->multicolor && !chosen)
-    chosen = TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why));
-  /* for others than these U's analysis is better made beside L's plan */
-  if (!error && !choice->multicolor && chosen && chosen->traits & TRSV_BOTH_ANALYSES)
+  memset(choice, 0, sizeof(*choice));
+  TrsvCall(TrsvFactorCreateLower(A->rows, A->offsets, A->columns, NULL, TRSV_DEVICE, kind, precision, factor, row));
+  choice->natural = Cost(*factor, named, &choice->lower);
+  choice->rest    = IterationRest(*factor);
+  error           = RefuseMulticolor(*factor, A, named, choice);
+  if (!error && !choice->why[0]) error = TryMulticolor(A, kind, named, factor, choice);
+  if (error == TRSV_ERR_MEMORY) {
+    (void)snprintf(choice->why, sizeof(choice->why), "there is no memory for two factors, to compare");
+    error = TRSV_SUCCESS;
+  }
+  /* of some algorithms the plan of L gains by U's analysis, which others have made beside L's plan */
+  first = lower ? lower : choice->lower.algorithm;
+  if (!error && !choice->multicolor && first && first->traits & TRSV_BOTH_ANALYSES)
     error = TrsvFactorAnalyseUpper(*factor);
   if (error) TrsvFactorDestroy(factor);
   return error;
