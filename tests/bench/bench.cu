@@ -13,7 +13,9 @@
 */
 #include <cusparse.h>
 #include "papers/settings.h"
-#include "trsv.h"
+#include "ilu/ilu.h"
+#include "ordering/multicolor.h"
+#include "solve/model/costs.h"
 #include "measure.cuh"
 
 /* What is measured: an algorithm, with settings or "". */
@@ -124,7 +126,7 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   const std::vector<T> b = RightHandSide<T>(t.matrix.rows);
   std::vector<T>       x(b.size());
   TrsvAnalysis        *analysis;
-  char                 why[128], setting[TRSV_SETTINGS];
+  char                 setting[TRSV_SETTINGS];
 
   if (TrsvAnalyse(&c.host, &analysis)) {
     printf("%s: %s\n", name, TrsvErrorMessage());
@@ -134,7 +136,7 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   const TrsvStatistics s = analysis->statistics;
   TrsvAnalysisDestroy(&analysis);
   /* where nothing is timed, under a sanitizer say, nothing is predicted and so nothing calibrated */
-  const TrsvAlgorithm *selected = o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL, why, sizeof(why)) : nullptr, *cusparse = TrsvAlgorithmFind("cusparse");
+  const TrsvAlgorithm *selected = o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL).algorithm : nullptr, *cusparse = TrsvAlgorithmFind("cusparse");
   const double         budget = own ? 0 : o.budget, cpu = c.Serial(b, x);
   Result               base;
   Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, s.mean_offset, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
@@ -169,7 +171,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
     [&] {
       TrsvCall(TrsvAnalyse(&L.device, &analysis));
       lower.analysis = analysis;
-      TrsvCall(TrsvPairCreate(&lower, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, &pair));
+      TrsvCall(TrsvPairCreate(&lower, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, nullptr, &pair));
       TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
       return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &lower, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, how, how, tune, nullptr);
     },
@@ -197,7 +199,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
       if (m->wrong) snprintf(r.failure, sizeof(r.failure), "tuning found %s wrong", TrsvAlgorithmName(m->algorithm));
     }
   }
-  *predicted_ms = 1e3 * (pair->forward.predicted + pair->backward.predicted);
+  *predicted_ms = 1e3 * (pair->forward.choice.predicted + pair->backward.choice.predicted);
   r.bytes       = TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan);
   MeasureSolves(
     r, dx, o.budget,

@@ -10,7 +10,9 @@
 */
 #include <cublas_v2.h>
 #include "papers/dense/dense.h"
-#include "trsv.h"
+#include "ilu/ilu.h"
+#include "ordering/multicolor.h"
+#include "solve/model/costs.h"
 #include "measure.cuh"
 
 /* in [0, 1), by place */

@@ -12,7 +12,9 @@
 #ifndef MATRICES_H
 #define MATRICES_H
 
-#include "trsv.h"
+#include "ilu/ilu.h"
+#include "ordering/multicolor.h"
+#include "solve/model/costs.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,7 +5,9 @@
 #define REPEAT_H
 
 #include <stdio.h>
-#include "trsv.h"
+#include "ilu/ilu.h"
+#include "ordering/multicolor.h"
+#include "solve/model/costs.h"
 
 extern TrsvPrecision precision; /* of all that is repeated */
 extern int           wrong;     /* how often bits differed, or something failed */

@@ -175,7 +175,7 @@ static TrsvError FactorOnce(void *data)
   const Factoring *f = data;
   TrsvOutcome      outcome;
 
-  TrsvCall(TrsvFactorNumeric(f->f, &(TrsvPair){.forward = {.plan = f->lower}}, f->values, f->pivots, &outcome, NULL));
+  TrsvCall(TrsvFactorMake(f->f, f->lower, NULL, f->values, f->pivots, &outcome, NULL));
   return outcome.row < 0 ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* what it leaves is of no use */
 }
 
@@ -301,7 +301,7 @@ static void Applies(const Square *A, const int *order, const void *b, void *x)
   TrsvOutcome outcome;
   const void *l, *u;
 
-  Need(TrsvFactorNumeric(f, NULL, A->device_values, &pivots[0], &outcome, NULL));
+  Need(TrsvFactorMake(f, NULL, NULL, A->device_values, &pivots[0], &outcome, NULL));
   TrsvFactorTriangles(f, &L, &U, &l, &u);
   for (size_t c = 0; c < sizeof(placed) / sizeof(placed[0]); c++) {
     const TrsvAlgorithm *const asked = TrsvAlgorithmFind(placed[c]);
@@ -310,7 +310,7 @@ static void Applies(const Square *A, const int *order, const void *b, void *x)
     TrsvError       error;
 
     (void)snprintf(r.what, sizeof(r.what), "L and U in bmc order by %s", placed[c]);
-    error = TrsvPairCreate(&L, &U, TrsvFactorOrder(f), TrsvFactorOrder(f), 0, TRSV_DEVICE, TRSV_SELECT_MODEL, asked, asked, &p.pair);
+    error = TrsvPairCreate(&L, &U, TrsvFactorOrder(f), TrsvFactorOrder(f), 0, TRSV_DEVICE, TRSV_SELECT_MODEL, asked, asked, NULL, &p.pair);
     if (!error) error = TrsvPairSetValues(p.pair, l, u, TRSV_DEVICE, NULL);
     if (error) Refused(A->name, r.what, error);
     else Run(&r);

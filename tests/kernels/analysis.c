@@ -254,7 +254,7 @@ static void Bad(const char *name, int rows, const int *offsets, const int *colum
     Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   }
   for (int transposed = 0; transposed < 2; transposed++) {
-    ExpectError(TrsvPairCreate(&A, &A, NULL, NULL, transposed, TRSV_HOST, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_ERR_STRUCTURE, "TrsvPairCreate");
+    ExpectError(TrsvPairCreate(&A, &A, NULL, NULL, transposed, TRSV_HOST, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair), TRSV_ERR_STRUCTURE, "TrsvPairCreate");
     Expect(!pair, "a pair in spite of the error");
   }
   End();
@@ -421,15 +421,15 @@ static void TestTable(void)
     for (int rows = 0; rows < 200; rows += 1 + 3 * rows) {
       Triangle      T = MakeTriangle((Shape)shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
       TrsvAnalysis *analysis;
-      char          why[64] = "", little[8] = "1234567";
+      TrsvChoice    c;
 
       if (ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
         for (int s = TRSV_SELECT_MODEL; s <= TRSV_SELECT_GRANULARITY; s++) {
-          a = TrsvSelect(&analysis->statistics, TRSV_HOST, TRSV_DOUBLE, (TrsvSelection)s, why, sizeof(why));
-          Expect(a && TrsvAlgorithmMemory(a) == TRSV_HOST && *why, "on the host, %s %d", ShapeName[shape], rows);
-          a = TrsvSelect(&analysis->statistics, TRSV_DEVICE, TRSV_FLOAT, (TrsvSelection)s, little, 4);
-          Expect(a && TrsvAlgorithmMemory(a) == TRSV_DEVICE, "on the device, %s %d", ShapeName[shape], rows);
-          Expect(!little[3] && little[4] == '5', "more than it has room for");
+          c = TrsvSelect(&analysis->statistics, TRSV_HOST, TRSV_DOUBLE, (TrsvSelection)s);
+          Expect(c.algorithm && TrsvAlgorithmMemory(c.algorithm) == TRSV_HOST && *c.reason, "on the host, %s %d", ShapeName[shape], rows);
+          c = TrsvSelect(&analysis->statistics, TRSV_DEVICE, TRSV_FLOAT, (TrsvSelection)s);
+          Expect(c.algorithm && TrsvAlgorithmMemory(c.algorithm) == TRSV_DEVICE && *c.reason, "on the device, %s %d", ShapeName[shape], rows);
+          Expect((c.predicted > 0) == (s == TRSV_SELECT_MODEL) && memchr(c.reason, 0, sizeof(c.reason)), "predicted %g, %s %d", c.predicted, ShapeName[shape], rows);
         }
         TrsvAnalysisDestroy(&analysis);
       }

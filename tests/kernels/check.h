@@ -11,7 +11,9 @@
 #include <string.h>
 #include "executor.h"
 #include "papers/settings.h"
-#include "trsv.h"
+#include "ilu/ilu.h"
+#include "ordering/multicolor.h"
+#include "solve/model/costs.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -66,7 +66,7 @@ static void Asymmetries(void)
 
       ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS, "TrsvDeviceAsymmetry");
       Expect(fabs(got - wanted) <= 1e-6 && (!(variant % 2) || got < 1e-7), "%s: %g, not %g", ShapeName[shape], got, wanted);
-      ExpectError(TrsvCheckNearlySymmetric(A.rows, A.offsets, A.columns, A.precision, A.values, why, sizeof(why)), TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
+      ExpectError(TrsvCheckNearlySymmetric(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, A.precision, why, sizeof(why)), TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
       Expect(!!why[0] == (wanted > 0.1), "%s, %g: %s", ShapeName[shape], wanted, why);
       FreeSquare(&A);
     }
@@ -101,7 +101,7 @@ static void Choices(void)
 
       Begin("the order of %s for %s", cases[c].what, kind ? "icc" : "ilu");
       A = MakeSquare(cases[c].shape, cases[c].rows, cases[c].symmetric, TRSV_DOUBLE, 7);
-      if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, (TrsvFactorKind)kind, TRSV_DOUBLE, asked, asked, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
+      if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, (TrsvFactorKind)kind, TRSV_DOUBLE, asked, asked, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
         Expect(choice.multicolor == cases[c].multicolor && !!TrsvFactorOrder(f) == choice.multicolor && strstr(choice.why, cases[c].why), "multicolor %d: %s", choice.multicolor, choice.why);
         Expect(choice.natural.solves > 0 && choice.natural.setup > 0 && choice.rest > 0 && (choice.ordered.solves > 0) == choice.multicolor, "predicted %g and %g, the rest %g", choice.natural.solves, choice.ordered.solves, choice.rest);
         if (choice.multicolor && ExpectError(TrsvOrderMulticolor(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, &multicolor), TRSV_SUCCESS, "TrsvOrderMulticolor")) {
@@ -126,7 +126,7 @@ static void Choices(void)
     TrsvError       error;
 
     SimtFailAt(k, 0);
-    error  = TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, thread, thread, &f, &row, &choice);
+    error  = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, thread, thread, &f, &row, &choice);
     failed = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
@@ -172,7 +172,7 @@ static void Real(void)
     Begin("%s", name);
     A = MakeSquareFrom(p.rows, p.offsets, p.columns);
     FillSquare(&A, 1, 1.1, 3);
-    if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) Expect(choice.multicolor == cases[c].multicolor, "multicolor %d: %s", choice.multicolor, choice.why);
+    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) Expect(choice.multicolor == cases[c].multicolor, "multicolor %d: %s", choice.multicolor, choice.why);
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
     FreePattern(&p);
@@ -195,7 +195,7 @@ static void Upper(void)
     TrsvOrderChoice      choice;
 
     SimtFailAt(k < 2 ? 0 : k - 1, 0);
-    const TrsvError error = TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, asked, asked, &f, &row, &choice);
+    const TrsvError error = TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, asked, asked, &f, &row, &choice);
     failed = k < 2 || SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f && (k > 1 || f), "place %ld: error %d, factor %p", k - 1, (int)error, (void *)f);
@@ -222,7 +222,7 @@ static void Lacking(void)
     int             row;
 
     SimtSettings.old = old;
-    if (ExpectError(TrsvFactorCreateOrdered(A.rows, A.offsets, A.columns, A.values, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) solves[old] = choice.natural.solves;
+    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) solves[old] = choice.natural.solves;
     TrsvFactorDestroy(&f);
     SimtDefaults();
   }

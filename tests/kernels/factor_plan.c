@@ -107,7 +107,7 @@ static void Cancelled(TrsvFactorKind kind)
       const int row = 150 + 60 * small;
       double    most = 0, own = 0;
 
-      ExpectError(TrsvFactorNumeric(f, &(TrsvPair){.forward = {.plan = plan}}, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
+      ExpectError(TrsvFactorMake(f, plan, NULL, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       for (int i = 0; i < A.rows; i++) {
         double sum = 0, size = 0;
@@ -207,7 +207,7 @@ static void Fails(void)
     plan = MakeLower(f);
     TrsvFactorReleaseWorkspace(f, plan);
     SimtFailAt(k, 0);
-    error  = TrsvFactorNumeric(f, &(TrsvPair){.forward = {.plan = plan}}, B.values, &shifted, &o, NULL);
+    error  = TrsvFactorMake(f, plan, NULL, B.values, &shifted, &o, NULL);
     failed = SimtFailed();
     Expect(!failed == !error, "place %ld: error %d", k, (int)error);
     SimtFailAt(0, 0);
@@ -243,7 +243,7 @@ static void Lost(void)
     TrsvChunkSettingsOverride(NULL);
     SimtSettings.bounded = 1;
     SimtSettings.lose    = lose;
-    error                = TrsvFactorNumeric(f, &(TrsvPair){.forward = {.plan = plan}}, A.values, &Plain, &o, NULL);
+    error                = TrsvFactorMake(f, plan, NULL, A.values, &Plain, &o, NULL);
     SimtDefaults();
     told += error == TRSV_ERR_TIMEOUT;
     Expect(!error || error == TRSV_ERR_TIMEOUT, "error %d: %s", (int)error, TrsvErrorMessage());
@@ -267,7 +267,7 @@ static void Trimmed(void)
   if (f) {
     TrsvFactorReleaseWorkspace(f, NULL);
     Expect(!!f->analysis, "it is gone");
-    ExpectError(TrsvFactorNumeric(f, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
+    ExpectError(TrsvFactorMake(f, NULL, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
     TrsvFactorReleaseWorkspace(f, NULL);
     Expect(!f->analysis, "it is still there");
   }
@@ -303,17 +303,17 @@ static void Given(TrsvFactorKind kind)
     void *x[2];
 
     TrsvFactorTriangles(f[0], &L, &U, NULL, NULL);
-    if (!i) ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair[2]), TRSV_SUCCESS, "TrsvPairCreate");
+    if (!i) ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair[2]), TRSV_SUCCESS, "TrsvPairCreate");
     for (int k = 0; !i && k < 2; k++) {
       TrsvFactorTriangles(f[k], &L, &U, NULL, NULL);
-      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, chunk, &pair[k]), TRSV_SUCCESS, "TrsvPairCreate");
+      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, chunk, NULL, &pair[k]), TRSV_SUCCESS, "TrsvPairCreate");
     }
     if (!pair[0] || !pair[1] || !pair[2]) break;
     if (!i) ExpectError(TrsvPairSetValues(pair[0], NULL, A.values, TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT, "a plan without values");
     TrsvFactorReleaseWorkspace(f[0], pair[0]->forward.plan);
     Expect(!f[0]->u_columns == !i, "U's columns are %sthere", f[0]->u_columns ? "" : "not ");
     for (int k = 0; k < 2; k++) {
-      ExpectError(TrsvFactorNumeric(f[k], pair[k], A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
+      ExpectError(TrsvFactorMake(f[k], pair[k] ? pair[k]->forward.plan : NULL, pair[k] ? pair[k]->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
       TrsvFactorTriangles(f[k], &L, &U, &l[k], &u[k]);
       Expect(!f[k]->reciprocals, "a vector of its own");
       if (l[k]) ExpectError(TrsvPairSetValues(pair[k], NULL, u[k], TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT, "a plan with what the pivots are made of");
@@ -358,11 +358,11 @@ static void Borrowed(TrsvFactorKind kind)
 
   Begin("factor %s, between solves in one launch", kind == TRSV_ICC ? "icc" : "ilu");
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+  if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
     Expect(!!pair->fused, "it has two launches");
     for (int round = 0; round < 4; round++) {
       FillSquare(&A, 1, 1.5, 9 + (unsigned)round);
-      ExpectError(TrsvFactorNumeric(f, pair, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
+      ExpectError(TrsvFactorMake(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       ExpectError(TrsvPairForward(pair, A.values, y, NULL), TRSV_SUCCESS, "TrsvPairForward");

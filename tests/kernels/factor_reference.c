@@ -214,7 +214,7 @@ static void Numeric(TrsvFactor *f, TrsvPlan *lower, const Square *A, const Resul
   for (int t = 0; t < times; t++) {
     SimtSchedule(schedule++);
     if (f->l_in_plan && t % 2 == 0) DropLower(f);
-    if (!ExpectError(TrsvFactorNumeric(f, &pair, A->values, p, &o, NULL), TRSV_SUCCESS, where)) break;
+    if (!ExpectError(TrsvFactorMake(f, pair.forward.plan, pair.work, A->values, p, &o, NULL), TRSV_SUCCESS, where)) break;
     if (f->l_in_plan && r->row < 0) ExpectError(TrsvFactorMaterialize(f, lower, NULL), TRSV_SUCCESS, where);
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     const size_t nl = (size_t)L.offsets[A->rows], nu = (size_t)U.offsets[A->rows];

@@ -66,9 +66,9 @@ static TrsvError Create(Factors *f, int which, int transposed, const TrsvAlgorit
     TrsvMatrix L = f->L.view;
 
     L.analysis = f->host;
-    return TrsvPairCreate(&L, &f->U.view, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, pair);
+    return TrsvPairCreate(&L, &f->U.view, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, NULL, pair);
   }
-  return TrsvPairCreate(&f->A, &f->B, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, pair);
+  return TrsvPairCreate(&f->A, &f->B, NULL, NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, lower, upper, NULL, pair);
 }
 
 static void Apply(TrsvPair *pair, const Factors *f, void *x)
@@ -84,8 +84,8 @@ static void ExpectSame(const TrsvPairMember *m, const TrsvPairMember *alone, con
 
   TrsvPlanDescribe(m->plan, settings, sizeof(settings));
   TrsvPlanDescribe(alone->plan, wanted, sizeof(wanted));
-  Expect(m->algorithm == alone->algorithm && !strcmp(settings, wanted) && !strcmp(m->selection_reason, alone->selection_reason), "%s: %s %s (%s), not %s %s (%s)", where, TrsvAlgorithmName(m->algorithm), settings, m->selection_reason, TrsvAlgorithmName(alone->algorithm), wanted, alone->selection_reason);
-  Expect(!memcmp(&m->statistics, &alone->statistics, sizeof(m->statistics)) && TrsvPlanBytes(m->plan) == TrsvPlanBytes(alone->plan) && m->predicted == alone->predicted, "%s: not the same statistics, memory or prediction", where);
+  Expect(m->choice.algorithm == alone->choice.algorithm && !strcmp(settings, wanted) && !strcmp(m->choice.reason, alone->choice.reason), "%s: %s %s (%s), not %s %s (%s)", where, TrsvAlgorithmName(m->choice.algorithm), settings, m->choice.reason, TrsvAlgorithmName(alone->choice.algorithm), wanted, alone->choice.reason);
+  Expect(!memcmp(&m->statistics, &alone->statistics, sizeof(m->statistics)) && TrsvPlanBytes(m->plan) == TrsvPlanBytes(alone->plan) && m->choice.predicted == alone->choice.predicted, "%s: not the same statistics, memory or prediction", where);
 }
 
 static void Same(const TrsvAlgorithm *a)
@@ -111,7 +111,7 @@ static void Same(const TrsvAlgorithm *a)
           ExpectSame(&pair->forward, &alone->forward, "the first");
           ExpectSame(&pair->backward, &alone->backward, "the second");
           Apply(pair, &f, f.x);
-          if (TrsvAlgorithmBitsVary(pair->forward.algorithm) || TrsvAlgorithmBitsVary(pair->backward.algorithm)) ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
+          if (TrsvAlgorithmBitsVary(pair->forward.choice.algorithm) || TrsvAlgorithmBitsVary(pair->backward.choice.algorithm)) ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
           else Expect(!memcmp(f.x, f.y, sizeof(double) * ROWS), "other bits");
           TrsvPairDestroy(&pair);
         }
@@ -233,7 +233,7 @@ static void Tight(void)
         ExpectSame(&pair->backward, &alone->backward, "the second");
       }
       if (pair) {
-        poor += strstr(pair->forward.selection_reason, "no memory") || strstr(pair->backward.selection_reason, "no memory");
+        poor += strstr(pair->forward.choice.reason, "no memory") || strstr(pair->backward.choice.reason, "no memory");
         Apply(pair, &f, f.x);
         ExpectClose(TRSV_DOUBLE, ROWS, f.x, f.y, "solved");
       }

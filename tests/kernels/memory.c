@@ -114,7 +114,7 @@ static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *an
 static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, const int *order, int transposed)
 {
   TrsvPair       *pair;
-  const TrsvError error = TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, s->algorithm, s->algorithm, &pair);
+  const TrsvError error = TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, s->algorithm, s->algorithm, NULL, &pair);
   Expect(!error == !!pair, "TrsvPairCreate: error %d, pair %p", (int)error, (void *)pair);
   TrsvPairDestroy(&pair);
   return error;
@@ -285,11 +285,11 @@ static void Peak(Shape shape, int rows, const char *algorithm, int rank, double 
   if (f) {
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     Expect(!l && !u, "there is memory for values before there are any");
-    if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+    if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
       const double plans = (double)(TrsvDeviceHeld() - before) / matrix, made = (double)(TrsvDevicePeak() - before) / matrix;
       Expect(made <= making, "%.3f times the matrix while plans are made, %.3f with them", made, plans);
       TrsvFactorReleaseWorkspace(f, pair->forward.plan);
-      ExpectError(TrsvFactorNumeric(f, pair, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorNumeric");
+      ExpectError(TrsvFactorMake(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       const double stays = (double)(TrsvDeviceHeld() - before) / matrix, peak = (double)(TrsvDevicePeak() - before) / matrix;

@@ -57,7 +57,7 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
     Multiply(transposed ? &L.view : &U.view, transposed ? l : u, transposed, v, w);
     Multiply(transposed ? &U.view : &L.view, transposed ? u : l, transposed, w, v);
     for (int i = 0; i < rows; i++) Set(b, precision, out ? out[i] : i, v[i]);
-    if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, lower, upper, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
+    if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, lower, upper, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
     ExpectError(TrsvPairSetValues(pair, rows ? l : NULL, rows ? u : NULL, pass ? memory : TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues"); /* of no rows there are none */
     for (unsigned s = 0; s < 3; s++) { /* both kinds of solves, in any order */
       const size_t bytes   = TrsvValueSize(precision) * (size_t)rows;
@@ -70,16 +70,16 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
         ExpectError(TrsvPairBackward(pair, y, x, NULL), TRSV_SUCCESS, "TrsvPairBackward");
       } else ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
       if (!s) memcpy(before, x, bytes);
-      Expect(!memcmp(before, x, bytes) || TrsvAlgorithmBitsVary(pair->forward.algorithm) || TrsvAlgorithmBitsVary(pair->backward.algorithm), "solve %u has other bits", s);
+      Expect(!memcmp(before, x, bytes) || TrsvAlgorithmBitsVary(pair->forward.choice.algorithm) || TrsvAlgorithmBitsVary(pair->backward.choice.algorithm), "solve %u has other bits", s);
       for (int i = 0; i < rows; i++) largest = fmax(largest, fabs(Get(x, precision, i) - Get(want, precision, i)));
       Expect(largest <= (precision == TRSV_FLOAT ? 2e-3 : 1e-11), "%s %d, %s, orderings %d: x is off by %g", ShapeName[shape], rows, precision ? "double" : "float", ordered, largest);
     }
     if (!pass) {
       const TrsvAlgorithm *first = transposed ? upper : lower, *second = transposed ? lower : upper;
 
-      Expect(!first || (pair->forward.algorithm == first && !strcmp(pair->forward.selection_reason, "asked for")), "the first solve is not by what was asked for");
-      Expect(!second || (pair->backward.algorithm == second && !strcmp(pair->backward.selection_reason, "asked for")), "the second solve is not by what was asked for");
-      Expect(*pair->forward.selection_reason && *pair->backward.selection_reason && TrsvPairBytes(pair) >= TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan), "not all is filled in");
+      Expect(!first || (pair->forward.choice.algorithm == first && !strcmp(pair->forward.choice.reason, "asked for")), "the first solve is not by what was asked for");
+      Expect(!second || (pair->backward.choice.algorithm == second && !strcmp(pair->backward.choice.reason, "asked for")), "the second solve is not by what was asked for");
+      Expect(*pair->forward.choice.reason && *pair->backward.choice.reason && TrsvPairBytes(pair) >= TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan), "not all is filled in");
     } else {
       TrsvPairDestroy(&pair);
       Expect(!pair, "TrsvPairDestroy leaves the pointer");
@@ -131,7 +131,7 @@ static void Mismatch(void)
     const TrsvAlgorithm *wrong  = n & 1 ? serial : device;
     TrsvPair            *pair   = (TrsvPair *)&L;
 
-    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, memory, TRSV_SELECT_MODEL, n & 2 ? wrong : NULL, n & 2 ? NULL : wrong, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
+    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, memory, TRSV_SELECT_MODEL, n & 2 ? wrong : NULL, n & 2 ? NULL : wrong, NULL, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
     Expect(!pair, "a pair in spite of the error");
     Expect(strstr(TrsvErrorMessage(), TrsvAlgorithmName(wrong)) != NULL, "the message does not name the algorithm: %s", TrsvErrorMessage());
   }
@@ -164,7 +164,7 @@ static Both MakeBoth(Shape shape, int rows)
 
   t.l = MakeValues(&t.L.view, 1);
   t.u = MakeValues(&t.U.view, 2);
-  ExpectError(TrsvPairCreate(&t.L.view, &t.U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, &t.pair), TRSV_SUCCESS, "TrsvPairCreate");
+  ExpectError(TrsvPairCreate(&t.L.view, &t.U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &t.pair), TRSV_SUCCESS, "TrsvPairCreate");
   ExpectError(TrsvPairSetValues(t.pair, t.l, t.u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
   ExpectError(TrsvPairForward(t.pair, t.b, t.x, NULL), TRSV_SUCCESS, "TrsvPairForward");
   ExpectError(TrsvPairBackward(t.pair, t.x, t.want, NULL), TRSV_SUCCESS, "TrsvPairBackward");
@@ -279,14 +279,14 @@ static void Scarce(TrsvMemory from)
     TrsvError error;
 
     SimtFailAt(k, 0);
-    error  = TrsvPairCreate(&A, &B, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair);
+    error  = TrsvPairCreate(&A, &B, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair);
     struck = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!pair && (struck || !error), "place %ld: error %d, pair %p", k, (int)error, (void *)pair);
     if (pair) {
-      const int poor = !!strstr(pair->forward.selection_reason, "no memory") + !!strstr(pair->backward.selection_reason, "no memory");
+      const int poor = !!strstr(pair->forward.choice.reason, "no memory") + !!strstr(pair->backward.choice.reason, "no memory");
 
-      Expect((pair->forward.algorithm == thread) + (pair->backward.algorithm == thread) == poor, "place %ld: %s and %s", k, TrsvAlgorithmName(pair->forward.algorithm), TrsvAlgorithmName(pair->backward.algorithm));
+      Expect((pair->forward.choice.algorithm == thread) + (pair->backward.choice.algorithm == thread) == poor, "place %ld: %s and %s", k, TrsvAlgorithmName(pair->forward.choice.algorithm), TrsvAlgorithmName(pair->backward.choice.algorithm));
       fell += poor;
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
@@ -325,7 +325,7 @@ static void Unfilled(void)
     for (int again = 0; again < 2; again++) { /* again: where there were others before */
       TrsvPair       *pair;
 
-      if (!ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, &pair), TRSV_SUCCESS, "TrsvPairCreate")) continue;
+      if (!ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) continue;
       if (again) ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       for (long k = 1; k < 3; k++) {
         SimtFailAt(k, 0);
@@ -356,11 +356,11 @@ static void Lacking(void)
     TrsvPair *pair;
 
     SimtSettings.old = old;
-    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
       const TrsvPairMember *m = &pair->forward;
 
-      if (!old) Expect(m->algorithm == chunk || m->algorithm == inverse, "by %s: this is no test: %s", TrsvAlgorithmName(m->algorithm), m->selection_reason);
-      else Expect(m->algorithm != chunk && m->algorithm != inverse && m->algorithm != thread && strstr(m->selection_reason, "predicted") && m->predicted == TrsvPredict(m->algorithm, &m->statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(m->algorithm), m->selection_reason);
+      if (!old) Expect(m->choice.algorithm == chunk || m->choice.algorithm == inverse, "by %s: this is no test: %s", TrsvAlgorithmName(m->choice.algorithm), m->choice.reason);
+      else Expect(m->choice.algorithm != chunk && m->choice.algorithm != inverse && m->choice.algorithm != thread && strstr(m->choice.reason, "predicted") && m->choice.predicted == TrsvPredict(m->choice.algorithm, &m->statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(m->choice.algorithm), m->choice.reason);
     }
     TrsvPairDestroy(&pair);
     SimtDefaults();
@@ -374,9 +374,9 @@ static void Lacking(void)
     TrsvPair               *pair;
 
     TrsvChunkSettingsOverride(&impossible);
-    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) Expect(pair->forward.algorithm == thread && strstr(pair->forward.selection_reason, "cannot run here") && pair->forward.predicted == TrsvPredict(thread, &pair->forward.statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(pair->forward.algorithm), pair->forward.selection_reason);
+    if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) Expect(pair->forward.choice.algorithm == thread && strstr(pair->forward.choice.reason, "cannot run here") && pair->forward.choice.predicted == TrsvPredict(thread, &pair->forward.statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(pair->forward.choice.algorithm), pair->forward.choice.reason);
     TrsvPairDestroy(&pair);
-    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, NULL, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate of what is asked for");
+    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, NULL, NULL, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate of what is asked for");
     TrsvChunkSettingsOverride(NULL);
   }
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());

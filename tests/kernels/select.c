@@ -32,8 +32,7 @@ static void Times(void)
 /* On a device that cannot run chunk, and so not inverse, the best of the others is taken, and nothing is said of these two. */
 static void Lacking(const char *triangle, const TrsvStatistics *s)
 {
-  const TrsvAlgorithm *a, *best = NULL, *chosen;
-  char                 why[128];
+  const TrsvAlgorithm *a, *best = NULL;
 
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
     const double seconds = TrsvPredict(a, s, TRSV_DOUBLE);
@@ -43,9 +42,9 @@ static void Lacking(const char *triangle, const TrsvStatistics *s)
   for (int lacks = 0; lacks < 2; lacks++) {
     if (lacks) SimtSettings.shared = 99 << 10;
     else SimtSettings.old = 1;
-    chosen = TrsvSelect(s, TRSV_DEVICE, TRSV_DOUBLE, TRSV_SELECT_MODEL, why, sizeof(why));
+    const TrsvChoice c = TrsvSelect(s, TRSV_DEVICE, TRSV_DOUBLE, TRSV_SELECT_MODEL);
     SimtDefaults();
-    Expect(chosen == best && !strstr(why, "chunk") && !strstr(why, "inverse"), "%s: %s, not %s: %s", triangle, TrsvAlgorithmName(chosen), TrsvAlgorithmName(best), why);
+    Expect(c.algorithm == best && !strstr(c.reason, "chunk") && !strstr(c.reason, "inverse"), "%s: %s, not %s: %s", triangle, TrsvAlgorithmName(c.algorithm), TrsvAlgorithmName(best), c.reason);
   }
 }
 
@@ -76,11 +75,11 @@ void TestSelect(void)
   };
 
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-    char                 why[128];
-    const TrsvAlgorithm *chosen = TrsvSelect(&cases[c].statistics, TRSV_DEVICE, TRSV_DOUBLE, TRSV_SELECT_MODEL, why, sizeof(why));
+    const TrsvChoice     choice = TrsvSelect(&cases[c].statistics, TRSV_DEVICE, TRSV_DOUBLE, TRSV_SELECT_MODEL);
+    const TrsvAlgorithm *chosen = choice.algorithm;
 
     Begin("what auto takes, %s", cases[c].triangle);
-    Expect(!strcmp(TrsvAlgorithmName(chosen), cases[c].fastest), "%s, not %s: %s", TrsvAlgorithmName(chosen), cases[c].fastest, why);
+    Expect(!strcmp(TrsvAlgorithmName(chosen), cases[c].fastest), "%s, not %s: %s", TrsvAlgorithmName(chosen), cases[c].fastest, choice.reason);
     End();
   }
   Begin("what auto takes of a device that cannot run chunk");

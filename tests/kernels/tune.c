@@ -104,7 +104,7 @@ static void Make(Setting *s, Shape shape, int rows, TrsvPrecision precision, int
     s->row[i]    = rows - 1 - i;
     s->column[i] = (i + rows / 3) % rows;
   }
-  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_HOST, TRSV_SELECT_TUNE, NULL, NULL, &host), TRSV_SUCCESS, "TrsvPairCreate")) {
+  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_HOST, TRSV_SELECT_TUNE, NULL, NULL, NULL, &host), TRSV_SUCCESS, "TrsvPairCreate")) {
     ExpectError(TrsvPairSetValues(host, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
     ExpectError(TrsvPairTune(host, &s->L.view, &s->U.view, s->row, s->column, s->l, s->u, TRSV_HOST, NULL, NULL, 1, NULL), TRSV_SUCCESS, "TrsvPairTune on a host");
     Expect(!host->forward.trial_count, "a host was tuned");
@@ -112,7 +112,7 @@ static void Make(Setting *s, Shape shape, int rows, TrsvPrecision precision, int
     (void)TrsvPairBackward(host, s->y, s->want, NULL);
     TrsvPairDestroy(&host);
   }
-  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE, asked, asked, &s->pair), TRSV_SUCCESS, "TrsvPairCreate")) ExpectError(TrsvPairSetValues(s->pair, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+  if (ExpectError(TrsvPairCreate(&s->L.view, &s->U.view, s->row, s->column, transposed, TRSV_DEVICE, TRSV_SELECT_TUNE, asked, asked, NULL, &s->pair), TRSV_SUCCESS, "TrsvPairCreate")) ExpectError(TrsvPairSetValues(s->pair, s->l, s->u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
 }
 
 static void CheckSolve(Setting *s, const char *where)
@@ -146,7 +146,7 @@ static void CheckMember(const TrsvPairMember *m, const char *where)
   const TrsvTrial *best = &m->trials[m->chosen];
   char             settings[TRSV_SETTINGS];
 
-  Expect(m->algorithm == best->algorithm && TrsvPlanAlgorithm(m->plan) == best->algorithm, "%s: the plan is not by what was chosen", where);
+  Expect(m->choice.algorithm == best->algorithm && TrsvPlanAlgorithm(m->plan) == best->algorithm, "%s: the plan is not by what was chosen", where);
   TrsvPlanDescribe(m->plan, settings, sizeof(settings));
   Expect(!strcmp(settings, best->settings), "%s: the plan has settings '%s', chosen was '%s'", where, settings, best->settings);
   for (int i = 0; i < m->trial_count; i++) {
@@ -273,7 +273,7 @@ static void Wrong(void)
   /* a chain, with its blocks inverted, in one chunk stores nothing for other blocks but what it exports, thread stores every row */
   Begin("tune rejects a candidate that is wrong");
   Make(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL);
-  Expect(s.pair->forward.algorithm == TrsvAlgorithmFind("inverse"), "the model's choice is %s", TrsvAlgorithmName(s.pair->forward.algorithm));
+  Expect(s.pair->forward.choice.algorithm == TrsvAlgorithmFind("inverse"), "the model's choice is %s", TrsvAlgorithmName(s.pair->forward.choice.algorithm));
   SimtSettings.bounded = 1;
   SimtSettings.lose    = 250;
   SimtSettings.loser   = "thread_solve";

@@ -11,7 +11,7 @@
 #include "cuda_runtime.h"
 #include "engine.h"
 #include "factor/factor.h"
-#include "trsv.h"
+#include "device/device.h"
 
 static std::map<char *, size_t> live; /* what is allocated: where, and how many bytes */
 static long                     until;

@@ -7,8 +7,8 @@
 static void DescribeSolve(const TrsvPairMember *m, TrsvSolveInfo *s)
 {
   *s = (TrsvSolveInfo){.statistics  = m->statistics,
-                       .algorithm   = m->algorithm,
-                       .reason      = m->selection_reason,
+                       .algorithm   = m->choice.algorithm,
+                       .reason      = m->choice.reason,
                        .seconds     = m->seconds,
                        .bytes       = TrsvPlanBytes(m->plan),
                        .trials      = m->trials,
@@ -48,7 +48,7 @@ void TrsvIluDescribe(const TrsvIlu *ilu, TrsvIluInfo *info)
 
       if (!p) continue;
       info->plan_bytes += TrsvPairBytes(p);
-      info->algorithms[m][t][0] = p->forward.algorithm;
-      info->algorithms[m][t][1] = p->backward.algorithm;
+      info->algorithms[m][t][0] = p->forward.choice.algorithm;
+      info->algorithms[m][t][1] = p->backward.choice.algorithm;
     }
 }

@@ -111,10 +111,9 @@ static TrsvError Factor(TrsvIlu *ilu, const TrsvCSR *A, const TrsvPivots *pivots
                         outcome, stream);
 }
 
-/* At the end of the first set-up */
-static void NotePeak(TrsvIlu *ilu)
+void TrsvIluNotePeak(TrsvIlu *ilu)
 {
-  if (ilu->request.memory != TRSV_DEVICE || ilu->peak || ilu->mark != marks) return;
+  if (!ilu->ready[TRSV_DEVICE][0] || ilu->request.memory != TRSV_DEVICE || ilu->peak || ilu->mark != marks) return;
   ilu->peak = TrsvDevicePeak();
   ilu->mark = 0;
 }
@@ -125,17 +124,13 @@ TrsvError TrsvIluSetValues(TrsvIlu *ilu, const TrsvCSR *A, const TrsvPivots *piv
   memset(ilu->ready, 0, sizeof(ilu->ready));
   TrsvCall(Factor(ilu, A, pivots, outcome, stream));
   if (outcome->row >= 0) return TRSV_SUCCESS;
-  TrsvCall(TrsvIluFill(ilu, NULL, stream));
-  NotePeak(ilu);
-  return TRSV_SUCCESS;
+  return TrsvIluFill(ilu, NULL, stream);
 }
 
 TrsvError TrsvIluSetFactor(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stream)
 {
   memset(ilu->ready, 0, sizeof(ilu->ready));
-  TrsvCall(TrsvIluFill(ilu, factor, stream));
-  NotePeak(ilu);
-  return TRSV_SUCCESS;
+  return TrsvIluFill(ilu, factor, stream);
 }
 
 TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int **order, TrsvStream stream)

@@ -55,6 +55,9 @@ struct TrsvIlu {
 /* The algorithm that is asked for a triangle, 0: L, 1: U, in a memory; NULL where it is to be chosen. */
 const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *, TrsvMemory, int triangle);
 
+/* At the end of the first set-up */
+void TrsvIluNotePeak(TrsvIlu *);
+
 /* Fills all pairs that are there from the factor, or from triangles of the host. */
 TrsvError TrsvIluFill(TrsvIlu *, const TrsvTriangles *, TrsvStream);
 

@@ -102,6 +102,7 @@ TrsvError TrsvIluFill(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stre
     TrsvCall(error);
   }
   if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
+  TrsvIluNotePeak(ilu);
   return TRSV_SUCCESS;
 }
 
@@ -110,7 +111,7 @@ static void DescribePredictions(TrsvIlu *ilu, const TrsvPair *pair)
 {
   TrsvCosts c;
 
-  if (!(pair->forward.predicted > 0) && !(pair->backward.predicted > 0)) return;
+  if (!(pair->forward.choice.predicted > 0) && !(pair->backward.choice.predicted > 0)) return;
   c = TrsvGetCosts();
   (void)snprintf(ilu->predictions, sizeof(ilu->predictions),
                  c.measured ? "calibrated; times of an H200's: hop %.2f, push %.2f, step %.2f, byte %.2f"
@@ -133,7 +134,7 @@ TrsvError TrsvIluPrepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const 
   TrsvCall(error);
   if (memory == ilu->request.memory && !transposed) DescribePredictions(ilu, *pair);
   if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
-  if (ilu->ready[memory][transposed]) TrsvIluNotePeak(ilu);
+  TrsvIluNotePeak(ilu);
   return TRSV_SUCCESS;
 }
 

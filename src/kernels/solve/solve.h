@@ -10,13 +10,18 @@
 extern "C" {
 #endif
 
-const TrsvAlgorithm *TrsvAlgorithmFind(const char *name); /* NULL where there is none of that name in this build */
-const TrsvAlgorithm *TrsvAlgorithmGet(int i);                     /* the i-th row of the table, NULL past its end */
 
-/* Chooses an algorithm for a triangle that lives in the given memory; on a host there is one. why, a string of at most
-   size characters, says what decided. */
-const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecision, TrsvSelection, char *why,
-                                size_t size);
+/* The first row of such a memory that has all of these traits, or NULL. */
+const TrsvAlgorithm *TrsvAlgorithmWith(TrsvMemory, unsigned traits);
+
+typedef struct {
+  const TrsvAlgorithm *algorithm;   /* NULL: none */
+  double               predicted;   /* seconds of a solve; 0 where none were asked for */
+  char                 reason[128]; /* what decided */
+} TrsvChoice;
+
+/* Chooses an algorithm for a triangle that lives in the given memory; on a host there is one. */
+TrsvChoice TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecision, TrsvSelection);
 
 /* Seconds that a solve is expected to take on the current device, or 0 where there is no prediction. */
 double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision);
@@ -29,15 +34,6 @@ TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const i
                                const TrsvPermutation *, const TrsvAlgorithm *, int alone, TrsvError *instead,
                                TrsvPlan **plan);
 
-/* What TrsvPairTune found of one candidate. */
-typedef struct {
-  const TrsvAlgorithm *algorithm;
-  char                 settings[TRSV_SETTINGS]; /* "" where the algorithm has none */
-  double               seconds;      /* of a solve: the median */
-  double               error;        /* of a solve: the largest componentwise backward error */
-  int                  wrong;        /* rejected: its error is beyond rounding, another's is not */
-} TrsvTrial;
-
 enum {
   TRSV_TRIALS = 64
 };
@@ -46,9 +42,7 @@ enum {
    backward. */
 typedef struct {
   TrsvStatistics       statistics;
-  const TrsvAlgorithm *algorithm;
-  char                 selection_reason[128];  /* what decided for the algorithm */
-  double               predicted; /* seconds of a solve, 0 where none was asked for */
+  TrsvChoice           choice;    /* the algorithm, and why */
   double seconds; /* analysis and plan, on the host's clock, maybe beside those of the other; and tuning */
   TrsvTrial            trials[TRSV_TRIALS]; /* by TrsvPairTune, in the order in which they were measured */
   int                  trial_count, chosen;     /* how many, and which of them is the plan */
@@ -65,12 +59,13 @@ typedef struct {
 } TrsvPair;
 
 /* Makes the pair of L and U, or of their transposes. lower and upper are the algorithms for L and for U (transposed or
-   not), NULL for TrsvSelect's choice. An algorithm of another memory is an error. Where row and column, each [rows] or NULL, are
+   not), NULL for TrsvSelect's choice. known: TrsvSelect's choice for L where it has
+   been asked, or NULL. An algorithm of another memory is an error. Where row and column, each [rows] or NULL, are
    given, L U is A with its rows and columns in that order: row i of L U is row row[i] of A, column j is column
    column[j]. They live where L and U do. */
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed,
                          TrsvMemory, TrsvSelection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
-                         TrsvPair **pair);
+                         const TrsvChoice *known, TrsvPair **pair);
 
 /* Takes new values of L and U, each in the order of its matrix's columns. L may be NULL where TrsvFactorNumeric has
    left its values in the plan for it. */

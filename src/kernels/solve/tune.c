@@ -182,7 +182,7 @@ static TrsvError Challenge(TrsvPairMember *m, TrsvPlan **candidate, const Trial 
     TrsvPlan *const loser = m->plan;
 
     m->plan      = *candidate;
-    m->algorithm = r->algorithm;
+    m->choice.algorithm = r->algorithm;
     m->chosen    = m->trial_count;
     *candidate   = loser;
   }
@@ -194,7 +194,7 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
                          const int *source, int entries, const void *values, TrsvMemory memory,
                          const TrsvAlgorithm *named, const Trial *t)
 {
-  const TrsvAlgorithm *list[TRIES], *first = m->algorithm;
+  const TrsvAlgorithm *list[TRIES], *first = m->choice.algorithm;
   const int            algorithms = Algorithms(&m->statistics, pair->precision, named, list), rank = m->plan->rank;
   const int            ranks = named ? named->choices : RANKS, tries = named ? TRSV_TRIALS : TRIES;
 
@@ -218,8 +218,8 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
       TrsvPlanDestroy(&candidate);
       if (error != TRSV_ERR_MEMORY) TrsvCall(error);
     }
-  m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
-  (void)snprintf(m->selection_reason, sizeof(m->selection_reason), "the fastest of %d measured", m->trial_count);
+  m->choice.predicted = TrsvPredict(m->choice.algorithm, &m->statistics, pair->precision);
+  (void)snprintf(m->choice.reason, sizeof(m->choice.reason), "the fastest of %d measured", m->trial_count);
   return TRSV_SUCCESS;
 }
 
@@ -252,7 +252,7 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
   TrsvDeviceTimerDestroy(&t.timer);
   m->seconds += TrsvSeconds() - start;
   if (error != TRSV_ERR_MEMORY) return error;
-  (void)snprintf(m->selection_reason, sizeof(m->selection_reason), "there is no memory to measure others in");
+  (void)snprintf(m->choice.reason, sizeof(m->choice.reason), "there is no memory to measure others in");
   return TRSV_SUCCESS;
 }
 

@@ -270,7 +270,6 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   TrsvMatrix    M = *A;
   TrsvAnalysis *analysis;
   TrsvError     error, instead;
-  char          why[16];
   int           n = 0;
 
   for (int i = g->begin; i < g->end; i++) {
@@ -287,7 +286,7 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   M.columns = columns;
   TrsvCall(TrsvAnalyse(&M, &analysis));
   const TrsvAlgorithm *best =
-    TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL, why, sizeof(why));
+    TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL).algorithm;
   error = TrsvPlanCreateChosen(&M, analysis, from, plan->values, NULL, best, 0, &instead,
                                &g->plan); /* the pair's other plan may be under way */
   TrsvAnalysisDestroy(&analysis);

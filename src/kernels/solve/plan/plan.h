@@ -6,13 +6,11 @@
 
 #include "analysis/analysis.h"
 #include "solve/model/costs.h"
+#include "solve/table.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* One way to solve; the table of all of them is in algorithms.c. */
-typedef struct TrsvAlgorithm TrsvAlgorithm;
 
 typedef struct TrsvPlan TrsvPlan;
 
@@ -98,9 +96,6 @@ struct TrsvPlan {
   void                *data; /* the algorithm's own */
 };
 
-const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
-const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper it is from */
-TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
 int                  TrsvAlgorithmBitsVary(
   const TrsvAlgorithm *); /* may equal solves give different bits? Those of all others never do */
 
@@ -126,10 +121,6 @@ void TrsvPlanDescribe(const TrsvPlan *, char *line,
                       size_t size); /* its settings in words, "" where there are none */
 size_t               TrsvPlanBytes(const TrsvPlan *); /* memory that the plan holds, where its algorithm lives */
 void                 TrsvPlanDestroy(TrsvPlan **);
-
-enum {
-  TRSV_SETTINGS = 96 /* characters of settings in words */
-};
 
 /* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none), and for the
    algorithm's choice number rank by predicted time, 0 the best; TRSV_ERR_UNSUPPORTED where there are not so many. */
