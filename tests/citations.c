@@ -36,10 +36,10 @@ static PetscErrorCode SetUp(Mat A, PCType type, const char *algorithm, SpTRSVGPU
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCFactorSetUpMatSolverType(pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
-  for (int f = 0; f < 2; f++) PetscCall(MatSpTRSVGPUSetAlgorithm(F, (SpTRSVGPUFactor)f, algorithm));
+  for (int f = 0; f < 2; f++) PetscCall(MatSpTRSVGPUSetAlgorithm(F, (SpTRSVGPUTriangle)f, algorithm));
   PetscCall(PCSetUp(pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
-  for (int f = 0; f < 2; f++) PetscCall(MatSpTRSVGPUGetAlgorithm(F, (SpTRSVGPUFactor)f, &ran[f]));
+  for (int f = 0; f < 2; f++) PetscCall(MatSpTRSVGPUGetChosenAlgorithm(F, (SpTRSVGPUTriangle)f, &ran[f]));
   ran[2] = strcmp(type, PCCAPELLINI) ? "" : "thread"; /* named after its paper, wherever it solves */
   for (int p = 0; p < PAPERS; p++)
     for (int r = 0; r < 3; r++)

@@ -65,7 +65,7 @@ static PetscErrorCode CheckAlgorithms(PC pc, const char should[])
   PetscFunctionBeginUser;
   PetscCall(PCFactorGetMatrix(pc, &F));
   for (int f = 0; f < 2; f++) {
-    PetscCall(MatSpTRSVGPUGetAlgorithm(F, (SpTRSVGPUFactor)f, &name));
+    PetscCall(MatSpTRSVGPUGetChosenAlgorithm(F, (SpTRSVGPUTriangle)f, &name));
     if (strcmp(name, should)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "algorithm %s, should be %s\n", name, should));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

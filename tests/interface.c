@@ -80,7 +80,7 @@ static PetscErrorCode Algorithms(const char name[])
   Mat             A, B, F;
   PC              pc;
   const char     *lower, *upper;
-  SpTRSVGPUSelect select;
+  SpTRSVGPUSelection select;
   PetscReal       seconds;
 
   PetscFunctionBeginUser;
@@ -100,24 +100,24 @@ static PetscErrorCode Algorithms(const char name[])
   PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_UPPER, &upper));
   PetscCall(CheckString("L, asked for", lower, name));
   PetscCall(CheckString("U, asked for", upper, "auto"));
-  PetscCall(MatSpTRSVGPUSetSelect(F, SPTRSVGPU_SELECT_GRANULARITY));
-  PetscCall(MatSpTRSVGPUGetSelect(F, &select));
-  PetscCall(CheckString("select", SpTRSVGPUSelects[select], "granularity"));
-  PetscCall(MatSpTRSVGPUSetSelect(F, SPTRSVGPU_SELECT_TUNE));
-  PetscCall(MatSpTRSVGPUGetSelect(F, &select));
-  PetscCall(CheckString("select", SpTRSVGPUSelects[select], "tune"));
+  PetscCall(MatSpTRSVGPUSetSelection(F, SPTRSVGPU_SELECT_GRANULARITY));
+  PetscCall(MatSpTRSVGPUGetSelection(F, &select));
+  PetscCall(CheckString("select", SpTRSVGPUSelections[select], "granularity"));
+  PetscCall(MatSpTRSVGPUSetSelection(F, SPTRSVGPU_SELECT_TUNE));
+  PetscCall(MatSpTRSVGPUGetSelection(F, &select));
+  PetscCall(CheckString("select", SpTRSVGPUSelections[select], "tune"));
   PetscCall(MatSpTRSVGPUSetTuneSeconds(F, 0.25));
   PetscCall(MatSpTRSVGPUGetTuneSeconds(F, &seconds));
   if (seconds != 0.25) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "seconds to tune: %g\n", (double)seconds));
   CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetTuneSeconds(F, -1));
   CheckFails(PETSC_ERR_ARG_UNKNOWN_TYPE, MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "foo"));
-  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetSelect(F, (SpTRSVGPUSelect)99));
+  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetSelection(F, (SpTRSVGPUSelection)99));
   CheckFails(PETSC_ERR_ARG_WRONG, MatSpTRSVGPUSetAlgorithm(A, SPTRSVGPU_LOWER, "auto"));
 
   PetscCall(PCSetUp(pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
-  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
-  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_UPPER, &upper));
+  PetscCall(MatSpTRSVGPUGetChosenAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(MatSpTRSVGPUGetChosenAlgorithm(F, SPTRSVGPU_UPPER, &upper));
   PetscCall(CheckString("L, in use", lower, name));
   if (!strcmp(upper, "auto")) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "U, in use: auto\n"));
 
@@ -125,18 +125,18 @@ static PetscErrorCode Algorithms(const char name[])
   PetscCall(PCSetOperators(pc, B, B));
   PetscCall(PCSetUp(pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
-  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(MatSpTRSVGPUGetChosenAlgorithm(F, SPTRSVGPU_LOWER, &lower));
   PetscCall(CheckString("L, other pattern", lower, name));
   PetscCall(PCReset(pc));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetUp(pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
-  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(MatSpTRSVGPUGetChosenAlgorithm(F, SPTRSVGPU_LOWER, &lower));
   PetscCall(CheckString("L, after a reset", lower, name));
   PetscCall(PCFactorSetLevels(pc, 1));
   PetscCall(PCSetUp(pc));
   PetscCall(PCFactorGetMatrix(pc, &F));
-  PetscCall(MatSpTRSVGPUGetAlgorithm(F, SPTRSVGPU_LOWER, &lower));
+  PetscCall(MatSpTRSVGPUGetChosenAlgorithm(F, SPTRSVGPU_LOWER, &lower));
   PetscCall(CheckString("L, other levels", lower, name));
   if (PetscDefined(HAVE_CUDA)) { /* a wish that shows even on the host: it cannot be met there */
     PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "thread"));

@@ -21,7 +21,7 @@ static PetscErrorCode Solve(const char what[], KSP ksp, Problem problem, PetscRe
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSpTRSVGPUGetOrdering(pc, &ordering));
+  PetscCall(PCSpTRSVGPUGetChosenOrdering(pc, &ordering));
   if ((reason > 0) != converges) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what, KSPConvergedReasons[reason]));
   if (ordering != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, should be %s\n", what, SpTRSVGPUOrderings[ordering], SpTRSVGPUOrderings[expected]));
   PetscCall(VecDestroy(&b));

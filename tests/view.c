@@ -79,9 +79,9 @@ int main(int argc, char **args)
   PetscCall(Order(pc, A));
 
   PetscCall(PCFactorGetMatrix(pc, &F));
-  PetscCall(MatSpTRSVGPUSetSelect(F, SPTRSVGPU_SELECT_TUNE));
+  PetscCall(MatSpTRSVGPUSetSelection(F, SPTRSVGPU_SELECT_TUNE));
   if (device)
-    for (int f = 0; f < 2; f++) PetscCall(MatSpTRSVGPUSetAlgorithm(F, (SpTRSVGPUFactor)f, "chunk"));
+    for (int f = 0; f < 2; f++) PetscCall(MatSpTRSVGPUSetAlgorithm(F, (SpTRSVGPUTriangle)f, "chunk"));
   PetscCall(PCReset(pc));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetUp(pc));

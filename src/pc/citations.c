@@ -130,14 +130,18 @@ PetscErrorCode SpTRSVGPUCiteOrdering(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For the plans of a pair, NULL where PETSc's own solves serve; for the PC type that is named after a paper, also where it solves on the host. */
-PetscErrorCode SpTRSVGPUCite(const TrsvPair *pair, PetscBool thread)
+/* The algorithms of all plans; and that of the PC type that is named after its paper, wherever it solves. */
+PetscErrorCode SpTRSVGPUCite(const SpTRSVGPU *s)
 {
+  TrsvIluInfo info;
+
   PetscFunctionBegin;
-  if (pair) {
-    PetscCall(Cite(TrsvAlgorithmName(pair->forward.algorithm)));
-    PetscCall(Cite(TrsvAlgorithmName(pair->backward.algorithm)));
+  TrsvIluDescribe(s->ilu, &info);
+  for (int i = 0; i < 8; i++) {
+    const TrsvAlgorithm *a = info.algorithms[i >> 2][i >> 1 & 1][i & 1];
+
+    if (a) PetscCall(Cite(TrsvAlgorithmName(a)));
   }
-  if (thread) PetscCall(Cite("thread"));
+  if (s->settings.thread_level) PetscCall(Cite("thread"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,7 +5,7 @@
 
 const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "cusparse", "SpTRSVGPUFactorization", "SPTRSVGPU_FACTORIZATION_", NULL};
 const char *const SpTRSVGPUOrderings[]      = {"natural", "multicolor", "auto", "SpTRSVGPUOrdering", "SPTRSVGPU_ORDERING_", NULL};
-const char *const SpTRSVGPUSelects[]        = {"model", "granularity", "tune", "SpTRSVGPUSelect", "SPTRSVGPU_SELECT_", NULL};
+const char *const SpTRSVGPUSelections[]    = {"model", "granularity", "tune", "SpTRSVGPUSelection", "SPTRSVGPU_SELECT_", NULL};
 
 PetscErrorCode SpTRSVGPUGetNames(char names[], size_t size)
 {
@@ -50,8 +50,8 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
     if (set && algorithms[i].lower) PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, name));
     if (set && algorithms[i].upper) PetscCall(MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_UPPER, name));
   }
-  PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_select", "What chooses where an algorithm is auto", "MatSpTRSVGPUSetSelect", SpTRSVGPUSelects, (PetscEnum)s->settings.select, &select, &set));
-  if (set) PetscCall(MatSpTRSVGPUSetSelect(F, (SpTRSVGPUSelect)select));
+  PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_select", "How to choose an algorithm that is auto", "MatSpTRSVGPUSetSelection", SpTRSVGPUSelections, (PetscEnum)s->settings.selection, &select, &set));
+  if (set) PetscCall(MatSpTRSVGPUSetSelection(F, (SpTRSVGPUSelection)select));
   PetscCall(PetscOptionsReal("-mat_sptrsvgpu_tune_seconds", "How long -mat_sptrsvgpu_select tune may measure", "MatSpTRSVGPUSetTuneSeconds", seconds, &seconds, &set));
   if (set) PetscCall(MatSpTRSVGPUSetTuneSeconds(F, seconds));
   PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_factorization", "Where ILU(0) and IC(0) of a matrix on a GPU are computed", "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorizations, (PetscEnum)s->settings.factorization, &factorization, &set));

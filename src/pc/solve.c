@@ -23,6 +23,7 @@ PetscErrorCode SpTRSVGPUPrepare(Mat F, TrsvMemory memory, PetscBool transposed)
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   if (!s->on_device) PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCallTrsv(error);
+  PetscCall(SpTRSVGPUCite(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
