@@ -57,7 +57,6 @@ PETSC_EXTERN PetscErrorCode SpTRSVGPURegister(void);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat, SpTRSVGPUTriangle, const char[]);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat, SpTRSVGPUTriangle, const char *[]);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetChosenAlgorithm(Mat, SpTRSVGPUTriangle, const char *[]);
-PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSettings(Mat, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSelection(Mat, SpTRSVGPUSelection);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetSelection(Mat, SpTRSVGPUSelection *);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetFactorization(Mat, SpTRSVGPUFactorization);

@@ -173,7 +173,6 @@ static void Sparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal 
   void     *values, *b = MakeVector(precision, rows, 3), *x = MakeArray(precision, rows), *reference;
   char      line[TRSV_SETTINGS];
   TrsvPlan *plan = NULL;
-  TrsvAnalysis *analysis;
 
   offsets[0] = 0;
   for (int i = 0; i < rows; i++) {

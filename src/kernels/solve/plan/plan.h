@@ -51,8 +51,8 @@ struct TrsvAlgorithm {
   /* Seconds that a solve is expected to take; NULL where TRSV_SELECT_MODEL is never to pick it. */
   double (*predict)(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
 
-  /* Where analyse chooses among settings: how many of them it can rank by predicted time, at most; and the settings of a
-     plan, in words. 0 and NULL where there are none. */
+  /* Where analyse chooses among settings: how many of them it can rank by predicted time, at most; and the settings of
+     a plan, in words. 0 and NULL where there are none. */
   int  choices;
   void (*describe)(const TrsvPlan *, char *line, size_t size);
 
