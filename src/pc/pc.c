@@ -412,7 +412,6 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
                                        recompute, sell, warp, level, csc, twophase, fusion, ag, recblock, dense, cusparse
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
-.  -mat_sptrsvgpu_<name>_<setting> <value> - of an algorithm that is named; see `MatSpTRSVGPUSetSettings()`
 .  -mat_sptrsvgpu_select <model,granularity,tune> - what chooses for auto
 .  -mat_sptrsvgpu_tune_seconds <seconds> - how long tune may measure, 1 by default
 .  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - where the matrix is factored if it lives on a GPU

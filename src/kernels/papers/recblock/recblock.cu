@@ -221,7 +221,7 @@ static TrsvError RecblockAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 #if defined(TRSV_CUDA)
   has_cusparse = 1;
 #endif
-  TrsvRecblockSettingsGet(plan->algorithm, plan->settings, &settings);
+  TrsvCall(TrsvRecblockSettingsGet(&settings));
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvAlloc(sizeof(*r), &plan->data));
   r            = (Recblock *)memset(plan->data, 0, sizeof(*r));
@@ -327,5 +327,4 @@ TRSV_ALGORITHM(TrsvRecblock) = {
   .solve      = RecblockSolve,
   .destroy    = RecblockDestroy,
   .describe   = RecblockDescribe,
-  .settings   = TrsvRecblockWords,
 };
