@@ -73,8 +73,8 @@ typedef struct {
 
 /* Makes the pair of L and U, or of their transposes. lower and upper are the algorithms for L and for U (transposed or
    not), NULL for TrsvSelect's choice. An algorithm of another memory is an error. Where row and column, each [rows] or
-   NULL, are given, L U is A with its rows and columns in that order: row i of L U is row row[i] of A, column j is column
-   column[j]. They live where L and U do. */
+   NULL, are given, L U is A with its rows and columns in that order: row i of L U is row row[i] of A, column j is
+   column column[j]. They live where L and U do. */
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed,
                          TrsvMemory, TrsvSelection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
                          TrsvPair **pair);
