@@ -15,15 +15,15 @@
    Threads: objects are independent; one object belongs to one thread at a time, and its solves to one stream at a time.
    No object is made, given values or destroyed while another thread captures a CUDA graph on the same device.
 
-   Indices are 32 bits, 0-based. Times are in seconds, sizes in bytes. Arrays that are passed in belong to the caller and
-   are not kept.
+   Indices are 32 bits, 0-based. Times are in seconds, sizes in bytes. Arrays that are passed in belong to the caller
+   and are not kept.
 */
 #ifndef TRSV_H
 #define TRSV_H
 
 #include "base/types.h"
 #include "ordering/ordering.h" /* TrsvOrderMulticolor, TrsvOrderingDestroy */
-#include "solve/table.h"       /* the table of algorithms: TrsvAlgorithmGet, TrsvAlgorithmFind, ... */
+#include "solve/plan/table.h"  /* the table of algorithms: TrsvAlgorithmGet, TrsvAlgorithmFind, ... */
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,13 +47,13 @@ typedef enum {
 typedef struct {
   TrsvFactorKind       kind;
   TrsvPrecision        precision;
-  TrsvMemory           memory;         /* where A lives, and b and x of the solves */
-  TrsvPlace            place;          /* for TRSV_DEVICE */
-  int                  fill_levels;    /* more than 0: the host factors */
-  TrsvOrderRequest     order;          /* for TRSV_DEVICE */
-  const int           *row, *column;   /* [rows] on the host; where they differ, the host factors */
-  const TrsvAlgorithm *algorithm[2];   /* of L and of U; NULL: chosen by selection */
-  int                  thread_level;   /* on a device: a thread-level algorithm where none is named */
+  TrsvMemory           memory;       /* where A lives, and b and x of the solves */
+  TrsvPlace            place;        /* for TRSV_DEVICE */
+  int                  fill_levels;  /* more than 0: the host factors */
+  TrsvOrderRequest     order;        /* for TRSV_DEVICE */
+  const int           *row, *column; /* [rows] on the host; where they differ, the host factors */
+  const TrsvAlgorithm *algorithm[2]; /* of L and of U; NULL: chosen by selection */
+  int                  thread_level; /* on a device: a thread-level algorithm where none is named */
   TrsvSelection        selection;
 } TrsvIluRequest;
 
@@ -89,8 +89,8 @@ TrsvError TrsvIluSetFactor(TrsvIlu *, const TrsvTriangles *factor, TrsvStream);
 TrsvError TrsvIluTune(TrsvIlu *, TrsvMemory, int transposed, const TrsvTriangles *factor, double seconds, TrsvStream);
 
 /* The matrix cannot be factored on the device any more: from now on the host does, in the same order, for plans that
-   stay. *order [rows] on the host, or NULL where it is the natural one, goes to TrsvFree(TRSV_HOST). */
-TrsvError TrsvIluLeaveDevice(TrsvIlu *, int **order, TrsvStream);
+   stay. order [rows], of the caller, gets the row of A in each place. Waits for the stream. */
+TrsvError TrsvIluLeaveDevice(TrsvIlu *, int order[], TrsvStream);
 
 /* A solve is L y = b, then U x = y; of the transpose U^T y = b, then L^T x = y. */
 typedef enum {
@@ -119,10 +119,10 @@ TrsvError TrsvTrianglesAnalyse(const TrsvTriangles *, TrsvPrecision, TrsvStatist
 typedef struct {
   TrsvStatistics       statistics;
   const TrsvAlgorithm *algorithm;
-  const char          *reason;       /* why this algorithm */
+  const char          *reason;                  /* why this algorithm */
   char                 settings[TRSV_SETTINGS]; /* of its plan; "" where there are none */
-  double               seconds;      /* that the analysis and the plan took, on the host's clock; and tuning */
-  size_t               bytes;        /* of its plan */
+  double               seconds; /* that the analysis and the plan took, on the host's clock; and tuning */
+  size_t               bytes;   /* of its plan */
   const TrsvTrial     *trials;
   int                  trial_count, chosen;
 } TrsvSolveInfo;
@@ -140,23 +140,21 @@ typedef struct {
   TrsvSolveInfo L, U;
   int           one_launch;
   const TrsvAlgorithm *algorithms[2][2][2]; /* [memory][transposed][half]: of all plans; NULL where there is none */
-  size_t        plan_bytes;   /* of all plans */
-  int           transposed, also_on_host; /* are there plans for the transpose, or for the host beside the device? */
-  size_t        setup_bytes;  /* the most device memory in use during the first set-up, less that of others; 0: unknown */
+  size_t               plan_bytes;          /* of all plans */
+  int    transposed, also_on_host;          /* are there plans for the transpose, or for the host beside the device? */
+  size_t setup_bytes; /* the most device memory in use during the first set-up, less that of others; 0: unknown */
 } TrsvIluInfo;
 
 void TrsvIluDescribe(const TrsvIlu *, TrsvIluInfo *);
 void TrsvIluDestroy(TrsvIlu **);
 
-/* Describes in why why values of A, on the device, are unsuitable for the multicolor order: they are far from symmetric;
-   "" where they are not, or are no numbers. Works in the default stream and waits for it. */
+/* Says in why what makes values of A, on the device, unsuitable for the multicolor order: they are far from symmetric.
+   "": they are not, or some are no numbers. Works in the default stream and waits for it. */
 TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision, char why[], size_t size);
 
 /* How long a thread of a kernel waits for one value before it gives up; 10 s unless set. For all objects, from the next
    solve on. */
 void TrsvSetTimeout(double seconds);
-
-void TrsvFree(TrsvMemory, void *);
 
 #ifdef __cplusplus
 }

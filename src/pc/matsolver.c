@@ -256,15 +256,16 @@ static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
 static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *info)
 {
   IS         is    = NULL;
-  int       *order = NULL;
+  PetscInt  *order;
   TrsvStream stream;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetStream(s, &stream));
-  PetscCallTrsv(TrsvIluLeaveDevice(s->ilu, &order, stream));
+  PetscCall(PetscMalloc1(local->rmap->n, &order));
+  PetscCallTrsv(TrsvIluLeaveDevice(s->ilu, order, stream));
   s->on_device = PETSC_FALSE;
-  if (order && !s->row) PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, order, order));
-  TrsvFree(TRSV_HOST, order);
+  if (!s->is_natural && !s->row) PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, order, order));
+  PetscCall(PetscFree(order));
   if (!s->is_natural) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &is));
   PetscCall(SpTRSVGPUHostSymbolic(s, local, is, is, info));
   PetscCall(ISDestroy(&is));

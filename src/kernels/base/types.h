@@ -69,8 +69,8 @@ typedef struct {
   double chain_fraction; /* rows that depend on the one solved right before them, over all rows; 0: unknown (of
                             products with inverted blocks) */
   double granularity;    /* parallel granularity, CapelliniSpTRSV (ICPP 2020) Equation 1, bases 10, biases 0.01 */
-  double hub_fraction;   /* dependencies on rows that more than 120 others depend on, but for 120 of each: over all, from
-                            a sample of 4,096; of products that of T, or 0 */
+  double hub_fraction; /* dependencies on rows that more than 120 others depend on, but for 120 of each: over all, from
+                          a sample of 4,096; of products that of T, or 0 */
 } TrsvStatistics;
 
 /* ILU(0) or IC(0). */

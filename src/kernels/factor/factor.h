@@ -40,14 +40,14 @@ TrsvError TrsvFactorMaterialize(TrsvFactor *, const TrsvPlan *lower, TrsvStream)
    the factor. Once it has been trimmed, the columns of U, and the values of L, may be NULL: TrsvFactorMaterialize. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
-/* The same on the host, in TrsvFactorOrder's order; values NULL where those of L are missing. All of it is in t->memory,
-   which goes to TrsvFree(TRSV_HOST). Waits for the stream. */
+/* The same on the host, in TrsvFactorOrder's order; values NULL where those of L are missing. All of it is in
+   t->memory, which goes to TrsvFree(TRSV_HOST). Waits for the stream. */
 TrsvError TrsvFactorDownload(TrsvFactor *, TrsvTriangles *t, TrsvStream);
 
 const int *TrsvFactorOrder(
-  const TrsvFactor *); /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */
-void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
-int TrsvFactorLanes(const TrsvFactor *); /* threads for a row; 1 where only the pivots depend on each other */
+    const TrsvFactor *); /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */
+void TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
+int  TrsvFactorLanes(const TrsvFactor *); /* threads for a row; 1 where only the pivots depend on each other */
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
 double TrsvFactorPredict(const TrsvFactor *,
                          const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ilu/ilu.h"
-#include "papers/factor_cusparse.h"
 #include "solve/model/costs.h"
 
 /* Why the host has to factor, before there is a look at the pattern; "" where the device can. */
@@ -99,14 +98,22 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   return error;
 }
 
+static TrsvError FactorByLibrary(TrsvIlu *ilu, const TrsvCSR *A, TrsvOutcome *outcome, TrsvStream stream)
+{
+  const TrsvAlgorithm *a;
+
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
+    if (a->factorize) return a->factorize(ilu->factor, A, outcome, stream);
+  return TrsvFail(TRSV_ERR_UNSUPPORTED, "no library factors in this build");
+}
+
 static TrsvError Factor(TrsvIlu *ilu, const TrsvCSR *A, const TrsvPivots *pivots, TrsvOutcome *outcome,
                         TrsvStream stream)
 {
   const TrsvPair *pair = ilu->pair[TRSV_DEVICE][0];
 
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has to factor: %s", ilu->host_reason);
-  if (ilu->request.place == TRSV_PLACE_CUSPARSE)
-    return TrsvFactorCusparse(ilu->factor, A->offsets, A->columns, A->values, outcome, stream);
+  if (ilu->request.place == TRSV_PLACE_CUSPARSE) return FactorByLibrary(ilu, A, outcome, stream);
   return TrsvFactorMake(ilu->factor, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A->values, pivots,
                         outcome, stream);
 }
@@ -133,19 +140,12 @@ TrsvError TrsvIluSetFactor(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream
   return TrsvIluFill(ilu, factor, stream);
 }
 
-TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int **order, TrsvStream stream)
+TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int order[], TrsvStream stream)
 {
-  const int   *there = ilu->factor ? TrsvFactorOrder(ilu->factor) : NULL;
-  const size_t bytes = sizeof(int) * (size_t)ilu->rows;
-  TrsvError    error;
+  const int *there = ilu->factor ? TrsvFactorOrder(ilu->factor) : NULL;
 
-  *order = NULL;
-  if (there) {
-    TrsvCall(TrsvAlloc(bytes, order));
-    error = TrsvDeviceDownload(*order, there, bytes, stream);
-    if (error) TrsvFree(TRSV_HOST, *order);
-    TrsvCall(error);
-  }
+  if (there) TrsvCall(TrsvDeviceDownload(order, there, sizeof(int) * (size_t)ilu->rows, stream));
+  for (int i = 0; i < ilu->rows && !there; i++) order[i] = i;
   TrsvFactorDestroy(&ilu->factor);
   (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "the matrix is bound to the host");
   return TRSV_SUCCESS;

@@ -40,7 +40,7 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind, TrsvPrecisio
                                   const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
 
 struct TrsvIlu {
-  TrsvIluRequest  request;     /* its row and column are not kept */
+  TrsvIluRequest  request; /* its row and column are not kept */
   int             rows;
   TrsvFactor     *factor;      /* NULL where the host factors */
   TrsvPair       *pair[2][2];  /* [memory][transposed], made by TrsvIluPrepare */
@@ -48,8 +48,8 @@ struct TrsvIlu {
   int             tuning;      /* is TrsvIluTune still to come? It needs the analyses again */
   TrsvOrderChoice order;
   char            host_reason[96], predictions[96];
-  size_t          held, peak;  /* device memory: of others when this was made; the most during the first set-up, or 0 */
-  unsigned        mark;        /* which set-up of the process this is */
+  size_t          held, peak; /* device memory: of others when this was made; the most during the first set-up, or 0 */
+  unsigned        mark;       /* which set-up of the process this is */
 };
 
 /* The algorithm that is asked for a triangle, 0: L, 1: U, in a memory; NULL where it is to be chosen. */

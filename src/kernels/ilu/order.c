@@ -41,8 +41,8 @@ static double PlanSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s, const
                                                 : level * s->levels + entry * (double)s->nnz);
 }
 
-/* The two solves, and what is left of a first set-up once there is a pattern: two plans and the values. U is taken to be
-   like L, for which *choice gets the algorithm where none is named. solves is 0 where one has no prediction. */
+/* The two solves, and what is left of a first set-up once there is a pattern: two plans and the values. U is taken to
+   be like L, for which *choice gets the algorithm where none is named. solves is 0 where one has no prediction. */
 static TrsvOrderCost Cost(const TrsvFactor *f, const TrsvAlgorithm *const named[2], TrsvChoice *choice)
 {
   const TrsvStatistics *s    = &f->statistics;
@@ -82,9 +82,9 @@ static double SolutionSeconds(const TrsvOrderCost *c, double rest, double times)
 static double OrderSeconds(const TrsvFactor *f, int *on_host)
 {
   const double entries = (double)f->lower + f->upper, rows = f->rows;
-  const int    grid    = TrsvRegular(&f->statistics);
-  const double device  = 0.35e-3 + (grid ? 0 : 0.2e-6 * f->statistics.levels * entries / rows),
-               host    = 0.1e-3 + 0.12e-6 * rows + 10e-9 * entries;
+  const int    grid   = TrsvRegular(&f->statistics);
+  const double device = 0.35e-3 + (grid ? 0 : 0.2e-6 * f->statistics.levels * entries / rows),
+               host   = 0.1e-3 + 0.12e-6 * rows + 10e-9 * entries;
 
   *on_host = host < device && !grid;
   return *on_host ? host : device;
@@ -118,8 +118,8 @@ static TrsvOrderCost GuessMulticolor(const TrsvFactor *natural, const TrsvAlgori
   TrsvChoice      unused;
 
   if (s->levels > levels) s->levels = levels;
-  s->level_mean    = (double)s->rows / s->levels;
-  s->level_max     = (int)ceil(s->level_mean); /* colors are balanced, and each stands together */
+  s->level_mean     = (double)s->rows / s->levels;
+  s->level_max      = (int)ceil(s->level_mean); /* colors are balanced, and each stands together */
   s->level_span     = 0.8 * s->level_mean;
   s->chain_fraction = 0; /* these are level sets of whole chains */
   s->row_bandwidth  = 0; /* nor are they in a grid's own order */
@@ -127,7 +127,10 @@ static TrsvOrderCost GuessMulticolor(const TrsvFactor *natural, const TrsvAlgori
 }
 
 /* How many times as many iterations it may take: fewer where the matrix is likely to be a grid of 5 or 7 points */
-static double IterationGrowth(const TrsvStatistics *s) { return TrsvRegular(s) && s->row_max <= 4 ? growth_star : growth; }
+static double IterationGrowth(const TrsvStatistics *s)
+{
+  return TrsvRegular(s) && s->row_max <= 4 ? growth_star : growth;
+}
 
 /* Is ILU(0) in the natural order the whole factorisation? Fill stays between a row's first entry and its diagonal. */
 static int IsComplete(const TrsvStatistics *s) { return s->row_bandwidth * s->rows < (double)(s->nnz - s->rows) + 0.5; }
@@ -197,21 +200,22 @@ static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const Trsv
                                            natural->precision, &ordered, &row);
   TrsvOrderingDestroy(&multicolor);
   TrsvCall(error);
-  choice->ordered    = Cost(ordered, named, &lower);
-  choice->multicolor = SolutionSeconds(&choice->ordered, choice->rest, growth) <
-                       SolutionSeconds(&choice->natural, choice->rest, 1);
+  choice->ordered = Cost(ordered, named, &lower);
+  choice->multicolor =
+      SolutionSeconds(&choice->ordered, choice->rest, growth) < SolutionSeconds(&choice->natural, choice->rest, 1);
   Explain(choice, natural->statistics.levels, ordered->statistics.levels);
   if (choice->multicolor) {
     TrsvFactorDestroy(factor);
     *factor       = ordered;
     choice->lower = lower;
-  } else TrsvFactorDestroy(&ordered);
+  } else
+    TrsvFactorDestroy(&ordered);
   return TRSV_SUCCESS;
 }
 
 TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPrecision precision,
-                                  const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor,
-                                  int *row, TrsvOrderChoice *choice)
+                                  const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvFactor **factor, int *row,
+                                  TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *const named[2] = {lower, upper};
   const TrsvAlgorithm       *first;

@@ -12,13 +12,15 @@ typedef struct {
   const void   *l, *u; /* values; NULL: none, or those of L in their plan alone */
   const int    *row, *column;
   TrsvMemory    memory;
-  TrsvTriangles copy;  /* of the device's on the host, where that was made for this */
+  TrsvTriangles copy; /* of the device's on the host, where that was made for this */
 } View;
 
 static void ViewHost(const TrsvTriangles *t, TrsvPrecision precision, View *v)
 {
-  v->L = (TrsvMatrix){t->L.rows, t->L.offsets, t->L.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, TRSV_HOST, NULL};
-  v->U = (TrsvMatrix){t->U.rows, t->U.offsets, t->U.columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, TRSV_HOST, NULL};
+  v->L =
+      (TrsvMatrix){t->L.rows, t->L.offsets, t->L.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, TRSV_HOST, NULL};
+  v->U =
+      (TrsvMatrix){t->U.rows, t->U.offsets, t->U.columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, TRSV_HOST, NULL};
   v->l      = t->L.values;
   v->u      = t->U.values;
   v->row    = t->row;
@@ -51,12 +53,12 @@ static TrsvError GetView(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMemory m
   }
   TrsvFactorTriangles(ilu->factor, &v->L, &v->U, &v->l, &v->u);
   v->row = v->column = TrsvFactorOrder(ilu->factor);
-  v->memory = TRSV_DEVICE;
+  v->memory          = TRSV_DEVICE;
   return TRSV_SUCCESS;
 }
 
-/* Plans of a factor of the host for a device: L is analysed first, for whether both are made at the same time depends on
-   its level sets. */
+/* Plans of a factor of the host for a device: L is analysed first, for whether both are made at the same time depends
+   on its level sets. */
 static TrsvError MakePair(TrsvIlu *ilu, const View *v, TrsvMemory memory, int transposed)
 {
   const TrsvChoice *known    = memory == TRSV_DEVICE && !transposed && ilu->factor ? &ilu->order.lower : NULL;
@@ -81,7 +83,7 @@ static TrsvError FillPair(TrsvIlu *ilu, const View *v, TrsvMemory memory, int tr
   TrsvPair **pair = &ilu->pair[memory][transposed];
   TrsvError  error;
 
-  error                          = TrsvPairSetValues(*pair, v->l, v->u, v->memory, memory == TRSV_DEVICE ? stream : NULL);
+  error = TrsvPairSetValues(*pair, v->l, v->u, v->memory, memory == TRSV_DEVICE ? stream : NULL);
   ilu->ready[memory][transposed] = !error;
   if (error) TrsvPairDestroy(pair); /* no solve is to find one without values */
   return error;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "papers/cusparse.cuh"
+#include "papers/factor_cusparse.h"
 #include "device/sync.cuh"
 
 typedef struct {
@@ -157,4 +158,5 @@ TRSV_ALGORITHM(TrsvCusparse) = {
   .set_values = CusparseSetValues,
   .solve      = CusparseSolve,
   .destroy    = CusparseDestroy,
+  .factorize  = TrsvFactorCusparse,
 };

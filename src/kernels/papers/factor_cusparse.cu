@@ -66,8 +66,7 @@ static void Release(TrsvFactor *f)
   f->cusparse = NULL;
 }
 
-extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const int *columns, const void *values,
-                                        TrsvOutcome *outcome, TrsvStream stream)
+extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const TrsvCSR *A, TrsvOutcome *outcome, TrsvStream stream)
 {
   const int        nnz = f->lower + f->upper;
   cusparseStatus_t zero;
@@ -79,7 +78,7 @@ extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const
     f->release_cusparse = Release;
     f->cusparse         = (FactorCusparse *)calloc(1, sizeof(*f->cusparse));
     if (!f->cusparse) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factor");
-    const TrsvError error = Analyse(f, f->cusparse, offsets, columns);
+    const TrsvError error = Analyse(f, f->cusparse, A->offsets, A->columns);
     if (error) {
       Release(f);
       return error;
@@ -87,11 +86,11 @@ extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const int *offsets, const
   }
   const FactorCusparse *c = f->cusparse;
   TrsvCall(TrsvFactorRoom(f, NULL, NULL));
-  TrsvCall(TrsvDeviceCopy(c->values, values, sizeof(double) * (size_t)nnz, stream));
+  TrsvCall(TrsvDeviceCopy(c->values, A->values, sizeof(double) * (size_t)nnz, stream));
   TrsvCall(Check(cusparseSetStream(c->handle, stream), "cusparseSetStream"));
-  TrsvCall(Check(
-    cusparseDcsrilu02(c->handle, f->rows, nnz, c->matrix, c->values, offsets, columns, c->info, policy, c->buffer),
-    "cusparseDcsrilu02"));
+  TrsvCall(Check(cusparseDcsrilu02(c->handle, f->rows, nnz, c->matrix, c->values, A->offsets, A->columns, c->info,
+                                   policy, c->buffer),
+                 "cusparseDcsrilu02"));
   TRSV_LAUNCH(cusparse_split, TrsvBlocks(f->rows, 256), 256, 0, stream, f->rows, (const int *)f->l_offsets,
               (const int *)f->u_offsets, (const double *)c->values, (double *)f->l, (double *)f->u);
   TrsvCall(TrsvDeviceCheckLaunch("cusparse_split"));

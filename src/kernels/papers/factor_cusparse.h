@@ -10,10 +10,9 @@
 extern "C" {
 #endif
 
-/* The same by cuSPARSE, for comparison: ILU in double precision, without shifts. The pattern is given again, and must
-   live until the factor is destroyed. */
-TrsvError TrsvFactorCusparse(TrsvFactor *, const int *offsets, const int *columns, const void *values, TrsvOutcome *,
-                             TrsvStream);
+/* Values of L and U by cuSPARSE, for comparison: ILU in double precision, without shifts. A's pattern is given again
+   and must live until the factor is destroyed. TRSV_ERR_UNSUPPORTED: another factorisation. Waits for the stream. */
+TrsvError TrsvFactorCusparse(TrsvFactor *, const TrsvCSR *A, TrsvOutcome *, TrsvStream);
 
 #ifdef __cplusplus
 }

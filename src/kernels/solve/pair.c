@@ -9,9 +9,12 @@
 static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAlgorithm *named,
                         const TrsvChoice *known, TrsvPairMember *m)
 {
-  if (named) m->choice = (TrsvChoice){named, 0, "asked for"};
-  else if (known && known->algorithm && selection != TRSV_SELECT_GRANULARITY) m->choice = *known;
-  else m->choice = TrsvSelect(&m->statistics, pair->memory, pair->precision, selection);
+  if (named)
+    m->choice = (TrsvChoice){named, 0, "asked for"};
+  else if (known && known->algorithm && selection != TRSV_SELECT_GRANULARITY)
+    m->choice = *known;
+  else
+    m->choice = TrsvSelect(&m->statistics, pair->memory, pair->precision, selection);
   if (!m->choice.algorithm)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for a GPU in a build without CUDA");
   if (!named || named->memory == pair->memory) return TRSV_SUCCESS;
@@ -85,7 +88,7 @@ static TrsvError AllocateVector(const TrsvPair *pair, void **vector)
 static int AreMadeTogether(const TrsvPair *p, const TrsvMatrix *L)
 {
   static const int  large = 1 << 22; /* rows */
-  static const long many = 1 << 25;  /* entries */
+  static const long many  = 1 << 25; /* entries */
 
   return p->memory == TRSV_DEVICE && p->rows < large && L->analysis &&
          L->analysis->statistics.levels > TRSV_FEW_LEVELS && L->analysis->statistics.nnz < many;
@@ -112,7 +115,8 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
                            const TrsvChoice *known)
 {
   const int t      = p->transposed;
-  Making    first  = {p, t ? U : L, {t ? column : row, NULL}, selection, t ? upper : lower, t ? NULL : known, &p->forward, 0};
+  Making    first  = {p,           t ? U : L, {t ? column : row, NULL}, selection, t ? upper : lower, t ? NULL : known,
+                      &p->forward, 0};
   Making    second = {p, t ? L : U, {NULL, t ? row : column}, selection, t ? lower : upper, NULL, &p->backward, 0};
   int       alone  = !AreMadeTogether(p, L);
   TrsvError error;
@@ -176,8 +180,8 @@ TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream strea
 static TrsvError CheckBetween(const TrsvPair *pair, const void *y)
 {
   return pair->fused && y == pair->work
-           ? TrsvFail(TRSV_ERR_ARGUMENT, "this pair is solved in one launch, which has its vector for itself")
-           : TRSV_SUCCESS;
+             ? TrsvFail(TRSV_ERR_ARGUMENT, "this pair is solved in one launch, which has its vector for itself")
+             : TRSV_SUCCESS;
 }
 
 TrsvError TrsvPairForward(TrsvPair *pair, const void *b, void *y, TrsvStream stream)

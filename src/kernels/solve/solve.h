@@ -27,9 +27,9 @@ TrsvChoice TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecision, TrsvSel
 double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision);
 
 /* TrsvPlanCreatePlaced for an algorithm that was chosen, not asked for. Falls back to the thread-level algorithm, which
-   runs on every device in little memory, if the chosen one is unsupported here or, when `alone`, out of memory; *instead
-   is then that error, else TRSV_SUCCESS. (When two plans are built at the same time, an out-of-memory result would depend
-   on timing: it is returned.) */
+   runs on every device in little memory, if the chosen one is unsupported here or, when `alone`, out of memory;
+   *instead is then that error, else TRSV_SUCCESS. (When two plans are built at the same time, an out-of-memory result
+   would depend on timing: it is returned.) */
 TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, int alone, TrsvError *instead,
                                TrsvPlan **plan);
