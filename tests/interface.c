@@ -23,13 +23,15 @@ static PetscErrorCode CheckString(const char what[], const char is[], const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckFactorType(const char what[], PC pc, MatFactorType should)
+static PetscErrorCode CheckFactorType(const char what[], PC pc, MatFactorType set, MatFactorType chosen)
 {
   MatFactorType type;
 
   PetscFunctionBeginUser;
   PetscCall(PCSpTRSVGPUGetFactorType(pc, &type));
-  PetscCall(CheckString(what, MatFactorTypes[type], MatFactorTypes[should]));
+  PetscCall(CheckString(what, MatFactorTypes[type], MatFactorTypes[set]));
+  PetscCall(PCSpTRSVGPUGetChosenFactorType(pc, &type));
+  PetscCall(CheckString(what, MatFactorTypes[type], MatFactorTypes[chosen]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,23 +46,23 @@ static PetscErrorCode FactorTypes(void)
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_POISSON, 100, &S));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCSPTRSVGPU));
-  PetscCall(CheckFactorType("nobody has said", pc, MAT_FACTOR_NONE));
+  PetscCall(CheckFactorType("nobody has said", pc, MAT_FACTOR_NONE, MAT_FACTOR_NONE));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetUp(pc));
-  PetscCall(CheckFactorType("not known to be SPD", pc, MAT_FACTOR_ILU));
+  PetscCall(CheckFactorType("not known to be SPD", pc, MAT_FACTOR_NONE, MAT_FACTOR_ILU));
   PetscCall(PCReset(pc));
   PetscCall(PCSetOperators(pc, S, S));
   PetscCall(PCSetUp(pc));
-  PetscCall(CheckFactorType("SPD", pc, MAT_FACTOR_ICC));
+  PetscCall(CheckFactorType("SPD", pc, MAT_FACTOR_NONE, MAT_FACTOR_ICC));
   PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ILU));
   PetscCall(PCSetUp(pc));
-  PetscCall(CheckFactorType("set to ILU", pc, MAT_FACTOR_ILU));
+  PetscCall(CheckFactorType("set to ILU", pc, MAT_FACTOR_ILU, MAT_FACTOR_ILU));
   PetscCall(PCFactorGetMatrix(pc, &F));
   PetscCall(MatGetFactorType(F, &type));
   PetscCall(CheckString("factor", MatFactorTypes[type], "ILU"));
   PetscCall(PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_ICC));
   PetscCall(PCSetUp(pc));
-  PetscCall(CheckFactorType("set to ICC", pc, MAT_FACTOR_ICC));
+  PetscCall(CheckFactorType("set to ICC", pc, MAT_FACTOR_ICC, MAT_FACTOR_ICC));
   CheckFails(PETSC_ERR_ARG_OUTOFRANGE, PCSpTRSVGPUSetFactorType(pc, MAT_FACTOR_LU));
   PetscCall(PCDestroy(&pc));
 

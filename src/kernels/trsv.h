@@ -130,7 +130,6 @@ typedef struct {
 typedef struct {
   const char   *host_reason;  /* why the host has to factor; "" where the device does or the matrix is on the host */
   const char   *order_reason; /* why TRSV_ORDER_AUTO has chosen this order; "" for others */
-  const char   *predictions;  /* what times are predicted from; "" where nothing was predicted */
   int           on_device;    /* is A factored there? then: */
   int           lower, upper; /* entries of L and U */
   int           lanes;        /* threads for a row */

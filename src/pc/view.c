@@ -85,7 +85,6 @@ static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
 static PetscErrorCode ViewSolves(const TrsvIluInfo *info, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  if (info->predictions[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions %s\n", info->predictions));
   PetscCall(ViewSolve(viewer, "L", &info->L));
   PetscCall(ViewSolve(viewer, "U", &info->U));
   if (info->one_launch) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  L and U in one launch\n"));

@@ -25,7 +25,6 @@ void TrsvIluDescribe(const TrsvIlu *ilu, TrsvIluInfo *info)
 
   *info = (TrsvIluInfo){.host_reason  = ilu->host_reason,
                         .order_reason = ilu->order.why,
-                        .predictions  = ilu->predictions,
                         .on_device    = f != NULL,
                         .multicolor   = ilu->order.multicolor,
                         .planned      = pair != NULL,

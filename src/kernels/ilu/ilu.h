@@ -47,7 +47,7 @@ struct TrsvIlu {
   int             ready[2][2]; /* does that pair have values? */
   int             tuning;      /* is TrsvIluTune still to come? It needs the analyses again */
   TrsvOrderChoice order;
-  char            host_reason[96], predictions[96];
+  char            host_reason[96];
   size_t          held, peak; /* device memory: of others when this was made; the most during the first set-up, or 0 */
   unsigned        mark;       /* which set-up of the process this is */
 };

@@ -1,10 +1,8 @@
 /*
    The plans of a factorisation: for solves where A lives, made in the symbolic phase; for others when they are needed.
 */
-#include <stdio.h>
 #include <string.h>
 #include "ilu/ilu.h"
-#include "solve/model/costs.h"
 
 /* The two triangles in one memory, as plans take them. */
 typedef struct {
@@ -108,19 +106,6 @@ TrsvError TrsvIluFill(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stre
   return TRSV_SUCCESS;
 }
 
-/* What the view says of predictions; the costs are known by now. */
-static void DescribePredictions(TrsvIlu *ilu, const TrsvPair *pair)
-{
-  TrsvCosts c;
-
-  if (!(pair->forward.choice.predicted > 0) && !(pair->backward.choice.predicted > 0)) return;
-  c = TrsvGetCosts();
-  (void)snprintf(ilu->predictions, sizeof(ilu->predictions),
-                 c.measured ? "calibrated; times of an H200's: hop %.2f, push %.2f, step %.2f, byte %.2f"
-                            : "not calibrated, as for an H200",
-                 c.hop, c.push, c.step, c.byte);
-}
-
 TrsvError TrsvIluPrepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
                          TrsvStream stream)
 {
@@ -134,7 +119,6 @@ TrsvError TrsvIluPrepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const 
   if (!error && ((v.l && v.u) || !ilu->rows)) error = FillPair(ilu, &v, memory, transposed, stream);
   TrsvTrianglesDestroy(&v.copy);
   TrsvCall(error);
-  if (memory == ilu->request.memory && !transposed) DescribePredictions(ilu, *pair);
   if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
   TrsvIluNotePeak(ilu);
   return TRSV_SUCCESS;
