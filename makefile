@@ -27,6 +27,12 @@ fat:
 
 # ---- which PETSc
 
+recorded = $(patsubst $1=%,%,$(filter $1=%,$(file <$(BUILD)/config)))
+ifeq ($(MAKECMDGOALS)$(PETSC_DIR),install) # of what was built: root has another environment and another cache
+override PETSC_DIR  := $(wildcard $(call recorded,PETSC_DIR))
+override PETSC_ARCH := $(call recorded,PETSC_ARCH)
+override CUDA_ARCH  := $(or $(CUDA_ARCH),$(call recorded,CUDA_ARCH))
+endif
 setup = PETSC_DIR='$(PETSC_DIR)' PETSC_ARCH='$(PETSC_ARCH)' CUDA_ARCH='$(CUDA_ARCH)' conf/petsc.sh
 ifneq ($(filter-out help clean petsc petsc4py uninstall fat,$(or $(MAKECMDGOALS),lib)),)
 PETSC := $(shell $(setup) find)
@@ -75,7 +81,7 @@ OBJ := $(CU:%.cu=$(BUILD)/obj/%.cu.o) $(C:%.c=$(BUILD)/obj/%.o) # what takes lon
 
 # objects of another PETSc, or for other GPUs, are made again
 CONFIG := makefile $(BUILD)/config
-config  = $(VERSION) $(PETSC_DIR) $(PETSC_ARCH) $(CUDA_ARCH)
+config  = VERSION=$(VERSION) PETSC_DIR=$(PETSC_DIR) PETSC_ARCH=$(PETSC_ARCH) CUDA_ARCH=$(CUDA_ARCH)
 $(BUILD)/config: FORCE
 	@mkdir -p $(@D); echo '$(config)' | cmp -s - $@ || echo '$(config)' >$@
 
