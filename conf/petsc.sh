@@ -154,7 +154,7 @@ update() { # Debian's lists; another apt may be at work on a new machine
   done
 }
 
-install_packages() { # an MPI, BLAS and LAPACK, what the examples read files with, Python for PETSc's configure
+install_packages() { # an MPI, BLAS and LAPACK, what the examples read files with, Python for PETSc's configure, pkg-config for programs
   need build-essential c++ --version
   need mpich mpiexec --version
   need libmpich-dev library mpich
@@ -164,6 +164,7 @@ install_packages() { # an MPI, BLAS and LAPACK, what the examples read files wit
   need xz-utils xz --version
   need python3 python3 --version
   need python3-pip python3 -m pip --version
+  need pkg-config pkg-config --version
   [ ${#missing[@]} -gt 0 ] || return 0
   command -v apt-get >/dev/null || die "missing: ${missing[*]} (Debian's names); install them and start again"
   sudo=

@@ -178,6 +178,11 @@ install_as_root() { # with no environment and another home: of the PETSc and for
     ! grep -E '^ *(CC|CUDAC|LINK) ' "$empty/install.log" && cmp "$LIB" "$root$prefix/lib/libsptrsvgpu.so" &&
     grep -qx "petsc_dir=$PETSC_DIR_HERE" "$root$prefix/lib/pkgconfig/sptrsvgpu.pc"
 }
+install_fat() { # what make fat builds, though this PETSc may be for one GPU
+  local build=$empty/fat
+  $given PETSC_ARCH="$PETSC_ARCH_HERE" $make -s BUILD="$build" CUDA_ARCH=fat "$build/config" &&
+    env -u PETSC_DIR -u PETSC_ARCH $make -n install BUILD="$build" | grep -m 1 'nvcc.*-c ' | grep 'code=sm_80 .*code=sm_90 '
+}
 install_fails() { # halfway, for a folder is where a file belongs: uninstall removes what there is
   local root=$empty/fails
   mkdir -p "$root$prefix/include/sptrsvgpu.h" && ! into "$root" || return 1
@@ -296,8 +301,9 @@ if [ "$CUDA" = 1 ]; then
   check "a PETSc for another GPU" refused "does not run on compute capability 80" env -u PETSC_ARCH PETSC_DIR="$PETSC_DIR_HERE" "$(gpu 8.0)"
   check "a PETSc in the cache for another GPU" cached_for
   check "a build for other GPUs is made again" other_archs
+  check "make install after make fat" install_fat
 else
-  skip "which GPUs" "this PETSc has no CUDA" 9
+  skip "which GPUs" "this PETSc has no CUDA" 10
 fi
 check "make builds on all cores" all_cores
 check "make install and uninstall" installs
