@@ -35,10 +35,10 @@ static PetscErrorCode GetData(Mat F, SpTRSVGPU **s)
 
    Notes:
    To be called between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. After that it holds, as all that is set of a
-   factor, from the next symbolic phase on: that of another pattern, or after `PCReset()`. The algorithms are
-   serial on the host, where auto leaves the solves to PETSc's own factor; chunk, inverse, thread, recompute, sell, warp, level, csc, twophase, fusion, ag, recblock, dense and cusparse on a GPU. csc sums in no fixed order: the bits of a
-   solution may differ from solve to solve. level refuses factors of more than 65,536 level sets. auto never chooses level, csc, twophase, fusion, ag, recblock, dense,
-   warp or cusparse by prediction. One that does not run where the matrix lives is an error of the set-up.
+   factor, from the next symbolic phase on: that of another pattern, or after `PCReset()`.
+
+   `-help` lists the algorithms of this build; docs/algorithms.md describes each: where it runs, its source, whether auto considers it. On the host auto leaves the solves
+   to PETSc's own factor. An algorithm that does not run where the matrix lives is an error of the set-up.
 
 .seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
 @*/
@@ -113,7 +113,7 @@ PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUFactor factor, const cha
    Level: advanced
 
    Notes:
-   Where the matrix lives on the host nothing is chosen: the solves are PETSc's own, unless serial is named.
+   Where the matrix lives on the host nothing is chosen: the solves are PETSc's own, unless an algorithm of the host is named.
 
    The predictions' constants are those of an NVIDIA H200, scaled by what is measured of another GPU when the first prediction is asked for,
    once in a process and in some milliseconds; in coarse steps, so that the choice does not change from run to run.

@@ -391,7 +391,9 @@ static void AgDescribe(const TrsvPlan *plan, char *line, size_t size)
 
 TRSV_ALGORITHM(TrsvAg) = {
   .name       = "ag",
-  .source     = "AG-SpTRSV (ACM TACO 21(4), 2024): any scheme of its space",
+  .summary    = "any scheme of the space that AG-SpTRSV searches",
+  .source     = "AG-SpTRSV (ACM TACO 21(4), 2024)",
+  .citation   = TRSV_CITE_AG_SPTRSV,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = AgAnalyse,

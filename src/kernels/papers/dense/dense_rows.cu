@@ -455,7 +455,9 @@ static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
 
 TRSV_ALGORITHM(TrsvDenseRows) = {
   .name       = "dense",
-  .source     = "Dense Lower Triangular Solver (a course report): dense blocks of a sparse triangle",
+  .summary    = "dense diagonal blocks of a sparse triangle as such",
+  .source     = "Dense Lower Triangular Solver (a course report)",
+  .citation   = TRSV_CITE_DENSE_TRIANGLES,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = DenseAnalyse,

@@ -5,6 +5,7 @@
 #define TRSV_PLAN_H
 
 #include "analysis/analysis.h"
+#include "base/citations.h"
 #include "solve/model/costs.h"
 
 #ifdef __cplusplus
@@ -40,7 +41,9 @@ typedef struct {
 
 struct TrsvAlgorithm {
   const char *name;
-  const char *source; /* the paper */
+  const char *summary;  /* what it does, in a line */
+  const char *source;   /* where it is from, in a line */
+  const char *citation; /* that in BibTeX (base/citations.h); NULL where nothing is cited */
   TrsvMemory  memory;
   TrsvMemory  pattern; /* where analyse takes the matrix, its analysis and source */
 
@@ -99,7 +102,9 @@ struct TrsvPlan {
 };
 
 const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
-const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper it is from */
+const char          *TrsvAlgorithmSummary(const TrsvAlgorithm *);
+const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);
+const char          *TrsvAlgorithmCitation(const TrsvAlgorithm *);
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
 int                  TrsvAlgorithmBitsVary(
   const TrsvAlgorithm *); /* may equal solves give different bits? Those of all others never do */
