@@ -34,8 +34,8 @@ MAY = {
     "solve/inverse": LOW + ["solve/model", "solve/plan", "solve/schedule", "solve/chunk"],
     "papers": LOW + ["solve/model", "solve/plan"],
     "papers/ag": LOW + ["solve/model", "solve/plan", "papers"],
-    "papers/capellini": LOW + ["solve/model", "solve/plan"],
-    "papers/dense": LOW + ["solve/model", "solve/plan", "papers"],
+    "papers/capellini": LOW + ["solve/model", "solve/plan", "solve/rows"],
+    "papers/dense": LOW + ["solve/model", "solve/plan", "solve", "papers"],  # the rest is solved by what auto takes
     "papers/recblock": LOW + ["solve/model", "solve/plan", "papers"],
     "solve": LOW + ["solve/model", "solve/plan", "solve/rows", "solve/schedule", "solve/chunk", "solve/inverse"],
     "ilu": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve"],
@@ -55,10 +55,6 @@ ENGLISH = {"serial", "thread", "recompute", "warp", "sell", "chunk", "inverse", 
 
 # (rule, where) -> how often
 KNOWN = {
-    ("arrow", "door -> papers"): 2,
-    ("arrow", "papers -> factor"): 2,
-    ("arrow", "papers/capellini -> solve/rows"): 4,
-    ("arrow", "papers/dense -> solve"): 3,
     ("columns", "papers/ag"): 372,
     ("columns", "papers/recblock"): 2,
     ("columns", "solve"): 2,

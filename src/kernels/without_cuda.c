@@ -4,7 +4,7 @@
 */
 #include "factor/factor.h"
 #include "ordering/multicolor.h"
-#include "papers/factor_cusparse.h"
+#include "factor/factor_cusparse.h"
 #include "solve/solve.h"
 
 #define NONE(function, ...) \

@@ -6,7 +6,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "papers/cusparse.cuh"
+#include "device/cusparse.cuh"
 #include "device/sync.cuh"
 
 typedef struct {
