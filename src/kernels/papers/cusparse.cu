@@ -8,6 +8,7 @@
 #include <string.h>
 #include "device/cusparse.cuh"
 #include "device/sync.cuh"
+#include "solve/plan/plan.h"
 
 typedef struct {
   int                  rows, nnz;
