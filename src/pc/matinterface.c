@@ -48,7 +48,7 @@ static PetscErrorCode CheckTriangle(Mat F, SpTRSVGPUTriangle triangle)
    `-help` and the file docs/algorithms.md list the names. An algorithm that does not run where the matrix lives is an error
    of the set-up. On the host auto leaves the solves to PETSc's own factor.
 
-.seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUGetChosenAlgorithm()`, `MatSpTRSVGPUSetSelectionion()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
+.seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUGetChosenAlgorithm()`, `MatSpTRSVGPUSetSelection()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
 @*/
 PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat F, SpTRSVGPUTriangle triangle, const char algorithm[])
 {
@@ -153,7 +153,7 @@ PetscErrorCode MatSpTRSVGPUGetChosenAlgorithm(Mat F, SpTRSVGPUTriangle triangle,
    Level: advanced
 
    Notes:
-   Where the matrix lives on the host nothing is chosen: the solves are PETSc's own, unless serial is named.
+   Where the matrix lives on the host nothing is chosen: the solves are PETSc's own, unless an algorithm of the host is named.
 
    The predictions' constants are those of an NVIDIA H200, scaled by what is measured of another GPU when the first prediction is asked for,
    once in a process and in some milliseconds; in coarse steps, so that the choice does not change from run to run.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The learned model of the algorithm `ag`, trained on results/ag.jsonl (tests/bench/ag.cu): AG-SpTRSV (ACM TACO 21(4), 2024), Section 4.5.
 
-    ag_train.py    writes src/kernels/papers/ag/ag_weights.h, tests/kernels/ag_cases.h and results/ag_model.json
+    ag_train.py    writes src/kernels/papers/ag/ag_weights.h and ag_weights_2.h, tests/kernels/ag_cases.h and results/ag_model.json
 
 Needs numpy and scikit-learn; neither the build nor the tests do. Matrices, both triangles of each together, are split 70 to 30 by the hash of their
 names. Weights are those trained on the 70; how good they are is told of the 30. The strength of the regularisation is chosen by cross-validation
@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import os
+import textwrap
 
 import numpy as np
 from sklearn.model_selection import GroupKFold
@@ -51,10 +52,17 @@ def summary(share):
     return {"hit_rate": float(np.mean(share >= SATISFACTORY)), "mape": float(np.mean(1 - share)), "regret": float(np.exp(np.mean(-np.log(share))))}
 
 
-def table(name, values, width=12):
+def table(name, values):
     values = [f"{v:.7g}f" if any(c in f"{v:.7g}" for c in ".e") else f"{v:.7g}.f" for v in np.ravel(values)]
-    rows = [", ".join(values[i:i + width]) for i in range(0, len(values), width)]
-    return f"static const float {name}[] = {{\n  " + ",\n  ".join(rows) + "};\n"
+    rows = textwrap.fill(", ".join(values) + "};", 119, initial_indent="  ", subsequent_indent="  ")
+    return f"static const float {name}[] = {{\n{rows}\n"
+
+
+def write_weights(name, what, digest, parts):
+    guard = "TRSV_" + name.upper().replace(".", "_")
+    with open(os.path.join(ROOT, "src", "kernels", "papers", "ag", name), "w") as f:
+        f.write(f"/*\n   {what}\n   made by tests/bench/ag_train.py from results/ag.jsonl, whose SHA-256 is\n   {digest}.\n*/\n"
+                f"#ifndef {guard}\n#define {guard}\n\n" + "\n".join(parts) + "\n#endif\n")
 
 
 def main():
@@ -92,14 +100,11 @@ def main():
         f.write("\n")
 
     net = model.net
-    with open(os.path.join(ROOT, "src", "kernels", "papers", "ag", "ag_weights.h"), "w") as f:
-        f.write("/*\n   The weights of ag's learned model, made by tests/bench/ag_train.py from results/ag.jsonl, whose SHA-256 is\n"
-                f"   {digest}.\n*/\n")
-        f.write("#ifndef TRSV_AG_WEIGHTS_H\n#define TRSV_AG_WEIGHTS_H\n\n")
-        f.write(table("ag_mean", model.mean) + table("ag_deviation", model.deviation))
-        for k, (w, b) in enumerate(zip(net.coefs_, net.intercepts_)):
-            f.write(f"\n/* layer {k + 1}: {w.shape[0]} to {w.shape[1]}, by input */\n" + table(f"ag_weights_{k + 1}", w) + table(f"ag_bias_{k + 1}", b))
-        f.write("\n#endif\n")
+    layers = [f"/* layer {k + 1}: {w.shape[0]} to {w.shape[1]}, by input */\n" + table(f"ag_weights_{k + 1}", w) + table(f"ag_bias_{k + 1}", b)
+              for k, (w, b) in enumerate(zip(net.coefs_, net.intercepts_))]
+    write_weights("ag_weights.h", "The weights of ag's learned model: the units of its inputs and its first layer,", digest,
+                  [table("ag_mean", model.mean) + table("ag_deviation", model.deviation), layers[0]])
+    write_weights("ag_weights_2.h", "The weights of ag's learned model: its other layers,", digest, layers[1:])
     cases = [i for i in range(len(lines)) if not inside[i]][::7][:8]
     outputs = model.outputs(x[cases])
     with open(os.path.join(ROOT, "tests", "kernels", "ag_cases.h"), "w") as f:

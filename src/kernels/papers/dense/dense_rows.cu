@@ -24,13 +24,6 @@
 #include "solve/solve.h"
 
 enum {
-  TRAILING = 64,    /* rows of a trailing block, at least */
-  FULL     = 128,   /* of others */
-  LARGEST  = 32768, /* of any */
-  BORDER   = 1024,  /* rows at the end among which very long ones are looked for */
-  LONG     = 1024,  /* entries of such a row, and so many times the mean: */
-  TIMES    = 8,
-  BLOCKS   = 8,     /* dense blocks */
   PIECE    = 1024,
   WARPS    = 4
 };
@@ -49,7 +42,7 @@ typedef struct {
 
 typedef struct {
   int      segments, blocks, lower, covered; /* dense blocks, and their rows */
-  Segment  segment[2 * BLOCKS + 1]; /* in the order of solution */
+  Segment  segment[2 * DENSE_BLOCKS_MAX + 1]; /* in the order of solution */
   void    *right;                   /* [rows] b less what is known */
 } Dense;
 
@@ -81,84 +74,6 @@ template <class T> static __global__ void dense_take_values(int n, const int *so
   const int k = trsv_index();
 
   if (k < n) to[k] = from[source[k]];
-}
-
-/* By position p: the longest run of columns right before the diagonal, all entries off it, and how many entries each
-   column has. */
-static void Measure(const TrsvMatrix *A, int *run, int *length, int *height)
-{
-  const int lower = A->triangle == TRSV_LOWER;
-
-  for (int i = 0; i < A->rows; i++) {
-    const int p = lower ? i : A->rows - 1 - i;
-    int       begin, end, diagonal;
-
-    TrsvRow(A, i, &begin, &end, &diagonal);
-    length[p] = end - begin;
-    for (int k = begin; k < end; k++) height[lower ? A->columns[k] : A->rows - 1 - A->columns[k]]++;
-    run[p] = 0;
-    while (run[p] < end - begin &&
-           (lower ? A->columns[end - 1 - run[p]] == i - 1 - run[p] : A->columns[begin + run[p]] == i + 1 + run[p]))
-      run[p]++;
-  }
-}
-
-/* Where the trailing block starts, by position; rows where there is none. */
-static int Trailing(int rows, const int *length, const int *height)
-{
-  long   entries = 0, all = 0;
-  int    from = rows;
-
-  for (int p = rows - 1; p >= 0 && rows - p <= LARGEST; p--) {
-    const long size = rows - p;
-
-    entries += height[p];
-    if (size >= TRAILING && 4 * entries >= size * (size - 1)) from = p;
-  }
-  for (int p = 0; p < rows; p++) all += length[p];
-  for (int p = rows > BORDER ? rows - BORDER : 0; p < from; p++)
-    if (length[p] >= LONG && length[p] >= TIMES * all / rows) return p;
-  return from;
-}
-
-typedef struct {
-  int begin, end;
-} Range;
-
-static int Larger(const void *a, const void *b)
-{
-  const Range *x = (const Range *)a, *y = (const Range *)b;
-  const int    m = x->end - x->begin, n = y->end - y->begin;
-
-  return m != n ? (m > n ? -1 : 1) : x->begin < y->begin ? -1 : 1;
-}
-
-static int Earlier(const void *a, const void *b)
-{
-  return ((const Range *)a)->begin < ((const Range *)b)->begin ? -1 : 1;
-}
-
-/* The dense blocks by position, in order; room for one more than BLOCKS. Returns how many. */
-static int Find(int rows, const int *run, const int *length, const int *height, Range *blocks)
-{
-  const int trailing = Trailing(rows, length, height);
-  int       found = 0;
-
-  if (trailing < rows) blocks[found++] = (Range){trailing, rows};
-  for (int p = 1, begin = 0; p <= trailing; p++) {
-    if (p < trailing && run[p] >= p - begin && p - begin < LARGEST) continue;
-    if (p - begin < FULL) {
-      begin = p < trailing && run[p] < p - begin ? p - run[p] : p;
-      continue;
-    }
-    if (found > BLOCKS) found = BLOCKS;
-    blocks[found++] = (Range){begin, p};
-    qsort(blocks, (size_t)found, sizeof(*blocks), Larger);
-    begin = p; /* blocks share no rows, as those of a band could */
-  }
-  if (found > BLOCKS) found = BLOCKS;
-  qsort(blocks, (size_t)found, sizeof(*blocks), Earlier);
-  return found;
 }
 
 static TrsvError Upload(TrsvPlan *plan, const int *from, size_t count, int **to)
@@ -309,7 +224,7 @@ static void Add(Dense *d, int rows, int from, int to, int dense)
 }
 
 /* Cuts the rows into segments by the dense blocks. */
-static void Cut(Dense *d, int rows, const Range *blocks, int found)
+static void Cut(Dense *d, int rows, const DenseRange *blocks, int found)
 {
   int p = 0;
 
@@ -325,7 +240,7 @@ static TrsvError DenseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
 {
   const size_t rows = (size_t)A->rows, entries = (size_t)A->offsets[A->rows], measures = 3 * rows,
                pieces = 2 * rows + 2 + 3 * entries + entries / PIECE;
-  Range        blocks[BLOCKS + 1];
+  DenseRange        blocks[DENSE_BLOCKS_MAX + 1];
   Dense       *d;
   int         *room;
   TrsvError    error = TRSV_SUCCESS;
@@ -337,8 +252,8 @@ static TrsvError DenseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   d->lower = A->triangle == TRSV_LOWER;
   TrsvCall(TrsvAlloc(sizeof(int) * (measures > pieces ? measures : pieces), &room));
   memset(room, 0, sizeof(int) * measures);
-  Measure(A, room, room + rows, room + 2 * rows);
-  Cut(d, A->rows, blocks, Find(A->rows, room, room + rows, room + 2 * rows, blocks));
+  DenseMeasure(A, room, room + rows, room + 2 * rows);
+  Cut(d, A->rows, blocks, DenseFind(A->rows, room, room + rows, room + 2 * rows, blocks));
   for (int k = 0; k < d->segments && !error; k++) {
     Segment *g = &d->segment[k];
 
@@ -454,7 +369,9 @@ static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
 
 TRSV_ALGORITHM(TrsvDenseRows) = {
   .name       = "dense",
-  .source     = "Dense Lower Triangular Solver (a course report): dense blocks of a sparse triangle",
+  .summary    = "dense diagonal blocks of a sparse triangle as such",
+  .source     = "Dense Lower Triangular Solver (a course report)",
+  .citation   = TRSV_CITE_DENSE_TRIANGLES,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = DenseAnalyse,

@@ -319,7 +319,9 @@ static void RecblockDescribe(const TrsvPlan *plan, char *line, size_t size)
 
 TRSV_ALGORITHM(TrsvRecblock) = {
   .name       = "recblock",
-  .source     = "recursive blocks (Lu, Niu and Liu, ICPP 2020)",
+  .summary    = "triangular blocks are solved, square blocks multiplied",
+  .source     = "Lu, Niu and Liu (ICPP 2020)",
+  .citation   = TRSV_CITE_BLOCK_ALGORITHMS,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = RecblockAnalyse,

@@ -265,7 +265,9 @@ static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
 
 TRSV_ALGORITHM(TrsvInverse) = {
   .name       = "inverse",
-  .source     = "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)",
+  .summary    = "inverted diagonal blocks, then chunk",
+  .source     = "this project; after Alvarado and Schreiber (1993)",
+  .citation   = TRSV_CITE_INVERSE_FACTORS,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = InverseAnalyse,

@@ -81,7 +81,7 @@ static TrsvError KeepPlaces(TrsvPlan *plan, TrsvMemory there)
 }
 
 const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
-const char *TrsvAlgorithmSource(const TrsvAlgorithm *a) { return a->source; }
+const char *TrsvAlgorithmCitation(const TrsvAlgorithm *a) { return a->citation; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
 int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & TRSV_BITS_VARY) != 0; }
 

@@ -5,6 +5,7 @@
 #define TRSV_PLAN_H
 
 #include "analysis/analysis.h"
+#include "base/citations.h"
 #include "solve/model/costs.h"
 #include "solve/plan/table.h"
 
@@ -13,7 +14,6 @@ extern "C" {
 #endif
 
 typedef struct TrsvPlan TrsvPlan;
-struct TrsvFactor;
 
 /* Both solves of a pair of plans of one algorithm, which must outlive it, in one launch; the bits are those of two.
    between [rows] is its own from now on; who has used it for anything else in spite of that has it made ready again. */
@@ -39,7 +39,9 @@ typedef struct {
 
 struct TrsvAlgorithm {
   const char *name;
-  const char *source; /* the paper */
+  const char *summary;  /* what it does, in a line */
+  const char *source;   /* where it is from, in a line */
+  const char *citation; /* that in BibTeX (base/citations.h); NULL where nothing is cited */
   TrsvMemory  memory;
   TrsvMemory  pattern; /* where analyse takes the matrix, its analysis and source */
 
@@ -61,9 +63,6 @@ struct TrsvAlgorithm {
     shared_bytes; /* of shared memory that its blocks take, in clusters: not every device has them. 0: it runs on all */
   const TrsvPairLaunch *pair;         /* NULL where a pair of its plans takes two launches */
   const TrsvPivotSolve *pivots;       /* NULL where its plans find none */
-
-  /* ILU of A by the library that the algorithm is from; NULL where it has none. */
-  TrsvError (*factorize)(struct TrsvFactor *, const TrsvCSR *A, TrsvOutcome *, TrsvStream);
 
   unsigned traits; /* what it does not have in common with the others */
 };

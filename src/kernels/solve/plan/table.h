@@ -16,7 +16,7 @@ typedef struct TrsvAlgorithm TrsvAlgorithm;
 const TrsvAlgorithm *TrsvAlgorithmGet(int i);             /* the i-th row, NULL past the last */
 const TrsvAlgorithm *TrsvAlgorithmFind(const char *name); /* NULL where this build has none of that name */
 const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
-const char          *TrsvAlgorithmSource(const TrsvAlgorithm *); /* the paper */
+const char          *TrsvAlgorithmCitation(const TrsvAlgorithm *); /* BibTeX; NULL where there is nothing to cite */
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *); /* where its plans, b and x live */
 
 enum {

@@ -6,9 +6,9 @@
 */
 #define DISABLE_CUSPARSE_DEPRECATED
 #include <stdlib.h>
-#include "papers/cusparse.cuh"
+#include "device/cusparse.cuh"
 #include "device/sync.cuh"
-#include "papers/factor_cusparse.h"
+#include "factor/factor_cusparse.h"
 
 struct FactorCusparse {
   cusparseHandle_t   handle;

@@ -5,7 +5,7 @@
 #define TRSV_CUSPARSE_CUH
 
 #include <cusparse.h>
-#include "solve/plan/plan.h"
+#include "base/base.h"
 
 static inline TrsvError Check(cusparseStatus_t s, const char *what)
 {
