@@ -315,7 +315,7 @@ def main(args):
     made = re.sub(r"(<!-- papers\.py (.*?) -->\n).*?(<!-- end -->)", lambda m: m[1] + TABLES[m[2]](cases) + m[3], text, flags=re.S)
     if args[0] == "--check":
         if made != text:
-            print(f"the tables in {args[1]} are not what {path} gives: run tests/bench/papers.py --write {args[1]}")
+            print(f"the tables in {args[1]} are not what {path} gives: run bench/papers.py --write {args[1]}")
         return made != text
     with open(args[1], "w") as f:
         f.write(made)
