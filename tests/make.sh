@@ -238,24 +238,8 @@ exported() { # nothing of the library is visible but its interface
 }
 
 table() { # the generated parts of README and docs are what results/ and the sources give; their links lead somewhere
-  local tmp status=0 script python=${PYTHON:-python3}
-  tmp=$(mktemp -d)
-  cp README.md docs/*.md "$tmp"
-  for script in table setups solutions orders; do "$python" bench/$script.py --write "$tmp/results.md" >/dev/null || status=1; done
-  "$python" bench/solutions.py --six "$tmp/README.md" || status=1
-  "$python" bench/performance.py --write "$tmp/performance.md" || status=1
-  "$python" docs/tools/options.py --write "$tmp/options.md" || status=1
-  "$python" docs/tools/versions.py --write "$tmp/install.md" || status=1
-  "$python" bench/orders.py --iterations "$tmp/ordering.md" || status=1
-  "$python" docs/tools/rooms.py --write "$tmp/developing.md" || status=1
-  "$python" docs/tools/algorithms.py --write "$tmp/algorithms.md" || status=1
-  for script in "$tmp"/*.md; do
-    cmp -s "$script" "$(ls README.md docs/*.md | grep -x "\(docs/\)\?${script##*/}")" || { echo "${script##*/} has a stale part: run make plots"; status=1; }
-  done
-  "$python" bench/papers.py --check docs/papers.md || status=1
-  "$python" docs/tools/links.py || status=1
-  rm -rf "$tmp"
-  return $status
+  local python=${PYTHON:-python3}
+  "$python" bench/report.py --check && "$python" docs/tools/links.py
 }
 commands() { # those of README and docs do what they say
   local LIB PETSC_DIR PETSC_ARCH CUDA
