@@ -44,7 +44,7 @@ def main(out):
 
     path, code, table, group, row = steps()
     with tempfile.TemporaryDirectory() as copy:
-        for name in ("src", "tests", "docs", "include", "python"):
+        for name in ("src", "tests", "bench", "docs", "include", "python"):
             shutil.copytree(os.path.join(ROOT, name), os.path.join(copy, name), symlinks=True)  # with times, for make
         shutil.copytree(os.path.join(out, "fast"), os.path.join(copy, "build/tests-kernels/fast"))
         if os.path.exists(os.path.join(copy, path)):

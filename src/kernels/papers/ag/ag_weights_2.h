@@ -1,6 +1,6 @@
 /*
    The weights of ag's learned model: its other layers,
-   made by tests/bench/ag_train.py from results/ag.jsonl, whose SHA-256 is
+   made by bench/ag_train.py from results/ag.jsonl, whose SHA-256 is
    44c28949346aff8dbd823df9e406ebd65bba04de460225bc1467297473911b9e.
 */
 #ifndef TRSV_AG_WEIGHTS_2_H

@@ -1,7 +1,7 @@
 static char help[] = "The reader of Matrix Market files: what it reports, the matrix, and its errors.\n\
   -f <file>, -complete, -dominant : its arguments\n\n";
 
-#include "../examples/mtx.c"
+#include "../../examples/mtx.c"
 
 int main(int argc, char **args)
 {

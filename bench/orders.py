@@ -15,10 +15,10 @@ import sys
 from results import ROOT, mean, put
 
 FILE = os.path.join(ROOT, "results", "orders.jsonl")
-BEGIN = "<!-- made by tests/bench/orders.py from results/orders.jsonl -->\n"
+BEGIN = "<!-- made by bench/orders.py from results/orders.jsonl -->\n"
 
 
-ITERATIONS = "<!-- made by tests/bench/orders.py --iterations from results/orderings.jsonl -->\n"
+ITERATIONS = "<!-- made by bench/orders.py --iterations from results/orderings.jsonl -->\n"
 SHOWN = [
     ("g2d5:300", "own"),
     ("g3d7:48", "own"),

@@ -1,4 +1,4 @@
-/* What ag's learned model makes of some triangles that it was not trained on: features, the best scheme, its output. Made by tests/bench/ag_train.py. */
+/* What ag's learned model makes of some triangles that it was not trained on: features, the best scheme, its output. Made by bench/ag_train.py. */
 static const struct {
   double features[10];
   int    best;

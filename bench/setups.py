@@ -13,8 +13,8 @@ import sys
 
 from results import ROOT, put
 
-PROGRAMS = "<!-- made by tests/bench/setups.py from results/petsc.jsonl -->\n"
-SETUPS = "<!-- made by tests/bench/setups.py from results/setup.jsonl -->\n"
+PROGRAMS = "<!-- made by bench/setups.py from results/petsc.jsonl -->\n"
+SETUPS = "<!-- made by bench/setups.py from results/setup.jsonl -->\n"
 OURS = "sptrsvgpu, by device"
 APPLIES = {
     "jacobi": "Jacobi",

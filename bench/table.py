@@ -10,7 +10,7 @@ import sys
 
 from results import LEAST_ROWS, mean, put, read
 
-BEGIN = "<!-- made by tests/bench/table.py from results/solve.jsonl -->\n"
+BEGIN = "<!-- made by bench/table.py from results/solve.jsonl -->\n"
 SHOWN = {
     "g2d5:1000": "2D 5-point 1000^2",
     "g3d7:64": "3D 7-point 64^3",

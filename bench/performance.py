@@ -12,8 +12,8 @@ import sys
 from results import LEAST_ROWS, ROOT, mean, put, read
 from table import SHOWN, digits
 
-BEGIN = "<!-- made by tests/bench/performance.py -->\n"
-MEMORY = "<!-- made by tests/bench/performance.py: memory -->\n"
+BEGIN = "<!-- made by bench/performance.py -->\n"
+MEMORY = "<!-- made by bench/performance.py: memory -->\n"
 LIMITS = (1.5, 2, 2.5, 4, 8, float("inf"))  # of a plan's memory, over the factor's CSR
 
 

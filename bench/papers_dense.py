@@ -1,4 +1,4 @@
-"""papers.py's tables and plot of dense triangles (the course report behind `dense`), from results/dense.jsonl, lines of tests/bench/dense.cu, which have a form; and, of bench.cu, there and
+"""papers.py's tables and plot of dense triangles (the course report behind `dense`), from results/dense.jsonl, lines of bench/dense.cu, which have a form; and, of bench.cu, there and
 in results/solve.jsonl, those of sparse triangles with dense parts."""
 import json
 import os

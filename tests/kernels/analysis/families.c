@@ -1,11 +1,11 @@
 /*
-   The families of matrices that the benchmark makes (tests/bench/families.c): the analysis takes both triangles of each, and rows, entries and level sets are
+   The families of matrices that the benchmark makes (bench/families.c): the analysis takes both triangles of each, and rows, entries and level sets are
    those of the structure, or, where chance has a part in it, those that its seed gives: what was measured of a family is of the same matrix everywhere.
 */
 #define Triangle CheckedTriangle /* the type of that name here is that of matrices.h */
 #include "check.h"
 #undef Triangle
-#include "../bench/matrices.h"
+#include "matrices.h"
 
 static const struct {
   const char *name;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The learned model of the algorithm `ag`, trained on results/ag.jsonl (tests/bench/ag.cu): AG-SpTRSV (ACM TACO 21(4), 2024), Section 4.5.
+"""The learned model of the algorithm `ag`, trained on results/ag.jsonl (bench/ag.cu): AG-SpTRSV (ACM TACO 21(4), 2024), Section 4.5.
 
     ag_train.py    writes src/kernels/papers/ag/ag_weights.h and ag_weights_2.h, tests/kernels/ag_cases.h and results/ag_model.json
 
@@ -61,7 +61,7 @@ def table(name, values):
 def write_weights(name, what, digest, parts):
     guard = "TRSV_" + name.upper().replace(".", "_")
     with open(os.path.join(ROOT, "src", "kernels", "papers", "ag", name), "w") as f:
-        f.write(f"/*\n   {what}\n   made by tests/bench/ag_train.py from results/ag.jsonl, whose SHA-256 is\n   {digest}.\n*/\n"
+        f.write(f"/*\n   {what}\n   made by bench/ag_train.py from results/ag.jsonl, whose SHA-256 is\n   {digest}.\n*/\n"
                 f"#ifndef {guard}\n#define {guard}\n\n" + "\n".join(parts) + "\n#endif\n")
 
 
@@ -108,7 +108,7 @@ def main():
     cases = [i for i in range(len(lines)) if not inside[i]][::7][:8]
     outputs = model.outputs(x[cases])
     with open(os.path.join(ROOT, "tests", "kernels", "ag_cases.h"), "w") as f:
-        f.write("/* What ag's learned model makes of some triangles that it was not trained on: features, the best scheme, its output. Made by tests/bench/ag_train.py. */\n")
+        f.write("/* What ag's learned model makes of some triangles that it was not trained on: features, the best scheme, its output. Made by bench/ag_train.py. */\n")
         f.write("static const struct {\n  double features[10];\n  int    best;\n  double output;\n} cases[] = {\n")
         for i, out in zip(cases, outputs):
             f.write("  {{" + ", ".join(f"{v:.17g}" for v in lines[i]["features"]) + f"}}, {int(out.argmax())}, {out.max():.6g}}},\n")

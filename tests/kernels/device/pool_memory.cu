@@ -97,7 +97,7 @@ TrsvError Check(cudaError_t e, const char *what) { return e ? TrsvFail(TRSV_ERR_
 #define TrsvDevicePeak       tested_peak
 #define TrsvDeviceMark       tested_mark
 static TrsvError tested_alloc_words(int, unsigned **);
-#include "../../src/kernels/device/memory.cu"
+#include "device/memory.cu"
 
 static const size_t MB = (size_t)1 << 20;
 

@@ -16,8 +16,8 @@ import sys
 from results import ROOT, mean, put
 
 FILE = os.path.join(ROOT, "results", "solutions.jsonl")
-BEGIN = "<!-- made by tests/bench/solutions.py from results/solutions.jsonl -->\n"
-SIX_BEGIN = "<!-- made by tests/bench/solutions.py --six from results/solutions.jsonl -->\n"
+BEGIN = "<!-- made by bench/solutions.py from results/solutions.jsonl -->\n"
+SIX_BEGIN = "<!-- made by bench/solutions.py --six from results/solutions.jsonl -->\n"
 WAYS = {"jacobi": "Jacobi", "ilu": "PETSc's ILU", "natural": "natural", "bmc": "multicolor", "auto": "auto"}
 SIX = {  # (matrix, values): what it is
     ("g3d7:128", "own"): "3D Poisson, 7 points, 128^3",

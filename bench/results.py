@@ -4,7 +4,7 @@ import json
 import math
 import os
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 SOLVES = os.path.join(ROOT, "results", "solve.jsonl")
 END = "<!-- end -->\n"  # of what a script has put into a file
 LEAST_ROWS = 5000  # of the real matrices over which means are taken
