@@ -18,7 +18,7 @@ PURPOSE = {
     "analysis": "triangles, level sets, statistics",
     "ordering": "the ordering multicolor, on the host and the GPU",
     "factor": "ILU(0) and IC(0) on the GPU; by cuSPARSE for comparison",
-    "ilu": "which ordering, and how a factor hands values to its plans",
+    "ilu": "the object: pattern, order, plans, values, solves",
     "solve": "the table of algorithms, the choice, pairs of plans, tuning",
     "solve/model": "times of this GPU over an H200's, which predictions take",
     "solve/plan": "what a plan is: analyze, set values, solve",
