@@ -45,10 +45,10 @@ extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t b
   unsigned *words;
 
   if (bytes <= sizeof(*words) * FEW) {
-    TrsvCall(TrsvDeviceAllocWords(FEW, &words));
+    TrsvCall(TrsvPinnedAlloc(FEW, &words));
     TrsvCall(Few(host, device, bytes, words,
                  stream)); /* after an error the copy may still be under way: the words are nobody's any more */
-    TrsvDeviceFreeWords(FEW, words);
+    TrsvPinnedFree(FEW, words);
     return TRSV_SUCCESS;
   }
   TrsvCall(TrsvDeviceWait(stream));

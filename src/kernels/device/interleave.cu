@@ -1,12 +1,10 @@
 /*
-   Two analyses at the same time: they follow chains of dependencies, and leave most of the device idle.
+   Two analyses at the same time: an analysis follows chains of dependencies and leaves most of the device idle.
 
-   Both run in the thread that asks, as coroutines: where the one waits for the device the other goes on, each with a
-   stack and a stream of its own. A second thread would do as well where analyses are long, but takes longer than a
-   small one to start and to be waited for, and the two hold each other up in the driver. Where there is no memory for a
-   stream or a stack, they run one after the other. Why both end: the kernels of one wait for blocks of their own launch
-   that have started before (tickets), never for the other's; and who waits for kernels that are done goes on when its
-   turn comes.
+   Both run as coroutines of the calling thread: while one waits for the device the other continues. The second has a
+   stack and a stream of its own. A second thread would take longer to start than a small analysis, and two threads
+   delay each other in the driver. Without memory for a stream or a stack the two run one after the other. Why both end:
+   blocks of one wait for blocks of their own launch that have started (tickets), never for the other's.
 */
 #include <pthread.h>
 #include <stdio.h>
@@ -51,7 +49,7 @@ static void Switch(void)
   (void)TrsvFail(TRSV_SUCCESS, "%s", message);
 }
 
-static TrsvError Wait(TrsvStream stream)
+extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
 {
   for (; two && !two->ended; Switch()) {
     const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
@@ -60,15 +58,6 @@ static TrsvError Wait(TrsvStream stream)
     (void)cudaGetLastError(); /* or it would be taken for the next launch's */
   }
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
-}
-
-extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
-{
-  const size_t releases = TrsvScratchFrees();
-
-  TrsvCall(Wait(stream));
-  TrsvDeviceSettle(TrsvDeviceStream(stream), releases);
-  return TRSV_SUCCESS;
 }
 
 /* The second, whole; what follows is the first. */
@@ -137,6 +126,16 @@ static void GiveStream(int device, cudaStream_t stream)
   }
   (void)pthread_mutex_unlock(&one_at_a_time);
   if (stream) (void)cudaStreamDestroy(stream);
+}
+
+void TrsvInterleaveFinalize(void)
+{
+  (void)pthread_mutex_lock(&one_at_a_time);
+  for (cudaStream_t &stream : spare) {
+    if (stream) (void)cudaStreamDestroy(stream);
+    stream = NULL;
+  }
+  (void)pthread_mutex_unlock(&one_at_a_time);
 }
 
 extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, void *second)
