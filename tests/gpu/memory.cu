@@ -138,20 +138,20 @@ static TrsvError SetUp(void *data)
 
   for (unsigned k = 0; k < 8; k++) {
     TrsvCall(TrsvDeviceAlloc(size, &kept[k]));
-    Fill(kept[k], size, w->seed + k, 0, TrsvDeviceDefault());
+    Fill(kept[k], size, w->seed + k, 0, TrsvCurrentStream());
     for (int i = 0; i < 4; i++) {
       void        *room;
       r = r * 1664525u + 1013904223u;
       const size_t bytes = 4096 + r % (8 * MB) / 4 * 4;
 
       TrsvCall(TrsvScratchAlloc(bytes, &room, NULL));
-      Fill(room, bytes, r, 20000, TrsvDeviceDefault());
-      Check(room, bytes, r, w->wrong, TrsvDeviceDefault());
+      Fill(room, bytes, r, 20000, TrsvCurrentStream());
+      Check(room, bytes, r, w->wrong, TrsvCurrentStream());
       if (i % 2) TrsvCall(TrsvDeviceWait(NULL));
       TrsvScratchFree(room, NULL);
     }
   }
-  for (unsigned k = 0; k < 8; k++) Check(kept[k], size, w->seed + k, w->wrong, TrsvDeviceDefault());
+  for (unsigned k = 0; k < 8; k++) Check(kept[k], size, w->seed + k, w->wrong, TrsvCurrentStream());
   TrsvCall(TrsvDeviceWait(NULL));
   for (unsigned k = 0; k < 8; k++) TrsvDeviceFree(kept[k]);
   return TRSV_SUCCESS;

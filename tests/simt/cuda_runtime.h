@@ -1,5 +1,5 @@
 /*
-   cuda_runtime.h: what memory.cu and interleave.cu of src/kernels/device have from the CUDA runtime and of contexts, over the executor: runtime.cc and turns.cc.
+   cuda_runtime.h: what memory.cu, stream.cu and interleave.cu of src/kernels/device have from the CUDA runtime and of contexts, over the executor: runtime.cc and turns.cc.
 */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H

@@ -87,8 +87,6 @@ TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvS
   return error;
 }
 
-TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
-
 /* Predictions must not depend on the executor's time. */
 TrsvError TrsvDeviceCurrent(int *) { return TRSV_ERR_UNSUPPORTED; }
 

@@ -37,6 +37,10 @@ struct Piece {
   int           device;
 };
 
+enum {
+  HOST = -1 /* the device of pinned words */
+};
+
 static std::map<char *, Piece> live;
 static std::set<cudaMemPool_t> pools;
 static size_t                  streams;      /* that there are */
@@ -121,7 +125,7 @@ static Piece take(void *memory)
   live.erase(at);
   free(memory);
   if (piece.pool) piece.pool->used -= piece.bytes;
-  else alone -= piece.bytes;
+  else if (piece.device != HOST) alone -= piece.bytes;
   return piece;
 }
 
@@ -325,7 +329,7 @@ TrsvError TrsvPinnedAlloc(int n, unsigned **words)
 
   *words = nullptr;
   if (fails() || give(bytes, nullptr, (void **)words)) return TrsvFail(TRSV_ERR_MEMORY, "no memory for %d words", n);
-  alone += bytes;
+  live[(char *)*words].device = HOST;
   memset(*words, 0, bytes);
   return TRSV_SUCCESS;
 }

@@ -67,8 +67,6 @@ extern "C" TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *poi
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
-
 extern "C" TrsvError TrsvDeviceCurrent(int *device) { return Check(cudaGetDevice(device), "cudaGetDevice"); }
 
 extern "C" TrsvError TrsvDeviceClock(double *hertz)

@@ -1,7 +1,7 @@
 /*
    device.h: memory, copies, scans, sorts, streams and launches on a device, and the words that the blocks of a launch
    share. Over CUDA: the files of this room; over the SIMT executor: tests/simt; in builds without CUDA: without_cuda.c.
-   A stream that is NULL is TrsvDeviceDefault().
+   A stream that is NULL is TrsvCurrentStream().
 */
 #ifndef TRSV_DEVICE_H
 #define TRSV_DEVICE_H
@@ -64,22 +64,21 @@ TrsvError TrsvDeviceScan(
 TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values,
                          int *sorted_values);
 
-/* The stream that NULL stands for: CUDA's default stream, but in the second function of TrsvRunInterleaved() one of its
-   own. */
-TrsvStream TrsvDeviceDefault(void);
+/* The stream that NULL stands for in this thread: CUDA's default stream, but in the second function that
+   TrsvRunInterleaved() runs one of its own. stream.cu. */
+TrsvStream TrsvCurrentStream(void);
 
-static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? stream : TrsvDeviceDefault(); }
+static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? stream : TrsvCurrentStream(); }
+
+TrsvError TrsvDeviceWait(TrsvStream);  /* until the stream is idle */
+TrsvError TrsvDeviceSynchronize(void); /* until the current stream is */
+int       TrsvDeviceSharing(void);     /* how many functions share the device in this thread: 1 or 2 */
 
 /* Calls run(first) and run(second) in turns, in one thread: while one waits for the device, the other continues. Work
    that the default stream got before is done before both begin. Returns the error of the first, or else that of the
-   second. Neither may hold a lock while it waits for the device. */
+   second. Neither may hold a lock while it waits for the device. interleave.cu. */
 TrsvError TrsvRunInterleaved(TrsvError (*run)(void *data), void *first, void *second);
 
-int TrsvDeviceSharing(void); /* how many functions share the device now: 2 during TrsvRunInterleaved(), else 1 */
-
-TrsvError TrsvDeviceWait(TrsvStream); /* until the stream is idle; the other function of an interleaved run continues */
-
-TrsvError TrsvDeviceSynchronize(void); /* TrsvDeviceWait() for the default stream */
 TrsvError TrsvDeviceCurrent(int *device); /* its number; TRSV_ERR_UNSUPPORTED where its times mean nothing */
 TrsvError TrsvDeviceMultiprocessors(int *count);
 TrsvError TrsvDeviceClock(double *hertz); /* of the multiprocessors, at most */

@@ -24,19 +24,15 @@ struct Two {
   cudaStream_t stream;
   void        *stack;
   ucontext_t   context[2];
-  int          now; /* which of them runs */
-  bool         ended; /* the second */
+  int          now;   /* which of them runs */
+  bool         ended; /* has the second ended? */
   TrsvError    error; /* the second's */
   char         message[512];
 };
 
-static thread_local Two *two; /* those under way */
+static thread_local Two *two; /* NULL: none */
 
-extern "C" TrsvStream TrsvDeviceDefault(void) { return two && two->now ? two->stream : NULL; }
-
-extern "C" int TrsvDeviceSharing(void) { return two && !two->ended ? 2 : 1; }
-
-/* The other goes on, until that waits or ends. TrsvErrorMessage() is left as it is for each. */
+/* The other function continues until it waits or ends. Each keeps its TrsvErrorMessage(). */
 static void Switch(void)
 {
   Two *const t  = two;
@@ -44,23 +40,13 @@ static void Switch(void)
   char       message[sizeof(t->message)];
 
   (void)snprintf(message, sizeof(message), "%s", TrsvErrorMessage());
-  t->now = !me;
+  t->now                = !me;
+  TrsvThisThread.stream = me ? NULL : t->stream;
   (void)swapcontext(&t->context[me], &t->context[!me]);
   (void)TrsvFail(TRSV_SUCCESS, "%s", message);
 }
 
-extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
-{
-  for (; two && !two->ended; Switch()) {
-    const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
-
-    if (e != cudaErrorNotReady) return Check(e, "cudaStreamQuery");
-    (void)cudaGetLastError(); /* or it would be taken for the next launch's */
-  }
-  return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
-}
-
-/* The second, whole; what follows is the first. */
+/* The second function, to its end; the first continues then. */
 static void Second(void)
 {
   Two *const t = two;
@@ -72,8 +58,8 @@ static void Second(void)
     t->error = settled;
     (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
   }
-  t->ended = true;
-  t->now   = 0;
+  t->ended       = true;
+  TrsvThisThread = ThreadState();
 }
 
 static bool MakeStack(Two *t)
@@ -98,20 +84,20 @@ enum {
   DEVICES = 64
 };
 
-/* A stream that nobody uses is kept for each device: to make one takes as long as a small analysis. */
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+/* A stream is kept for each device: to make one takes as long as a small analysis. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cudaStream_t    spare[DEVICES];
 
 static cudaStream_t TakeStream(int device)
 {
   cudaStream_t stream = NULL;
 
-  (void)pthread_mutex_lock(&one_at_a_time);
+  (void)pthread_mutex_lock(&lock);
   if (device < DEVICES) {
     stream        = spare[device];
     spare[device] = NULL;
   }
-  (void)pthread_mutex_unlock(&one_at_a_time);
+  (void)pthread_mutex_unlock(&lock);
   if (stream || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess) return stream;
   (void)cudaGetLastError(); /* or it would be taken for the next launch's */
   return NULL;
@@ -119,23 +105,23 @@ static cudaStream_t TakeStream(int device)
 
 static void GiveStream(int device, cudaStream_t stream)
 {
-  (void)pthread_mutex_lock(&one_at_a_time);
+  (void)pthread_mutex_lock(&lock);
   if (device < DEVICES && !spare[device]) {
     spare[device] = stream;
     stream        = NULL;
   }
-  (void)pthread_mutex_unlock(&one_at_a_time);
+  (void)pthread_mutex_unlock(&lock);
   if (stream) (void)cudaStreamDestroy(stream);
 }
 
 void TrsvInterleaveFinalize(void)
 {
-  (void)pthread_mutex_lock(&one_at_a_time);
+  (void)pthread_mutex_lock(&lock);
   for (cudaStream_t &stream : spare) {
     if (stream) (void)cudaStreamDestroy(stream);
     stream = NULL;
   }
-  (void)pthread_mutex_unlock(&one_at_a_time);
+  (void)pthread_mutex_unlock(&lock);
 }
 
 extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, void *second)
@@ -144,7 +130,7 @@ extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, v
   int       device;
   TrsvError error;
 
-  if (two) { /* there are two already */
+  if (two) {
     TrsvCall(run(first));
     return run(second);
   }
@@ -153,7 +139,10 @@ extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, v
   t.run    = run;
   t.data   = second;
   t.stream = TakeStream(device);
-  if (t.stream && MakeStack(&t)) two = &t;
+  if (t.stream && MakeStack(&t)) {
+    two                  = &t;
+    TrsvThisThread.yield = Switch;
+  }
   error = run(first);
   if (two) {
     while (!t.ended) Switch();

@@ -25,15 +25,15 @@ struct Pool {
   cudaStream_t  stream; /* in which nothing runs */
 };
 
-/* Memory that is to be freed once its device has been waited for. */
-struct Freed {
-  void  *memory;
-  int    device;
-  Freed *next;
+/* Memory that could not be freed, because the device could not be waited for: a stream was captured. */
+struct Deferred {
+  void     *memory;
+  int       device;
+  Deferred *next;
 };
 
 static Pool            pools[DEVICES];
-static Freed          *freed;
+static Deferred       *deferred;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of both; never held during a wait */
 
 static TrsvError CreatePool(int device, Pool *p)
@@ -139,48 +139,46 @@ extern "C" TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
   return error;
 }
 
-static void AddFreed(Freed *f)
+static void Defer(Deferred *d)
 {
   (void)pthread_mutex_lock(&lock);
-  f->next = freed;
-  freed   = f;
+  d->next  = deferred;
+  deferred = d;
   (void)pthread_mutex_unlock(&lock);
 }
 
-/* Frees what is to be freed of the current device. While a stream is captured, the device cannot be waited for: then
-   the next call does it. */
-static void FreeAll(int device)
+/* Frees memory of the current device, and what was deferred before; memory may be NULL. */
+static void FreeOnDevice(int device, void *memory)
 {
   (void)pthread_mutex_lock(&lock);
-  Freed *f = freed; /* not what others add during the wait */
-  freed    = NULL;
+  Deferred *d = deferred; /* not what others defer during the wait */
+  deferred    = NULL;
   (void)pthread_mutex_unlock(&lock);
   const bool idle = TrsvDeviceDrain();
-  for (Freed *next; f; f = next) {
-    next = f->next;
-    if (idle && f->device == device) {
-      (void)cudaFree(f->memory);
-      free(f);
-    } else AddFreed(f);
+  for (Deferred *next; d; d = next) {
+    next = d->next;
+    if (idle && d->device == device) {
+      (void)cudaFree(d->memory);
+      free(d);
+    } else Defer(d);
+  }
+  if (!memory) return;
+  if (idle) (void)cudaFree(memory); /* which does not wait for users of a pool's memory */
+  else if ((d = (Deferred *)malloc(sizeof(*d)))) {
+    *d = {memory, device, NULL};
+    Defer(d);
   }
 }
 
-/* cudaFree() does not wait for users of a pool's memory. */
 extern "C" void TrsvDeviceFree(void *memory)
 {
   cudaPointerAttributes there = {};
-  Freed                *f;
   int                   device;
 
   if (!memory || cudaGetDevice(&device) != cudaSuccess) return;
   if (cudaPointerGetAttributes(&there, memory) != cudaSuccess) there.device = device;
   if (there.device != device) (void)cudaSetDevice(there.device);
-  f = (Freed *)malloc(sizeof(*f));
-  if (f) {
-    *f = {memory, there.device, NULL};
-    AddFreed(f);
-    FreeAll(there.device);
-  } else if (TrsvDeviceDrain()) (void)cudaFree(memory);
+  FreeOnDevice(there.device, memory);
   (void)pthread_mutex_lock(&lock);
   const cudaMemPool_t pool = there.device < DEVICES ? pools[there.device].memory : NULL;
   (void)pthread_mutex_unlock(&lock);
@@ -238,7 +236,7 @@ extern "C" void TrsvDeviceFinalize(void)
   for (int d = 0; d < DEVICES; d++) {
     if (!pools[d].known) continue;
     (void)cudaSetDevice(d);
-    FreeAll(d);
+    FreeOnDevice(d, NULL);
     (void)pthread_mutex_lock(&lock);
     DestroyPool(&pools[d]);
     (void)pthread_mutex_unlock(&lock);

@@ -33,7 +33,7 @@ extern "C" TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
   const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(0), Counts{counts});
 
   return Run("scan", [&](void *room, size_t &bytes) {
-    return cub::DeviceScan::InclusiveSum(room, bytes, in, offsets, n + 1, TrsvDeviceDefault());
+    return cub::DeviceScan::InclusiveSum(room, bytes, in, offsets, n + 1, TrsvCurrentStream());
   });
 }
 
@@ -43,7 +43,7 @@ extern "C" TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsig
   if (!n) return TRSV_SUCCESS;
   return Run("sort", [&](void *room, size_t &bytes) {
     return values ? cub::DeviceRadixSort::SortPairs(room, bytes, keys, sorted_keys, values, sorted_values, n, 0, bits,
-                                                    TrsvDeviceDefault())
-                  : cub::DeviceRadixSort::SortKeys(room, bytes, keys, sorted_keys, n, 0, bits, TrsvDeviceDefault());
+                                                    TrsvCurrentStream())
+                  : cub::DeviceRadixSort::SortKeys(room, bytes, keys, sorted_keys, n, 0, bits, TrsvCurrentStream());
   });
 }

@@ -19,6 +19,14 @@ static inline TrsvError Check(cudaError_t e, const char *what)
 /* Waits for all that the current device does; false if that failed, as it does while a stream is captured. */
 extern "C" int TrsvDeviceDrain(void);
 
+/* What NULL stands for as a stream in this thread, and what a wait calls while the stream is busy. Both are NULL, but
+   while interleave.cu runs two functions. */
+struct ThreadState {
+  cudaStream_t stream;
+  void (*yield)(void);
+};
+extern thread_local ThreadState TrsvThisThread;
+
 /* What TrsvDeviceFinalize() calls. */
 void TrsvInterleaveFinalize(void);
 void TrsvPinnedFinalize(void);
