@@ -18,7 +18,7 @@ enum {
   GUARD = 64 << 10 /* of these, which nobody may touch */
 };
 
-struct Two {
+struct Interleaved {
   TrsvError (*run)(void *);
   void        *data; /* of the second */
   cudaStream_t stream;
@@ -30,14 +30,14 @@ struct Two {
   char         message[512];
 };
 
-static thread_local Two *two; /* NULL: none */
+static thread_local Interleaved *running; /* NULL: none */
 
 /* The other function continues until it waits or ends. Each keeps its TrsvErrorMessage(). */
-static void Switch(void)
+static void SwitchFunctions(void)
 {
-  Two *const t  = two;
-  const int  me = t->now;
-  char       message[sizeof(t->message)];
+  Interleaved *const t  = running;
+  const int          me = t->now;
+  char               message[sizeof(t->message)];
 
   (void)snprintf(message, sizeof(message), "%s", TrsvErrorMessage());
   t->now                = !me;
@@ -47,9 +47,9 @@ static void Switch(void)
 }
 
 /* The second function, to its end; the first continues then. */
-static void Second(void)
+static void RunSecond(void)
 {
-  Two *const t = two;
+  Interleaved *const t = running;
 
   t->error = t->run(t->data);
   (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
@@ -62,7 +62,7 @@ static void Second(void)
   TrsvThisThread = ThreadState();
 }
 
-static bool MakeStack(Two *t)
+static bool MakeStack(Interleaved *t)
 {
   void *const stack =
     mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -73,7 +73,7 @@ static bool MakeStack(Two *t)
     t->context[1].uc_stack.ss_sp    = (char *)stack + GUARD;
     t->context[1].uc_stack.ss_size  = STACK - GUARD;
     t->context[1].uc_link           = &t->context[0];
-    makecontext(&t->context[1], Second, 0);
+    makecontext(&t->context[1], RunSecond, 0);
     return true;
   }
   (void)munmap(stack, STACK);
@@ -126,11 +126,11 @@ void TrsvInterleaveFinalize(void)
 
 extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, void *second)
 {
-  Two       t = Two();
-  int       device;
-  TrsvError error;
+  Interleaved t = Interleaved();
+  int         device;
+  TrsvError   error;
 
-  if (two) {
+  if (running) {
     TrsvCall(run(first));
     return run(second);
   }
@@ -140,13 +140,13 @@ extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, v
   t.data   = second;
   t.stream = TakeStream(device);
   if (t.stream && MakeStack(&t)) {
-    two                  = &t;
-    TrsvThisThread.yield = Switch;
+    running              = &t;
+    TrsvThisThread.yield = SwitchFunctions;
   }
   error = run(first);
-  if (two) {
-    while (!t.ended) Switch();
-    two = NULL;
+  if (running) {
+    while (!t.ended) SwitchFunctions();
+    running = NULL;
     (void)munmap(t.stack, STACK);
   } else if (!error) error = run(second);
   if (t.stream) GiveStream(device, t.stream);

@@ -89,7 +89,7 @@ static uint64_t GetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute)
   return value;
 }
 
-/* Gives the driver what nobody uses, but for so many bytes. */
+/* Gives unused memory to the driver, but for spare bytes. */
 static void TrimPool(cudaMemPool_t pool, uint64_t spare)
 {
   const uint64_t keep = GetAttribute(pool, cudaMemPoolAttrUsedMemCurrent) + spare;

@@ -43,7 +43,7 @@ static TrsvError MakePage(void)
   return Pin(&page, bytes);
 }
 
-/* The first of so many free words of the page that follow each other; -1 where there are none. */
+/* The first of n consecutive free words of the page; -1 if there are none. */
 static int FindWords(int n)
 {
   for (int i = 0, run = 0; i < WORDS; i++) {
