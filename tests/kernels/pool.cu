@@ -43,10 +43,17 @@ static void Finish(void)
 
 static void Rules(void)
 {
-  void *a, *b;
+  const TrsvStream other = (TrsvStream)(void *)"a stream";
+  void            *a, *b;
 
   Start("who may have what at once");
+  a = Scratch(MB);
+  ExpectError(TrsvDeviceClear(a, MB, NULL), TRSV_SUCCESS, "scratch in its stream");
+  ExpectError(TrsvDeviceClear(a, MB, other), TRSV_ERR_DEVICE, "scratch in another stream");
+  ExpectError(TrsvDeviceWait(NULL), TRSV_SUCCESS, "TrsvDeviceWait");
+  TrsvDeviceFree(a);
   a = Alloc(MB);
+  ExpectError(TrsvDeviceClear(a, MB, other), TRSV_SUCCESS, "any stream");
   TrsvDeviceFree(a);
   a = Alloc(MB);
   Expect(SimtReserved() == MB, "what has been waited for is free for all: %zu bytes", SimtReserved());

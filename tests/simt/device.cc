@@ -11,13 +11,14 @@
 #include "trsv.h"
 
 using simt::fails;
-using simt::holds;
+
+static bool holds(const void *p, size_t bytes, TrsvStream stream = NULL) { return simt::holds(p, bytes, TrsvDeviceStream(stream)); }
 
 extern "C" {
 
-TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream)
+TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && !holds(device, bytes))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the device: invalid argument");
+  if (fails() || (bytes && !holds(device, bytes, stream))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the device: invalid argument");
   if (bytes) memcpy(device, host, bytes);
   simt::asked();
   return TRSV_SUCCESS;
@@ -25,7 +26,7 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
 
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && !holds(device, bytes))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the host: invalid argument");
+  if (fails() || (bytes && !holds(device, bytes, stream))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the host: invalid argument");
   TrsvCall(TrsvDeviceWait(stream));
   if (bytes) memcpy(host, device, bytes);
   return TRSV_SUCCESS;
@@ -33,18 +34,18 @@ TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvS
 
 static uint64_t copied; /* bytes, on the device */
 
-TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream)
+TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && (!holds(to, bytes) || !holds(from, bytes)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
+  if (fails() || (bytes && (!holds(to, bytes, stream) || !holds(from, bytes, stream)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
   if (bytes) memcpy(to, from, bytes);
   simt::asked();
   copied += bytes;
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream)
+TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && !holds(device, bytes))) return TrsvFail(TRSV_ERR_DEVICE, "clearing on the device: invalid argument");
+  if (fails() || (bytes && !holds(device, bytes, stream))) return TrsvFail(TRSV_ERR_DEVICE, "clearing on the device: invalid argument");
   if (bytes) memset(device, 0, bytes);
   simt::asked();
   return TRSV_SUCCESS;

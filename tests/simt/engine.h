@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <vector>
+#include "base/base.h"
 #include "executor.h"
 #include "fiber.h"
 #include "simt.h"
@@ -138,7 +139,7 @@ void forget_shared(const Block *);             /* it has ended: nobody sees what
 
 /* runtime.cc */
 bool fails();                              /* is this call of the device one that fails? */
-bool holds(const void *p, size_t bytes);   /* is all of it memory of the device? */
+bool holds(const void *p, size_t bytes, TrsvStream); /* is all of it memory of the device that the stream may use? */
 void asked();                              /* the device has been asked for something */
 
 /* turns.cc */

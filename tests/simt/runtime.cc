@@ -35,6 +35,8 @@ struct Piece {
   size_t        bytes;
   cudaMemPool_t pool; /* NULL: cudaMalloc's */
   int           device;
+  cudaStream_t  stream; /* in which it was allocated: nobody else may use it until somebody has waited for that one; */
+  bool          ready;  /* has somebody? */
 };
 
 enum {
@@ -62,13 +64,13 @@ bool fails()
   return false;
 }
 
-bool holds(const void *p, size_t bytes)
+bool holds(const void *p, size_t bytes, TrsvStream stream)
 {
   auto after = live.upper_bound((char *)p);
 
   if (after == live.begin()) return false;
   --after;
-  return (char *)p + bytes <= after->first + after->second.bytes;
+  return (char *)p + bytes <= after->first + after->second.bytes && (after->second.ready || after->second.stream == stream);
 }
 
 void asked() { busy.insert(device); }
@@ -97,13 +99,13 @@ static cudaError_t full()
   return cudaErrorMemoryAllocation;
 }
 
-static cudaError_t give(size_t bytes, cudaMemPool_t pool, void **memory)
+static cudaError_t give(size_t bytes, cudaMemPool_t pool, cudaStream_t stream, void **memory)
 {
   char *const p = (char *)std::aligned_alloc(256, (bytes + 255) / 256 * 256);
 
   if (!p) return full();
   memset(p, 0xcd, bytes);
-  live[p] = {bytes, pool, device};
+  live[p] = {bytes, pool, device, stream, !pool};
   *memory = p;
   return cudaSuccess;
 }
@@ -133,12 +135,14 @@ static void settle(cudaMemPool_t pool, cudaStream_t stream)
 {
   pool->settled += pool->pending[stream];
   pool->pending.erase(stream);
+  for (auto &p : live) p.second.ready |= p.second.pool == pool && p.second.stream == stream;
 }
 
 static void settle_all(int of)
 {
   for (const cudaMemPool_t p : pools)
     while (p->device == of && !p->pending.empty()) settle(p, p->pending.begin()->first);
+  for (auto &p : live) p.second.ready |= p.second.device == of;
 }
 
 extern "C" {
@@ -238,7 +242,7 @@ cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t p
   if (failed) return full();
   const size_t more = bytes > mine + pool->settled ? bytes - mine - pool->settled : 0;
   if (limit && reserved() + more > limit) return full();
-  const cudaError_t e = give(bytes, pool, memory);
+  const cudaError_t e = give(bytes, pool, stream, memory);
   if (e) return e;
   const size_t from_mine = bytes < mine ? bytes : mine, rest = bytes - from_mine;
   if (mine) pool->pending[stream] -= from_mine;
@@ -252,7 +256,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
   if (fails() || (limit && reserved() + bytes > limit)) return full();
   alone += bytes;
-  return give(bytes, nullptr, memory);
+  return give(bytes, nullptr, nullptr, memory);
 }
 
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
@@ -328,7 +332,7 @@ TrsvError TrsvPinnedAlloc(int n, unsigned **words)
   const size_t bytes = sizeof(**words) * (size_t)n;
 
   *words = nullptr;
-  if (fails() || give(bytes, nullptr, (void **)words)) return TrsvFail(TRSV_ERR_MEMORY, "no memory for %d words", n);
+  if (fails() || give(bytes, nullptr, nullptr, (void **)words)) return TrsvFail(TRSV_ERR_MEMORY, "no memory for %d words", n);
   live[(char *)*words].device = HOST;
   memset(*words, 0, bytes);
   return TRSV_SUCCESS;
