@@ -346,6 +346,7 @@ int main(int count, char **args)
 
   small = count > 1 && !strcmp(args[1], "small");
   CUDA(cudaFree(NULL));
+  if (failures) return 1;
   if (count > 1 && !strcmp(args[1], "overrun")) {
     void *p;
 
