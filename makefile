@@ -113,5 +113,5 @@ $(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
 	$(call say,CUDAC)$(CUDAC_COMPILE) -c $(CUDA_HOSTFLAGS) --compiler-options=-Wno-maybe-uninitialized -Isrc/kernels -DTRSV_CUDA $(COMPILE.dep) $< -o $@
 -include $(OBJ:.o=.d)
 
-include examples/makefile tests/makefile tests/bench/makefile
+include examples/makefile tests/makefile bench/makefile
 endif

@@ -21,19 +21,19 @@
 
 #define MATORDERINGMULTICOLOR "multicolor" /* a MatOrderingType, for -pc_factor_mat_ordering_type */
 
-/* Which of the two triangular factors a call means. */
+/* Which of the two triangles of a factor a call means. */
 typedef enum {
   SPTRSVGPU_LOWER,
   SPTRSVGPU_UPPER
-} SpTRSVGPUFactor;
+} SpTRSVGPUTriangle;
 
 /* What chooses where an algorithm is `auto`. */
 typedef enum {
   SPTRSVGPU_SELECT_MODEL,       /* the shortest time predicted from the factor's statistics */
   SPTRSVGPU_SELECT_GRANULARITY, /* parallel granularity of the factor, CapelliniSpTRSV (ICPP 2020) */
   SPTRSVGPU_SELECT_TUNE         /* the shortest time measured */
-} SpTRSVGPUSelect;
-PETSC_EXTERN const char *const SpTRSVGPUSelects[];
+} SpTRSVGPUSelection;
+PETSC_EXTERN const char *const SpTRSVGPUSelections[];
 
 /* Where ILU(0) and IC(0) of a matrix on a GPU are computed. */
 typedef enum {
@@ -54,18 +54,21 @@ PETSC_EXTERN const char *const SpTRSVGPUOrderings[];
 
 PETSC_EXTERN PetscErrorCode SpTRSVGPURegister(void);
 
-PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat, SpTRSVGPUFactor, const char[]);
-PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat, SpTRSVGPUFactor, const char *[]);
-PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSettings(Mat, const char[], const char[]);
-PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSelect(Mat, SpTRSVGPUSelect);
-PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetSelect(Mat, SpTRSVGPUSelect *);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat, SpTRSVGPUTriangle, const char[]);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat, SpTRSVGPUTriangle, const char *[]);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetChosenAlgorithm(Mat, SpTRSVGPUTriangle, const char *[]);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSelection(Mat, SpTRSVGPUSelection);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetSelection(Mat, SpTRSVGPUSelection *);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetFactorization(Mat, SpTRSVGPUFactorization);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetFactorization(Mat, SpTRSVGPUFactorization *);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetChosenFactorization(Mat, SpTRSVGPUFactorization *);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetTuneSeconds(Mat, PetscReal);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat, PetscReal *);
 
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUSetFactorType(PC, MatFactorType);
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUGetFactorType(PC, MatFactorType *);
+PETSC_EXTERN PetscErrorCode PCSpTRSVGPUGetChosenFactorType(PC, MatFactorType *);
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUSetOrdering(PC, SpTRSVGPUOrdering);
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUGetOrdering(PC, SpTRSVGPUOrdering *);
+PETSC_EXTERN PetscErrorCode PCSpTRSVGPUGetChosenOrdering(PC, SpTRSVGPUOrdering *);
 #endif

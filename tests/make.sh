@@ -238,24 +238,8 @@ exported() { # nothing of the library is visible but its interface
 }
 
 table() { # the generated parts of README and docs are what results/ and the sources give; their links lead somewhere
-  local tmp status=0 script python=${PYTHON:-python3}
-  tmp=$(mktemp -d)
-  cp README.md docs/*.md "$tmp"
-  for script in table setups solutions orders; do "$python" tests/bench/$script.py --write "$tmp/results.md" >/dev/null || status=1; done
-  "$python" tests/bench/solutions.py --six "$tmp/README.md" || status=1
-  "$python" tests/bench/performance.py --write "$tmp/performance.md" || status=1
-  "$python" docs/tools/options.py --write "$tmp/options.md" || status=1
-  "$python" docs/tools/versions.py --write "$tmp/install.md" || status=1
-  "$python" tests/bench/orders.py --iterations "$tmp/ordering.md" || status=1
-  "$python" docs/tools/rooms.py --write "$tmp/developing.md" || status=1
-  "$python" docs/tools/algorithms.py --write "$tmp/algorithms.md" || status=1
-  for script in "$tmp"/*.md; do
-    cmp -s "$script" "$(ls README.md docs/*.md | grep -x "\(docs/\)\?${script##*/}")" || { echo "${script##*/} has a stale part: run make plots"; status=1; }
-  done
-  "$python" tests/bench/papers.py --check docs/papers.md || status=1
-  "$python" docs/tools/links.py || status=1
-  rm -rf "$tmp"
-  return $status
+  local python=${PYTHON:-python3}
+  "$python" bench/report.py --check && "$python" docs/tools/links.py
 }
 commands() { # those of README and docs do what they say
   local LIB PETSC_DIR PETSC_ARCH CUDA
@@ -266,13 +250,13 @@ solutions() { # the program that measures times to solution on a GPU, and what m
   local LIB PETSC_DIR PETSC_ARCH CUDA program
   eval "$($make -s info)"
   program=$(dirname "$LIB")/../bench/solutions
-  $make -s "$(realpath -m "$program")" && "$program" -host -runs 1 -dll_append "$LIB" -f g2d5:20 -o "$empty/solutions.jsonl" && "${PYTHON:-python3}" tests/bench/solutions.py "$empty/solutions.jsonl" | grep -q "^| g2d5:20 | 400 | CG |"
+  $make -s "$(realpath -m "$program")" && "$program" -host -runs 1 -dll_append "$LIB" -f g2d5:20 -o "$empty/solutions.jsonl" && "${PYTHON:-python3}" bench/solutions.py "$empty/solutions.jsonl" | grep -q "^| g2d5:20 | 400 | CG |"
 }
 setups() { # the same for set-ups and applies: every one of six ways gives what PETSc's own does
   local LIB PETSC_DIR PETSC_ARCH CUDA program
   eval "$($make -s info)"
   program=$(dirname "$LIB")/../bench/setup
-  $make -s "$(realpath -m "$program")" && "$program" -host -dim 2 -n 20 -dll_append "$LIB" -o "$empty/setup.jsonl" && [ "$(grep -c '"apply_ms": [0-9]' "$empty/setup.jsonl")" = 6 ] && "${PYTHON:-python3}" tests/bench/setups.py "$empty/setup.jsonl" | sed '1,/^One PCApply/d' | grep -q "^| 2D 20^2 | [0-9]"
+  $make -s "$(realpath -m "$program")" && "$program" -host -dim 2 -n 20 -dll_append "$LIB" -o "$empty/setup.jsonl" && [ "$(grep -c '"apply_ms": [0-9]' "$empty/setup.jsonl")" = 6 ] && "${PYTHON:-python3}" bench/setups.py "$empty/setup.jsonl" | sed '1,/^One PCApply/d' | grep -q "^| 2D 20^2 | [0-9]"
 }
 
 check "make info can be evaluated" info

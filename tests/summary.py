@@ -14,6 +14,7 @@ import re
 import sys
 
 petsc, testdir = sys.argv[1:3]
+top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 part = "--part" in sys.argv
 for config in ("config", "share/petsc/examples/config"):
     sys.path.insert(0, os.path.join(petsc, config))
@@ -50,7 +51,7 @@ def main():
     runs = results()
     passed = failed = skipped = 0
     for root in sorted(kept):
-        directory = os.path.basename(os.path.normpath(root))
+        directory = os.path.relpath(root, top)
         for source in sorted(kept[root]):
             if root not in kept or not source.endswith((".c", ".cu")):
                 continue
@@ -59,7 +60,7 @@ def main():
             counts = dict(ok=0, failed=0, skipped=0)
             notes = []
             for test in names:
-                label = directory + "-" + test.removeprefix("run")
+                label = directory.replace("/", "_") + "-" + test.removeprefix("run")
                 mine = {k: v for k, v in runs.items() if k == label or k.startswith(label + "+")}
                 if test not in kept[root][source]:
                     if part:

@@ -12,7 +12,7 @@ import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-FILE = re.compile(r"`([\w/]+\.(?:c|cu|cuh|h|sh|py))`")
+FILE = re.compile(r"(?<!Write )`([\w/]+\.(?:c|cu|cuh|h|sh|py))`")  # "Write `file`" is an instruction
 FUNCTION = re.compile(r"`((?:Trsv|\w*SpTRSVGPU)\w*)\(\)`")
 
 
@@ -27,7 +27,7 @@ def sources():
     """Paths of the project's sources, and their text in one."""
     paths = [
         p
-        for folder in ("src", "include", "tests", "conf", "docs", "examples", "python")
+        for folder in ("src", "include", "tests", "bench", "conf", "docs", "examples", "python")
         for p in glob.glob(os.path.join(ROOT, folder, "**", "*.*"), recursive=True)
     ]
     paths = [p for p in paths if re.search(r"\.(c|cu|cuh|h|cc|sh|py)$", p)]

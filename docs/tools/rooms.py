@@ -17,16 +17,16 @@ PURPOSE = {
     "device": "memory, launches, scans, sorts; `sync.cuh`: what crosses threads; the same for the CPU executor",
     "analysis": "triangles, level sets, statistics",
     "ordering": "the ordering multicolor, on the host and the GPU",
-    "factor": "ILU(0) and IC(0) on the GPU",
+    "factor": "ILU(0) and IC(0) on the GPU; by cuSPARSE for comparison",
     "ilu": "which ordering, and how a factor hands values to its plans",
     "solve": "the table of algorithms, the choice, pairs of plans, tuning",
     "solve/model": "times of this GPU over an H200's, which predictions take",
     "solve/plan": "what a plan is: analyze, set values, solve",
-    "solve/rows": "`thread`, `recompute`, `sell`: a thread or a lane for each row",
+    "solve/rows": "a thread or a lane for each row",
     "solve/schedule": "the schedule of `chunk`: heights, splits, steps, settings",
     "solve/chunk": "`chunk`: the plan and its kernels",
     "solve/inverse": "`inverse`: blocks inverted, then `chunk`",
-    "papers": "cuSPARSE, for comparison",
+    "papers": "cuSPARSE, for comparison; settings of published algorithms",
     "papers/ag": "AG-SpTRSV",
     "papers/capellini": "CapelliniSpTRSV, SyncFree, level sets",
     "papers/dense": "dense triangles and dense parts",
@@ -35,14 +35,24 @@ PURPOSE = {
 }
 
 
+def hundreds(lines):
+    """Rounded, so that not every change of a file changes the page."""
+    return f"{max(100, round(lines, -2)):,}"
+
+
 def table():
     made = subprocess.run(
         [sys.executable, os.path.join(ROOT, "tests", "rooms.py"), "--map"], capture_output=True, text=True, check=True
     ).stdout
-    out = ["| room | what is there | uses |", "|---|---|---|"]
+    out = ["| room | what is there | files | lines | uses |", "|---|---|---|---|---|"]
+    total = papers = 0
     for line in made.splitlines()[2:]:
-        room, _, _, uses = (cell.strip() for cell in line.strip("|").split("|"))
-        out.append(f"| `{room}` | {PURPOSE.get(room, '')} | {uses} |")
+        room, files, lines, uses = (cell.strip() for cell in line.strip("|").split("|"))
+        lines = int(lines.replace(",", ""))
+        total += lines
+        papers += lines if room.startswith("papers") else 0
+        out.append(f"| `{room}` | {PURPOSE[room]} | {files} | {hundreds(lines)} | {uses} |")
+    out.append(f"| all | without `papers`: {hundreds(total - papers)} lines | | {hundreds(total)} | |")
     return "\n".join(out) + "\n"
 
 

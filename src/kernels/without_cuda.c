@@ -4,7 +4,6 @@
 */
 #include "factor/factor.h"
 #include "ordering/multicolor.h"
-#include "papers/factor_cusparse.h"
 #include "solve/solve.h"
 
 #define NONE(function, ...) \
@@ -46,8 +45,6 @@ NONE(TrsvFactorSums, TrsvFactor *f, const void *values, TrsvStream stream)
 NONE(TrsvFactorRows, TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 NONE(TrsvFactorPivotsCheck, TrsvFactor *f)
 NONE(TrsvFactorPivots, TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift, TrsvStream stream)
-NONE(TrsvFactorCusparse, TrsvFactor *f, const int *offsets, const int *columns, const void *values,
-     TrsvOutcome *outcome, TrsvStream stream)
 /* clang-format on */
 
 void   TrsvDeviceFree(void *pointer) { }

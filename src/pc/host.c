@@ -89,11 +89,11 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
   PetscCheck(available, PETSC_COMM_SELF, PETSC_ERR_MISSING_FACTOR,
              "PETSc has no %s factorization of matrices of type %s; -pc_sptrsvgpu_factor chooses between ilu and icc",
              s->kind == MAT_FACTOR_ICC ? "ICC" : "ILU", ((PetscObject)local)->type_name);
-  if (s->natural && s->csr) { /* a list: a stride would make its indices anew in each numeric phase */
+  if (s->is_natural && s->is_csr) { /* a list: a stride would make its indices anew in each numeric phase */
     PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &own[0]));
     PetscCall(ISToGeneral(own[0]));
     row = column = own[0];
-  } else if (s->natural) { /* for some types of the rows, for others of their blocks */
+  } else if (s->is_natural) { /* for some types of the rows, for others of their blocks */
     PetscCall(MatGetOrdering(local, MATORDERINGNATURAL, &own[0], &own[1]));
     row    = own[0];
     column = own[1];
@@ -119,13 +119,13 @@ PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *s, const MatFactorInfo *i
   PetscFunctionBegin;
   *row   = s->host->factorerrortype ? s->host->factorerror_zeropivot_row : -1;
   *value = s->host->factorerror_zeropivot_value;
-  if (!s->csr) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_TRUE, &t));
-  for (PetscInt r = 0; r < t.U.rows; r++) {
-    const PetscReal pivot = PetscAbsScalar(t.u[t.U.offsets[r]]);
+  if (!s->is_csr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
+  for (PetscInt r = 0; r < t.view.U.rows; r++) {
+    const PetscReal pivot = PetscAbsScalar(((const PetscScalar *)t.view.U.values)[t.view.U.offsets[r]]);
 
     if (pivot > info->zeropivot || PetscIsNanReal(pivot)) continue;
-    *row   = s->natural ? r : s->row[r];
+    *row   = s->is_natural ? r : s->row[r];
     *value = pivot;
     break;
   }

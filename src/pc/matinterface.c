@@ -1,5 +1,5 @@
 /*
-   The functions of a factor Mat that programs call: which algorithms solve, with what settings, and what chooses them; where it is factored.
+   The functions of a factor Mat that programs call: which algorithms solve, and what chooses them; where it is factored.
 */
 #include "impl.h"
 
@@ -16,33 +16,41 @@ static PetscErrorCode GetData(Mat F, SpTRSVGPU **s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckTriangle(Mat F, SpTRSVGPUTriangle triangle)
+{
+  PetscFunctionBegin;
+  PetscCheck(triangle == SPTRSVGPU_LOWER || triangle == SPTRSVGPU_UPPER, PetscObjectComm((PetscObject)F),
+             PETSC_ERR_ARG_OUTOFRANGE, "No triangle of number %d", (int)triangle);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
-   MatSpTRSVGPUSetAlgorithm - names the algorithm that solves with one of the two factors
+   MatSpTRSVGPUSetAlgorithm - sets the algorithm that solves with one triangle of the factor
 
    Logically Collective
 
    Input Parameters:
 +  F         - the factor, of solver type `MATSOLVERSPTRSVGPU`
-.  factor    - `SPTRSVGPU_LOWER` or `SPTRSVGPU_UPPER`
--  algorithm - its name, or "auto" for the choice from the factor's statistics
+.  triangle  - `SPTRSVGPU_LOWER` or `SPTRSVGPU_UPPER`
+-  algorithm - its name, or "auto" for the choice from the triangle's statistics
 
    Options Database Keys:
-+  -mat_sptrsvgpu_algorithm <name> - for both factors
++  -mat_sptrsvgpu_algorithm <name> - for both triangles
 .  -mat_sptrsvgpu_lower <name>     - for L
 -  -mat_sptrsvgpu_upper <name>     - for U
 
    Level: intermediate
 
    Notes:
-   To be called between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. After that it holds, as all that is set of a
-   factor, from the next symbolic phase on: that of another pattern, or after `PCReset()`. The algorithms are
-   serial on the host, where auto leaves the solves to PETSc's own factor; chunk, inverse, thread, recompute, sell, warp, level, csc, twophase, fusion, ag, recblock, dense and cusparse on a GPU. csc sums in no fixed order: the bits of a
-   solution may differ from solve to solve. level refuses factors of more than 65,536 level sets. auto never chooses level, csc, twophase, fusion, ag, recblock, dense,
-   warp or cusparse by prediction. One that does not run where the matrix lives is an error of the set-up.
+   Call it between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. As all
+   that is set of a factor, it holds from the next symbolic phase on: that of another pattern, or after `PCReset()`.
 
-.seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
+   `-help` and the file docs/algorithms.md list the names. An algorithm that does not run where the matrix lives is an error
+   of the set-up. On the host auto leaves the solves to PETSc's own factor.
+
+.seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUGetChosenAlgorithm()`, `MatSpTRSVGPUSetSelection()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
 @*/
-PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat F, SpTRSVGPUFactor factor, const char algorithm[])
+PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat F, SpTRSVGPUTriangle triangle, const char algorithm[])
 {
   SpTRSVGPU           *s;
   const TrsvAlgorithm *a;
@@ -52,108 +60,84 @@ PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat F, SpTRSVGPUFactor factor, const cha
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
   PetscAssertPointer(algorithm, 3);
-  PetscCheck(factor == SPTRSVGPU_LOWER || factor == SPTRSVGPU_UPPER, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factor of number %d", (int)factor);
+  PetscCall(CheckTriangle(F, triangle));
   PetscCall(PetscStrcmp(algorithm, "auto", &automatic));
   a = TrsvAlgorithmFind(algorithm);
   if (!a && !automatic) {
     PetscCall(SpTRSVGPUGetNames(names, sizeof(names)));
-    SETERRQ(PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_UNKNOWN_TYPE, "No triangular solve is named %s here; there are: %s%s", algorithm, names, PetscDefined(HAVE_CUDA) ? "" : " (built without CUDA)");
+    SETERRQ(PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_UNKNOWN_TYPE,
+            "No triangular solve is named %s here; there are: %s%s", algorithm, names,
+            PetscDefined(HAVE_CUDA) ? "" : " (built without CUDA)");
   }
-  s->settings.algorithm[factor] = a;
+  s->settings.algorithm[triangle] = a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@C
-   MatSpTRSVGPUGetAlgorithm - tells which algorithm solves with one of the two factors
+   MatSpTRSVGPUGetAlgorithm - gets what `MatSpTRSVGPUSetAlgorithm()` set
 
    Not Collective
 
    Input Parameters:
-+  F      - the factor, of solver type `MATSOLVERSPTRSVGPU`
--  factor - `SPTRSVGPU_LOWER` or `SPTRSVGPU_UPPER`
++  F        - the factor, of solver type `MATSOLVERSPTRSVGPU`
+-  triangle - `SPTRSVGPU_LOWER` or `SPTRSVGPU_UPPER`
 
    Output Parameter:
-.  algorithm - its name: the one chosen once the factor is there, "petsc" (`MATSOLVERPETSC`) where its solves are PETSc's own; before that the one asked for or "auto"
+.  algorithm - the name asked for, or "auto"
 
    Level: intermediate
 
-.seealso: `MatSpTRSVGPUSetAlgorithm()`
+.seealso: `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUGetChosenAlgorithm()`
 @*/
-PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUFactor factor, const char *algorithm[])
+PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUTriangle triangle, const char *algorithm[])
 {
   SpTRSVGPU           *s;
   const TrsvAlgorithm *a;
-  const TrsvPair      *pair;
 
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
   PetscAssertPointer(algorithm, 3);
-  PetscCheck(factor == SPTRSVGPU_LOWER || factor == SPTRSVGPU_UPPER, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factor of number %d", (int)factor);
-  pair       = s->pair[s->home][0];
-  a          = !pair ? s->settings.algorithm[factor] : factor == SPTRSVGPU_LOWER ? pair->forward.algorithm : pair->backward.algorithm;
+  PetscCall(CheckTriangle(F, triangle));
+  a          = s->settings.algorithm[triangle];
   *algorithm = a ? TrsvAlgorithmName(a) : "auto";
-  if (s->filled && SpTRSVGPUPetscSolves(s, s->home)) *algorithm = MATSOLVERPETSC; /* a pair would be of the halves */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The row of the table where an algorithm stands. */
-static int Row(const TrsvAlgorithm *a)
-{
-  int i = 0;
-
-  while (TrsvAlgorithmGet(i) && TrsvAlgorithmGet(i) != a) i++;
-  return i;
-}
-
-const char *SpTRSVGPUWords(const SpTRSVGPUSettings *s, const TrsvAlgorithm *a)
-{
-  const char *words = a && Row(a) < SPTRSVGPU_WORDS ? s->words[Row(a)] : "";
-
-  return *words ? words : NULL;
-}
-
 /*@C
-   MatSpTRSVGPUSetSettings - gives settings of an algorithm, for factors that are solved by it because it is named
+   MatSpTRSVGPUGetChosenAlgorithm - gets the algorithm that solves with one triangle of the factor
 
-   Logically Collective
+   Not Collective
 
    Input Parameters:
-+  F         - the factor, of solver type `MATSOLVERSPTRSVGPU`
-.  algorithm - the algorithm's name
--  settings  - words "name=value", spaces between them; "" for the algorithm's own choice
++  F        - the factor, of solver type `MATSOLVERSPTRSVGPU`
+-  triangle - `SPTRSVGPU_LOWER` or `SPTRSVGPU_UPPER`
 
-   Options Database Key:
-.  -mat_sptrsvgpu_<algorithm>_<name> <value> - one of the settings; `-help` lists those of this build and what they may be
+   Output Parameter:
+.  algorithm - its name; "petsc" (`MATSOLVERPETSC`) where the solves are PETSc's own; "auto" before the first set-up
 
-   Level: advanced
+   Level: intermediate
 
-   Notes:
-   They take the place of those given before. What they leave open the algorithm chooses. Where it is chosen by "auto" it chooses all of its
-   settings. `SPTRSVGPU_SELECT_TUNE` keeps to them. Every algorithm knows rank=N, which has no option: its own choice N by predicted time, 0 being the best.
-
-   `MatView()` of a factor that has been set up shows the settings in use; those of a tuned factor can all be given here.
-
-.seealso: `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelect()`
+.seealso: `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUGetAlgorithm()`
 @*/
-PetscErrorCode MatSpTRSVGPUSetSettings(Mat F, const char algorithm[], const char settings[])
+PetscErrorCode MatSpTRSVGPUGetChosenAlgorithm(Mat F, SpTRSVGPUTriangle triangle, const char *algorithm[])
 {
-  SpTRSVGPU           *s;
-  const TrsvAlgorithm *a;
+  SpTRSVGPU  *s;
+  TrsvIluInfo info;
 
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
-  PetscAssertPointer(algorithm, 2);
-  PetscAssertPointer(settings, 3);
-  a = TrsvAlgorithmFind(algorithm);
-  PetscCheck(a && Row(a) < SPTRSVGPU_WORDS, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_UNKNOWN_TYPE, "No triangular solve is named %s here", algorithm);
-  PetscCheck(strlen(settings) < sizeof(s->settings.words[0]), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_SIZ, "Settings of more than %zu characters", sizeof(s->settings.words[0]) - 1);
-  PetscCallTrsv(TrsvAlgorithmCheck(a, settings));
-  PetscCall(PetscStrncpy(s->settings.words[Row(a)], settings, sizeof(s->settings.words[0])));
+  PetscAssertPointer(algorithm, 3);
+  PetscCall(CheckTriangle(F, triangle));
+  *algorithm = "auto";
+  if (!s->has_values) PetscFunctionReturn(PETSC_SUCCESS);
+  TrsvIluDescribe(s->ilu, &info);
+  if (SpTRSVGPUPetscSolves(s, s->memory)) *algorithm = MATSOLVERPETSC;
+  else *algorithm = TrsvAlgorithmName(triangle == SPTRSVGPU_LOWER ? info.L.algorithm : info.U.algorithm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-   MatSpTRSVGPUSetSelect - sets what chooses the algorithms that are left to "auto"
+   MatSpTRSVGPUSetSelection - sets what chooses the algorithms that are left to "auto"
 
    Logically Collective
 
@@ -169,30 +153,30 @@ PetscErrorCode MatSpTRSVGPUSetSettings(Mat F, const char algorithm[], const char
    Level: advanced
 
    Notes:
-   Where the matrix lives on the host nothing is chosen: the solves are PETSc's own, unless serial is named.
+   Where the matrix lives on the host nothing is chosen: the solves are PETSc's own, unless an algorithm of the host is named.
 
    The predictions' constants are those of an NVIDIA H200, scaled by what is measured of another GPU when the first prediction is asked for,
    once in a process and in some milliseconds; in coarse steps, so that the choice does not change from run to run.
 
    Tuning measures solves with the factor's first values, of the model's choice first, then of other algorithms and settings, as long as
    the time that `MatSpTRSVGPUSetTuneSeconds()` gives lasts, and checks that each solves the system. An algorithm that is named is
-   kept; only its settings are tried. As times vary, so may the choice, from run to run and with it the last bits of the result.
+   kept; only the settings that it ranks are tried. As times vary, so may the choice, from run to run and with it the last bits of the result.
 
-.seealso: `MatSpTRSVGPUGetSelect()`, `MatSpTRSVGPUSetTuneSeconds()`, `MatSpTRSVGPUSetAlgorithm()`
+.seealso: `MatSpTRSVGPUGetSelection()`, `MatSpTRSVGPUSetTuneSeconds()`, `MatSpTRSVGPUSetAlgorithm()`
 @*/
-PetscErrorCode MatSpTRSVGPUSetSelect(Mat F, SpTRSVGPUSelect select)
+PetscErrorCode MatSpTRSVGPUSetSelection(Mat F, SpTRSVGPUSelection select)
 {
   SpTRSVGPU *s;
 
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
   PetscCheck(select == SPTRSVGPU_SELECT_MODEL || select == SPTRSVGPU_SELECT_GRANULARITY || select == SPTRSVGPU_SELECT_TUNE, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No selection of number %d", (int)select);
-  s->settings.select = select;
+  s->settings.selection = select;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-   MatSpTRSVGPUGetSelect - tells what chooses the algorithms that are left to "auto"
+   MatSpTRSVGPUGetSelection - gets what chooses the algorithms that are left to "auto"
 
    Not Collective
 
@@ -200,20 +184,20 @@ PetscErrorCode MatSpTRSVGPUSetSelect(Mat F, SpTRSVGPUSelect select)
 .  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
 
    Output Parameter:
-.  select - see `MatSpTRSVGPUSetSelect()`
+.  select - see `MatSpTRSVGPUSetSelection()`
 
    Level: advanced
 
-.seealso: `MatSpTRSVGPUSetSelect()`
+.seealso: `MatSpTRSVGPUSetSelection()`
 @*/
-PetscErrorCode MatSpTRSVGPUGetSelect(Mat F, SpTRSVGPUSelect *select)
+PetscErrorCode MatSpTRSVGPUGetSelection(Mat F, SpTRSVGPUSelection *select)
 {
   SpTRSVGPU *s;
 
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
   PetscAssertPointer(select, 2);
-  *select = s->settings.select;
+  *select = s->settings.selection;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,7 +218,7 @@ PetscErrorCode MatSpTRSVGPUGetSelect(Mat F, SpTRSVGPUSelect *select)
    Note:
    No further candidate is begun when the time is over; the one that is being measured comes to its end.
 
-.seealso: `MatSpTRSVGPUSetSelect()`, `MatSpTRSVGPUGetTuneSeconds()`
+.seealso: `MatSpTRSVGPUSetSelection()`, `MatSpTRSVGPUGetTuneSeconds()`
 @*/
 PetscErrorCode MatSpTRSVGPUSetTuneSeconds(Mat F, PetscReal seconds)
 {
@@ -248,7 +232,7 @@ PetscErrorCode MatSpTRSVGPUSetTuneSeconds(Mat F, PetscReal seconds)
 }
 
 /*@
-   MatSpTRSVGPUGetTuneSeconds - tells how long the measurements of `SPTRSVGPU_SELECT_TUNE` may take
+   MatSpTRSVGPUGetTuneSeconds - gets how long the measurements of `SPTRSVGPU_SELECT_TUNE` may take
 
    Not Collective
 
@@ -311,7 +295,7 @@ PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorization factor
 }
 
 /*@
-   MatSpTRSVGPUGetFactorization - tells where the factorisation is computed
+   MatSpTRSVGPUGetFactorization - gets what `MatSpTRSVGPUSetFactorization()` set
 
    Not Collective
 
@@ -319,11 +303,11 @@ PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorization factor
 .  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
 
    Output Parameter:
-.  factorization - where it was, once there is a symbolic factor; before that what was asked for
+.  factorization - where the factorization was asked for
 
    Level: intermediate
 
-.seealso: `MatSpTRSVGPUSetFactorization()`
+.seealso: `MatSpTRSVGPUSetFactorization()`, `MatSpTRSVGPUGetChosenFactorization()`
 @*/
 PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorization *factorization)
 {
@@ -332,6 +316,37 @@ PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorization *facto
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
   PetscAssertPointer(factorization, 2);
-  *factorization = s->host ? SPTRSVGPU_FACTORIZATION_HOST : s->factor && s->settings.factorization != SPTRSVGPU_FACTORIZATION_CUSPARSE ? SPTRSVGPU_FACTORIZATION_DEVICE : s->settings.factorization;
+  *factorization = s->settings.factorization;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   MatSpTRSVGPUGetChosenFactorization - gets where the factorization is computed
+
+   Not Collective
+
+   Input Parameter:
+.  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
+
+   Output Parameter:
+.  factorization - `SPTRSVGPU_FACTORIZATION_HOST`, `SPTRSVGPU_FACTORIZATION_DEVICE` or `SPTRSVGPU_FACTORIZATION_CUSPARSE`;
+                   `SPTRSVGPU_FACTORIZATION_AUTO` before the symbolic phase
+
+   Level: intermediate
+
+.seealso: `MatSpTRSVGPUSetFactorization()`, `MatSpTRSVGPUGetFactorization()`
+@*/
+PetscErrorCode MatSpTRSVGPUGetChosenFactorization(Mat F, SpTRSVGPUFactorization *factorization)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(F, &s));
+  PetscAssertPointer(factorization, 2);
+  *factorization = SPTRSVGPU_FACTORIZATION_AUTO;
+  if (s->host) *factorization = SPTRSVGPU_FACTORIZATION_HOST;
+  else if (s->on_device)
+    *factorization = s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE ? SPTRSVGPU_FACTORIZATION_CUSPARSE :
+                                                                                     SPTRSVGPU_FACTORIZATION_DEVICE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

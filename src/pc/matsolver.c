@@ -1,12 +1,14 @@
 /*
    The MatSolverType sptrsvgpu: a factor Mat in the order of its life.
 
-   Values come from the factorisation of src/kernels on the device (device.c), or from PETSc's own of the host (host.c), kept as an inner Mat, of
-   this rank's diagonal block; the triangular solves are src/kernels', on pairs of plans (pairs.c), or, on the host, that inner Mat's.
+   Values come from the factorisation of src/kernels on the device (device.c), or from PETSc's own on the host (host.c), an
+   inner Mat, each of this rank's diagonal block. The triangular solves are src/kernels' (solve.c); on the host, where no
+   algorithm is named, they are that inner Mat's.
 */
 #include "impl.h"
 
-PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU, SpTRSVGPU_SolveLU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
+PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU,
+  SpTRSVGPU_SolveLU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
 
 /* The part of a matrix that this rank factors. */
 PetscErrorCode SpTRSVGPUGetLocal(Mat A, Mat *local)
@@ -27,14 +29,10 @@ static PetscErrorCode Reset(Mat F)
   F->ops->solve = F->ops->solvetranspose = F->ops->forwardsolve = F->ops->backwardsolve = NULL;
   F->ops->matsolve = F->ops->matsolvetranspose = NULL;
   F->factorerrortype = MAT_FACTOR_NOERROR;
-  for (int m = 0; m < 2; m++)
-    for (int t = 0; t < 2; t++) TrsvPairDestroy(&s->pair[m][t]);
+  TrsvIluDestroy(&s->ilu);
   PetscCall(MatDestroy(&s->host));
-  TrsvFactorDestroy(&s->factor);
-  s->why[0] = s->order[0] = 0;
-  s->iteration[0] = s->iteration[1] = 0;
-  s->multicolor = s->anymulticolor = s->empty = s->named = s->filled = PETSC_FALSE;
-  s->peak = 0;
+  s->ordering_reason[0] = 0;
+  s->on_device = s->multicolor = s->any_multicolor = s->host_solver_named = s->has_values = PETSC_FALSE;
   PetscCall(PetscFree2(s->row, s->column));
   PetscCall(VecDestroy(&s->b));
   PetscCall(VecDestroy(&s->x));
@@ -71,14 +69,15 @@ static PetscErrorCode MatGetInfo_SpTRSVGPU(Mat F, MatInfoType flag, MatInfo *inf
     info->fill_ratio_given  = s->host->info.fill_ratio_given;
     info->fill_ratio_needed = s->host->info.fill_ratio_needed;
     info->factor_mallocs    = s->host->info.factor_mallocs;
-  } else if (s->factor) {
-    int lower, upper;
+  } else if (s->on_device) {
+    TrsvIluInfo ilu;
 
-    TrsvFactorEntries(s->factor, &lower, &upper);
-    info->nz_used = info->nz_allocated = s->kind == MAT_FACTOR_ICC ? upper : (PetscLogDouble)lower + upper; /* as PETSc counts its own */
-    info->memory                       = (PetscLogDouble)TrsvFactorBytes(s->factor);
-    info->fill_ratio_given             = F->info.fill_ratio_given;
-    info->fill_ratio_needed            = 1;
+    TrsvIluDescribe(s->ilu, &ilu);
+    info->nz_used           = (s->kind == MAT_FACTOR_ICC ? 0 : (PetscLogDouble)ilu.lower) + ilu.upper; /* as PETSc counts its own */
+    info->nz_allocated      = info->nz_used;
+    info->memory            = (PetscLogDouble)ilu.factor_bytes;
+    info->fill_ratio_given  = F->info.fill_ratio_given;
+    info->fill_ratio_needed = 1;
   }
   if (flag == MAT_LOCAL) PetscFunctionReturn(PETSC_SUCCESS);
   in[0] = info->nz_used;
@@ -95,7 +94,7 @@ static PetscErrorCode MatBindToCPU_SpTRSVGPU(Mat F, PetscBool flg)
 {
   PetscFunctionBegin;
 #if PetscDefined(HAVE_DEVICE)
-  F->boundtocpu = (PetscBool)(flg || ((SpTRSVGPU *)F->data)->home == TRSV_HOST); /* or MatMatSolve() would ask for a device */
+  F->boundtocpu = (PetscBool)(flg || ((SpTRSVGPU *)F->data)->memory == TRSV_HOST); /* or MatMatSolve() would ask for a device */
 #else
   (void)F;
   (void)flg;
@@ -104,16 +103,16 @@ static PetscErrorCode MatBindToCPU_SpTRSVGPU(Mat F, PetscBool flg)
 }
 
 /* Where the solves run: on the device if the matrix lives there and nobody asks for the host. */
-static PetscErrorCode FindHome(Mat local, const MatFactorInfo *info, TrsvMemory *home)
+static PetscErrorCode FindMemory(Mat local, const MatFactorInfo *info, TrsvMemory *memory)
 {
   PetscFunctionBegin;
-  *home = TRSV_HOST;
+  *memory = TRSV_HOST;
 #if PetscDefined(HAVE_CUDA)
   {
     PetscBool cuda;
 
     PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cuda));
-    if (cuda && !local->boundtocpu && !SpTRSVGPUSolveOnHost(info)) *home = TRSV_DEVICE;
+    if (cuda && !local->boundtocpu && !SpTRSVGPUSolveOnHost(info)) *memory = TRSV_DEVICE;
   }
 #else
   (void)local;
@@ -130,9 +129,11 @@ static PetscErrorCode CheckSettings(Mat F, Mat local)
   for (int f = 0; f < 2; f++) {
     const TrsvAlgorithm *a = s->settings.algorithm[f];
 
-    PetscCheck(!a || TrsvAlgorithmMemory(a) == s->home, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "Algorithm %s runs on %s, but the matrix lives on %s%s", a ? TrsvAlgorithmName(a) : "", s->home == TRSV_HOST ? "a GPU" : "the host", s->home == TRSV_HOST ? "the host" : "a GPU",
-               s->home == TRSV_HOST ? "; use -mat_type aijcusparse on a machine with a GPU, or leave the choice to auto" : "");
-    PetscCheck(!a || s->csr, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
+    PetscCheck(!a || TrsvAlgorithmMemory(a) == s->memory, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
+               "Algorithm %s runs on %s, but the matrix lives on %s%s", a ? TrsvAlgorithmName(a) : "",
+               s->memory == TRSV_HOST ? "a GPU" : "the host", s->memory == TRSV_HOST ? "the host" : "a GPU",
+               s->memory == TRSV_HOST ? "; use -mat_type aijcusparse on a machine with a GPU, or leave the choice to auto" : "");
+    PetscCheck(!a || s->is_csr, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP,
                "Algorithm %s needs a matrix of type aij, not %s: use -mat_type aij or MatConvert(), or leave the choice to auto",
                a ? TrsvAlgorithmName(a) : "", ((PetscObject)local)->type_name);
   }
@@ -141,9 +142,6 @@ static PetscErrorCode CheckSettings(Mat F, Mat local)
 
 static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat, Mat, const MatFactorInfo *);
 
-/* Set-ups of the process whose memory has been watched: there is one mark for all. */
-static unsigned marks;
-
 /* The pattern of the factor, on the device or on the host. */
 static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, const MatFactorInfo *info)
 {
@@ -151,8 +149,8 @@ static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, 
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUDeviceSymbolic(F, local, info));
-  if (s->factor) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->csr) PetscCall(SpTRSVGPUHostCheck(A, local));
+  if (s->on_device) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->is_csr) PetscCall(SpTRSVGPUHostCheck(A, local));
   if (s->multicolor || s->settings.ordering == SPTRSVGPU_ORDERING_MULTICOLOR) PetscCall(SpTRSVGPUPermutationMulticolor(F, local, row, column));
   PetscCall(SpTRSVGPUHostSymbolic(s, local, *row, *column, info));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -161,16 +159,26 @@ static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, 
 /* What the PC makes of the order it does on all ranks alike. */
 static PetscErrorCode ShareOrder(Mat F)
 {
-  SpTRSVGPU      *s      = (SpTRSVGPU *)F->data;
-  const PetscReal own[3] = {(PetscReal)s->multicolor, s->iteration[0], s->iteration[1]};
-  PetscReal       most[3];
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPIU_Allreduce(own, most, 3, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)F)));
-  s->anymulticolor       = (PetscBool)(most[0] > 0);
-  s->iteration[0] = most[1];
-  s->iteration[1] = most[2];
-  if (s->anymulticolor) PetscCall(SpTRSVGPUCiteOrdering());
+  PetscCallMPI(MPIU_Allreduce(&s->multicolor, &s->any_multicolor, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)F)));
+  if (s->any_multicolor) PetscCall(SpTRSVGPUCiteOrdering());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Notes what the numeric phases compare with. */
+static PetscErrorCode NoteMatrix(SpTRSVGPU *s, Mat A, Mat local)
+{
+  MatInfo info;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetInfo(local, MAT_LOCAL, &info));
+  s->nonzeros = info.nz_used;
+  s->bytes    = info.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) +
+             (PetscLogDouble)(local->rmap->n + 1) * (PetscLogDouble)sizeof(PetscInt);
+  PetscCall(PetscObjectGetId((PetscObject)A, &s->id));
+  PetscCall(MatGetNonzeroState(A, &s->pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,7 +187,6 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
   Mat            local;
   IS             r, c;
-  MatInfo        matrix;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -187,25 +194,18 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCall(SpTRSVGPUSetFromOptions(F));
   PetscCall(Reset(F));
   PetscCall(SpTRSVGPUGetLocal(A, &local));
-  PetscCheck(local->rmap->n == local->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, local->rmap->n, local->cmap->n);
-  PetscCall(FindHome(local, info, &s->home));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &s->csr));
+  PetscCheck(local->rmap->n == local->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, local->rmap->n, local->cmap->n);
+  PetscCall(FindMemory(local, info, &s->memory));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &s->is_csr));
   PetscCall(CheckSettings(F, local));
-  s->named = (PetscBool)(s->home == TRSV_HOST && (s->settings.algorithm[SPTRSVGPU_LOWER] || s->settings.algorithm[SPTRSVGPU_UPPER]));
-  if (s->home == TRSV_HOST && !s->named && s->settings.select != SPTRSVGPU_SELECT_MODEL)
+  s->host_solver_named = (PetscBool)(s->memory == TRSV_HOST && (s->settings.algorithm[SPTRSVGPU_LOWER] || s->settings.algorithm[SPTRSVGPU_UPPER]));
+  if (s->memory == TRSV_HOST && !s->host_solver_named && s->settings.selection != SPTRSVGPU_SELECT_MODEL)
     PetscCall(PetscInfo(F, "Selection %s is not used: the matrix is on the host, the solves are PETSc's own\n",
-                        SpTRSVGPUSelects[s->settings.select]));
-  PetscCall(MatBindToCPU(F, s->home == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
+                        SpTRSVGPUSelections[s->settings.selection]));
+  PetscCall(MatBindToCPU(F, s->memory == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SpTRSVGPUPermutationSet(F, local, row, column, &r, &c));
-  PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
-  s->nonzeros = matrix.nz_used;
-  PetscCall(PetscObjectGetId((PetscObject)A, &s->id));
-  PetscCall(MatGetNonzeroState(A, &s->pattern));
-  s->matrix   = matrix.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscLogDouble)(local->rmap->n + 1) * (PetscLogDouble)sizeof(PetscInt);
-  if (s->home == TRSV_DEVICE) (void)TrsvGetCosts(); /* measured once in a process, in memory that is not the set-up's */
-  s->held = TrsvDeviceHeld();
-  s->mark = ++marks;
-  TrsvDeviceMark();
+  PetscCall(NoteMatrix(s, A, local));
   F->info.fill_ratio_given = info->fill;
   ierr = MakePattern(F, A, local, &r, &c, info);
   PetscCall(ISDestroy(&r));
@@ -213,6 +213,7 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCall(ierr); /* of a matrix that cannot be factored, most likely */
   PetscCall(SpTRSVGPUPermutationExplain(s));
   PetscCall(ShareOrder(F));
+  if (s->on_device) PetscCall(SpTRSVGPUPrepare(F, s->memory, PETSC_FALSE));
   F->factortype                 = s->kind;
   F->ops->lufactornumeric       = MatFactorNumeric_SpTRSVGPU;
   F->ops->choleskyfactornumeric = MatFactorNumeric_SpTRSVGPU;
@@ -235,7 +236,7 @@ static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
   PetscReal  value;
 
   PetscFunctionBegin;
-  if (s->factor) {
+  if (s->on_device) {
     row   = s->outcome.row;
     value = s->outcome.pivot;
   } else PetscCall(SpTRSVGPUHostZeroPivot(s, info, &row, &value));
@@ -250,22 +251,24 @@ static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The factorisation goes on on the host: the matrix has been bound to it since the symbolic phase, and shows the device no values. Its pattern
-   is the same, and so are the plans. */
+/* From now on the host factors: the matrix has been bound to it since the symbolic phase and shows the device no values.
+   The pattern and the plans stay. */
 static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *info)
 {
-  SpTRSVGPUTriangles t;
-  IS                 order = NULL;
+  IS         is    = NULL;
+  PetscInt  *order;
+  TrsvStream stream;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_FALSE, &t));
-  if (t.row && !s->row) PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, t.row, t.column));
-  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
-  TrsvFactorDestroy(&s->factor);
-  PetscCall(PetscStrncpy(s->why, "the matrix is bound to the host", sizeof(s->why)));
-  if (!s->natural) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &order));
-  PetscCall(SpTRSVGPUHostSymbolic(s, local, order, order, info));
-  PetscCall(ISDestroy(&order));
+  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(PetscMalloc1(local->rmap->n, &order));
+  PetscCallTrsv(TrsvIluLeaveDevice(s->ilu, order, stream));
+  s->on_device = PETSC_FALSE;
+  if (!s->is_natural && !s->row) PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, order, order));
+  PetscCall(PetscFree(order));
+  if (!s->is_natural) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &is));
+  PetscCall(SpTRSVGPUHostSymbolic(s, local, is, is, info));
+  PetscCall(ISDestroy(&is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -283,12 +286,12 @@ static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
   PetscCall(MatGetInfo(local, MAT_LOCAL, &matrix));
   PetscCheck(matrix.nz_used == s->nonzeros, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The matrix has %.0f nonzeros, but had %.0f in the symbolic phase: another pattern needs another symbolic phase", matrix.nz_used, s->nonzeros);
   PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &cusparse));
-  if (cusparse && s->nonzero && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
+  if (cusparse && s->nonzero_shift && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
     info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(MatBoundToCPU(local, &bound));
-  if (s->factor && bound) PetscCall(LeaveDevice(s, local, &info));
-  PetscCheck(s->factor || s->host, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The symbolic phase on the host failed; call it again");
-  if (s->factor) PetscCall(SpTRSVGPUDeviceNumeric(F, local, &info));
+  if (s->on_device && bound) PetscCall(LeaveDevice(s, local, &info));
+  PetscCheck(s->on_device || s->host, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The symbolic phase on the host failed; call it again");
+  if (s->on_device) PetscCall(SpTRSVGPUDeviceNumeric(F, local, &info));
   else PetscCall(SpTRSVGPUHostNumeric(F, A, local, &info));
   /* one rank's failure is everybody's: MatSolve() and the log take for granted that all ranks go the same way */
   error = (PetscMPIInt)F->factorerrortype;
@@ -297,15 +300,33 @@ static PetscErrorCode Factor(Mat F, Mat A, const MatFactorInfo *given)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* New values of PETSc's factor into the plans that there are; those of the device have theirs. */
+static PetscErrorCode FillPlans(SpTRSVGPU *s)
+{
+  SpTRSVGPUTriangles t;
+  TrsvIluInfo        info;
+  TrsvStream         stream;
+  TrsvError          error;
+
+  PetscFunctionBegin;
+  TrsvIluDescribe(s->ilu, &info);
+  if (s->on_device || !info.plan_bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
+  error = TrsvIluSetFactor(s->ilu, &t.view, stream);
+  PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscCallTrsv(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorInfo *info)
 {
   SpTRSVGPU      *s     = (SpTRSVGPU *)F->data;
-  const PetscBool first = (PetscBool)!s->filled;
+  const PetscBool first = (PetscBool)!s->has_values;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Numeric, F, A, 0, 0));
   F->factorerrortype = MAT_FACTOR_OTHER; /* until it is known: after an error there is no solve with old values */
-  PetscCall(SpTRSVGPUPairsBegin(F));
   PetscCall(Factor(F, A, info));
   PetscCall(VecDestroy(&s->root));
   if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) PetscCall(NoteZeroPivot(F, A, info));
@@ -314,15 +335,11 @@ static PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat F, Mat A, const MatFactorIn
   PetscCall(MatSetSolves_SpTRSVGPU(F));
   if (!F->factorerrortype) {
     F->factorerrortype = MAT_FACTOR_OTHER;
-    PetscCall(SpTRSVGPUPairsSetValues(F));
-    if (SpTRSVGPUPetscSolves(s, s->home)) PetscCall(SpTRSVGPUCite(NULL, s->settings.thread));
-    else {
-      TrsvPair *pair;
-
-      PetscCall(SpTRSVGPUGetPair(F, s->home, PETSC_FALSE, &pair));
-    }
-    if (first && s->mark == marks) s->peak = TrsvDevicePeak();
-    s->filled          = PETSC_TRUE;
+    PetscCall(FillPlans(s));
+    if (!SpTRSVGPUPetscSolves(s, s->memory) && (first || !TrsvIluIsReady(s->ilu, s->memory, PETSC_FALSE)))
+      PetscCall(SpTRSVGPUPrepare(F, s->memory, PETSC_FALSE));
+    PetscCall(SpTRSVGPUCite(s));
+    s->has_values      = PETSC_TRUE;
     F->factorerrortype = MAT_FACTOR_NOERROR;
   }
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Numeric, F, A, 0, 0));
@@ -364,7 +381,7 @@ static PetscErrorCode CheckType(Mat A)
    No factor is to be set up or destroyed while another thread of the program captures a CUDA graph on the same device: both wait for the device, which ends the
    capture.
 
-   Equal solves give the same bits, but with algorithm csc. A solve that gave up waiting for a value (see the file README.md) leaves NaN, and the next one says so.
+   Equal solves give the same bits, but for algorithms of which docs/algorithms.md says otherwise. A solve that gave up waiting for a value (see the file README.md) leaves NaN, and the next one says so.
 
 .seealso: `PCSPTRSVGPU`, `MatGetFactor()`, `MatSpTRSVGPUSetAlgorithm()`
 M*/

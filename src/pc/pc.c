@@ -10,7 +10,7 @@
 static const char key[] = "SpTRSVGPU"; /* of the object that a PC carries */
 
 typedef struct {
-  PetscBool          thread;    /* capellini */
+  PetscBool          thread_level; /* capellini */
   MatFactorType      asked;     /* MAT_FACTOR_NONE until the user says which */
   MatFactorType      kind;      /* what the set-up makes of it */
   const char        *why;       /* it is that, where the user does not say */
@@ -34,7 +34,6 @@ typedef struct {
   char              given[64];   /* the MatOrderingType that the user has named, "" for none */
   SpTRSVGPUOrdering ordering;    /* what is asked of us */
   PetscBool         orderingset; /* by the user? */
-  SpTRSVGPUSeen     seen;
 } PC_SpTRSVGPU;
 
 static PetscErrorCode GetData(PC pc, PC_SpTRSVGPU **data)
@@ -58,11 +57,10 @@ static PetscErrorCode SetFactor(PC_SpTRSVGPU *p, Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the KSP did says nothing of the matrix, or the factorisation, that comes. */
+/* What values have shown of a pattern says nothing of the next one. */
 static void Forget(PC_SpTRSVGPU *p)
 {
-  (void)memset(&p->seen, 0, sizeof(p->seen));
-  if (p->factor) ((SpTRSVGPU *)p->factor->data)->settings.against[0] = 0;
+  if (p->factor) ((SpTRSVGPU *)p->factor->data)->settings.reason_natural[0] = 0;
 }
 
 /* Before the factor goes: the next one has its settings. */
@@ -146,7 +144,7 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   PetscCall(SetFactor(p, ours ? F : NULL));
   /* views and PCFactorGetMatrix() come here too: a factor in use stays what it is, whatever the matrix is known to be by now */
-  if (ours && (((SpTRSVGPU *)F->data)->host || ((SpTRSVGPU *)F->data)->factor)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ours && (((SpTRSVGPU *)F->data)->host || ((SpTRSVGPU *)F->data)->on_device)) PetscFunctionReturn(PETSC_SUCCESS);
   if (!p->reordering) PetscCall(ChooseKind(pc, ours, p));
   if (!ours) {
     PetscCheck(p->kind != MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ICC by -pc_type %s needs its own solver type; for another one use -pc_type icc", ((PetscObject)pc)->type_name);
@@ -156,10 +154,10 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   s = (SpTRSVGPU *)F->data;
   if (p->saved) s->settings = p->settings;
   p->saved           = PETSC_FALSE;
-  s->settings.thread = p->thread;
+  s->settings.thread_level = p->thread_level;
   PetscCall(GetOwnOrdering(pc, p, &s->settings.ordering));
   s->kind            = p->kind;
-  s->nonzero         = (PetscBool)(p->shiftset && p->shift == MAT_SHIFT_NONZERO);
+  s->nonzero_shift   = (PetscBool)(p->shiftset && p->shift == MAT_SHIFT_NONZERO);
   if (p->natural) {
     if (!pc->setupcalled) PetscCall((*p->setordering)(pc, MATORDERINGNATURAL)); /* for the view */
     F->canuseordering = PETSC_FALSE;
@@ -208,16 +206,6 @@ static PetscErrorCode PCFactorSetUseInPlace_SpTRSVGPU(PC pc, PetscBool flg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCPostSolve_SpTRSVGPU(PC pc, KSP ksp, Vec b, Vec x)
-{
-  PC_SpTRSVGPU *p;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
-  if (Factor(pc, p)) PetscCall(SpTRSVGPUSeenNote(&p->seen, p->factor, ksp, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* MatAXPY(), MatTranspose(), MatConvert() and others put another matrix in the place of ours, whose pattern PETSc then takes for the same where its state
    happens to be. */
 static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
@@ -235,6 +223,20 @@ static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Do new values in the same pattern keep auto, which has taken the multicolor order, from it? Then another symbolic phase
+   takes the natural order, for good: values that were far from symmetric once may be so again. */
+static PetscErrorCode LeaveMulticolor(PC pc, Mat F, PetscBool *leave)
+{
+  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
+
+  PetscFunctionBegin;
+  *leave = PETSC_FALSE;
+  if (s->settings.ordering != SPTRSVGPU_ORDERING_AUTO || !s->any_multicolor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpTRSVGPUDeviceCheckValues(F, pc->pmat, s->settings.reason_natural, sizeof(s->settings.reason_natural)));
+  *leave = (PetscBool)!!s->settings.reason_natural[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
 {
   PC_SpTRSVGPU *p;
@@ -246,7 +248,7 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   PetscCall(CheckPattern(pc, p));
   p->reordering = PETSC_FALSE;
   if (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN) {
-    if (Factor(pc, p)) PetscCall(SpTRSVGPUSeenReconsider(&p->seen, p->factor, pc->pmat, &p->reordering));
+    if (Factor(pc, p)) PetscCall(LeaveMulticolor(pc, p->factor, &p->reordering));
     if (p->reordering) pc->flag = DIFFERENT_NONZERO_PATTERN;
   } else Forget(p);
   if (pc->setupcalled && pc->flag != SAME_NONZERO_PATTERN) Save(p); /* PETSc's part makes another */
@@ -288,7 +290,7 @@ static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, SpTRSVGPUOptionItems Pet
 static PetscErrorCode ViewPetsc(PC pc, const PC_SpTRSVGPU *p, PetscViewer viewer)
 {
   const Mat       F      = Factor(pc, p);
-  const PetscBool colored = (PetscBool)(F && ((SpTRSVGPU *)F->data)->anymulticolor);
+  const PetscBool colored = (PetscBool)(F && ((SpTRSVGPU *)F->data)->any_multicolor);
   const int       called = (int)pc->setupcalled;
 
   PetscFunctionBegin;
@@ -320,9 +322,8 @@ static PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
                                        F->factortype == MAT_FACTOR_ICC ? "incomplete Cholesky" : "incomplete LU",
                                        p->asked == MAT_FACTOR_NONE ? ", " : "", p->asked == MAT_FACTOR_NONE ? p->why : ""));
     if (size > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  block Jacobi: one block for each of %d ranks\n", size));
-    if (F && p->thread) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", ((SpTRSVGPU *)F->data)->home == TRSV_DEVICE ? "thread-level kernels preferred" : "the matrix is not on a GPU: the same as " PCSPTRSVGPU));
+    if (F && p->thread_level) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", ((SpTRSVGPU *)F->data)->memory == TRSV_DEVICE ? "thread-level kernels preferred" : "the matrix is not on a GPU: the same as " PCSPTRSVGPU));
   }
-  if (ascii && F) PetscCall(SpTRSVGPUSeenView(&p->seen, F, viewer));
   PetscCall(ViewPetsc(pc, p, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -364,12 +365,22 @@ static PetscErrorCode PCSpTRSVGPUSetOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering 
 static PetscErrorCode PCSpTRSVGPUGetOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering *ordering)
 {
   PC_SpTRSVGPU *p;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  *ordering = p->ordering;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSpTRSVGPUGetChosenOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering *ordering)
+{
+  PC_SpTRSVGPU *p;
   Mat           F;
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
-  F = Factor(pc, p);
-  *ordering = !F ? p->ordering : ((SpTRSVGPU *)F->data)->anymulticolor ? SPTRSVGPU_ORDERING_MULTICOLOR : SPTRSVGPU_ORDERING_NATURAL;
+  F         = Factor(pc, p);
+  *ordering = F && ((SpTRSVGPU *)F->data)->any_multicolor ? SPTRSVGPU_ORDERING_MULTICOLOR : SPTRSVGPU_ORDERING_NATURAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -379,9 +390,38 @@ static PetscErrorCode PCSpTRSVGPUGetFactorType_SpTRSVGPU(PC pc, MatFactorType *t
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
-  *type = pc->setupcalled ? p->kind : p->asked;
+  *type = p->asked;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode PCSpTRSVGPUGetChosenFactorType_SpTRSVGPU(PC pc, MatFactorType *type)
+{
+  PC_SpTRSVGPU *p;
+
+  PetscFunctionBegin;
+  PetscCall(GetData(pc, &p));
+  *type = pc->setupcalled ? p->kind : MAT_FACTOR_NONE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The functions that are composed: PETSc's, wrapped, and ours. */
+static const struct {
+  const char *name;
+  void (*function)(void);
+  PetscBool own; /* not taken away by PETSc's part when the PC is destroyed */
+} methods[] = {
+  {"PCFactorSetUpMatSolverType_C",        (void (*)(void))PCFactorSetUpMatSolverType_SpTRSVGPU,        PETSC_FALSE},
+  {"PCFactorSetShiftType_C",              (void (*)(void))PCFactorSetShiftType_SpTRSVGPU,              PETSC_FALSE},
+  {"PCFactorSetMatOrderingType_C",        (void (*)(void))PCFactorSetMatOrderingType_SpTRSVGPU,        PETSC_FALSE},
+  {"PCFactorReorderForNonzeroDiagonal_C", (void (*)(void))PCFactorReorderForNonzeroDiagonal_SpTRSVGPU, PETSC_FALSE},
+  {"PCFactorSetUseInPlace_C",             (void (*)(void))PCFactorSetUseInPlace_SpTRSVGPU,             PETSC_FALSE},
+  {"PCSpTRSVGPUSetFactorType_C",          (void (*)(void))PCSpTRSVGPUSetFactorType_SpTRSVGPU,          PETSC_TRUE },
+  {"PCSpTRSVGPUGetFactorType_C",          (void (*)(void))PCSpTRSVGPUGetFactorType_SpTRSVGPU,          PETSC_TRUE },
+  {"PCSpTRSVGPUGetChosenFactorType_C",    (void (*)(void))PCSpTRSVGPUGetChosenFactorType_SpTRSVGPU,    PETSC_TRUE },
+  {"PCSpTRSVGPUSetOrdering_C",            (void (*)(void))PCSpTRSVGPUSetOrdering_SpTRSVGPU,            PETSC_TRUE },
+  {"PCSpTRSVGPUGetOrdering_C",            (void (*)(void))PCSpTRSVGPUGetOrdering_SpTRSVGPU,            PETSC_TRUE },
+  {"PCSpTRSVGPUGetChosenOrdering_C",      (void (*)(void))PCSpTRSVGPUGetChosenOrdering_SpTRSVGPU,      PETSC_TRUE },
+};
 
 static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 {
@@ -392,10 +432,8 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
   PetscCall(GetData(pc, &p));
   destroy = p->destroy;
   PetscCall(MatDestroy(&p->factor));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetFactorType_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetFactorType_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetOrdering_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetOrdering_C", NULL));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(methods); i++)
+    if (methods[i].own) PetscCall(PetscObjectComposeFunction((PetscObject)pc, methods[i].name, NULL));
   PetscCall((*destroy)(pc));
   PetscCall(PetscObjectCompose((PetscObject)pc, key, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -408,11 +446,9 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
    Options Database Keys:
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
 .  -pc_sptrsvgpu_ordering <natural,multicolor,auto> - the order in which the matrix is factored, natural by default; see `PCSpTRSVGPUSetOrdering()`
-.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, inverse, thread,
-                                       recompute, sell, warp, level, csc, twophase, fusion, ag, recblock, dense, cusparse
+.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors, auto by default; `-help` lists them, docs/algorithms.md describes them
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
-.  -mat_sptrsvgpu_<name>_<setting> <value> - of an algorithm that is named; see `MatSpTRSVGPUSetSettings()`
 .  -mat_sptrsvgpu_select <model,granularity,tune> - what chooses for auto
 .  -mat_sptrsvgpu_tune_seconds <seconds> - how long tune may measure, 1 by default
 .  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - where the matrix is factored if it lives on a GPU
@@ -433,7 +469,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 
 .seealso: `PCILU`, `PCICC`, `PCSpTRSVGPUSetFactorType()`, `PCSpTRSVGPUSetOrdering()`, `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCCAPELLINI`
 M*/
-static PetscErrorCode Create(PC pc, PetscBool thread)
+static PetscErrorCode Create(PC pc, PetscBool thread_level)
 {
   PC_SpTRSVGPU *p;
   PetscErrorCode (*create)(PC);
@@ -445,7 +481,7 @@ static PetscErrorCode Create(PC pc, PetscBool thread)
 
   PetscCall(PetscNew(&p));
   PetscCall(PetscObjectContainerCompose((PetscObject)pc, key, p, PetscCtxDestroyDefault));
-  p->thread         = thread;
+  p->thread_level   = thread_level;
   p->asked          = MAT_FACTOR_NONE;
   p->kind           = MAT_FACTOR_ILU;
   p->setup          = pc->ops->setup;
@@ -464,16 +500,8 @@ static PetscErrorCode Create(PC pc, PetscBool thread)
   pc->ops->view           = PCView_SpTRSVGPU;
   pc->ops->reset          = PCReset_SpTRSVGPU;
   pc->ops->destroy        = PCDestroy_SpTRSVGPU;
-  pc->ops->postsolve      = PCPostSolve_SpTRSVGPU;
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUpMatSolverType_C", PCFactorSetUpMatSolverType_SpTRSVGPU));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetShiftType_C", PCFactorSetShiftType_SpTRSVGPU));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetMatOrderingType_C", PCFactorSetMatOrderingType_SpTRSVGPU));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorReorderForNonzeroDiagonal_C", PCFactorReorderForNonzeroDiagonal_SpTRSVGPU));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCFactorSetUseInPlace_C", PCFactorSetUseInPlace_SpTRSVGPU));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetFactorType_C", PCSpTRSVGPUSetFactorType_SpTRSVGPU));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetFactorType_C", PCSpTRSVGPUGetFactorType_SpTRSVGPU));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUSetOrdering_C", PCSpTRSVGPUSetOrdering_SpTRSVGPU));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSpTRSVGPUGetOrdering_C", PCSpTRSVGPUGetOrdering_SpTRSVGPU));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(methods); i++)
+    PetscCall(PetscObjectComposeFunction((PetscObject)pc, methods[i].name, methods[i].function));
   PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSPTRSVGPU));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

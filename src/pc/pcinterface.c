@@ -5,7 +5,7 @@
 #include <petsc/private/pcimpl.h>
 
 /*@
-   PCSpTRSVGPUSetFactorType - sets whether the factorisation is ILU or ICC
+   PCSpTRSVGPUSetFactorType - sets whether the factorization is ILU or ICC
 
    Logically Collective
 
@@ -19,10 +19,10 @@
    Level: intermediate
 
    Note:
-   Where nobody says, it is ICC if the matrix is known to be symmetric positive definite at set-up (`MatSetOption()` with `MAT_SPD`), else
-   ILU. The default of `PCFactorSetShiftType()` follows: positive definite for ICC, none for ILU.
+   By default it is ICC if the matrix is known to be symmetric positive definite at set-up (`MatSetOption()` with
+   `MAT_SPD`), else ILU. The default of `PCFactorSetShiftType()` follows: positive definite for ICC, none for ILU.
 
-.seealso: `PCSpTRSVGPUGetFactorType()`, `PCICC`, `PCILU`
+.seealso: `PCSpTRSVGPUGetFactorType()`, `PCSpTRSVGPUGetChosenFactorType()`, `PCICC`, `PCILU`
 @*/
 PetscErrorCode PCSpTRSVGPUSetFactorType(PC pc, MatFactorType type)
 {
@@ -33,7 +33,7 @@ PetscErrorCode PCSpTRSVGPUSetFactorType(PC pc, MatFactorType type)
 }
 
 /*@
-   PCSpTRSVGPUGetFactorType - tells whether the factorisation is ILU or ICC
+   PCSpTRSVGPUGetFactorType - gets what `PCSpTRSVGPUSetFactorType()` set
 
    Not Collective
 
@@ -41,11 +41,11 @@ PetscErrorCode PCSpTRSVGPUSetFactorType(PC pc, MatFactorType type)
 .  pc - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
 
    Output Parameter:
-.  type - `MAT_FACTOR_ILU` or `MAT_FACTOR_ICC`; before the set-up `MAT_FACTOR_NONE` where nobody has said
+.  type - `MAT_FACTOR_ILU` or `MAT_FACTOR_ICC`, or `MAT_FACTOR_NONE` where nothing was set
 
    Level: intermediate
 
-.seealso: `PCSpTRSVGPUSetFactorType()`
+.seealso: `PCSpTRSVGPUSetFactorType()`, `PCSpTRSVGPUGetChosenFactorType()`
 @*/
 PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
 {
@@ -53,6 +53,30 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(type, 2);
   PetscUseMethod(pc, "PCSpTRSVGPUGetFactorType_C", (PC, MatFactorType *), (pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCSpTRSVGPUGetChosenFactorType - gets whether the factorization of the last set-up is ILU or ICC
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
+
+   Output Parameter:
+.  type - `MAT_FACTOR_ILU` or `MAT_FACTOR_ICC`; `MAT_FACTOR_NONE` before the first set-up
+
+   Level: intermediate
+
+.seealso: `PCSpTRSVGPUSetFactorType()`, `PCSpTRSVGPUGetFactorType()`
+@*/
+PetscErrorCode PCSpTRSVGPUGetChosenFactorType(PC pc, MatFactorType *type)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(type, 2);
+  PetscUseMethod(pc, "PCSpTRSVGPUGetChosenFactorType_C", (PC, MatFactorType *), (pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,23 +96,22 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
    Level: intermediate
 
    Notes:
-   The order is made where the matrix lives, each rank orders its own rows. `PCFactorSetMatOrderingType()` is heeded: a type that is given there is taken
-   in place of auto, and another than the one given here is an error of the set-up.
+   The order is made where the matrix lives; each rank orders its own rows. A type given by
+   `PCFactorSetMatOrderingType()` overrides auto; it is an error of the set-up if it contradicts natural or multicolor
+   given here.
 
-   auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes multicolor where that is predicted to come to a
-   solution sooner: what is left of the set-up once there are patterns, and a hundred iterations, 1.2 times as many in multicolor (1.05 times on grids of 5
-   and 7 points). Never where the factorization without fill in the natural order is complete, nor where the values are far from symmetric: there a
-   flow, or an elimination order, is often written into the natural order, and iterations rise several times. Where memory is too short for a factor in each
-   order, it is the natural one.
+   auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes multicolor where
+   the predicted time to solution is shorter: the rest of the set-up and a hundred iterations, 1.2 times as many in
+   multicolor (1.05 times on grids of 5 and 7 points). It keeps the natural order where the factorization without fill is
+   complete in it, where memory is too short for a factor in each order, and where the values are far from symmetric:
+   iterations often rise several times there.
 
-   Set-ups with new values in the same pattern go from multicolor to the natural order where, for ILU, the values have become far from symmetric, for good; and
-   where the last `KSP` of this `PC` did not converge, unless one does not converge in the natural order either. That does not count where it was cut off before a
-   hundred iterations, or where the matrix is found indefinite, or it or the right-hand side not finite.
+   A set-up with new values in the same pattern goes from multicolor to the natural order where the values have become far
+   from symmetric (ILU only). It stays there until the pattern changes.
 
-   Once a `KSP` has converged in multicolor, the view of the `PC` shows its iterations, and the number of iterations below which a solve in the natural order
-   would be the shorter, by predicted times, without set-ups. The view of the factor says what was chosen, and why. "matrix ordering" is multicolor then.
+   The view of the factor shows the order and the reason; "matrix ordering" in the view of the `PC` is multicolor then.
 
-.seealso: `PCSpTRSVGPUGetOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGMULTICOLOR`
+.seealso: `PCSpTRSVGPUGetOrdering()`, `PCSpTRSVGPUGetChosenOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGMULTICOLOR`
 @*/
 PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
 {
@@ -99,7 +122,7 @@ PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
 }
 
 /*@
-   PCSpTRSVGPUGetOrdering - tells the order in which the matrix is factored
+   PCSpTRSVGPUGetOrdering - gets what `PCSpTRSVGPUSetOrdering()` set
 
    Not Collective
 
@@ -107,12 +130,11 @@ PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
 .  pc - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
 
    Output Parameter:
-.  ordering - after the set-up `SPTRSVGPU_ORDERING_MULTICOLOR` where `PCSpTRSVGPUSetOrdering()` has made it so, on any rank, else `SPTRSVGPU_ORDERING_NATURAL`;
-              before it what was asked for
+.  ordering - the ordering asked for
 
    Level: intermediate
 
-.seealso: `PCSpTRSVGPUSetOrdering()`
+.seealso: `PCSpTRSVGPUSetOrdering()`, `PCSpTRSVGPUGetChosenOrdering()`
 @*/
 PetscErrorCode PCSpTRSVGPUGetOrdering(PC pc, SpTRSVGPUOrdering *ordering)
 {
@@ -120,5 +142,29 @@ PetscErrorCode PCSpTRSVGPUGetOrdering(PC pc, SpTRSVGPUOrdering *ordering)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(ordering, 2);
   PetscUseMethod(pc, "PCSpTRSVGPUGetOrdering_C", (PC, SpTRSVGPUOrdering *), (pc, ordering));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCSpTRSVGPUGetChosenOrdering - gets the ordering of the last set-up
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
+
+   Output Parameter:
+.  ordering - `SPTRSVGPU_ORDERING_MULTICOLOR` where `PCSpTRSVGPUSetOrdering()` has led to it on any rank, else `SPTRSVGPU_ORDERING_NATURAL`
+
+   Level: intermediate
+
+.seealso: `PCSpTRSVGPUSetOrdering()`, `PCSpTRSVGPUGetOrdering()`
+@*/
+PetscErrorCode PCSpTRSVGPUGetChosenOrdering(PC pc, SpTRSVGPUOrdering *ordering)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(ordering, 2);
+  PetscUseMethod(pc, "PCSpTRSVGPUGetChosenOrdering_C", (PC, SpTRSVGPUOrdering *), (pc, ordering));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

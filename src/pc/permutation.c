@@ -1,6 +1,6 @@
 /*
    The order in which a factor Mat has the rows and columns of its matrix: as it is given, or multicolor, made here for the factorisation of the
-   host. Where the device factors, its TrsvFactor holds the order.
+   host. Where the device factors, its TrsvIlu holds the order.
 */
 #include "impl.h"
 
@@ -48,12 +48,12 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
   PetscFunctionBegin;
   if (row) PetscCall(IsIdentity(row, &identity[0]));
   if (column) PetscCall(IsIdentity(column, &identity[1]));
-  s->natural = (PetscBool)(identity[0] && identity[1]);
-  PetscCheck(s->natural || s->settings.ordering != SPTRSVGPU_ORDERING_MULTICOLOR, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering multicolor does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
+  s->is_natural = (PetscBool)(identity[0] && identity[1]);
+  PetscCheck(s->is_natural || s->settings.ordering != SPTRSVGPU_ORDERING_MULTICOLOR, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering multicolor does not go with an ordering of the rows or columns that is given, as by -pc_factor_nonzeros_along_diagonal");
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
-  PetscCheck(s->natural || size == 1, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, SPTRSVGPU_ONE_RANK_ORDERINGS);
+  PetscCheck(s->is_natural || size == 1, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, SPTRSVGPU_ONE_RANK_ORDERINGS);
   *localrow = *localcolumn = NULL;
-  if (s->natural) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->is_natural) PetscFunctionReturn(PETSC_SUCCESS);
   if (!column) column = row; /* ICC has one */
   if (row) PetscCall(PetscObjectReference((PetscObject)row));
   else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &row));
@@ -61,7 +61,7 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
   else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &column));
   *localrow    = row;
   *localcolumn = column;
-  if (!s->csr) PetscFunctionReturn(PETSC_SUCCESS); /* the factor is not read; and for some types these are of blocks */
+  if (!s->is_csr) PetscFunctionReturn(PETSC_SUCCESS); /* the factor is not read; and for some types these are of blocks */
   PetscCall(ISGetIndices(row, &r));
   PetscCall(ISGetIndices(column, &c));
   PetscCall(SpTRSVGPUPermutationKeep(s, n, r, c));
@@ -80,8 +80,8 @@ PetscErrorCode SpTRSVGPUPermutationMulticolor(Mat F, Mat local, IS *row, IS *col
   PetscCall(SpTRSVGPUOrderingOnHost(F, local, &multicolor));
   PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, multicolor->order, multicolor->order));
   TrsvOrderingDestroy(&multicolor);
-  s->multicolor     = PETSC_TRUE;
-  s->natural = PETSC_FALSE;
+  s->multicolor = PETSC_TRUE;
+  s->is_natural = PETSC_FALSE;
   PetscCall(ISDestroy(row));
   PetscCall(ISDestroy(column));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, row));
@@ -92,14 +92,14 @@ PetscErrorCode SpTRSVGPUPermutationMulticolor(Mat F, Mat local, IS *row, IS *col
 /* What the view says of the order. */
 PetscErrorCode SpTRSVGPUPermutationExplain(SpTRSVGPU *s)
 {
-  const char *why = s->order;
+  const char *why = s->ordering_reason;
 
   PetscFunctionBegin;
   if (s->settings.ordering == SPTRSVGPU_ORDERING_MULTICOLOR) why = "asked for";
   else if (s->settings.ordering == SPTRSVGPU_ORDERING_NATURAL) why = "";
-  else if (s->settings.against[0]) why = s->settings.against;
-  else if (s->home == TRSV_HOST) why = "the solves run on the host, one row after the other";
-  else if (!s->order[0]) why = "the host factors";
-  if (why != s->order) PetscCall(PetscStrncpy(s->order, why, sizeof(s->order)));
+  else if (s->settings.reason_natural[0]) why = s->settings.reason_natural;
+  else if (s->memory == TRSV_HOST) why = "the solves run on the host, one row after the other";
+  else if (!s->ordering_reason[0]) why = "the host factors";
+  if (why != s->ordering_reason) PetscCall(PetscStrncpy(s->ordering_reason, why, sizeof(s->ordering_reason)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,48 +4,45 @@
 #include "impl.h"
 #include <petscdevice.h>
 
-typedef enum {
-  FIRST  = 1,
-  SECOND = 2,
-  BOTH   = FIRST | SECOND
-} Halves;
-
-PetscErrorCode SpTRSVGPUGetStream(TrsvMemory memory, TrsvStream *stream)
+/* The plans for solves in a memory, with A or with its transpose: made, filled and tuned when they are first needed. */
+PetscErrorCode SpTRSVGPUPrepare(Mat F, TrsvMemory memory, PetscBool transposed)
 {
-  PetscFunctionBegin;
-  *stream = NULL;
-  if (memory == TRSV_DEVICE) {
-    PetscDeviceContext context;
-    void              *handle;
+  SpTRSVGPU         *s    = (SpTRSVGPU *)F->data;
+  const PetscBool    tune = (PetscBool)(s->settings.selection == SPTRSVGPU_SELECT_TUNE && memory == TRSV_DEVICE);
+  SpTRSVGPUTriangles t;
+  TrsvStream         stream;
+  TrsvError          error;
 
-    PetscCall(PetscDeviceContextGetCurrentContext(&context));
-    PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
-    if (handle) *stream = *(TrsvStream *)handle;
-  }
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  if (!s->on_device) PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
+  PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
+  error = TrsvIluPrepare(s->ilu, memory, transposed, s->on_device ? NULL : &t.view, stream);
+  if (!error && tune && TrsvIluIsReady(s->ilu, memory, transposed))
+    error = TrsvIluTune(s->ilu, memory, transposed, s->on_device ? NULL : &t.view, (double)s->settings.tune, stream);
+  PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
+  if (!s->on_device) PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscCallTrsv(error);
+  PetscCall(SpTRSVGPUCite(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a solve by L, which has a unit diagonal, or U. */
-static PetscLogDouble Flops(const TrsvPairMember *m, PetscBool lower)
-{
-  const PetscLogDouble rows = m->statistics.rows;
-
-  return 2 * ((PetscLogDouble)m->statistics.nnz - rows) + (lower ? 0 : rows);
-}
-
 /* One triangular solve, or both in one launch, as the log counts it. */
-static PetscErrorCode Logged(TrsvPair *pair, Halves halves, const void *from, void *to, TrsvStream stream)
+static PetscErrorCode LogSolve(const SpTRSVGPU *s, TrsvMemory memory, PetscBool transposed, TrsvPart part, const void *b,
+                               void *x)
 {
-  const PetscBool      lower = (PetscBool)((halves == FIRST) != pair->transposed);
-  const PetscLogEvent  event = halves == BOTH ? SpTRSVGPU_SolveLU : lower ? SpTRSVGPU_SolveL : SpTRSVGPU_SolveU;
-  const PetscLogDouble flops = (halves & FIRST ? Flops(&pair->forward, (PetscBool)!pair->transposed) : 0) + (halves & SECOND ? Flops(&pair->backward, (PetscBool)pair->transposed) : 0);
+  const PetscBool      lower = (PetscBool)((part == TRSV_FORWARD) != transposed);
+  const PetscLogEvent  event = part == TRSV_SOLVE ? SpTRSVGPU_SolveLU : lower ? SpTRSVGPU_SolveL : SpTRSVGPU_SolveU;
+  const PetscLogDouble flops = TrsvIluFlops(s->ilu, memory, transposed, part);
+  TrsvStream           stream;
   TrsvError            error;
 
   PetscFunctionBegin;
+  PetscCall(SpTRSVGPUGetStream(s, &stream));
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
-  if (pair->memory == TRSV_DEVICE) PetscCall(PetscLogGpuTimeBegin());
-  error = halves == BOTH ? TrsvPairSolve(pair, from, to, stream) : halves == FIRST ? TrsvPairForward(pair, from, to, stream) : TrsvPairBackward(pair, from, to, stream);
-  if (pair->memory == TRSV_DEVICE) {
+  if (memory == TRSV_DEVICE) PetscCall(PetscLogGpuTimeBegin());
+  error = TrsvIluSolve(s->ilu, memory, transposed, part, b, x, stream);
+  if (memory == TRSV_DEVICE) {
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(flops));
   } else PetscCall(PetscLogFlops(flops));
@@ -54,16 +51,15 @@ static PetscErrorCode Logged(TrsvPair *pair, Halves halves, const void *from, vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SolveArrays(TrsvPair *pair, Halves halves, const void *b, void *x)
+static PetscErrorCode SolveArrays(const SpTRSVGPU *s, TrsvMemory memory, PetscBool transposed, TrsvPart part,
+                                  const void *b, void *x)
 {
-  TrsvStream stream;
-
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetStream(pair->memory, &stream));
-  if (halves != BOTH || pair->fused) PetscCall(Logged(pair, halves, b, x, stream));
+  if (part != TRSV_SOLVE || TrsvIluIsOneLaunch(s->ilu, memory, transposed))
+    PetscCall(LogSolve(s, memory, transposed, part, b, x));
   else {
-    PetscCall(Logged(pair, FIRST, b, pair->work, stream));
-    PetscCall(Logged(pair, SECOND, pair->work, x, stream));
+    PetscCall(LogSolve(s, memory, transposed, TRSV_FORWARD, b, NULL));
+    PetscCall(LogSolve(s, memory, transposed, TRSV_BACKWARD, NULL, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -91,7 +87,7 @@ static PetscErrorCode DeviceVector(Mat F, Vec *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SolveOnDevice(Mat F, TrsvPair *pair, Halves halves, Vec b, Vec x)
+static PetscErrorCode SolveOnDevice(Mat F, PetscBool transposed, TrsvPart part, Vec b, Vec x)
 {
   SpTRSVGPU         *s      = (SpTRSVGPU *)F->data;
   Vec                result = x;
@@ -114,7 +110,7 @@ static PetscErrorCode SolveOnDevice(Mat F, TrsvPair *pair, Halves halves, Vec b,
   }
   PetscCall(VecCUDAGetArrayRead(b, &from));
   PetscCall(VecCUDAGetArrayWrite(result, &to));
-  ierr = SolveArrays(pair, halves, from, to);
+  ierr = SolveArrays(s, TRSV_DEVICE, transposed, part, from, to);
   PetscCall(VecCUDARestoreArrayWrite(result, &to));
   PetscCall(VecCUDARestoreArrayRead(b, &from));
   PetscCall(ierr); /* a program may go on after that, with its vectors */
@@ -123,7 +119,7 @@ static PetscErrorCode SolveOnDevice(Mat F, TrsvPair *pair, Halves halves, Vec b,
 }
 #endif
 
-static PetscErrorCode SolveOnHost(TrsvPair *pair, Halves halves, Vec b, Vec x)
+static PetscErrorCode SolveOnHost(const SpTRSVGPU *s, PetscBool transposed, TrsvPart part, Vec b, Vec x)
 {
   const PetscScalar *from;
   PetscScalar       *to;
@@ -132,7 +128,7 @@ static PetscErrorCode SolveOnHost(TrsvPair *pair, Halves halves, Vec b, Vec x)
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(b, &from));
   PetscCall(VecGetArrayWrite(x, &to));
-  ierr = SolveArrays(pair, halves, from, to);
+  ierr = SolveArrays(s, TRSV_HOST, transposed, part, from, to);
   PetscCall(VecRestoreArrayWrite(x, &to));
   PetscCall(VecRestoreArrayRead(b, &from));
   PetscCall(ierr);
@@ -147,44 +143,43 @@ static PetscErrorCode CheckSound(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(Mat F, PetscBool transposed, Halves halves, Vec b, Vec x)
+static PetscErrorCode Solve(Mat F, PetscBool transposed, TrsvPart part, Vec b, Vec x)
 {
   SpTRSVGPU *s      = (SpTRSVGPU *)F->data;
-  TrsvMemory memory = s->home;
-  TrsvPair  *pair;
+  TrsvMemory memory = s->memory;
   PetscBool  bound;
 
   PetscFunctionBegin;
   PetscCall(CheckSound(F));
   PetscCall(MatBoundToCPU(F, &bound));
   if (bound) memory = TRSV_HOST;
-  if (halves == BOTH && SpTRSVGPUPetscSolves(s, memory)) { /* they go by the arrays of b and x, which are this rank's where these are parallel */
+  if (part == TRSV_SOLVE && SpTRSVGPUPetscSolves(s, memory)) { /* by the arrays of b and x, which are this rank's */
     if (transposed) PetscUseTypeMethod(s->host, solvetranspose, b, x);
     else PetscUseTypeMethod(s->host, solve, b, x);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SpTRSVGPUGetPair(F, memory, transposed, &pair));
+  if (!TrsvIluIsReady(s->ilu, memory, transposed)) PetscCall(SpTRSVGPUPrepare(F, memory, transposed));
 #if PetscDefined(HAVE_CUDA)
   if (memory == TRSV_DEVICE) {
-    PetscCall(SolveOnDevice(F, pair, halves, b, x));
+    PetscCall(SolveOnDevice(F, transposed, part, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  PetscCall(SolveOnHost(pair, halves, b, x));
+  PetscCall(SolveOnHost(s, transposed, part, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatSolve_SpTRSVGPU(Mat F, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  PetscCall(Solve(F, PETSC_FALSE, BOTH, b, x));
+  PetscCall(Solve(F, PETSC_FALSE, TRSV_SOLVE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatSolveTranspose_SpTRSVGPU(Mat F, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  PetscCall(Solve(F, PETSC_TRUE, BOTH, b, x));
+  PetscCall(Solve(F, PETSC_TRUE, TRSV_SOLVE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,14 +187,14 @@ static PetscErrorCode MatSolveTranspose_SpTRSVGPU(Mat F, Vec b, Vec x)
 static PetscErrorCode MatForwardSolve_SpTRSVGPU(Mat F, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  PetscCall(Solve(F, PETSC_FALSE, FIRST, b, x));
+  PetscCall(Solve(F, PETSC_FALSE, TRSV_FORWARD, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatBackwardSolve_SpTRSVGPU(Mat F, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  PetscCall(Solve(F, PETSC_FALSE, SECOND, b, x));
+  PetscCall(Solve(F, PETSC_FALSE, TRSV_BACKWARD, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,13 +232,12 @@ static PetscErrorCode GetRoot(Mat F, Vec like)
   PetscFunctionBegin;
   if (s->root) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckSound(F));
-  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_TRUE, &t));
-  PetscCheck(t.u || !t.U.rows, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "There are no values in the factor, as a set-up failed; factor again");
+  PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
   PetscCall(VecDuplicate(like, &roots));
   PetscCall(VecGetArrayWrite(roots, &root));
-  for (PetscInt r = 0; r < t.U.rows && row < 0; r++) {
-    pivot = PetscRealPart(t.u[t.U.offsets[r]]);
-    if (pivot < 0) row = t.row ? t.row[r] : r;
+  for (PetscInt r = 0; r < t.view.U.rows && row < 0; r++) {
+    pivot = PetscRealPart(((const PetscScalar *)t.view.U.values)[t.view.U.offsets[r]]);
+    if (pivot < 0) row = t.view.row ? t.view.row[r] : r;
     else root[r] = PetscSqrtReal(pivot);
   }
   PetscCall(VecRestoreArrayWrite(roots, &root));
@@ -261,7 +255,7 @@ static PetscErrorCode MatForwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(GetRoot(F, x));
-  PetscCall(Solve(F, PETSC_FALSE, FIRST, b, x));
+  PetscCall(Solve(F, PETSC_FALSE, TRSV_FORWARD, b, x));
   PetscCall(VecPointwiseDivide(x, x, s->root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -277,7 +271,7 @@ static PetscErrorCode MatBackwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
   if (!same) PetscCall(VecDestroy(&s->scaled)); /* vectors of the host and of the device may take turns */
   if (!s->scaled) PetscCall(VecDuplicate(b, &s->scaled));
   PetscCall(VecPointwiseMult(s->scaled, b, s->root));
-  PetscCall(Solve(F, PETSC_FALSE, SECOND, s->scaled, x));
+  PetscCall(Solve(F, PETSC_FALSE, TRSV_BACKWARD, s->scaled, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -332,7 +326,7 @@ PetscErrorCode MatSetSolves_SpTRSVGPU(Mat F)
   F->ops->backwardsolve     = icc ? MatBackwardSolve_SpTRSVGPU_ICC : MatBackwardSolve_SpTRSVGPU;
   F->ops->matsolve          = MatMatSolve_SpTRSVGPU;
   F->ops->matsolvetranspose = MatMatSolveTranspose_SpTRSVGPU;
-  if (!s->csr) {
+  if (!s->is_csr) {
     F->ops->forwardsolve  = s->host->ops->forwardsolve ? MatForwardSolve_SpTRSVGPU_Petsc : NULL;
     F->ops->backwardsolve = s->host->ops->backwardsolve ? MatBackwardSolve_SpTRSVGPU_Petsc : NULL;
   }

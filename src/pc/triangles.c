@@ -1,5 +1,5 @@
 /*
-   A factor, read as two triangles in compressed sparse rows: PETSc's own of the host, or that of the device, there or copied to the host.
+   A factor on the host, read as two triangles in compressed sparse rows: PETSc's own, or a copy of the device's.
 */
 #include "impl.h"
 
@@ -35,10 +35,8 @@ static PetscErrorCode Triangles_ILU(Mat host, SpTRSVGPUTriangles *t)
     k++;
   }
   PetscCheck(!to, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc's ILU factor counts %" PetscInt_FMT " entries that are in no row", to);
-  t->L = (TrsvMatrix){n, i, j, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
-  t->U = (TrsvMatrix){n, t->index, columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
-  t->l = a;
-  t->u = t->value;
+  t->view.L = (TrsvCSR){n, i, j, a};
+  t->view.U = (TrsvCSR){n, t->index, columns, t->value};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,38 +85,27 @@ static PetscErrorCode Triangles_ICC(Mat host, SpTRSVGPUTriangles *t)
   }
   PetscCall(MatSeqSBAIJRestoreArray(host, &a));
   PetscCall(MatRestoreRowIJ(host, 0, PETSC_FALSE, PETSC_FALSE, &m, &ui, &uj, &done));
-  t->L = (TrsvMatrix){n, loffsets, lcolumns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
-  t->U = (TrsvMatrix){n, uoffsets, ucolumns, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
-  t->l = l;
-  t->u = u;
+  t->view.L = (TrsvCSR){n, loffsets, lcolumns, l};
+  t->view.U = (TrsvCSR){n, uoffsets, ucolumns, u};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Good as long as the factor is, in the given memory where it has it there, else on the host; to be destroyed by SpTRSVGPUTrianglesDestroy(). Of a factor on
-   the device all but values of U may be missing, but where the whole is asked for: values of L only as long as their plan has them. */
-PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, TrsvMemory memory, PetscBool whole, SpTRSVGPUTriangles *t)
+/* Good as long as the factor is; to be destroyed by SpTRSVGPUTrianglesDestroy(). */
+PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, SpTRSVGPUTriangles *t)
 {
-  const void *l, *u;
-  TrsvStream  stream;
+  TrsvStream stream;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(t, 1));
-  if (!s->factor) {
-    if (s->kind == MAT_FACTOR_ICC) PetscCall(Triangles_ICC(s->host, t));
-    else PetscCall(Triangles_ILU(s->host, t));
-    t->row    = s->row;
-    t->column = s->column;
+  if (s->on_device) {
+    PetscCall(SpTRSVGPUGetStream(s, &stream));
+    PetscCallTrsv(TrsvIluDownload(s->ilu, &t->view, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SpTRSVGPUGetStream(TRSV_DEVICE, &stream));
-  if (whole) PetscCallTrsv(TrsvFactorMaterialize(s->factor, SpTRSVGPULowerPlan(s), stream));
-  if (memory == TRSV_DEVICE) TrsvFactorTriangles(s->factor, &t->L, &t->U, &l, &u);
-  else PetscCallTrsv(TrsvFactorDownload(s->factor, &t->L, &t->U, &l, &u, &t->row, &t->copy, stream));
-  if (memory == TRSV_DEVICE) t->row = TrsvFactorOrder(s->factor);
-  t->column = t->row;
-  t->l      = (const PetscScalar *)l;
-  t->u      = (const PetscScalar *)u;
-  t->memory = memory;
+  if (s->kind == MAT_FACTOR_ICC) PetscCall(Triangles_ICC(s->host, t));
+  else PetscCall(Triangles_ILU(s->host, t));
+  t->view.row    = s->row;
+  t->view.column = s->column;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,6 +114,6 @@ PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *t)
   PetscFunctionBegin;
   PetscCall(PetscFree(t->index));
   PetscCall(PetscFree(t->value));
-  TrsvFree(TRSV_HOST, t->copy);
+  TrsvTrianglesDestroy(&t->view);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -36,15 +36,14 @@ static PetscErrorCode NameSettings(const char settings[], char line[], size_t si
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const TrsvPairMember *m)
+static PetscErrorCode ViewSolve(PetscViewer viewer, const char *name, const TrsvSolveInfo *m)
 {
-  char settings[TRSV_SETTINGS], line[TRSV_SETTINGS + 128];
+  char line[TRSV_SETTINGS + 128];
 
   PetscFunctionBegin;
   PetscCall(ViewStatistics(viewer, name, &m->statistics));
-  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: %s\n", TrsvAlgorithmName(m->algorithm), m->selection_reason));
-  TrsvPlanDescribe(m->plan, settings, sizeof(settings));
-  PetscCall(NameSettings(settings, line, sizeof(line)));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: %s\n", TrsvAlgorithmName(m->algorithm), m->reason));
+  PetscCall(NameSettings(m->settings, line, sizeof(line)));
   if (*line) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    settings %s\n", line));
   for (int i = 0; i < m->trial_count; i++) {
     const TrsvTrial *t = &m->trials[i];
@@ -54,7 +53,7 @@ static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const Trs
                                                  TrsvAlgorithmName(t->algorithm), *line ? " " : "", line, t->wrong ? ", rejected: wrong" : i == m->chosen ? ", chosen" : ""));
     if (t->wrong) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "        its backward error is %.2g\n", t->error));
   }
-  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    plan %.3g MB, analysis %.3g s\n", 1e-6 * (double)TrsvPlanBytes(m->plan), m->seconds));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    plan %.3g MB, analysis %.3g s\n", 1e-6 * (double)m->bytes, m->seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,72 +61,71 @@ static PetscErrorCode ViewMember(PetscViewer viewer, const char *name, const Trs
 static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
 {
   SpTRSVGPUTriangles t;
+  TrsvStatistics     statistics[2];
 
   PetscFunctionBegin;
-  if (s->settings.select != SPTRSVGPU_SELECT_MODEL)
+  if (s->settings.selection != SPTRSVGPU_SELECT_MODEL)
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  selection %s not used: the matrix is on the host, the solves are PETSc's own\n",
-                                                 SpTRSVGPUSelects[s->settings.select]));
-  if (!s->csr) {
+                                                 SpTRSVGPUSelections[s->settings.selection]));
+  if (!s->is_csr) {
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  algorithm %s: PETSc's own, the matrix is on the host\n", MATSOLVERPETSC));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  no statistics of L and U: these need a matrix of type aij\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SpTRSVGPUTrianglesCreate(s, TRSV_HOST, PETSC_TRUE, &t));
-  for (int f = 0; f < 2; f++) {
-    TrsvAnalysis *analysis;
-
-    PetscCallTrsv(TrsvAnalyse(f == SPTRSVGPU_LOWER ? &t.L : &t.U, &analysis));
-    PetscCall(ViewStatistics(viewer, f == SPTRSVGPU_LOWER ? "L" : "U", &analysis->statistics));
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: PETSc's own, the matrix is on the host\n", MATSOLVERPETSC));
-    TrsvAnalysisDestroy(&analysis);
-  }
+  PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
+  PetscCallTrsv(TrsvTrianglesAnalyse(&t.view, TRSV_DOUBLE, &statistics[SPTRSVGPU_LOWER], &statistics[SPTRSVGPU_UPPER]));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  for (int f = 0; f < 2; f++) {
+    PetscCall(ViewStatistics(viewer, f == SPTRSVGPU_LOWER ? "L" : "U", &statistics[f]));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: PETSc's own, the matrix is on the host\n", MATSOLVERPETSC));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewPair(const TrsvPair *pair, PetscViewer viewer)
+static PetscErrorCode ViewSolves(const TrsvIluInfo *info, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  if (pair->forward.predicted > 0 || pair->backward.predicted > 0) {
-    const TrsvCosts c = TrsvGetCosts(); /* known by now */
+  PetscCall(ViewSolve(viewer, "L", &info->L));
+  PetscCall(ViewSolve(viewer, "U", &info->U));
+  if (info->one_launch) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  L and U in one launch\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (c.measured) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions calibrated; times of an H200's: hop %.2f, push %.2f, step %.2f, byte %.2f\n", c.hop, c.push, c.step, c.byte));
-    else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions not calibrated, as for an H200\n"));
-  }
-  PetscCall(ViewMember(viewer, "L", &pair->forward));
-  PetscCall(ViewMember(viewer, "U", &pair->backward));
-  if (pair->fused) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  L and U in one launch\n"));
+/* Where the factor was made, and how. */
+static PetscErrorCode ViewFactor(Mat F, const TrsvIluInfo *info, PetscViewer viewer)
+{
+  const SpTRSVGPU *s    = (SpTRSVGPU *)F->data;
+  const char      *on   = s->memory == TRSV_DEVICE ? "the GPU" : "the host";
+  const char      *kind = F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU";
+
+  PetscFunctionBegin;
+  if (s->on_device) {
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the GPU%s, solves on %s\n", kind, s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE ? " by cuSPARSE" : "", on));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %d lanes a row, factor %.3g MB", info->lanes, 1e-6 * (double)info->factor_bytes));
+    if (s->outcome.attempts > 1) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, ", %d attempts, diagonal shifted by %g", s->outcome.attempts, s->outcome.shift));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "\n"));
+  } else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the host by PETSc%s%s, solves on %s\n", kind, info->host_reason[0] ? ": " : "", info->host_reason, on));
+  if (s->ordering_reason[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s order: %s\n", s->multicolor ? "multicolor" : "natural", s->ordering_reason));
+  if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) {
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: zero pivot %g in row %" PetscInt_FMT "\n", (double)F->factorerror_zeropivot_value, F->factorerror_zeropivot_row));
+  } else if (F->factorerrortype) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: MatFactorError %d\n", (int)F->factorerrortype));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
 {
-  SpTRSVGPU      *s  = (SpTRSVGPU *)F->data;
-  const char     *on = s->home == TRSV_DEVICE ? "the GPU" : "the host";
-  const char     *kind = F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU";
-  const TrsvPair *pair = s->pair[s->home][0];
-  const PetscBool petscs = SpTRSVGPUPetscSolves(s, s->home);
-  PetscLogDouble  bytes = 0;
+  const SpTRSVGPU *s     = (SpTRSVGPU *)F->data;
+  const PetscBool  petsc = SpTRSVGPUPetscSolves(s, s->memory);
+  TrsvIluInfo      info;
 
   PetscFunctionBegin;
-  if (s->factor) {
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the GPU%s, solves on %s\n", kind, s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE ? " by cuSPARSE" : "", on));
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %d lanes a row, factor %.3g MB", TrsvFactorLanes(s->factor), 1e-6 * (double)TrsvFactorBytes(s->factor)));
-    if (s->outcome.attempts > 1) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, ", %d attempts, diagonal shifted by %g", s->outcome.attempts, s->outcome.shift));
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "\n"));
-  } else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the host by PETSc%s%s, solves on %s\n", kind, s->why[0] ? ": " : "", s->why, on));
-  if (s->order[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s order: %s\n", s->multicolor ? "multicolor" : "natural", s->order));
-  if (F->factorerrortype == MAT_FACTOR_NUMERIC_ZEROPIVOT) {
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: zero pivot %g in row %" PetscInt_FMT "\n", (double)F->factorerror_zeropivot_value, F->factorerror_zeropivot_row));
-  } else if (F->factorerrortype) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  failed: MatFactorError %d\n", (int)F->factorerrortype));
-  if (petscs ? !s->filled : !pair || s->empty) PetscFunctionReturn(PETSC_SUCCESS);
-  if (petscs) PetscCall(ViewPetsc(s, viewer));
-  else PetscCall(ViewPair(pair, viewer));
-  for (int m = 0; m < 2; m++)
-    for (int t = 0; t < 2; t++)
-      if (s->pair[m][t]) bytes += (PetscLogDouble)TrsvPairBytes(s->pair[m][t]);
-  if (bytes > 0) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  plans in all %.3g MB%s%s\n", 1e-6 * bytes, petscs ? ", for halves of a solve" : s->pair[s->home][1] ? ", transposes among them" : "", s->pair[TRSV_HOST][0] && s->home == TRSV_DEVICE ? ", some on the host" : ""));
-  if (s->home == TRSV_DEVICE && s->matrix > 0 && s->peak > s->held) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  device memory of the first set-up: at most %.3g MB, %.2f times the matrix\n", 1e-6 * (double)(s->peak - s->held), (double)(s->peak - s->held) / s->matrix));
+  TrsvIluDescribe(s->ilu, &info);
+  PetscCall(ViewFactor(F, &info, viewer));
+  if (petsc ? !s->has_values : !info.planned) PetscFunctionReturn(PETSC_SUCCESS);
+  if (petsc) PetscCall(ViewPetsc(s, viewer));
+  else PetscCall(ViewSolves(&info, viewer));
+  if (info.plan_bytes) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  plans in all %.3g MB%s%s\n", 1e-6 * (double)info.plan_bytes, petsc ? ", for halves of a solve" : info.transposed ? ", transposes among them" : "", info.also_on_host ? ", some on the host" : ""));
+  if (s->bytes > 0 && info.setup_bytes) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  device memory of the first set-up: at most %.3g MB, %.2f times the matrix\n", 1e-6 * (double)info.setup_bytes, (double)info.setup_bytes / s->bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,7 +3,7 @@
 # sanitizers on a small set, times against cuSPARSE, and unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
 #
 #   PARTS      which of those below (default: harness memory matrices solve sanitizer profile setup petsc)
-#   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see tests/bench/bench.cu)
+#   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see bench/bench.cu)
 #   MATRICES   of solve and solutions: generated ones by name, files by path (default: those of the benchmark and all files)
 #   FAMILIES   of families: family:NAME ... (default: all)
 #   RESULTS    where the results go (default: results). On several GPUs parts can run side by side, with a RESULTS and CUDA_VISIBLE_DEVICES each
@@ -15,7 +15,7 @@
 #   memory     memory.log                     ~2 min   device memory: streams, captures, a full device, all given back; the same by compute-sanitizer where there is one
 #   matrices   matrices.log                   35 s     ILU(0) of the real matrices against PETSc's own
 #   solve      solve.jsonl                    9 min    a line for each algorithm, setting and triangle
-#   families   families.jsonl                 200 s    the same of families of generated matrices (tests/bench/families.c); at most 500 s
+#   families   families.jsonl                 200 s    the same of families of generated matrices (bench/families.c); at most 500 s
 #   sanitizer  sanitizer.log                  60 s     needs compute-sanitizer
 #   profile    profile.jsonl                  ~2 min   hardware counters; needs ncu
 #   setup      setup.jsonl                    75 s     a line for each matrix and way to set up; PCApply without the waits of the log
@@ -69,7 +69,7 @@ files() { # NAME...: the files of these matrices, those that are there
 }
 
 if nvidia-smi -L >/dev/null 2>&1; then : >"$out"; else out=/dev/null; fi # where there is none, what it says is only printed
-say "sources  $(export LC_ALL=C; find makefile conf include src tests/bench -type f | sort | xargs cat | sha256sum | cut -c1-16)" # in an order that no locale changes
+say "sources  $(export LC_ALL=C; find makefile conf include src bench -type f | sort | xargs cat | sha256sum | cut -c1-16)" # in an order that no locale changes
 say "gpu      $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -1)"
 say "cuda     $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
 say "petsc    $(sed -n 's/^#define PETSC_VERSION_\(MAJOR\|MINOR\|SUBMINOR\) *\([0-9]*\).*/\2/p' "$PETSC_DIR/include/petscversion.h" | paste -sd.)"
@@ -132,7 +132,7 @@ if begin solve "triangular solves"; then
   # every algorithm is also captured in a graph and replayed, with the same bits
   grep -E "WRONG|DIFFER|captured|^[0-9]* wrong|bandwidth|calibration" "$results/solve.log" | tee -a "$out"
   verdict "double" $status "$results/solve.log"
-  [ ! -f "$results/solve.jsonl" ] || python3 tests/bench/table.py --summary "$results/solve.jsonl" | tee -a "$out"
+  [ ! -f "$results/solve.jsonl" ] || python3 bench/table.py --summary "$results/solve.jsonl" | tee -a "$out"
   timeout -k 5 600 "$BENCH" -p float -m 0 -a ours g2d5:300 g3d7:40 rmat:14:8 dense:200 $(printf '%s\n' ${MATRICES:-"$SPTRSV_MATRICES"/*.mtx*} | grep /) >"$results/solve-float.log" 2>&1
   status=$?
   grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/solve-float.log" | tee -a "$out"
@@ -155,7 +155,7 @@ if begin families "triangular solves of generated families"; then
   rm -f "$results/family.log"
   grep -E "WRONG|DIFFER|captured" "$results/families.log" | tee -a "$out"
   [ $made = 0 ] || verdict "$made families, double" 0
-  [ ! -f "$results/families.jsonl" ] || python3 tests/bench/table.py --summary "$results/families.jsonl" | tee -a "$out"
+  [ ! -f "$results/families.jsonl" ] || python3 bench/table.py --summary "$results/families.jsonl" | tee -a "$out"
 fi
 
 if begin sanitizer "compute-sanitizer"; then
@@ -176,7 +176,7 @@ fi
 if begin profile "hardware counters of solves"; then
   if command -v ncu >/dev/null; then
     mapfile -t at < <(files boyd2_kkt rail_79841_A ct2010 nh2010 ACTIVSg25k_Ybus cs4 cit-Cora circuit_3)
-    timeout -k 5 300 python3 tests/bench/profile.py "$BENCH" "$results/profile.jsonl" g2d5:300 "${at[@]}" >"$results/profile.log" 2>&1
+    timeout -k 5 300 python3 bench/profile.py "$BENCH" "$results/profile.jsonl" g2d5:300 "${at[@]}" >"$results/profile.log" 2>&1
     status=$?
     verdict "counters of $(grep -c '"kernels"' "$results/profile.log") solves" $status "$results/profile.log"
   else
@@ -371,7 +371,7 @@ if begin solutions "time to solution, set-up included: jacobi, cuSPARSE's ILU, a
     fi
     group="" inside=0
   done
-  [ ! -f "$results/solutions.jsonl" ] || python3 tests/bench/solutions.py "$results/solutions.jsonl" | sed '/^<details>/,$d' | tee -a "$out"
+  [ ! -f "$results/solutions.jsonl" ] || python3 bench/solutions.py "$results/solutions.jsonl" | sed '/^<details>/,$d' | tee -a "$out"
 fi
 
 if begin repeats "the same bits, 1,000 times"; then

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "executor.h"
-#include "trsv.h"
+#include "papers/settings.h"
+#include "ilu/ilu.h"
+#include "ordering/multicolor.h"
+#include "solve/model/costs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,7 +29,7 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestRecompute(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void), TestEntries(void);
+void TestAnalysis(void), TestIlu(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestRecompute(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void), TestEntries(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -80,6 +83,7 @@ void  *MakeVector(TrsvPrecision, int n, unsigned seed);
 /* Analysis and plan in one; NULL and a failed Expect where that does not work. */
 TrsvPlan *MakePlan(const TrsvMatrix *, const int *source, int values, const TrsvAlgorithm *);
 TrsvPlan *MakePlanWith(const TrsvMatrix *, const int *source, int values, const TrsvAlgorithm *, const char *settings);
+void      ExpectRefused(const char *algorithm, const char *settings, const char *why); /* no plan; the message has why in it */
 
 /* What serial makes of it; NULL as above. */
 void *Reference(const TrsvMatrix *, const int *source, int nvalues, const void *values, const void *b);

@@ -31,6 +31,7 @@ static const struct {
   {"waits",     TestWaits      },
   {"factor",    TestFactor     },
   {"orders",    TestFactorOrder},
+  {"ilu",       TestIlu        },
   {"memory",    TestMemory     },
   {"sell",      TestSell       },
   {"recompute", TestRecompute  },

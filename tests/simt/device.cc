@@ -8,7 +8,7 @@
 #include <vector>
 #include "engine.h"
 #include "factor/factor.h"
-#include "trsv.h"
+#include "device/device.h"
 
 using simt::fails;
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include "cuda_runtime.h"
 #include "engine.h"
-#include "trsv.h"
+#include "device/device.h"
 
 #if defined(__SANITIZE_ADDRESS__)
   #include <sanitizer/asan_interface.h>

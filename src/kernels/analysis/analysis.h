@@ -36,30 +36,6 @@ typedef struct {
                                    itself another; else NULL */
 } TrsvMatrix;
 
-/* What the selection knows of a triangle. A unit diagonal counts as an entry in each row. */
-typedef struct {
-  int    rows;
-  long   nnz;
-  double row_mean, row_variation; /* entries in a row: mean, and standard deviation over mean */
-  int    row_max;
-  int    levels;      /* level sets: 1 + the longest chain of dependencies */
-  int    level_max;   /* rows in the largest level set */
-  double level_mean;  /* rows / levels */
-  double mean_offset;    /* mean |row - column| over the entries off the diagonal */
-  int    bandwidth;   /* |row - column| at most */
-  double row_bandwidth; /* |row - column| of a row's farthest dependency, 0 where it has none: mean over the rows, the
-                           profile over their number */
-  double level_span;   /* rows between the first and the last of a level set, a tenth of it at either end left out: mean
-                          over the rows */
-  double late_per_row; /* of products of `inverse`: dependencies of a row that get ready right before it, mean; 0: not
-                          known */
-  double chain_fraction; /* rows that depend on the one solved right before them, over all rows; 0: not known of
-                            products of `inverse` */
-  double granularity; /* parallel granularity, CapelliniSpTRSV (ICPP 2020) Equation 1, bases 10, biases 0.01 */
-  double hub_fraction; /* dependencies on rows that more than 120 others depend on, but for 120 of each: over all, from
-                          a sample of 4,096; of products that of T, or 0 */
-} TrsvStatistics;
-
 /* The result of TrsvAnalyse: statistics, and the rows in an order in which each follows all it depends on. */
 struct TrsvAnalysis {
   TrsvStatistics statistics;

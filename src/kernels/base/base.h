@@ -1,10 +1,10 @@
 /*
-   base.h: errors, memory of the host, and the types that everything has in common.
+   base.h: what every room uses: errors, memory of the host, a clock.
 */
 #ifndef TRSV_BASE_H
 #define TRSV_BASE_H
 
-#include <stddef.h>
+#include "base/types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,28 +15,6 @@ extern "C" {
 #else
   #define TRSV_BOTH static inline
 #endif
-
-typedef enum {
-  TRSV_SUCCESS = 0,
-  TRSV_ERR_ARGUMENT,    /* an argument outside its range */
-  TRSV_ERR_STRUCTURE,   /* not a sorted triangle with a full diagonal; the message names the row */
-  TRSV_ERR_UNSUPPORTED, /* the algorithm cannot do this here */
-  TRSV_ERR_MEMORY,      /* out of host or device memory */
-  TRSV_ERR_DEVICE,      /* the CUDA runtime or cuSPARSE reported an error */
-  TRSV_ERR_TIMEOUT      /* an earlier solve gave up waiting; its x holds NaN */
-} TrsvError;
-
-typedef enum {
-  TRSV_FLOAT,
-  TRSV_DOUBLE
-} TrsvPrecision;
-
-typedef enum {
-  TRSV_HOST,
-  TRSV_DEVICE
-} TrsvMemory;
-
-typedef struct CUstream_st *TrsvStream; /* a cudaStream_t; NULL is the default stream, and what the host takes */
 
 static inline size_t TrsvValueSize(TrsvPrecision p) { return p == TRSV_FLOAT ? sizeof(float) : sizeof(double); }
 
@@ -55,8 +33,6 @@ TrsvError TrsvFail(TrsvError, const char *format, ...)
 
 double TrsvSeconds(void); /* a clock that only ever goes on, from whenever */
 int    TrsvAscending(const void *, const void *); /* of two doubles, for qsort() */
-
-const char *TrsvErrorMessage(void); /* of the last failure in this thread */
 
 /* Host memory, counted in plan->bytes by plans of the host. NULL and TRSV_ERR_MEMORY where there is none; never NULL
    for 0 bytes. */

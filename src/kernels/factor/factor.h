@@ -15,33 +15,6 @@ extern "C" {
 
 /* ILU(0) or IC(0) of a matrix A on the device, in its natural order or another: the patterns once, the values as often
    as they change. */
-typedef enum {
-  TRSV_ILU, /* A = L U on the pattern of A */
-  TRSV_ICC  /* of the upper triangle alone, as the order has it: A = U^T D U, given as L = U^T and D U */
-} TrsvFactorKind;
-
-/* What happens to a pivot that counts as zero; PETSc's MatFactorShiftType in all that follows from it. */
-typedef enum {
-  TRSV_SHIFT_NONE,              /* it is reported */
-  TRSV_SHIFT_NONZERO,           /* A + s I is factored, s doubled until no pivot is zero against its row */
-  TRSV_SHIFT_POSITIVE_DEFINITE, /* the same until all pivots are positive, s by bisection */
-  TRSV_SHIFT_INBLOCKS           /* it gets the amount added to it */
-} TrsvShift;
-
-typedef struct {
-  TrsvShift shift;
-  double amount; /* of the shift; finite, not negative */
-  double zero;   /* a pivot of at most this magnitude is zero (times its row's sum, for the two shifts of A); finite;
-                    below 0: none is */
-} TrsvPivots;
-
-typedef struct {
-  int    row;      /* of A, of the first zero pivot, or -1 */
-  double pivot;    /* its magnitude */
-  int    attempts; /* how often A was factored */
-  double shift;    /* what was added to its diagonal in the end */
-} TrsvOutcome;
-
 typedef struct TrsvFactor TrsvFactor;
 
 /* Splits a square pattern, compressed sparse rows on the device, into those of L and U, and sorts the rows by level
@@ -67,15 +40,14 @@ TrsvError TrsvFactorMaterialize(TrsvFactor *, const TrsvPlan *lower, TrsvStream)
    the factor. Once it has been trimmed, the columns of U, and the values of L, may be NULL: TrsvFactorMaterialize. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
-/* The same on the host, and TrsvFactorOrder; values NULL where those of L are missing. All is in *memory, which the
-   caller gives to TrsvFree(TRSV_HOST). */
-TrsvError TrsvFactorDownload(TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues,
-                             const int **order, void **memory, TrsvStream);
+/* The same on the host, in TrsvFactorOrder's order; values NULL where those of L are missing. All of it is in
+   t->memory, which goes to TrsvFree(TRSV_HOST). Waits for the stream. */
+TrsvError TrsvFactorDownload(TrsvFactor *, TrsvTriangles *t, TrsvStream);
 
 const int *TrsvFactorOrder(
-  const TrsvFactor *); /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */
-void                  TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
-int TrsvFactorLanes(const TrsvFactor *); /* threads for a row; 1 where only the pivots depend on each other */
+    const TrsvFactor *); /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */
+void TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
+int  TrsvFactorLanes(const TrsvFactor *); /* threads for a row; 1 where only the pivots depend on each other */
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
 double TrsvFactorPredict(const TrsvFactor *,
                          const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */

@@ -2,6 +2,7 @@
    What a factor shows of itself: its triangles, on the device and on the host, its sizes, and its predicted times.
 */
 #include <math.h>
+#include <string.h>
 #include "factor/factor.h"
 
 void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues)
@@ -14,40 +15,39 @@ void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, cons
   if (uvalues) *uvalues = f->u;
 }
 
-TrsvError TrsvFactorDownload(TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues,
-                             const int **order, void **memory, TrsvStream stream)
+/* Copies an array, or nothing where there is none, to *to, which is then behind it. */
+static const void *Fetch(char **to, const void *from, size_t bytes, TrsvError *error, TrsvStream stream)
 {
-  const size_t size = f->l ? TrsvValueSize(f->precision) : 0, rows = (size_t)f->rows + 1, lower = (size_t)f->lower,
-               upper = (size_t)f->upper;
-  char        *values;
-  int         *index;
-  TrsvError    error;
+  const void *at = *to;
 
+  if (!from || *error) return NULL;
+  *error = TrsvDeviceDownload(*to, from, bytes, stream);
+  *to += bytes;
+  return at;
+}
+
+TrsvError TrsvFactorDownload(TrsvFactor *f, TrsvTriangles *t, TrsvStream stream)
+{
+  const size_t rows = (size_t)f->rows, lower = (size_t)f->lower, upper = (size_t)f->upper,
+               size = f->l ? TrsvValueSize(f->precision) : 0, index = sizeof(int);
+  TrsvError    error = TRSV_SUCCESS;
+  char        *to;
+
+  memset(t, 0, sizeof(*t));
   TrsvCall(TrsvFactorMirrorColumns(f));
-  TrsvCall(TrsvAlloc(size * (lower + upper) + sizeof(int) * (3 * rows + lower + upper), memory));
-  values = *memory;
-  index  = (int *)(values + size * (lower + upper));
-  TrsvFactorTriangles(f, L, U, NULL, NULL);
-  L->memory = U->memory = TRSV_HOST;
-  L->analysis = U->analysis = NULL;
-  L->offsets  = index;
-  U->offsets  = index + rows;
-  L->columns  = index + 2 * rows;
-  U->columns  = index + 2 * rows + lower;
-  *lvalues    = size ? values : NULL;
-  *uvalues    = size ? values + size * lower : NULL;
-  error       = size ? TrsvDeviceDownload(values, f->l, size * lower, stream) : TRSV_SUCCESS;
-  if (!error && size) error = TrsvDeviceDownload(values + size * lower, f->u, size * upper, stream);
-  if (!error) error = TrsvDeviceDownload(index, f->l_offsets, sizeof(int) * rows, stream);
-  if (!error) error = TrsvDeviceDownload(index + rows, f->u_offsets, sizeof(int) * rows, stream);
-  if (!error) error = TrsvDeviceDownload(index + 2 * rows, f->l_columns, sizeof(int) * lower, stream);
-  if (!error) error = TrsvDeviceDownload(index + 2 * rows + lower, f->u_columns, sizeof(int) * upper, stream);
-  *order = f->order ? index + 2 * rows + lower + upper : NULL;
-  if (!error && f->order)
-    error = TrsvDeviceDownload(index + 2 * rows + lower + upper, f->order, sizeof(int) * (rows - 1), stream);
+  TrsvCall(TrsvAlloc(size * (lower + upper) + index * (2 * (rows + 1) + lower + upper + rows), &t->memory));
+  to           = t->memory;
+  t->L.rows    = t->U.rows = f->rows;
+  t->L.values  = Fetch(&to, f->l, size * lower, &error, stream);
+  t->U.values  = Fetch(&to, f->l ? f->u : NULL, size * upper, &error, stream);
+  t->L.offsets = Fetch(&to, f->l_offsets, index * (rows + 1), &error, stream);
+  t->U.offsets = Fetch(&to, f->u_offsets, index * (rows + 1), &error, stream);
+  t->L.columns = Fetch(&to, f->l_columns, index * lower, &error, stream);
+  t->U.columns = Fetch(&to, f->u_columns, index * upper, &error, stream);
+  t->row = t->column = Fetch(&to, f->order, index * rows, &error, stream);
   if (!error) return TRSV_SUCCESS;
-  TrsvFree(TRSV_HOST, *memory);
-  *memory = NULL;
+  TrsvFree(TRSV_HOST, t->memory);
+  memset(t, 0, sizeof(*t));
   return error;
 }
 

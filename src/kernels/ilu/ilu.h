@@ -1,46 +1,65 @@
 /*
-   ilu.h: the ordering of a factorisation, and what a factor and a pair of plans do for each other.
+   ilu.h: what the files of the object TrsvIlu share: ilu.c its life and its values, solves.c its plans, order.c the
+   choice of an order, describe.c what it shows.
+
+   Who owns what. The factor has the patterns of L and U, and their values until the plans have them. A pair of plans
+   has all that its solves need. One pair, that of solves with A on the device, lends the factor two things: its vector
+   between the solves, for reciprocals of pivots, and its plan for L, which can find pivots. With such a plan the factor
+   keeps neither L's values nor U's columns (TrsvFactorReleaseWorkspace); TrsvFactorMaterialize rebuilds both where
+   another plan needs them.
 */
 #ifndef TRSV_ILU_H
 #define TRSV_ILU_H
 
 #include "factor/factor.h"
+#include "ordering/ordering.h"
 #include "solve/solve.h"
+#include "trsv.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Seconds predicted of the solves of L and of U, and of what a first set-up has to do once there is a pattern. */
+/* Predicted seconds: of the solves of L and of U; of what a first set-up has to do once there is a pattern. */
 typedef struct {
   double solves, setup;
 } TrsvOrderCost;
 
-/* Which order TrsvFactorCreateOrdered has chosen, and why. */
+/* Which order was chosen, and why. */
 typedef struct {
   int           multicolor;
   TrsvOrderCost natural, ordered; /* in either; 0 where that was not asked for */
   double        rest;             /* of an iteration but for the solves */
+  TrsvChoice    lower;            /* the algorithm for L in that order; none where one is named */
   char          why[160];
 } TrsvOrderChoice;
 
-/* TrsvFactorCreate in the natural order, or in that of TrsvOrderMulticolor, where that promises a shorter time to
-   solution: see factor_order.c. lower and upper as TrsvPairCreate has them. values of A, on the device. */
-TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *columns, const void *values, TrsvFactorKind,
-                                  TrsvPrecision, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
-                                  TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
+/* TrsvFactorCreate in the natural order, or in that of TrsvOrderMulticolor where that promises a shorter time to
+   solution. A on the device, with values; lower and upper: the algorithms that are named, or NULL. */
+TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind, TrsvPrecision, const TrsvAlgorithm *lower,
+                                  const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
 
-/* Why values of A, on the device, are unsuitable for the order of TrsvOrderMulticolor; "" where they are not, or some
-   are no numbers. Works in the default stream, and waits for it. */
-TrsvError TrsvCheckNearlySymmetric(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values,
-                                   char why[], size_t size);
+struct TrsvIlu {
+  TrsvIluRequest  request; /* its row and column are not kept */
+  int             rows;
+  TrsvFactor     *factor;      /* NULL where the host factors */
+  TrsvPair       *pair[2][2];  /* [memory][transposed], made by TrsvIluPrepare */
+  int             ready[2][2]; /* does that pair have values? */
+  int             tuning;      /* is TrsvIluTune still to come? It needs the analyses again */
+  TrsvOrderChoice order;
+  char            host_reason[96];
+  size_t          held, peak; /* device memory: of others when this was made; the most during the first set-up, or 0 */
+  unsigned        mark;       /* which set-up of the process this is */
+};
 
-/* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small
-   read, and so for the stream. What a zero pivot leaves in L and U is of no use. pair, NULL for none, is one of that L
-   and U, not transposed, whose vector and whose plan for L may be made use of to find them, and which has to be given
-   values after that before it solves: where TrsvFactorTriangles then shows none of L, those of U. */
-TrsvError TrsvFactorNumeric(TrsvFactor *, TrsvPair *pair, const void *values, const TrsvPivots *, TrsvOutcome *,
-                            TrsvStream);
+/* The algorithm that is asked for a triangle, 0: L, 1: U, in a memory; NULL where it is to be chosen. */
+const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *, TrsvMemory, int triangle);
+
+/* At the end of the first set-up */
+void TrsvIluNotePeak(TrsvIlu *);
+
+/* Fills all pairs that are there from the factor, or from triangles of the host. */
+TrsvError TrsvIluFill(TrsvIlu *, const TrsvTriangles *, TrsvStream);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 #define TRSV_MULTICOLOR_H
 
 #include <math.h>
+#include "analysis/analysis.h"
 #include "ordering/ordering.h"
 
 #ifdef __cplusplus
@@ -263,6 +264,11 @@ TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, cons
 
 /* An ordering with room for its arrays. */
 TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory, TrsvOrdering **);
+
+/* How far a matrix on the device is from symmetric, 0 to 1, with columns rising in every row; in the default stream:
+   asymmetry.cu. */
+TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values,
+                              double *asymmetry);
 
 #ifdef __cplusplus
 }

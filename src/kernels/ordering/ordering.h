@@ -4,7 +4,7 @@
 #ifndef TRSV_ORDERING_H
 #define TRSV_ORDERING_H
 
-#include "analysis/analysis.h"
+#include "base/types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,11 +29,6 @@ typedef struct {
 TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory,
                               TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);
-
-/* How far a matrix on the device is from symmetric, 0 to 1, with columns rising in every row; in the default stream:
-   asymmetry.cu. */
-TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values,
-                              double *asymmetry);
 
 #ifdef __cplusplus
 }

@@ -6,8 +6,9 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "papers/cusparse.cuh"
+#include "device/cusparse.cuh"
 #include "device/sync.cuh"
+#include "solve/plan/plan.h"
 
 typedef struct {
   int                  rows, nnz;
@@ -150,7 +151,8 @@ static TrsvError CusparseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
 
 TRSV_ALGORITHM(TrsvCusparse) = {
   .name       = "cusparse",
-  .source     = "NVIDIA cuSPARSE, SpSV",
+  .summary    = "SpSV of the cuSPARSE library",
+  .source     = "NVIDIA",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = CusparseAnalyse,

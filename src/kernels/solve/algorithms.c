@@ -57,8 +57,7 @@ const TrsvAlgorithm *TrsvAlgorithmFind(const char *name)
   return NULL;
 }
 
-/* The first that lives in such a memory and has such traits, NULL where there is none. */
-static const TrsvAlgorithm *First(TrsvMemory memory, unsigned traits)
+const TrsvAlgorithm *TrsvAlgorithmWith(TrsvMemory memory, unsigned traits)
 {
   const TrsvAlgorithm *a;
 
@@ -71,15 +70,15 @@ TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis
                                const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int alone,
                                TrsvError *instead, TrsvPlan **plan)
 {
-  const TrsvAlgorithm *thread = First(TRSV_DEVICE, TRSV_THREAD_LEVEL);
-  const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, NULL, plan);
+  const TrsvAlgorithm *thread = TrsvAlgorithmWith(TRSV_DEVICE, TRSV_THREAD_LEVEL);
+  const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, 0, plan);
 
   *instead = TRSV_SUCCESS;
   if (algorithm->memory == TRSV_HOST || algorithm == thread ||
       (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone)))
     return error;
   *instead = error;
-  return TrsvPlanCreatePlaced(A, analysis, source, values, places, thread, NULL, plan);
+  return TrsvPlanCreatePlaced(A, analysis, source, values, places, thread, 0, plan);
 }
 
 double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision)
@@ -94,46 +93,43 @@ double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecisio
 /* Section 5.2 of CapelliniSpTRSV (ICPP 2020): warp-level solves lose speed where parallel granularity exceeds 0.7. */
 static const double threshold = 0.7;
 
-static const TrsvAlgorithm *ByGranularity(const TrsvStatistics *s, char *why, size_t size)
+static TrsvChoice SelectByGranularity(const TrsvStatistics *s)
 {
-  const int thread = s->granularity > threshold;
+  const int  thread = s->granularity > threshold;
+  TrsvChoice c      = {TrsvAlgorithmWith(TRSV_DEVICE, thread ? TRSV_THREAD_LEVEL : TRSV_WARP_LEVEL), 0, ""};
 
-  (void)snprintf(why, size, "parallel granularity %.2f %s %.1f", s->granularity, thread ? ">" : "<=", threshold);
-  return First(TRSV_DEVICE, thread ? TRSV_THREAD_LEVEL : TRSV_WARP_LEVEL);
+  (void)snprintf(c.reason, sizeof(c.reason), "parallel granularity %.2f %s %.1f", s->granularity, thread ? ">" : "<=",
+                 threshold);
+  return c;
 }
 
-/* The shortest predicted time of those that run here: a choice that cannot is none. */
-static const TrsvAlgorithm *ByModel(const TrsvStatistics *s, TrsvPrecision precision, char *why, size_t size)
+/* The shortest predicted time of those that run here. */
+static TrsvChoice SelectByModel(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const TrsvCosts      costs = TrsvGetCosts();
-  const TrsvAlgorithm *a, *best = NULL;
-  double               least = 0;
-  size_t               end;
+  const TrsvAlgorithm *a;
+  TrsvChoice           c = {NULL, 0, "predicted"};
+  size_t               end = strlen(c.reason);
 
-  (void)snprintf(why, size, "predicted");
-  end = strlen(why);
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
     double seconds;
 
     if (!a->predict || !TrsvAlgorithmRuns(a)) continue;
     seconds = a->predict(&costs, s, precision);
-    if (!best || seconds < least) {
-      best  = a;
-      least = seconds;
+    if (end < sizeof(c.reason)) {
+      (void)snprintf(c.reason + end, sizeof(c.reason) - end, "%s %s %.3g ms", c.algorithm ? "," : "", a->name,
+                     1e3 * seconds);
+      end = strlen(c.reason);
     }
-    if (end >= size) continue;
-    (void)snprintf(why + end, size - end, "%s %s %.3g ms", end > 9 ? "," : "", a->name, 1e3 * seconds);
-    end = strlen(why);
+    if (c.algorithm && !(seconds < c.predicted)) continue;
+    c.algorithm = a;
+    c.predicted = seconds;
   }
-  return best;
+  return c;
 }
 
-const TrsvAlgorithm *TrsvSelect(const TrsvStatistics *s, TrsvMemory memory, TrsvPrecision precision,
-                                TrsvSelection selection, char *why, size_t size)
+TrsvChoice TrsvSelect(const TrsvStatistics *s, TrsvMemory memory, TrsvPrecision precision, TrsvSelection selection)
 {
-  if (memory == TRSV_HOST) {
-    (void)snprintf(why, size, "the matrix is on the host");
-    return First(TRSV_HOST, 0);
-  }
-  return selection == TRSV_SELECT_GRANULARITY ? ByGranularity(s, why, size) : ByModel(s, precision, why, size);
+  if (memory == TRSV_HOST) return (TrsvChoice){TrsvAlgorithmWith(TRSV_HOST, 0), 0, "the matrix is on the host"};
+  return selection == TRSV_SELECT_GRANULARITY ? SelectByGranularity(s) : SelectByModel(s, precision);
 }

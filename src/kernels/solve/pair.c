@@ -5,52 +5,55 @@
 #include <stdlib.h>
 #include "solve/solve.h"
 
-static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvRequest *asked, TrsvPairMember *m)
+/* The algorithm that is named, or known to be the choice, or chosen here. */
+static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAlgorithm *named,
+                        const TrsvChoice *known, TrsvPairMember *m)
 {
-  if (asked) (void)snprintf(m->selection_reason, sizeof(m->selection_reason), "asked for");
-  m->algorithm = asked ? asked->algorithm
-                       : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection, m->selection_reason,
-                                    sizeof(m->selection_reason));
-  if (!m->algorithm) return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for a GPU in a build without CUDA");
-  if (!asked && selection != TRSV_SELECT_GRANULARITY)
-    m->predicted = TrsvPredict(m->algorithm, &m->statistics, pair->precision);
-  if (!asked || m->algorithm->memory == pair->memory) return TRSV_SUCCESS;
-  return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", m->algorithm->name,
-                  m->algorithm->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
+  if (named)
+    m->choice = (TrsvChoice){named, 0, "asked for"};
+  else if (known && known->algorithm && selection != TRSV_SELECT_GRANULARITY)
+    m->choice = *known;
+  else
+    m->choice = TrsvSelect(&m->statistics, pair->memory, pair->precision, selection);
+  if (!m->choice.algorithm)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for a GPU in a build without CUDA");
+  if (!named || named->memory == pair->memory) return TRSV_SUCCESS;
+  return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", named->name,
+                  named->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");
 }
 
-/* The plan of the algorithm that is asked for or chosen. */
+/* The plan of the algorithm that is named or chosen. */
 static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source,
-                          int entries, const TrsvPermutation *places, TrsvSelection selection, const TrsvRequest *asked,
-                          int alone, TrsvPairMember *m)
+                          int entries, const TrsvPermutation *places, int named, int alone, TrsvPairMember *m)
 {
-  TrsvError error, instead;
+  const TrsvAlgorithm *a = m->choice.algorithm;
+  TrsvError            error, instead;
 
-  if (asked) return TrsvPlanCreatePlaced(T, analysis, source, entries, places, m->algorithm, asked->settings, &m->plan);
-  error = TrsvPlanCreateChosen(T, analysis, source, entries, places, m->algorithm, alone, &instead, &m->plan);
+  if (named) return TrsvPlanCreatePlaced(T, analysis, source, entries, places, a, 0, &m->plan);
+  error = TrsvPlanCreateChosen(T, analysis, source, entries, places, a, alone, &instead, &m->plan);
   if (!instead) return error;
-  (void)snprintf(m->selection_reason, sizeof(m->selection_reason),
-                 instead == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", m->algorithm->name);
-  if (m->plan) m->algorithm = m->plan->algorithm;
-  m->predicted = selection == TRSV_SELECT_GRANULARITY ? 0 : TrsvPredict(m->algorithm, &m->statistics, pair->precision);
+  (void)snprintf(m->choice.reason, sizeof(m->choice.reason),
+                 instead == TRSV_ERR_MEMORY ? "no memory for a plan of %s" : "%s cannot run here", a->name);
+  if (m->plan) m->choice.algorithm = m->plan->algorithm;
+  if (m->choice.predicted > 0) m->choice.predicted = TrsvPredict(m->choice.algorithm, &m->statistics, pair->precision);
   return error;
 }
 
 /* What makes a member of a pair. */
 typedef struct {
-  const TrsvPair   *pair;
-  const TrsvMatrix *A;
-  TrsvPermutation        places;
-  TrsvSelection     selection;
-  const TrsvRequest  *asked;
-  int               alone; /* not beside the other member */
-  TrsvPairMember   *member;
+  const TrsvPair      *pair;
+  const TrsvMatrix    *A;
+  TrsvPermutation      places;
+  TrsvSelection        selection;
+  const TrsvAlgorithm *named;
+  const TrsvChoice    *known;
+  TrsvPairMember      *member;
+  int                  alone; /* not beside the other member */
 } Making;
 
 static TrsvError MakeMember(void *making)
 {
   const Making *const k        = making;
-  const TrsvRequest    *asked    = k->asked && k->asked->algorithm ? k->asked : NULL;
   const double        start    = TrsvSeconds();
   TrsvMatrix          T        = *k->A;
   int                *offsets  = NULL;
@@ -62,10 +65,10 @@ static TrsvError MakeMember(void *making)
   if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
   if (!error) {
     k->member->statistics = analysis->statistics;
-    error                 = Choose(k->pair, k->selection, asked, k->member);
+    error                 = Choose(k->pair, k->selection, k->named, k->known, k->member);
   }
   if (!error)
-    error = MakePlan(k->pair, &T, analysis, source, TrsvStored(&T, analysis), &k->places, k->selection, asked, k->alone,
+    error = MakePlan(k->pair, &T, analysis, source, TrsvStored(&T, analysis), &k->places, k->named != NULL, k->alone,
                      k->member);
   TrsvAnalysisDestroy(&made);
   TrsvFree(k->A->memory, offsets);
@@ -73,7 +76,7 @@ static TrsvError MakeMember(void *making)
   return error;
 }
 
-static TrsvError MakeVector(const TrsvPair *pair, void **vector)
+static TrsvError AllocateVector(const TrsvPair *pair, void **vector)
 {
   const size_t bytes = TrsvValueSize(pair->precision) * (size_t)pair->rows;
 
@@ -82,10 +85,10 @@ static TrsvError MakeVector(const TrsvPair *pair, void **vector)
 
 /* Are the members made at the same time? Where level sets are few there is nothing to gain; of large factors the one
    would wait for the other's launches, and while plans are made they need more memory than when they are there. */
-static int Together(const TrsvPair *p, const TrsvMatrix *L)
+static int AreMadeTogether(const TrsvPair *p, const TrsvMatrix *L)
 {
   static const int  large = 1 << 22; /* rows */
-  static const long many = 1 << 25;  /* entries */
+  static const long many  = 1 << 25; /* entries */
 
   return p->memory == TRSV_DEVICE && p->rows < large && L->analysis &&
          L->analysis->statistics.levels > TRSV_FEW_LEVELS && L->analysis->statistics.nnz < many;
@@ -107,20 +110,15 @@ TrsvError TrsvPairJoin(TrsvPair *p)
   return first->pair->create(p->forward.plan, p->backward.plan, p->work, &p->fused);
 }
 
-static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
-                      TrsvSelection selection, const TrsvRequest *lower, const TrsvRequest *upper)
+static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
+                           TrsvSelection selection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
+                           const TrsvChoice *known)
 {
-  Making first = {
-    p,          p->transposed ? U : L,         {p->transposed ? column : row, NULL},
-    selection,  p->transposed ? upper : lower, 0,
-    &p->forward
-  };
-  Making second = {
-    p, p->transposed ? L : U, {NULL, p->transposed ? row : column},
-          selection, p->transposed ? lower : upper,
-    0, &p->backward
-  };
-  int       alone  = !Together(p, L);
+  const int t      = p->transposed;
+  Making    first  = {p,           t ? U : L, {t ? column : row, NULL}, selection, t ? upper : lower, t ? NULL : known,
+                      &p->forward, 0};
+  Making    second = {p, t ? L : U, {NULL, t ? row : column}, selection, t ? lower : upper, NULL, &p->backward, 0};
+  int       alone  = !AreMadeTogether(p, L);
   TrsvError error;
 
   if (!alone) {
@@ -137,13 +135,13 @@ static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, con
     error = MakeMember(&second);
   }
   TrsvCall(error);
-  TrsvCall(MakeVector(p, &p->work));
+  TrsvCall(AllocateVector(p, &p->work));
   return TrsvPairJoin(p);
 }
 
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed,
-                         TrsvMemory memory, TrsvSelection selection, const TrsvRequest *lower, const TrsvRequest *upper,
-                         TrsvPair **pair)
+                         TrsvMemory memory, TrsvSelection selection, const TrsvAlgorithm *lower,
+                         const TrsvAlgorithm *upper, const TrsvChoice *known, TrsvPair **pair)
 {
   TrsvPair *p;
   TrsvError error;
@@ -155,7 +153,7 @@ TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *ro
   p->precision  = L->precision;
   p->rows       = L->rows;
   p->transposed = transposed;
-  error         = Fill(p, L, U, row, column, selection, lower, upper);
+  error         = MakePlans(p, L, U, row, column, selection, lower, upper, known);
   if (error) TrsvPairDestroy(&p);
   *pair = p;
   return error;
@@ -168,7 +166,7 @@ TrsvError TrsvPairSetValues(TrsvPair *pair, const void *L, const void *U, TrsvMe
   if (L) TrsvCall(TrsvPlanSetValues(pair->forward.plan, pair->transposed ? U : L, memory, stream));
   TrsvCall(TrsvPlanSetValues(pair->backward.plan, pair->transposed ? L : U, memory, stream));
   return pair->fused ? pair->fused->launch->ready(pair->fused, stream)
-                     : TRSV_SUCCESS; /* the vector may have been TrsvFactorNumeric's */
+                     : TRSV_SUCCESS; /* the vector may have been used for reciprocals of pivots */
 }
 
 TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream stream)
@@ -182,8 +180,8 @@ TrsvError TrsvPairSolve(TrsvPair *pair, const void *b, void *x, TrsvStream strea
 static TrsvError CheckBetween(const TrsvPair *pair, const void *y)
 {
   return pair->fused && y == pair->work
-           ? TrsvFail(TRSV_ERR_ARGUMENT, "this pair is solved in one launch, which has its vector for itself")
-           : TRSV_SUCCESS;
+             ? TrsvFail(TRSV_ERR_ARGUMENT, "this pair is solved in one launch, which has its vector for itself")
+             : TRSV_SUCCESS;
 }
 
 TrsvError TrsvPairForward(TrsvPair *pair, const void *b, void *y, TrsvStream stream)

@@ -3,7 +3,7 @@
 
    Source: Hu, Sun, Li, Sun: AG-SpTRSV: An Automatic Framework to Optimize Sparse Triangular Solve on GPUs (ACM TACO
    21(4), 2024): the code template of Section 4.2 here, transformation and scheduling (4.3, 4.4) in ag_plan.c, schemes
-   in ag_scheme.c, the choice among them (4.5) in ag_model.c and, measured, tune.c. What changed: the value is its own
+   in ag_scheme.c, the choice among them (4.5) in ag_model.c. What changed: the value is its own
    flag, in two halves that take turns (no flag array, no fence, no reset), and rows that nobody depends on have none;
    early division is earlier still, as the diagonal's reciprocal is taken when values arrive; four entries of a row are
    polled at once; lists of tasks run in a cooperative launch, which promises that all blocks are there, in place of a
@@ -23,164 +23,9 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "device/sync.cuh"
-#include "papers/ag/ag.h"
 #include "papers/ag/ag_model.h"
-
-enum {
-  WIDTH = 4 /* entries of a row that a lane polls at once */
-};
-
-typedef struct {
-  AgScheme  scheme;
-  int       rows, off, launches, collected;
-  int       torn;    /* a launch of a solve failed: the turns of the others do not match any more */
-  void     *memory;  /* holds all that follows, on the device, but sync */
-  int      *offsets, *columns, *order, *source, *node, *task, *begin;
-  void     *values, *inverse, *words;
-  unsigned *tickets; /* [launches] */
-  AgLaunch *launch;  /* on the host */
-  TrsvSync  sync;
-} Ag;
-
-template <class T> struct AgView {
-  int        rows, workers, log, rnnz;
-  const int *offsets, *columns, *order, *node, *task, *begin;
-  const T   *values, *inverse;
-  T         *words;
-  TrsvSync   sync;
-
-  AgView(const Ag *a, const AgLaunch *l, int index)
-      : rows(a->rows), workers(a->scheme.ws == AG_HARDWARE ? l->tasks : l->workers), log(0), rnnz(a->scheme.sw_rnnz),
-        offsets(a->offsets), columns(a->columns), order(a->order), node(a->node), task(a->task), begin(NULL),
-        values((const T *)a->values), inverse((const T *)a->inverse), words((T *)a->words), sync(a->sync)
-  {
-    while (1 << log < a->scheme.ng) log++;
-    if (a->scheme.ws == AG_HARDWARE) task += (size_t)l->task << log;
-    else begin = a->begin + l->begin;
-    sync.ticket = a->tickets + index;
-  }
-};
-
-/* A lane's part of a row: its entries at, at + step, ... */
-template <class T> struct AgRow {
-  int row, at, left, step,
-    held; /* row: a place; left: entries not yet summed; held: how many of them are in registers */
-  T   sum;
-};
-
-/* Entries of a task, in device memory or, where they were read together, in shared memory. */
-template <class T> struct AgEntries {
-  const int *columns;
-  const T   *values;
-  int        shift; /* from the index in device memory */
-};
-
-/* Reads the entries of all nodes of a task by all lanes. begin and count are of the node of this lane's subwarp. */
-template <class T> static __device__ __forceinline__ AgEntries<T> ag_collect(const AgView<T> &A, int begin, int count,
-                                                                             int lane, int *columns, T *values)
-{
-  const int size = 32 >> A.log;
-  int       mine = 0, base = 0;
-
-  for (int sub = 0; sub < 1 << A.log; sub++) {
-    const int from = __shfl_sync(0xffffffffu, begin, sub * size), n = __shfl_sync(0xffffffffu, count, sub * size);
-
-    if (lane / size == sub) mine = base - from;
-    for (int k = lane; k < n; k += 32) {
-      columns[base + k] = A.columns[from + k];
-      values[base + k]  = A.values[from + k];
-    }
-    base += n;
-  }
-  __syncwarp();
-  return {columns, values, mine};
-}
-
-template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(const AgView<T> &A, const int *task,
-                                                                             int lane, T *now, T *then, const T *b,
-                                                                             T *x, int *columns, T *values)
-{
-  const int       size = 32 >> A.log, sub = lane / size, me = lane % size, given = task[sub],
-                  node  = given < 0 ? -1 : given & ~AG_COLLECT;
-  const int       first = node < 0 ? 0 : A.node[node], last = node < 0 ? 0 : A.node[node + 1], begin = A.offsets[first],
-                  end      = A.offsets[last];
-  const bool     together = A.rnnz != AG_INFINITE && end - begin + (last - first) > (long)A.rnnz * (last - first);
-  const unsigned all = (size == 32 ? 0xffffffffu : (1u << size) - 1) << (sub * size);
-  AgEntries<T>   e = {A.columns, A.values, 0};
-  AgRow<T>       r = {together ? first : first + me, 0, 0, together ? size : 1, 0, 0};
-  int            column[WIDTH], row = 0;
-  T              value[WIDTH], solution[WIDTH], inverse = 1;
-  TrsvSpinLimit   spin;
-  bool           done = r.row >= last;
-
-  if (task[0] & AG_COLLECT) e = ag_collect(A, begin, end - begin, lane, columns, values);
-  const auto start = [&] {
-    const int at = A.offsets[r.row], skip = together ? me : 0, n = A.offsets[r.row + 1] - at;
-
-    row     = A.order[r.row];
-    inverse = A.inverse ? A.inverse[r.row] : 1;
-    r.at    = at + skip;
-    r.left  = n > skip ? (n - skip + r.step - 1) / r.step : 0;
-    r.held  = 0;
-    r.sum   = skip ? 0 : b[row < 0 ? ~row : row];
-    if (!skip && row >= 0) then[r.row] = trsv_not_ready<T>();
-  };
-
-  if (!done) start();
-  do {
-    bool ready = true; /* has this lane summed its part of the row? */
-
-    while (!done && r.left) {
-      if (!r.held) {
-        r.held = r.left < WIDTH ? r.left : WIDTH;
-#pragma unroll
-        for (int n = 0; n < WIDTH; n++)
-          if (n < r.held) {
-            column[n]   = e.columns[r.at + n * r.step + e.shift];
-            value[n]    = e.values[r.at + n * r.step + e.shift];
-            solution[n] = trsv_not_ready<T>();
-          }
-      }
-#pragma unroll
-      for (int n = 0; n < WIDTH; n++)
-        if (n < r.held && (!WAIT || !trsv_is_ready(solution[n])))
-          solution[n] = WAIT ? trsv_load(now + column[n]) : now[column[n]];
-#pragma unroll
-      for (int n = 0; n < WIDTH; n++) ready = ready && (!WAIT || n >= r.held || trsv_is_ready(solution[n]));
-      if (!ready && spin.more(A.sync)) break;
-#pragma unroll
-      for (int n = 0; n < WIDTH; n++)
-        if (n < r.held) r.sum = fma(-value[n], solution[n], r.sum);
-      r.at += r.held * r.step;
-      r.left -= r.held;
-      r.held = 0;
-      if (!ready) { /* it gave up */
-        r.sum  = trsv_nan<T>();
-        r.left = 0;
-        ready  = true;
-      }
-    }
-    const unsigned votes = __ballot_sync(0xffffffffu, ready);
-    const bool     whole = together ? (votes & all) == all : ready;
-    T              sum   = r.sum;
-    if (size > 1 && __any_sync(0xffffffffu, together && whole && !done))
-      for (int half = size / 2; half; half /= 2) {
-        const T other = __shfl_down_sync(0xffffffffu, sum, half, size);
-        if (together) sum += other;
-      }
-    if (whole && !done) {
-      if (!together || !me) {
-        sum = sum * inverse;
-        x[row < 0 ? ~row : row] = row < 0 ? trsv_is_ready(sum) ? sum : trsv_nan<T>() : trsv_publish(now + r.row, sum);
-      }
-      spin = TrsvSpinLimit();
-      r.row += together ? 1 : size;
-      done = r.row >= last;
-      if (!done) start();
-    }
-  } while (!__all_sync(0xffffffffu, done));
-}
+#include "papers/ag/ag_task.cuh"
+#include "papers/settings.h"
 
 template <class T, bool WAIT> static __global__ void __launch_bounds__(1024)
   ag_solve(const AgView<T> A, const T *b, T *x)
@@ -298,6 +143,8 @@ enum {
   MOST_LAUNCHES = 65536 /* some 0.1 s a solve */
 };
 
+static const TrsvSetting settings[] = {{"scheme", TrsvAgWords, TrsvAgParse}, {NULL, NULL, NULL}};
+
 static TrsvError AgAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   auto      w32 = ag_solve<float, true>, n32 = ag_solve<float, false>;
@@ -310,8 +157,8 @@ static TrsvError AgAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvCall(TrsvAlloc(sizeof(*a), &plan->data));
   a = (Ag *)memset(plan->data, 0, sizeof(*a));
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  if (!TrsvSettingGet(plan->algorithm, plan->settings, "scheme", &a->scheme))
-    TrsvCall(TrsvAgChoose(A, analysis, plan->rank, &a->scheme));
+  TrsvCall(TrsvSettingsCheck(plan->algorithm->name, settings));
+  if (!TrsvSettingsGet(settings, "scheme", &a->scheme)) TrsvCall(TrsvAgChoose(A, analysis, 0, &a->scheme));
   TrsvCall(TrsvAgPlan(A, analysis, source, &a->scheme, multiprocessors, &h));
   error = h.launches > MOST_LAUNCHES
             ? TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: %d launches a solve; %d is the limit", h.launches, MOST_LAUNCHES)
@@ -386,18 +233,16 @@ static void AgDescribe(const TrsvPlan *plan, char *line, size_t size)
   TrsvAgPrint(&((const Ag *)plan->data)->scheme, line + n, size - n);
 }
 
-static const TrsvSetting settings[] = {{"scheme", TrsvAgWords, TrsvAgParse}, {NULL, NULL, NULL}};
-
 TRSV_ALGORITHM(TrsvAg) = {
   .name       = "ag",
-  .source     = "AG-SpTRSV (ACM TACO 21(4), 2024): any scheme of its space",
+  .summary    = "any scheme of the space that AG-SpTRSV searches",
+  .source     = "AG-SpTRSV (ACM TACO 21(4), 2024)",
+  .citation   = TRSV_CITE_AG_SPTRSV,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = AgAnalyse,
   .set_values = AgSetValues,
   .solve      = AgSolve,
   .destroy    = AgDestroy,
-  .choices    = AG_REDUCED,
   .describe   = AgDescribe,
-  .settings   = settings,
 };

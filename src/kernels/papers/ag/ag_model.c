@@ -6,12 +6,13 @@
    85% of the best performance? What differs: logarithms of the features that span orders of magnitude; a scheme's rank
    is its output's.
 
-   Weights are ag_weights.h, made by tests/bench/ag_train.py.
+   Weights are ag_weights.h and ag_weights_2.h, made by bench/ag_train.py.
 */
 #include <math.h>
 #include <string.h>
 #include "papers/ag/ag_model.h"
 #include "papers/ag/ag_weights.h"
+#include "papers/ag/ag_weights_2.h"
 
 void TrsvAgFeatures(const TrsvMatrix *A, const TrsvAnalysis *analysis, double f[AG_FEATURES])
 {
@@ -48,7 +49,7 @@ enum {
 };
 
 _Static_assert(sizeof(ag_bias_3) / sizeof(float) == AG_REDUCED && sizeof(ag_mean) / sizeof(float) == POLYNOMIALS,
-               "these weights are of another space: run tests/bench/ag.cu and ag_train.py");
+               "these weights are of another space: run bench/ag.cu and ag_train.py");
 
 /* out = weights^T in + bias */
 static void Layer(int ins, int outs, const float *weights, const float *bias, const double *in, double *out)

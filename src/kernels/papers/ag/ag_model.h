@@ -1,6 +1,6 @@
 /*
    ag_model.h: which scheme of the reduced space is expected to be the fastest: AG-SpTRSV's learned model, made by
-   tests/bench/ag_train.py.
+   bench/ag_train.py.
 */
 #ifndef TRSV_AG_MODEL_H
 #define TRSV_AG_MODEL_H

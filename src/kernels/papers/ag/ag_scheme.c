@@ -11,7 +11,9 @@
 #include "papers/ag/ag.h"
 
 const char TrsvAgWords[] =
-  "words joined by commas: nw:2..32, ng:1..32, sw_rnnz:0..32 or inf, reorder or natural, merge_fixed:1..32, merge_avg:1..32 or merge_thresh:1..32, rg_sequential or rg_balance, ws_hardware, ws_rr, ws_balance or ws_locality, alpha:0, 2, 4, 8 or inf";
+  "words joined by commas: nw:2..32, ng:1..32, sw_rnnz:0..32 or inf, reorder or natural, merge_fixed:1..32, "
+  "merge_avg:1..32 or merge_thresh:1..32, rg_sequential or rg_balance, ws_hardware, ws_rr, ws_balance or ws_locality, "
+  "alpha:0, 2, 4, 8 or inf";
 
 static const char *const merges[] = {"merge_fixed", "merge_avg", "merge_thresh"}, *const schedules[] = {
                                                                                     "ws_hardware", "ws_rr",

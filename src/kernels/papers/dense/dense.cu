@@ -31,7 +31,6 @@
 #include "papers/dense/dense.cuh"
 
 enum {
-  ROWS       = 128,  /* of a block of threads, where a thread has a row */
   NEAR       = 6,    /* strips: what is farther away is polled less often */
   DIAGONAL   = 512,  /* rows of a block: larger ones gain nothing on an H200, and take longer to invert */
   MOST_ROWS  = 65504 /* whose tiles are counted by an int */
@@ -125,15 +124,6 @@ template <class T> struct DenseWithin {
   }
 };
 
-/* What substitution starts from: b, or b times the inverses of the pairs. */
-template <class T> static __device__ __forceinline__ T dense_right(const DenseView<T> &D, int p, int lane, T b)
-{
-  const T first = __shfl_sync(0xffffffffu, b, lane & ~1);
-
-  if (D.form == TRSV_DENSE_SIMPLE) return b;
-  return lane & 1 ? fma(D.side[p], first, D.side[D.padded() + p] * b) : D.side[p] * b;
-}
-
 template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   dense_solve(const DenseView<T> D, const T *b, T *x)
 {
@@ -195,102 +185,19 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   if (warp == 0 && p < D.rows) x[D.row_of(p)] = trsv_canonical(v);
 }
 
-/* Steps of simple and pairs, a launch each, as published: a thread for each row from the first that changes. */
-template <class T> static __global__ void dense_column(const DenseView<T> D, int column, T *y)
-{
-  const int p = column + (int)(blockIdx.x * ROWS + threadIdx.x), c = column - 1;
-
-  if (p >= D.rows) return;
-  if (c >= 0)
-    y[p] = fma(-D.tile(p / DENSE_TILE, c / DENSE_TILE)[c % DENSE_TILE * DENSE_TILE + p % DENSE_TILE], y[c], y[p]);
-  if (p == column) y[p] *= D.side[p];
-}
-
-template <class T> static __global__ void dense_pair(const DenseView<T> D, int column, T *y)
-{
-  const int p = column + 2 + (int)(blockIdx.x * ROWS + threadIdx.x);
-
-  if (p >= D.rows) return;
-  const T *const a = D.tile(p / DENSE_TILE, column / DENSE_TILE) + column % DENSE_TILE * DENSE_TILE + p % DENSE_TILE;
-  y[p]             = fma(-a[DENSE_TILE], y[column + 1], fma(-a[0], y[column], y[p]));
-}
-
-/* A step of blocks: the block from strip `from` on is taken from all rows below it. */
-template <class T> static __global__ void dense_column_block(const DenseView<T> D, int from, T *y)
-{
-  const int p = (from + D.block) * DENSE_TILE + (int)(blockIdx.x * ROWS + threadIdx.x), s = p / DENSE_TILE,
-            r = p % DENSE_TILE;
-
-  if (s >= D.strips) return;
-  T sum = y[p];
-  for (int t = from; t < from + D.block; t++)
-    for (int c = 0; c < DENSE_TILE; c++) sum = fma(-D.tile(s, t)[c * DENSE_TILE + r], y[t * DENSE_TILE + c], sum);
-  y[p] = sum;
-}
-
 /* b by position into right, or x out of it. */
 template <class T> static __global__ void dense_by_position(const DenseView<T> D, const T *b, T *right)
 {
-  const int p = (int)(blockIdx.x * ROWS + threadIdx.x);
+  const int p = (int)(blockIdx.x * DENSE_ROWS + threadIdx.x);
 
   if (p < D.padded()) right[p] = p < D.rows ? b[D.row_of(p)] : 0;
 }
 
 template <class T> static __global__ void dense_by_row(const DenseView<T> D, const T *y, T *x)
 {
-  const int p = (int)(blockIdx.x * ROWS + threadIdx.x);
+  const int p = (int)(blockIdx.x * DENSE_ROWS + threadIdx.x);
 
   if (p < D.rows) x[D.row_of(p)] = y[p];
-}
-
-/* b to y, where a step of simple starts with b itself. */
-template <class T> static __global__ void dense_first(const DenseView<T> D, const T *b, T *y)
-{
-  const int p = (int)(blockIdx.x * ROWS + threadIdx.x);
-
-  if (p < D.padded()) y[p] = dense_right(D, p, p % 32, b[p]);
-}
-
-/* All steps, from right to right + padded rows. */
-template <class T> static TrsvError LaunchSteps(const TrsvDense *d, TrsvStream stream)
-{
-  const DenseView<T> D(d);
-  const int          padded = d->strips * DENSE_TILE;
-  const T           *b      = (const T *)d->right;
-  T                 *y      = (T *)d->right + padded;
-
-  if (d->settings.form == TRSV_DENSE_SIMPLE || d->settings.form == TRSV_DENSE_PAIRS)
-    TRSV_LAUNCH((dense_first<T>), TrsvBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
-  else TRSV_LAUNCH((dense_start<T, false>), TrsvBlocks(padded, ROWS), ROWS, 0, stream, D, b, y);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_start"));
-  switch (d->settings.form) {
-  case TRSV_DENSE_SIMPLE:
-    for (int c = 0; c < d->rows; c++)
-      TRSV_LAUNCH(dense_column<T>, TrsvBlocks(d->rows - c, ROWS), ROWS, 0, stream, D, c, y);
-    break;
-  case TRSV_DENSE_PAIRS:
-    for (int c = 0; c + 2 < d->rows; c += 2)
-      TRSV_LAUNCH(dense_pair<T>, TrsvBlocks(d->rows - c - 2, ROWS), ROWS, 0, stream, D, c, y);
-    break;
-  case TRSV_DENSE_DOUBLING:
-    for (int level = 0; 1 << level < d->strips; level++)
-      TRSV_LAUNCH((dense_level<T, false>), TrsvBlocks(DenseOdds(d->strips, level) * DENSE_TILE, ROWS), ROWS, 0, stream,
-                  D, level, y);
-    break;
-  case TRSV_DENSE_BLOCKS:
-    for (int s = 0; s + d->block < d->strips; s += d->block)
-      TRSV_LAUNCH(dense_column_block<T>, TrsvBlocks((d->strips - s - d->block) * DENSE_TILE, ROWS), ROWS, 0, stream, D,
-                  s, y);
-    break;
-  }
-  return TrsvDeviceCheckLaunch("the steps of a dense triangle");
-}
-
-static TrsvError Steps(void *data, TrsvStream stream)
-{
-  const TrsvDense *d = (const TrsvDense *)data;
-
-  return d->precision == TRSV_FLOAT ? LaunchSteps<float>(d, stream) : LaunchSteps<double>(d, stream);
 }
 
 template <class T> static __global__ void dense_fill(size_t n, T *words)
@@ -324,7 +231,7 @@ static TrsvError Make(TrsvDense *d)
     TRSV_LAUNCH((dense_fill<double>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words,
                 (double *)d->words);
   TrsvCall(TrsvDeviceCheckLaunch("dense_fill"));
-  if (d->settings.launches) TrsvCall(TrsvDeviceGraphCreate(Steps, d, &d->recording));
+  if (d->settings.launches) TrsvCall(TrsvDeviceGraphCreate(DenseLaunchSteps, d, &d->recording));
   return TrsvDeviceSynchronize();
 }
 
@@ -379,17 +286,18 @@ extern "C" TrsvError TrsvDenseSetValues(TrsvDense *d, const void *values, int le
 
 template <class T> static TrsvError Solve(TrsvDense *d, const void *b, void *x, TrsvStream stream)
 {
-  const unsigned grid = TrsvBlocks(d->strips * DENSE_TILE, ROWS);
+  const unsigned grid = TrsvBlocks(d->strips * DENSE_TILE, DENSE_ROWS);
 
   if (!d->settings.launches || d->solves != d->settings.form) {
     TrsvCall(TrsvSyncStart(&d->sync, stream));
     TRSV_LAUNCH(dense_solve<T>, (unsigned)d->strips, DENSE_BLOCK, 0, stream, DenseView<T>(d), (const T *)b, (T *)x);
     return TrsvDeviceCheckLaunch("dense_solve");
   }
-  TRSV_LAUNCH(dense_by_position<T>, grid, ROWS, 0, stream, DenseView<T>(d), (const T *)b, (T *)d->right);
+  TRSV_LAUNCH(dense_by_position<T>, grid, DENSE_ROWS, 0, stream, DenseView<T>(d), (const T *)b, (T *)d->right);
   TrsvCall(TrsvDeviceCheckLaunch("dense_by_position"));
   TrsvCall(TrsvDeviceGraphLaunch(d->recording, stream));
-  TRSV_LAUNCH(dense_by_row<T>, grid, ROWS, 0, stream, DenseView<T>(d), (const T *)d->right + d->strips * DENSE_TILE,
+  TRSV_LAUNCH(dense_by_row<T>, grid, DENSE_ROWS, 0, stream, DenseView<T>(d),
+              (const T *)d->right + d->strips * DENSE_TILE,
               (T *)x);
   return TrsvDeviceCheckLaunch("dense_by_row");
 }

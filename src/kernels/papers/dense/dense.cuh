@@ -12,6 +12,7 @@
 #include "papers/dense/dense.h"
 
 enum {
+  DENSE_ROWS  = 128, /* of a block of threads, where a thread has a row */
   DENSE_TILE  = 32,
   DENSE_WARPS = 8,
   DENSE_BLOCK = 32 * DENSE_WARPS
@@ -106,6 +107,15 @@ template <class T, bool ABSOLUTE> static __global__ void dense_level(const Dense
   y[p] = sum;
 }
 
+/* What substitution starts from: b, or b times the inverses of the pairs. */
+template <class T> static __device__ __forceinline__ T dense_right(const DenseView<T> &D, int p, int lane, T b)
+{
+  const T first = __shfl_sync(0xffffffffu, b, lane & ~1);
+
+  if (D.form == TRSV_DENSE_SIMPLE) return b;
+  return lane & 1 ? fma(D.side[p], first, D.side[D.padded() + p] * b) : D.side[p] * b;
+}
+
 /* Where values come from, on the device: a square array, or [entries] with the place of each among the tiles. */
 struct DenseValues {
   const void *values;
@@ -116,6 +126,9 @@ struct DenseValues {
 
 /* Takes values and makes of them what d->settings.form solves with: dense_values.cu. */
 TrsvError DenseSetValues(TrsvDense *, const DenseValues *, TrsvStream);
+
+/* All steps of a TrsvDense, from right to right + padded rows: dense_steps.cu. */
+TrsvError DenseLaunchSteps(void *dense, TrsvStream);
 
 /* Where the entry of this row and column stands among the tiles. */
 static inline int DensePlace(const TrsvDense *d, int row, int column)

@@ -44,6 +44,22 @@ int           TrsvDenseBlock(const TrsvDense *);  /* rows of an inverted diagona
 size_t        TrsvDenseBytes(const TrsvDense *);
 void          TrsvDenseDestroy(TrsvDense **);
 
+/* Dense diagonal blocks of a sparse triangle, on the host: dense_find.c. By position p, counted in the order of
+   solution: the longest run of columns right before the diagonal, all entries off it, and how many entries each column
+   has; heights start at 0. */
+void DenseMeasure(const TrsvMatrix *, int *run, int *length, int *height);
+
+enum {
+  DENSE_BLOCKS_MAX = 8
+};
+
+typedef struct {
+  int begin, end; /* positions */
+} DenseRange;
+
+/* The dense blocks in order; blocks has room for one more than DENSE_BLOCKS_MAX. Returns how many. */
+int DenseFind(int rows, const int *run, const int *length, const int *height, DenseRange *blocks);
+
 #ifdef __cplusplus
 }
 #endif

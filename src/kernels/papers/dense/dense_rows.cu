@@ -20,16 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "papers/dense/dense.cuh"
+#include "papers/settings.h"
 #include "solve/solve.h"
 
 enum {
-  TRAILING = 64,    /* rows of a trailing block, at least */
-  FULL     = 128,   /* of others */
-  LARGEST  = 32768, /* of any */
-  BORDER   = 1024,  /* rows at the end among which very long ones are looked for */
-  LONG     = 1024,  /* entries of such a row, and so many times the mean: */
-  TIMES    = 8,
-  BLOCKS   = 8,     /* dense blocks */
   PIECE    = 1024,
   WARPS    = 4
 };
@@ -48,7 +42,7 @@ typedef struct {
 
 typedef struct {
   int      segments, blocks, lower, covered; /* dense blocks, and their rows */
-  Segment  segment[2 * BLOCKS + 1]; /* in the order of solution */
+  Segment  segment[2 * DENSE_BLOCKS_MAX + 1]; /* in the order of solution */
   void    *right;                   /* [rows] b less what is known */
 } Dense;
 
@@ -80,84 +74,6 @@ template <class T> static __global__ void dense_take_values(int n, const int *so
   const int k = trsv_index();
 
   if (k < n) to[k] = from[source[k]];
-}
-
-/* By position p: the longest run of columns right before the diagonal, all entries off it, and how many entries each
-   column has. */
-static void Measure(const TrsvMatrix *A, int *run, int *length, int *height)
-{
-  const int lower = A->triangle == TRSV_LOWER;
-
-  for (int i = 0; i < A->rows; i++) {
-    const int p = lower ? i : A->rows - 1 - i;
-    int       begin, end, diagonal;
-
-    TrsvRow(A, i, &begin, &end, &diagonal);
-    length[p] = end - begin;
-    for (int k = begin; k < end; k++) height[lower ? A->columns[k] : A->rows - 1 - A->columns[k]]++;
-    run[p] = 0;
-    while (run[p] < end - begin &&
-           (lower ? A->columns[end - 1 - run[p]] == i - 1 - run[p] : A->columns[begin + run[p]] == i + 1 + run[p]))
-      run[p]++;
-  }
-}
-
-/* Where the trailing block starts, by position; rows where there is none. */
-static int Trailing(int rows, const int *length, const int *height)
-{
-  long   entries = 0, all = 0;
-  int    from = rows;
-
-  for (int p = rows - 1; p >= 0 && rows - p <= LARGEST; p--) {
-    const long size = rows - p;
-
-    entries += height[p];
-    if (size >= TRAILING && 4 * entries >= size * (size - 1)) from = p;
-  }
-  for (int p = 0; p < rows; p++) all += length[p];
-  for (int p = rows > BORDER ? rows - BORDER : 0; p < from; p++)
-    if (length[p] >= LONG && length[p] >= TIMES * all / rows) return p;
-  return from;
-}
-
-typedef struct {
-  int begin, end;
-} Range;
-
-static int Larger(const void *a, const void *b)
-{
-  const Range *x = (const Range *)a, *y = (const Range *)b;
-  const int    m = x->end - x->begin, n = y->end - y->begin;
-
-  return m != n ? (m > n ? -1 : 1) : x->begin < y->begin ? -1 : 1;
-}
-
-static int Earlier(const void *a, const void *b)
-{
-  return ((const Range *)a)->begin < ((const Range *)b)->begin ? -1 : 1;
-}
-
-/* The dense blocks by position, in order; room for one more than BLOCKS. Returns how many. */
-static int Find(int rows, const int *run, const int *length, const int *height, Range *blocks)
-{
-  const int trailing = Trailing(rows, length, height);
-  int       found = 0;
-
-  if (trailing < rows) blocks[found++] = (Range){trailing, rows};
-  for (int p = 1, begin = 0; p <= trailing; p++) {
-    if (p < trailing && run[p] >= p - begin && p - begin < LARGEST) continue;
-    if (p - begin < FULL) {
-      begin = p < trailing && run[p] < p - begin ? p - run[p] : p;
-      continue;
-    }
-    if (found > BLOCKS) found = BLOCKS;
-    blocks[found++] = (Range){begin, p};
-    qsort(blocks, (size_t)found, sizeof(*blocks), Larger);
-    begin = p; /* blocks share no rows, as those of a band could */
-  }
-  if (found > BLOCKS) found = BLOCKS;
-  qsort(blocks, (size_t)found, sizeof(*blocks), Earlier);
-  return found;
 }
 
 static TrsvError Upload(TrsvPlan *plan, const int *from, size_t count, int **to)
@@ -234,19 +150,19 @@ static const TrsvSetting words[] = {
   {NULL,    NULL,                                                                    NULL      }
 };
 
-static TrsvDenseSettings Settings(const TrsvPlan *plan)
+static TrsvDenseSettings GetSettings(void)
 {
-  int form = plan->rank, block = 0, launches = 0;
+  int form = TRSV_DENSE_BLOCKS, block = 0, launches = 0;
 
-  (void)TrsvSettingGet(plan->algorithm, plan->settings, "form", &form);
-  (void)TrsvSettingGet(plan->algorithm, plan->settings, "block", &block);
-  (void)TrsvSettingGet(plan->algorithm, plan->settings, "steps", &launches);
+  (void)TrsvSettingsGet(words, "form", &form);
+  (void)TrsvSettingsGet(words, "block", &block);
+  (void)TrsvSettingsGet(words, "steps", &launches);
   return TrsvDenseSettings{(TrsvDenseForm)form, block, launches};
 }
 
 static TrsvError MakeDense(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
 {
-  const TrsvDenseSettings settings = Settings(plan);
+  const TrsvDenseSettings settings = GetSettings();
   const size_t            entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
   int *const              place = room, *const from = room + entries;
 
@@ -269,7 +185,6 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   TrsvMatrix    M = *A;
   TrsvAnalysis *analysis;
   TrsvError     error, instead;
-  char          why[16];
   int           n = 0;
 
   for (int i = g->begin; i < g->end; i++) {
@@ -286,7 +201,7 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   M.columns = columns;
   TrsvCall(TrsvAnalyse(&M, &analysis));
   const TrsvAlgorithm *best =
-    TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL, why, sizeof(why));
+    TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL).algorithm;
   error = TrsvPlanCreateChosen(&M, analysis, from, plan->values, NULL, best, 0, &instead,
                                &g->plan); /* the pair's other plan may be under way */
   TrsvAnalysisDestroy(&analysis);
@@ -309,7 +224,7 @@ static void Add(Dense *d, int rows, int from, int to, int dense)
 }
 
 /* Cuts the rows into segments by the dense blocks. */
-static void Cut(Dense *d, int rows, const Range *blocks, int found)
+static void Cut(Dense *d, int rows, const DenseRange *blocks, int found)
 {
   int p = 0;
 
@@ -325,21 +240,20 @@ static TrsvError DenseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
 {
   const size_t rows = (size_t)A->rows, entries = (size_t)A->offsets[A->rows], measures = 3 * rows,
                pieces = 2 * rows + 2 + 3 * entries + entries / PIECE;
-  Range        blocks[BLOCKS + 1];
+  DenseRange        blocks[DENSE_BLOCKS_MAX + 1];
   Dense       *d;
   int         *room;
   TrsvError    error = TRSV_SUCCESS;
 
   (void)analysis;
+  TrsvCall(TrsvSettingsCheck(plan->algorithm->name, words));
   TrsvCall(TrsvAlloc(sizeof(*d), &plan->data));
   d        = (Dense *)memset(plan->data, 0, sizeof(*d));
   d->lower = A->triangle == TRSV_LOWER;
   TrsvCall(TrsvAlloc(sizeof(int) * (measures > pieces ? measures : pieces), &room));
   memset(room, 0, sizeof(int) * measures);
-  Measure(A, room, room + rows, room + 2 * rows);
-  Cut(d, A->rows, blocks, Find(A->rows, room, room + rows, room + 2 * rows, blocks));
-  if (plan->rank && !d->blocks)
-    error = TrsvFail(TRSV_ERR_UNSUPPORTED, "dense: there is no dense block, and so no form of it");
+  DenseMeasure(A, room, room + rows, room + 2 * rows);
+  Cut(d, A->rows, blocks, DenseFind(A->rows, room, room + rows, room + 2 * rows, blocks));
   for (int k = 0; k < d->segments && !error; k++) {
     Segment *g = &d->segment[k];
 
@@ -455,14 +369,14 @@ static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
 
 TRSV_ALGORITHM(TrsvDenseRows) = {
   .name       = "dense",
-  .source     = "Dense Lower Triangular Solver (a course report): dense blocks of a sparse triangle",
+  .summary    = "dense diagonal blocks of a sparse triangle as such",
+  .source     = "Dense Lower Triangular Solver (a course report)",
+  .citation   = TRSV_CITE_DENSE_TRIANGLES,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = DenseAnalyse,
   .set_values = DenseRowsSetValues,
   .solve      = DenseSolve,
   .destroy    = DenseDestroy,
-  .choices    = 4,
   .describe   = DenseDescribe,
-  .settings   = words,
 };

@@ -228,7 +228,8 @@ static TrsvError Choose(Maker *m, int has_cusparse)
     if (offsets > MOST_OFFSETS || entries > 0x7fffffff)
       return TrsvFail(
         TRSV_ERR_UNSUPPORTED,
-        "recblock: the blocks have more than %d row offsets; a smaller depth, depth=4 say, or a square kernel in DCSR has fewer",
+        "recblock: the blocks have more than %d row offsets; a smaller depth, depth=4 say, or a square kernel in DCSR "
+        "has fewer",
         MOST_OFFSETS);
     if (!b.square && b.kernel == RECBLOCK_CUSPARSE) r->has_cusparse = 1;
     m->number[number]     = r->blocks;
@@ -237,7 +238,8 @@ static TrsvError Choose(Maker *m, int has_cusparse)
   if (launches > MOST_LAUNCHES)
     return TrsvFail(
       TRSV_ERR_UNSUPPORTED,
-      "recblock: %ld launches a solve, one for each level set of a block with the level-set kernel; %d is the limit; triangle=syncfree has fewer",
+      "recblock: %ld launches a solve, one for each level set of a block with the level-set kernel; %d is the limit; "
+      "triangle=syncfree has fewer",
       launches, MOST_LAUNCHES);
   r->offset_count = (int)offsets;
   r->index_count  = (int)index;

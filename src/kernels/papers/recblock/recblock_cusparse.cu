@@ -5,7 +5,7 @@
    nearly serial; there csrsv2.
 */
 #include <stdlib.h>
-#include "papers/cusparse.cuh"
+#include "device/cusparse.cuh"
 #include "device/sync.cuh"
 #include "papers/recblock/recblock.h"
 

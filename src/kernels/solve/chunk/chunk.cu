@@ -114,7 +114,8 @@ static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrec
 
 TRSV_ALGORITHM(TrsvChunk) = {
   .name       = "chunk",
-  .source     = "this project: scheduled chunks, solved in shared memory",
+  .summary    = "scheduled chunks of rows, solved in shared memory",
+  .source     = "this project",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = TrsvChunkAnalyse,

@@ -150,7 +150,7 @@ static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
   TrsvError        error;
 
   TrsvCall(TrsvAnalyse(&v->T, &analysis));
-  error = TrsvPlanCreatePlaced(&v->T, analysis, v->source, plan->values, &places, &TrsvChunk, NULL, &v->plain);
+  error = TrsvPlanCreatePlaced(&v->T, analysis, v->source, plan->values, &places, &TrsvChunk, 0, &v->plain);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(v->plain);
@@ -172,7 +172,7 @@ static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
   if (s->nnz > s->rows && s->level_mean <= inverse_narrow) TrsvCall(TrsvInversePattern(plan, v, s, source));
   v->use_plain = v->block == 1;
   if (!v->use_plain) return TRSV_SUCCESS;
-  TrsvCall(TrsvPlanCreatePlaced(A, analysis, source, plan->values, &plan->places, &TrsvChunk, NULL,
+  TrsvCall(TrsvPlanCreatePlaced(A, analysis, source, plan->values, &plan->places, &TrsvChunk, 0,
                                 &v->plain)); /* all there will be */
   plan->bytes = TrsvPlanBytes(v->plain);
   return TRSV_SUCCESS;
@@ -265,7 +265,9 @@ static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
 
 TRSV_ALGORITHM(TrsvInverse) = {
   .name       = "inverse",
-  .source     = "this project: inverted diagonal blocks, then chunk; after Alvarado and Schreiber (1993)",
+  .summary    = "inverted diagonal blocks, then chunk",
+  .source     = "this project; after Alvarado and Schreiber (1993)",
+  .citation   = TRSV_CITE_INVERSE_FACTORS,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = InverseAnalyse,

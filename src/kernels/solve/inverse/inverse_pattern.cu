@@ -284,7 +284,7 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
     P.analysis.statistics.late_per_row = (double)s.totals[best].late / plain->rows;
     const TrsvPermutation places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
 
-    error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunk, NULL,
+    error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunk, 0,
                                  &v->product);
     if (!error) plan->bytes += TrsvPlanBytes(v->product);
   }

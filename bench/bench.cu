@@ -1,0 +1,394 @@
+/*
+   bench: times and checks every device algorithm on a list of matrices.
+
+     bench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] MATRIX...
+
+   For each matrix: the lower and the upper triangle of its pattern with seeded values, and, checked but not timed, of its own values
+   where it has them and a complete diagonal. For each algorithm: see measure.cuh; as many solves as fit into MS milliseconds (at most 200, at least 5),
+   plain and replayed as a graph. With -m 0 nothing is timed, and each allocation is one of the driver's, for tools that watch them. -r: as many settings of each algorithm that has any, by predicted time.
+   NAMES: with commas between them; a name may have settings of that algorithm, name:setting=value:setting=value.
+   -pairs: also L and then U, as PCApply has them, by what is selected, by what is fastest after tuning so many seconds, and by cuSPARSE.
+   ours: all but cuSPARSE. One JSON object a line goes to FILE; a line of a table to standard output. Exit status 1 where an error is over
+   the bound or bits differ.
+*/
+#include <cusparse.h>
+#include "papers/settings.h"
+#include "ilu/ilu.h"
+#include "ordering/multicolor.h"
+#include "solve/model/costs.h"
+#include "measure.cuh"
+
+/* What is measured: an algorithm, with settings or "". */
+struct Candidate {
+  const TrsvAlgorithm *algorithm;
+  std::string          settings;
+};
+
+struct Options {
+  std::vector<Candidate> candidates;
+  TrsvPrecision          precision = TRSV_DOUBLE;
+  FILE                  *json      = nullptr;
+  double                 budget    = 60;
+  double                 tune      = -1; /* seconds; pairs are not asked for where < 0 */
+  int                    ranks     = 1;
+  double                 bandwidth = 0; /* bytes a ms, of a copy, read and written */
+  double                 handle    = 0; /* ms that cuSPARSE takes for a handle: an application has one for all */
+  int                    bad       = 0;
+};
+
+/* What a line is about. */
+struct Subject {
+  const char *matrix, *triangle, *values;
+  bool        real;
+  int         rows, levels;
+  long        nnz;
+  double      granularity, distance;
+  size_t      csr_bytes;
+  double      cpu_ms, floor_ms, cusparse_ms, cusparse_analysis_ms, bound;
+  bool        finite; /* where the solution overflows on the host too, only an end is asked for */
+};
+
+static size_t CsrBytes(const TrsvStatistics &s, const Options &o) { return sizeof(int) * ((size_t)s.rows + 1) + (size_t)s.nnz * (4 + TrsvValueSize(o.precision)); }
+
+/* The bytes that a solve must move, over bandwidth; a launch; 22 ns a level, by shuffle. */
+static double Floor(const TrsvStatistics &s, const Options &o)
+{
+  const double bytes = (double)CsrBytes(s, o) + 2. * s.rows * (double)TrsvValueSize(o.precision);
+
+  return std::max({0.0039, bytes / o.bandwidth, 22e-6 * s.levels});
+}
+
+static double Bound(const TrsvStatistics &s, const Options &o) { return (o.precision == TRSV_FLOAT ? 1e-6 : 1e-15) * (4 + s.row_max / 16); }
+
+static void Tell(const Subject &s, const char *algorithm, const char *setting, int rank, bool selected, double predicted_ms, const Result &r, Options &o)
+{
+  const TrsvAlgorithm *a    = TrsvAlgorithmFind(algorithm);
+  const bool           vary = a && TrsvAlgorithmBitsVary(a);
+  const bool           ok   = r.refused || (!r.failure[0] && (r.error <= s.bound || !s.finite) && (r.same_bits || vary || !s.finite));
+
+  if (!ok && strcmp(algorithm, "cusparse")) o.bad++;
+  printf("%-28s %-5s%-4s %8d %9ld %7d %-9s%c", s.matrix, s.triangle, strcmp(s.values, "own") ? "" : " own", s.rows, s.nnz, s.levels, algorithm, selected ? '*' : ' ');
+  if (r.ms < 0) printf(" %s error %.0e%s%s\n", r.failure, r.error, s.finite ? "" : " (the solution overflows)", ok ? "" : " WRONG");
+  else
+    printf(" %9.4f ms (graph %.4f) %6.2fx cuSPARSE %6.2fx CPU %6.1fx floor, analysis %7.2f ms (%.2fx cuSPARSE's), plan %.2fx CSR, error %.0e %s%s%s%s\n", r.ms, r.graph_ms, s.cusparse_ms / r.ms, s.cpu_ms / r.ms, r.ms / s.floor_ms, r.analysis_ms, r.analysis_ms / s.cusparse_analysis_ms, (double)r.bytes / (double)s.csr_bytes, r.error, setting,
+           r.same_bits ? "" : vary ? " (bits vary)" : " BITS DIFFER", ok ? "" : " WRONG ", r.failure);
+  fflush(stdout);
+  if (!o.json) return;
+  fprintf(o.json, "{\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"distance\": %.4g, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ", s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity, s.distance,
+          s.triangle, o.precision == TRSV_FLOAT ? "float" : "double", s.values, algorithm, setting, rank, selected ? "true" : "false");
+  fprintf(o.json, "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"hash\": \"%016llx\", \"failure\": \"%s\", \"ok\": %s}\n", r.ms, r.solves, r.graph_ms,
+          predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms, s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", r.hash, r.failure, ok && !r.refused ? "true" : "false");
+  fflush(o.json);
+}
+
+/* One candidate with one of its settings; false where there are not so many settings. */
+template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b, const Candidate &candidate, int rank, double budget, const Options &o, Result *r, char *setting, size_t size)
+{
+  DeviceArray<T> db(b.data(), b.size()), dx(b.size());
+  TrsvAnalysis  *analysis = nullptr;
+  TrsvPlan      *plan     = nullptr;
+  const bool     cusparse = !strcmp(TrsvAlgorithmName(candidate.algorithm), "cusparse");
+
+  *setting    = 0;
+  auto unmake = [&] {
+    TrsvPlanDestroy(&plan);
+    if (!cusparse) TrsvAnalysisDestroy(&analysis);
+  };
+  TrsvSettingsRequest(candidate.settings.c_str());
+  /* cuSPARSE needs nothing of our analysis */
+  if (cusparse && TrsvAnalyse(&c.device, &analysis)) return false;
+  const TrsvError e = MeasureAnalysis(
+    &r->analysis_ms, budget > 0,
+    [&] {
+      if (!cusparse) TrsvCall(TrsvAnalyse(&c.device, &analysis));
+      TrsvCall(TrsvPlanCreatePlaced(&c.device, analysis, nullptr, (int)c.values.size(), nullptr, candidate.algorithm, rank, &plan));
+      return TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, nullptr);
+    },
+    unmake);
+  TrsvSettingsRequest(nullptr);
+  if (cusparse) r->analysis_ms -= o.handle;
+  r->refused = e == TRSV_ERR_UNSUPPORTED;
+  if (e) snprintf(r->failure, sizeof(r->failure), "%s", TrsvErrorMessage());
+  else {
+    r->bytes = TrsvPlanBytes(plan);
+    TrsvPlanDescribe(plan, setting, size);
+    MeasureSolves(*r, dx, budget, [&](cudaStream_t s) { return TrsvPlanSolve(plan, db.p, dx.p, s); }, [&](const std::vector<T> &x) { return c.Error(b, x); });
+  }
+  TrsvPlanDestroy(&plan);
+  TrsvAnalysisDestroy(&analysis);
+  return e != TRSV_ERR_UNSUPPORTED;
+}
+
+/* Returns the ms of cuSPARSE's analysis. */
+template <class T> static double Triangles(const char *name, bool real, const Triangle &t, bool own, Options &o)
+{
+  const Case<T>        c(t);
+  const std::vector<T> b = RightHandSide<T>(t.matrix.rows);
+  std::vector<T>       x(b.size());
+  TrsvAnalysis        *analysis;
+  char                 setting[TRSV_SETTINGS];
+
+  if (TrsvAnalyse(&c.host, &analysis)) {
+    printf("%s: %s\n", name, TrsvErrorMessage());
+    o.bad++;
+    return 0;
+  }
+  const TrsvStatistics s = analysis->statistics;
+  TrsvAnalysisDestroy(&analysis);
+  /* where nothing is timed, under a sanitizer say, nothing is predicted and so nothing calibrated */
+  const TrsvAlgorithm *selected = o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL).algorithm : nullptr, *cusparse = TrsvAlgorithmFind("cusparse");
+  const double         budget = own ? 0 : o.budget, cpu = c.Serial(b, x);
+  Result               base;
+  Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, s.mean_offset, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+
+  if (budget > 0) (void)Solves(c, b, {cusparse, ""}, 0, budget, o, &base, setting, sizeof(setting));
+  subject.cusparse_ms          = base.ms;
+  subject.cusparse_analysis_ms = base.analysis_ms;
+  for (const Candidate &candidate : o.candidates)
+    for (int rank = 0; rank < (budget > 0 && candidate.algorithm->predict && candidate.settings.empty() ? o.ranks : 1); rank++) { /* of what auto may choose */
+      const TrsvAlgorithm *a = candidate.algorithm;
+      Result               r;
+
+      if (a == cusparse && budget > 0) r = base;
+      else if (!Solves(c, b, candidate, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
+      Tell(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank, a == selected && !rank && candidate.settings.empty(), selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0, r, o);
+      if (a == cusparse) break;
+    }
+  return base.analysis_ms;
+}
+
+/* L and then U by one pair, made as PCSetUp makes it: L is analysed first, so that both plans may be made at the same time. how: NULL for what is selected. */
+template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b, const TrsvAlgorithm *how, double tune, const Options &o, char *setting, size_t size, double *predicted_ms)
+{
+  DeviceArray<T>  db(b.data(), b.size()), dy(b.size()), dx(b.size());
+  TrsvMatrix      lower    = L.device;
+  TrsvAnalysis   *analysis = nullptr;
+  TrsvPair       *pair     = nullptr;
+  Result          r;
+
+  const TrsvError e = MeasureAnalysis(
+    &r.analysis_ms, tune < 0,
+    [&] {
+      TrsvCall(TrsvAnalyse(&L.device, &analysis));
+      lower.analysis = analysis;
+      TrsvCall(TrsvPairCreate(&lower, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, nullptr, &pair));
+      TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
+      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &lower, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, how, how, tune, nullptr);
+    },
+    [&] {
+      TrsvPairDestroy(&pair);
+      TrsvAnalysisDestroy(&analysis);
+    });
+  TrsvAnalysisDestroy(&analysis); /* plans keep nothing of it */
+  *setting = 0;
+  if (e) {
+    snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());
+    return r;
+  }
+  const TrsvPairMember *members[2] = {&pair->forward, &pair->backward};
+  for (int k = 0; k < 2; k++) {
+    char   line[TRSV_SETTINGS];
+    size_t at = strlen(setting);
+
+    TrsvPlanDescribe(members[k]->plan, line, sizeof(line));
+    snprintf(setting + at, size - at, "%s%s%s%s", k ? " + " : "", TrsvAlgorithmName(members[k]->algorithm), *line ? " " : "", line);
+    for (int i = 0; i < members[k]->trial_count; i++) {
+      const TrsvTrial *m = &members[k]->trials[i];
+
+      printf("  %c: %.4f ms %s %s, error %.0e%s%s\n", k ? 'U' : 'L', 1e3 * m->seconds, TrsvAlgorithmName(m->algorithm), m->settings, m->error, m->wrong ? " WRONG" : "", i == members[k]->chosen ? " *" : "");
+      if (m->wrong) snprintf(r.failure, sizeof(r.failure), "tuning found %s wrong", TrsvAlgorithmName(m->algorithm));
+    }
+  }
+  *predicted_ms = 1e3 * (pair->forward.choice.predicted + pair->backward.choice.predicted);
+  r.bytes       = TrsvPlanBytes(pair->forward.plan) + TrsvPlanBytes(pair->backward.plan);
+  MeasureSolves(
+    r, dx, o.budget,
+    [&](cudaStream_t s) {
+      return TrsvPairSolve(pair, db.p, dx.p, s);
+    },
+    [&](const std::vector<T> &x) -> double {
+      if (TrsvPairForward(pair, db.p, dy.p, nullptr)) return INFINITY; /* what the second solve had to go by */
+      const std::vector<T> y = dy.Fetch("a solve");
+
+      return std::max(L.Error(b, y), U.Error(y, x));
+    });
+  TrsvPairDestroy(&pair);
+  return r;
+}
+
+template <class T> static void Pairs(const char *name, bool real, const Triangle &l, const Triangle &u, double cusparse_analysis_ms, Options &o)
+{
+  const Case<T>        L(l), U(u);
+  const std::vector<T> b = RightHandSide<T>(l.matrix.rows);
+  std::vector<T>       y(b.size()), x(b.size());
+  TrsvAnalysis        *analysis[2];
+  char                 setting[2 * TRSV_SETTINGS + 32];
+  double               predicted_ms = 0;
+
+  if (TrsvAnalyse(&L.host, &analysis[0]) || TrsvAnalyse(&U.host, &analysis[1])) exit(2);
+  const TrsvStatistics s[2] = {analysis[0]->statistics, analysis[1]->statistics};
+  TrsvAnalysisDestroy(&analysis[0]);
+  TrsvAnalysisDestroy(&analysis[1]);
+  const double cpu = L.Serial(b, y) + U.Serial(y, x);
+  Subject      subject = {name, "pair", "seeded", real, s[0].rows, s[0].levels + s[1].levels, s[0].nnz + s[1].nnz, s[0].granularity, s[0].mean_offset, CsrBytes(s[0], o) + CsrBytes(s[1], o), cpu, Floor(s[0], o) + Floor(s[1], o), -1, -1, std::max(Bound(s[0], o), Bound(s[1], o)), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+  Result       base = Pair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
+
+  subject.cusparse_ms          = base.ms;
+  subject.cusparse_analysis_ms = base.analysis_ms = cusparse_analysis_ms; /* a pair analyses for itself, too, which cuSPARSE does not need */
+  Tell(subject, "cusparse", "", 0, false, 0, base, o);
+  const Result model = Pair<T>(L, U, b, nullptr, -1, o, setting, sizeof(setting), &predicted_ms);
+  Tell(subject, "model", setting, 0, true, predicted_ms, model, o);
+  const Result tuned = Pair<T>(L, U, b, nullptr, o.tune, o, setting, sizeof(setting), &predicted_ms);
+  Tell(subject, "tune", setting, 0, false, predicted_ms, tuned, o);
+}
+
+template <class T> static void Run(const char *name, bool real, const Matrix *M, Options &o)
+{
+  for (int own = 0; own < 2; own++) {
+    Triangle t[2];
+    int      made     = 0;
+    double   analysis = 0;
+
+    for (int upper = 0; upper < 2; upper++) {
+      if (TriangleMake(M, upper ? TRSV_UPPER : TRSV_LOWER, own, &t[made])) continue;
+      analysis += Triangles<T>(name, real, t[made++], own, o);
+    }
+    if (made == 2 && !own && o.tune >= 0 && o.budget > 0) Pairs<T>(name, real, t[0], t[1], analysis, o);
+    while (made) TriangleFree(&t[--made]);
+  }
+}
+
+/* Every algorithm once, so that what the first use of a kernel or a library takes is nobody's analysis. */
+template <class T> static void WarmUp(Options &o)
+{
+  Matrix   M;
+  Triangle t;
+  Result   r;
+  char     setting[TRSV_SETTINGS];
+
+  if (MatrixMake("g2d5:50", &M) || TriangleMake(&M, TRSV_LOWER, 0, &t)) exit(2);
+  {
+    const Case<T> c(t);
+
+    for (const Candidate &candidate : o.candidates) (void)Solves(c, RightHandSide<T>(t.matrix.rows), candidate, 0, 0, o, &r, setting, sizeof(setting));
+    if (o.budget > 0) (void)Solves(c, RightHandSide<T>(t.matrix.rows), {TrsvAlgorithmFind("cusparse"), ""}, 0, 0, o, &r, setting, sizeof(setting));
+  }
+  TriangleFree(&t);
+  MatrixFree(&M);
+  cusparseHandle_t handle = nullptr;
+  if (o.budget <= 0) return;
+  if (MeasureAnalysis(&o.handle, true, [&] { return cusparseCreate(&handle) ? TRSV_ERR_DEVICE : TRSV_SUCCESS; }, [&] { (void)cusparseDestroy(handle); })) exit(2);
+  (void)cusparseDestroy(handle);
+}
+
+static double MeasureBandwidth()
+{
+  const size_t bytes = (size_t)1 << 30;
+  void        *a, *b;
+  cudaEvent_t  start, end;
+  float        ms, best = INFINITY;
+
+  Cuda(cudaMalloc(&a, bytes), "cudaMalloc");
+  Cuda(cudaMalloc(&b, bytes), "cudaMalloc");
+  Cuda(cudaMemset(a, 1, bytes), "cudaMemset");
+  cudaEventCreate(&start);
+  cudaEventCreate(&end);
+  for (int n = 0; n < 10; n++) {
+    cudaEventRecord(start);
+    cudaMemcpyAsync(b, a, bytes, cudaMemcpyDeviceToDevice);
+    cudaEventRecord(end);
+    cudaEventSynchronize(end);
+    cudaEventElapsedTime(&ms, start, end);
+    best = std::min(best, ms);
+  }
+  cudaFree(a);
+  cudaFree(b);
+  return 2.0 * (double)bytes / best;
+}
+
+/* What the predictions go by. */
+static void PrintCosts()
+{
+  TrsvMeasured m;
+  double       ms = -1;
+
+  if (TrsvCalibrate((size_t)128 << 20, &m) || MeasureAnalysis(&ms, true, [&] { return TrsvCalibrate((size_t)128 << 20, &m); }, [] { })) {
+    printf("no calibration: %s\n", TrsvErrorMessage());
+    return;
+  }
+  const TrsvCosts c = TrsvGetCosts();
+  printf("calibration, %.1f ms: hop %.4g ns, push %.4g ns, step %.4g ns, byte %.4g ps; of an H200's %.2f %.2f %.2f %.2f\n", ms, 1e9 * m.hop, 1e9 * m.push, 1e9 * m.step, 1e12 * m.byte, c.hop, c.push, c.step, c.byte);
+}
+
+static void Usage(const char *what)
+{
+  fprintf(stderr, "%s\nbench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] MATRIX...\n", what);
+  exit(2);
+}
+
+static void ParseAlgorithms(char *names, Options &o)
+{
+  const TrsvAlgorithm *every;
+
+  if (!strcmp(names, "ours")) {
+    for (int k = 0; (every = TrsvAlgorithmGet(k)); k++)
+      if (TrsvAlgorithmMemory(every) == TRSV_DEVICE && strcmp(TrsvAlgorithmName(every), "cusparse")) o.candidates.push_back({every, ""});
+    return;
+  }
+  for (char *n = strtok(names, ","); n; n = strtok(nullptr, ",")) {
+    char *const          settings = strchr(n, ':');
+    const TrsvAlgorithm *a;
+
+    if (settings) *settings = 0;
+    for (char *colon = settings ? settings + 1 : nullptr; colon && (colon = strchr(colon, ':'));) *colon = ' ';
+    a = TrsvAlgorithmFind(n);
+    if (!a || TrsvAlgorithmMemory(a) != TRSV_DEVICE) Usage("-a takes device algorithms, separated by commas");
+    o.candidates.push_back({a, settings ? settings + 1 : ""});
+  }
+}
+
+int main(int count, char **args)
+{
+  Options              o;
+  const TrsvAlgorithm *a;
+  int                  i = 1;
+
+  for (; i + 1 < count && args[i][0] == '-'; i += 2) {
+    if (!strcmp(args[i], "-a")) ParseAlgorithms(args[i + 1], o);
+    else if (!strcmp(args[i], "-p")) o.precision = strcmp(args[i + 1], "float") ? TRSV_DOUBLE : TRSV_FLOAT;
+    else if (!strcmp(args[i], "-m")) o.budget = atof(args[i + 1]);
+    else if (!strcmp(args[i], "-r")) o.ranks = atoi(args[i + 1]);
+    else if (!strcmp(args[i], "-pairs")) o.tune = atof(args[i + 1]);
+    else if (!strcmp(args[i], "-o")) o.json = fopen(args[i + 1], "a");
+    else Usage(args[i]);
+  }
+  if (o.candidates.empty())
+    for (int k = 0; (a = TrsvAlgorithmGet(k)); k++)
+      if (TrsvAlgorithmMemory(a) == TRSV_DEVICE) o.candidates.push_back({a, ""});
+  
+  o.bandwidth = MeasureBandwidth();
+  printf("copy bandwidth %.2f TB/s; * marks what auto selects\n", 1e-9 * o.bandwidth);
+  if (o.budget > 0) PrintCosts();
+  if (o.precision == TRSV_FLOAT) WarmUp<float>(o);
+  else WarmUp<double>(o);
+  profiled = true;
+  for (; i < count; i++) {
+    const char *slash = strrchr(args[i], '/'), *file = slash ? slash + 1 : args[i], *ordered = slash && !strncmp(args[i], "bmc", 3) ? strchr(args[i], ':') : nullptr;
+    char        name[256];
+    Matrix      M;
+
+    snprintf(name, sizeof(name), "%.*s%s", ordered ? (int)(ordered + 1 - args[i]) : 0, args[i], file);
+    if (char *dot = strstr(name, ".mtx")) *dot = 0;
+    if (MatrixMake(args[i], &M)) {
+      o.bad++;
+      continue;
+    }
+    const bool real = strstr(args[i], ".mtx") != nullptr;
+    if (o.precision == TRSV_FLOAT) Run<float>(name, real, &M, o);
+    else Run<double>(name, real, &M, o);
+    MatrixFree(&M);
+  }
+  if (o.json) fclose(o.json);
+  printf("%d wrong\n", o.bad);
+  return o.bad > 0;
+}

@@ -1,0 +1,51 @@
+/*
+   matrices.h: matrices to test and to time with, from Matrix Market files and generated, and their triangles.
+
+     g2d5:N g2d9:N    5- and 9-point grids of N^2      g3d7:N g3d27:N   7- and 27-point grids of N^3
+     band:N:K         K neighbours on each side        rand:N:K         K entries a row on each side, by chance
+     rmat:S:D         2^S rows, D entries a row        dense:N          full
+     arrow:N arrow:N:K last K rows and columns full     diag:N          diagonal
+     family:NAME      what the real matrices lack: families.c
+     FILE             .mtx, .mtx.gz or .mtx.xz in coordinate format
+     bmc:ANY          one of these in multicolour order
+*/
+#ifndef MATRICES_H
+#define MATRICES_H
+
+#include "ilu/ilu.h"
+#include "ordering/multicolor.h"
+#include "solve/model/costs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  int     rows, cols;
+  int    *offsets, *columns; /* sorted, without duplicates */
+  double *values;            /* NULL where the file is a pattern, and for what is generated */
+} Matrix;
+
+typedef struct {
+  TrsvMatrix matrix; /* stored diagonal, double */
+  int       *offsets, *columns;
+  double    *values;
+} Triangle;
+
+/* 0, or -1 with a line on standard error where there is no such matrix. */
+int  MatrixMake(const char *what, Matrix *);
+void MatrixFree(Matrix *);
+
+const char *FamilyName(int k); /* NULL past the last; families.c */
+
+/* The triangle of the pattern with a full diagonal and seeded values, in which the diagonal outweighs its row; or, own, that of the
+   matrix itself: -1 where it has no values or its diagonal is not complete. The matrix is square. */
+int  TriangleMake(const Matrix *, TrsvTriangle, int own, Triangle *);
+void TriangleFree(Triangle *);
+
+double RandomUniform(unsigned long long *seed); /* in [0, 1) */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

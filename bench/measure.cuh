@@ -1,0 +1,262 @@
+/*
+   measure.cuh: how a solve is timed and checked, for bench.cu.
+
+   A solve's time is the median of many, each between two events, into an x that was poisoned right before in the same stream: so the device is
+   not idle when the solve is launched, as it is not in a Krylov method. Whatever a solve has to reset is part of it. Its error is the largest componentwise backward error |b - T x| / (|T| |x| + |b|)
+   of the first and the last. The analysis starts from a pattern and values on the device, and ends when a solve could start; the median of
+   three, host's clock.
+*/
+#ifndef MEASURE_CUH
+#define MEASURE_CUH
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+#include <cuda_runtime.h>
+#include <cuda_profiler_api.h>
+#include "matrices.h"
+
+static inline double Milliseconds()
+{
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+static inline void Cuda(cudaError_t e, const char *what)
+{
+  if (e == cudaSuccess) return;
+  fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(e));
+  exit(2);
+}
+
+static inline double Median(std::vector<double> v)
+{
+  std::sort(v.begin(), v.end());
+  return v[v.size() / 2];
+}
+
+template <class T> struct DeviceArray {
+  T     *p = nullptr;
+  size_t n;
+
+  explicit DeviceArray(size_t n_) : n(n_) { Cuda(cudaMalloc(&p, sizeof(T) * (n + 1)), "cudaMalloc"); }
+  DeviceArray(const T *from, size_t n_) : DeviceArray(n_) { Cuda(cudaMemcpy(p, from, sizeof(T) * n, cudaMemcpyHostToDevice), "cudaMemcpy"); }
+  DeviceArray(const DeviceArray &) = delete;
+  ~DeviceArray() { cudaFree(p); }
+  void           Poison(cudaStream_t stream) { Cuda(cudaMemsetAsync(p, 0xee, sizeof(T) * n, stream), "cudaMemsetAsync"); }
+  std::vector<T> Fetch(const char *what) const
+  {
+    std::vector<T> v(n);
+
+    Cuda(cudaMemcpy(v.data(), p, sizeof(T) * n, cudaMemcpyDeviceToHost), what);
+    return v;
+  }
+};
+
+/* A triangle on the host and on the device. */
+template <class T> struct Case {
+  const Triangle  &t;
+  TrsvMatrix       host, device;
+  std::vector<T>   values;
+  DeviceArray<int> offsets, columns;
+  DeviceArray<T>   device_values;
+
+  explicit Case(const Triangle &t_) : t(t_), host(t.matrix), device(t.matrix), values(t.values, t.values + t.offsets[t.matrix.rows]), offsets(t.offsets, (size_t)t.matrix.rows + 1), columns(t.columns, values.size()), device_values(values.data(), values.size())
+  {
+    host.precision = device.precision = sizeof(T) == 4 ? TRSV_FLOAT : TRSV_DOUBLE;
+    device.offsets = offsets.p;
+    device.columns = columns.p;
+    device.memory  = TRSV_DEVICE;
+  }
+
+  double Error(const std::vector<T> &b, const std::vector<T> &x) const
+  {
+    double worst = 0;
+
+    for (int i = 0; i < host.rows; i++) {
+      double r = b[i], scale = std::fabs((double)b[i]);
+
+      for (int k = t.offsets[i]; k < t.offsets[i + 1]; k++) {
+        r -= (double)values[k] * x[t.columns[k]];
+        scale += std::fabs((double)values[k] * x[t.columns[k]]);
+      }
+      if (scale > 0 && !(std::fabs(r) / scale <= worst)) worst = std::fabs(r) / scale;
+    }
+    return worst;
+  }
+
+  /* One core of the host: the best of three solves. */
+  double Serial(const std::vector<T> &b, std::vector<T> &x) const
+  {
+    TrsvAnalysis *analysis;
+    TrsvPlan     *plan = nullptr;
+    double        best = INFINITY;
+
+    if (TrsvAnalyse(&host, &analysis) || TrsvPlanCreate(&host, analysis, nullptr, (int)values.size(), TrsvAlgorithmFind("serial"), &plan) || TrsvPlanSetValues(plan, values.data(), TRSV_HOST, nullptr)) {
+      fprintf(stderr, "serial: %s\n", TrsvErrorMessage());
+      exit(2);
+    }
+    for (int r = 0; r < 3; r++) {
+      const double start = Milliseconds();
+
+      (void)TrsvPlanSolve(plan, b.data(), x.data(), nullptr);
+      best = std::min(best, Milliseconds() - start);
+    }
+    TrsvPlanDestroy(&plan);
+    TrsvAnalysisDestroy(&analysis);
+    return best;
+  }
+};
+
+template <class T> static std::vector<T> RightHandSide(int rows)
+{
+  std::vector<T>     b(rows);
+  unsigned long long seed = 3;
+
+  for (T &v : b) v = (T)(RandomUniform(&seed) - 0.5);
+  return b;
+}
+
+struct Result {
+  unsigned long long hash = 0; /* of the first solution */
+  double ms = -1, graph_ms = -1, analysis_ms = -1, error = NAN;
+  size_t bytes     = 0;
+  int    solves    = 0; /* timed */
+  bool   same_bits = true;
+  bool   refused   = false; /* the algorithm does not do this matrix; failure says why */
+  char   failure[256] = "";
+};
+
+/* Keeps a stream busy for long enough to queue a solve behind it. */
+static __global__ void Delay()
+{
+  unsigned long long start, now;
+
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  while (now - start < 30000);
+}
+
+/* Is a profiler, told to wait (ncu --profile-from-start off), to see the first solve of each algorithm? Not while everything is warmed up. */
+static bool profiled;
+
+/* FNV-1a of the bytes of a solution, to compare builds with */
+template <class T> static unsigned long long Hash(const std::vector<T> &x)
+{
+  unsigned long long h = 14695981039346656037ull;
+
+  for (size_t i = 0; i < x.size() * sizeof(T); i++) h = (h ^ ((const unsigned char *)x.data())[i]) * 1099511628211ull;
+  return h;
+}
+
+/* Times and checks solve(stream), which writes x; check(x) gives its error; prepare(stream) is what comes before each, untimed. */
+template <class T, class Solve, class Check, class Prepare> static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check, Prepare prepare)
+{
+  std::vector<double> times, replays;
+  cudaEvent_t         start, end;
+  cudaStream_t        stream;
+  cudaGraph_t         graph;
+  cudaGraphExec_t     exec;
+  double              total = 0;
+
+  Cuda(cudaDeviceSynchronize(), "before solves");
+  Cuda(cudaStreamCreate(&stream), "cudaStreamCreate");
+  Cuda(cudaEventCreate(&start), "cudaEventCreate");
+  Cuda(cudaEventCreate(&end), "cudaEventCreate");
+  auto failed = [&](TrsvError e) {
+    if (e) snprintf(r.failure, sizeof(r.failure), "%s", TrsvErrorMessage());
+    return e != TRSV_SUCCESS;
+  };
+  auto once = [&](auto &&run, std::vector<double> &list) {
+    float ms;
+
+    prepare(stream);
+    Delay<<<1, 1, 0, stream>>>(); /* as behind the other work of a Krylov method: not the host's way to a launch is timed, but the solve */
+    cudaEventRecord(start, stream);
+    const bool bad = run();
+    cudaEventRecord(end, stream);
+    Cuda(cudaEventSynchronize(end), "a solve");
+    cudaEventElapsedTime(&ms, start, end);
+    list.push_back(ms);
+    total += ms;
+    return !bad;
+  };
+  auto plain = [&] { return failed(solve(stream)); };
+
+  if (profiled) cudaProfilerStart();
+  const bool solved = once(plain, times);
+  if (profiled) cudaProfilerStop();
+  if (!solved) return;
+  const std::vector<T> first = x.Fetch("a solve");
+  auto                 same  = [&] { return !memcmp(x.Fetch("a solve").data(), first.data(), sizeof(T) * first.size()); };
+
+  r.error = check(first);
+  r.hash  = Hash(first);
+  times.clear();
+  total = 0;
+  for (int n = 0; budget > 0 && n < 200 && (n < 5 || total < budget); n++) {
+    if (!once(plain, times)) return;
+    if (n % 50 == 0) r.same_bits = r.same_bits && same();
+  }
+  if (!times.empty()) r.ms = Median(times);
+  r.solves = (int)times.size();
+
+  /* the same in a graph */
+  Cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  const bool      bad      = plain();
+  const cudaError_t captured = cudaStreamEndCapture(stream, &graph);
+  if (bad || captured != cudaSuccess) {
+    (void)cudaGetLastError();
+    if (!bad) snprintf(r.failure, sizeof(r.failure), "cannot be captured in a graph: %s", cudaGetErrorString(captured));
+  } else {
+    Cuda(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
+    total = 0;
+    for (int n = 0; n < (budget > 0 ? 50 : 3) && (n < 5 || total < budget); n++) {
+      (void)once([&] { return cudaGraphLaunch(exec, stream) != cudaSuccess; }, replays);
+      if (n < 3) r.same_bits = r.same_bits && same(); /* plans alternate between two halves of a buffer */
+    }
+    if (budget > 0) r.graph_ms = Median(replays);
+    Cuda(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
+    Cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  }
+
+  if (once(plain, times)) {
+    r.same_bits = r.same_bits && same();
+    r.error     = std::max(r.error, check(x.Fetch("a solve")));
+  }
+  cudaEventDestroy(start);
+  cudaEventDestroy(end);
+  cudaStreamDestroy(stream);
+}
+
+/* The same for a solve that needs nothing to be there in x: it is poisoned. */
+template <class T, class Solve, class Check> static void MeasureSolves(Result &r, DeviceArray<T> &x, double budget, Solve solve, Check check)
+{
+  MeasureSolves(r, x, budget, solve, check, [&](cudaStream_t stream) { x.Poison(stream); });
+}
+
+/* The median time of make(), which returns what is to be unmade, over three, or over one that is long. */
+template <class Make, class Unmake> static TrsvError MeasureAnalysis(double *ms, bool timed, Make make, Unmake unmake)
+{
+  std::vector<double> times;
+
+  for (int n = 0; n < (timed ? 3 : 1); n++) {
+    if (n) unmake();
+    Cuda(cudaDeviceSynchronize(), "before an analysis");
+    const double    start = Milliseconds();
+    const TrsvError e     = make();
+
+    Cuda(cudaDeviceSynchronize(), "an analysis");
+    if (e) return e;
+    times.push_back(Milliseconds() - start);
+    if (times[n] > 500) break;
+  }
+  *ms = Median(times);
+  return TRSV_SUCCESS;
+}
+
+#endif

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""The tables of docs/performance.md, from results/solve.jsonl and the constants of the predictions in src/kernels.
+
+performance.py            prints them
+performance.py --write F  puts them into the file
+"""
+
+import os
+import re
+import sys
+
+from results import LEAST_ROWS, ROOT, mean, put, read
+from table import SHOWN, digits
+
+BEGIN = "<!-- made by bench/performance.py -->\n"
+MEMORY = "<!-- made by bench/performance.py: memory -->\n"
+LIMITS = (1.5, 2, 2.5, 4, 8, float("inf"))  # of a plan's memory, over the factor's CSR
+
+
+def source(name):
+    with open(os.path.join(ROOT, "src", "kernels", *name.split("/"))) as f:
+        return f.read()
+
+
+def constants():
+    """ns of a launch, without and with clusters; ns of a step, by the dependencies of a record; seconds of a byte."""
+    settings = source("solve/schedule/chunk_settings.cu")
+    start = [int(re.search(rf"\b{name}\s*= (\d+)", settings).group(1)) for name in ("START", "START_CLUSTER")]
+    step = {
+        int(k): int(ns)
+        for k, ns in re.findall(r"\{(\d+), (\d+), [^}]*\}", re.search(r"records\[\] = \{(.*?)\};", settings).group(1))
+    }
+    return start, step, float(re.search(r"\.byte = ([0-9.e-]+)", source("solve/model/costs.c")).group(1))
+
+
+def table(cases):
+    start, step, byte = constants()
+    out = [
+        "| lower triangle of | level sets | K | ns per step | launch + one step per level set, ms | steps if all were full | bytes of the plan / copy bandwidth, ms | measured, ms |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for c in cases:
+        if c.triangle != "lower" or c.matrix not in SHOWN or c.chosen["algorithm"] != "chunk":
+            continue
+        chunks, k, clusters = (int(re.search(rf"\b{word}(\d+)", c.chosen["setting"]).group(1)) for word in "PKN")
+        dependencies = c.nnz / c.rows - 1
+        records = c.rows * (1 if dependencies <= k else 1 + (dependencies - 2) / (k - 1))
+        chain = 1e-6 * (start[clusters > 1] + c.levels * step[k])
+        out.append(
+            f"| {SHOWN[c.matrix] or c.matrix} | {c.levels:,} | {k} | {step[k]} | {digits(chain)} | {records / (32 * chunks):,.0f} | {digits(1e3 * byte * c.chosen['plan_bytes'])} | {digits(c.chosen['ms'])} |"
+        )
+    return "\n".join(out) + "\n"
+
+
+def memory(cases):
+    """The fastest plan within each limit of memory."""
+    counted = [c for c in cases if c.counts]
+    out = [
+        f"{len(counted)} triangles of {len({c.matrix for c in counted})} real matrices with at least {LEAST_ROWS:,} rows. For each limit of plan memory: the fastest algorithm and setting measured, geometric means.\n"
+    ]
+    out.append(
+        "| plan memory / factor in CSR, at most | speedup over cuSPARSE SpSV | time / time without a limit | triangles whose fastest plan is within the limit | triangles whose plan by `auto` is |"
+    )
+    out.append("|---|---|---|---|---|")
+    over = lambda c, l: l["plan_bytes"] / c.csr_bytes
+    for limit in LIMITS:
+        fast = [
+            (
+                c,
+                min(
+                    (l for l in c.lines if l["ok"] and l["algorithm"] != "cusparse" and over(c, l) <= limit),
+                    key=lambda l: l["ms"],
+                    default=None,
+                ),
+            )
+            for c in counted
+        ]
+        some = [(c, l) for c, l in fast if l]
+        none = f" ({len(counted) - len(some)} triangles have no such plan)" if len(some) < len(counted) else ""
+        out.append(
+            f"| {'no limit' if limit == float('inf') else f'{limit:g}'}{none} | {mean(c.cusparse_ms / l['ms'] for c, l in some):.2f} | {mean(l['ms'] / c.best['ms'] for c, l in some):.2f} | {sum(over(c, c.best) <= limit for c in counted)} | {sum(c.memory <= limit for c in counted)} |"
+        )
+    large = [c for c in cases if c.csr_bytes >= 3.99e7]
+    exceeds = sorted((c for c in counted if c.memory > 4), key=lambda c: -c.memory)
+    by = {}
+    for c in exceeds:
+        by.setdefault(c.chosen["algorithm"], []).append(c)
+    out.append(
+        f"\nOf the {len(large)} triangles whose CSR takes at least 40 MB, generated ones included, `auto` takes plans of {min(c.memory for c in large):.1f} to {max(c.memory for c in large):.1f} times the CSR."
+    )
+    out.append(
+        f"Of the {len(counted)} real triangles {len(exceeds)} have plans of more than 4 times the CSR. These are small: the largest CSR is {max(c.csr_bytes for c in exceeds) / 1e6:.0f} MB, the largest plan {max(c.chosen['plan_bytes'] for c in exceeds) / 1e6:.0f} MB."
+    )
+    out.append(
+        "By algorithm: "
+        + "; ".join(
+            f"{len(cs)} of `{a}`, with {mean(c.rows / c.levels for c in cs):.0f} rows per level set (geometric mean)"
+            for a, cs in by.items()
+        )
+        + "."
+    )
+    return "\n".join(out) + "\n"
+
+
+def main(args):
+    cases = read()[0]
+    if not args:
+        print(table(cases) + "\n" + memory(cases), end="")
+        return 0
+    return put(args[1], BEGIN, table(cases)) or put(args[1], MEMORY, memory(cases))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

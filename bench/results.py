@@ -1,0 +1,82 @@
+"""What the scripts that read results/*.jsonl share: the lines, grouped by triangle, and means."""
+
+import json
+import math
+import os
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+SOLVES = os.path.join(ROOT, "results", "solve.jsonl")
+END = "<!-- end -->\n"  # of what a script has put into a file
+LEAST_ROWS = 5000  # of the real matrices over which means are taken
+
+
+class Case:
+    """One triangle of one matrix, or the pair of both: what was measured of every algorithm, and setting, that has a time."""
+
+    def __init__(self, lines):
+        first = lines[0]
+        self.matrix, self.triangle, self.rows, self.levels, self.nnz = (
+            first[k] for k in ("matrix", "triangle", "rows", "levels", "nnz")
+        )
+        self.granularity, self.floor_ms, self.cpu_ms, self.cusparse_ms = (
+            first[k] for k in ("granularity", "floor_ms", "cpu_ms", "cusparse_ms")
+        )
+        self.real = first.get("real", ":" not in self.matrix)
+        self.csr_bytes = first.get(
+            "csr_bytes", 4 * (self.rows + 1) + self.nnz * (12 if first["precision"] == "double" else 8)
+        )
+        self.lines = lines
+        self.chosen = next((l for l in lines if l["selected"]), None)
+        ours = [l for l in lines if l["algorithm"] != "cusparse" and l["ok"]]
+        self.best = min(ours, key=lambda l: l["ms"]) if ours else None
+        self.first = {
+            l["algorithm"]: l for l in reversed(lines) if l.get("rank", 0) == 0
+        }  # by algorithm, with the settings it chose
+
+    counts = property(lambda self: self.real and self.rows >= LEAST_ROWS)
+    speedup = property(lambda self: self.cusparse_ms / self.chosen["ms"])
+    from_floor = property(lambda self: self.chosen["ms"] / self.floor_ms)
+    regret = property(lambda self: self.chosen["ms"] / min(self.best["ms"], self.chosen["ms"]))
+    memory = property(lambda self: self.chosen["plan_bytes"] / self.csr_bytes)
+    analysis = property(lambda self: self.chosen["analysis_ms"] / self.chosen["cusparse_analysis_ms"])
+
+
+def read(path=SOLVES, precision="double"):
+    """The cases of a file, triangles and pairs apart, in the order in which they were measured."""
+    groups = {}
+    with open(path) as f:
+        for text in f:
+            line = json.loads(text)
+            if line["values"] == "seeded" and line["precision"] == precision and line["ms"] > 0:
+                groups.setdefault((line["matrix"], line["triangle"]), []).append(line)
+    cases = [c for c in map(Case, groups.values()) if c.chosen]
+    return [c for c in cases if c.triangle != "pair"], [c for c in cases if c.triangle == "pair"]
+
+
+def mean(values):
+    """The geometric one."""
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
+
+
+def held(text, begin):
+    """What stands between that line and END; and what is before and after, or None."""
+    head, line, rest = text.partition(begin)
+    inside, end, tail = rest.partition(END)
+    return (head + line, inside, end + tail) if end else None
+
+
+def put(path, begin, made, before=None, heading=""):
+    """Puts what a script has made into a file, between the line `begin` and END, or, where these are not there, with them and a heading in front of
+    the line `before`. The exit status."""
+    with open(path) as f:
+        text = f.read()
+    if before and not held(text, begin):
+        text = text.replace(before, heading + begin + END + "\n" + before, 1)
+    parts = held(text, begin)
+    if not parts:
+        print(f"{path} has no place for the table: no line {begin.strip()} ... {END.strip()}")
+        return 1
+    with open(path, "w") as f:
+        f.write(parts[0] + made + parts[2])
+    return 0

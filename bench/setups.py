@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""The tables of PETSc's programs and of set-ups in docs/results.md, from results/petsc.jsonl and results/setup.jsonl
+(PARTS="petsc setup" of tests/gpu/run.sh).
+
+  setups.py               prints them
+  setups.py FILE.jsonl    prints those of set-ups, of other results
+  setups.py --write FILE  puts them there
+"""
+
+import json
+import os
+import sys
+
+from results import ROOT, put
+
+PROGRAMS = "<!-- made by bench/setups.py from results/petsc.jsonl -->\n"
+SETUPS = "<!-- made by bench/setups.py from results/setup.jsonl -->\n"
+OURS = "sptrsvgpu, by device"
+APPLIES = {
+    "jacobi": "Jacobi",
+    "ilu, host": "PETSc's ILU, host",
+    "ilu, cuSPARSE": "PETSc's ILU, cuSPARSE",
+    OURS: "sptrsvgpu, natural",
+    "sptrsvgpu, bmc": "sptrsvgpu, multicolor",
+}
+WAYS = {"ilu, cuSPARSE": "PETSc's ILU, cuSPARSE", "ilu, host": "PETSc's ILU, host", OURS: "sptrsvgpu"}
+
+
+def read(path, key):
+    groups = {}
+    with open(path) as f:
+        for text in f:
+            line = json.loads(text)
+            groups.setdefault(line[key], {})[line["preconditioner"]] = line
+    return groups
+
+
+def seconds(v):
+    return "?" if v is None else "0" if v < 1e-4 else f"{v:.3g} s"
+
+
+def programs():
+    out = ["| program | preconditioner | iterations | PCSetUp | PCApply | KSPSolve |", "|---|---|---|---|---|---|"]
+    for problem, lines in read(os.path.join(ROOT, "results", "petsc.jsonl"), "problem").items():
+        title = ", ".join(problem.rsplit(" ", 1))
+        for pc in ("sptrsvgpu", "capellini", "ilu", "jacobi"):
+            line = lines.get(pc)
+            if not line:
+                continue
+            b = "**" if pc == "sptrsvgpu" else ""
+            apply = "?" if line["apply_ms"] is None else f"{line['apply_ms']:.3g} ms"
+            name = pc + (" (cuSPARSE)" if pc == "ilu" else "")
+            out.append(
+                f"| {title} | {b}{name}{b} | {line['iterations']} | {b}{seconds(line['setup_s'])}{b} | {b}{apply}{b} | {b}{seconds(line['kspsolve_s'])}{b} |"
+            )
+            title = ""
+    return "\n".join(out) + "\n"
+
+
+def applies(groups):
+    """Nothing where it was not measured."""
+    if not any("apply_ms" in l for lines in groups.values() for l in lines.values()):
+        return ""
+    out = [
+        "\nOne PCApply, ms: the mean of many in the stream with one wait at the end, as in a Krylov method. The PCApply of the table of\nprograms above includes the waits of `-log_view_gpu_time`.\n"
+    ]
+    out += ["| matrix | " + " | ".join(APPLIES.values()) + " |", "|---" * (1 + len(APPLIES)) + "|"]
+    for matrix, lines in groups.items():
+        times = {way: lines.get(way, {}).get("apply_ms") for way in APPLIES}
+        cells = ["?" if v is None else f"**{v:.3g}**" if way == OURS else f"{v:.3g}" for way, v in times.items()]
+        out.append(f"| {matrix.split('.mtx')[0]} | " + " | ".join(cells) + " |")
+    return "\n".join(out) + "\n"
+
+
+def setups(path=os.path.join(ROOT, "results", "setup.jsonl")):
+    groups = read(path, "matrix")
+    peak = any("peak_over_matrix" in l for lines in groups.values() for l in lines.values())
+    out = [
+        "| matrix | "
+        + " | ".join(f"{title}: first | new values" for title in WAYS.values())
+        + " | break-even: first | new values |"
+        + (" peak memory / matrix |" if peak else "")
+    ]
+    out.append("|---" * (3 + 2 * len(WAYS) + peak) + "|")
+    for matrix, lines in groups.items():
+        cells = []
+        for way in WAYS:
+            for key in ("first_ms", "same_pattern_ms"):
+                best = min(lines[w][key] for w in WAYS if w in lines)
+                text = f"{lines[way][key]:.3g}" if way in lines else "?"
+                cells.append(f"**{text}**" if way == OURS and way in lines and lines[way][key] == best else text)
+        ours = lines.get(OURS, {})
+        even = [ours.get(k) for k in ("break_even_first", "break_even_same")]
+        converge = all(l["reason"].startswith("CONVERGED") for l in (ours, lines.get("jacobi", {})) if l)
+        cells += ["-" if v is None or not converge else f"{v:.0f}" for v in even]
+        if peak:
+            cells.append(f"{ours['peak_over_matrix']:.2g}" if "peak_over_matrix" in ours else "?")
+        out.append(f"| {matrix.split('.mtx')[0]} | " + " | ".join(cells) + " |")
+    return "\n".join(out) + "\n" + applies(groups)
+
+
+def main(args):
+    if args[:1] == ["--write"]:
+        return put(args[1], PROGRAMS, programs()) or put(args[1], SETUPS, setups())
+    print(setups(args[0]) if args else programs() + "\n" + setups(), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,156 @@
+/*
+   The life of a factorisation: pattern, order, values, end.
+*/
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "factor/factor_cusparse.h"
+#include "ilu/ilu.h"
+#include "solve/model/costs.h"
+
+/* Why the host has to factor, before there is a look at the pattern; "" where the device can. */
+static const char *RefuseDevice(const TrsvIluRequest *r, int rows, const TrsvCSR *A)
+{
+  if (r->place == TRSV_PLACE_HOST) return "asked for";
+  if (r->fill_levels > 0) return "there are levels of fill";
+  if (!rows) return "there are no rows";
+  if (r->row && memcmp(r->row, r->column, sizeof(int) * (size_t)rows)) return "rows and columns are ordered apart";
+  if (!A || !A->offsets) return "the matrix is not stored in compressed sparse rows";
+  return "";
+}
+
+const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *ilu, TrsvMemory memory, int triangle)
+{
+  const TrsvIluRequest *r = &ilu->request;
+
+  if (memory == r->memory && r->algorithm[triangle]) return r->algorithm[triangle];
+  return memory == TRSV_DEVICE && r->thread_level ? TrsvAlgorithmWith(TRSV_DEVICE, TRSV_THREAD_LEVEL) : NULL;
+}
+
+static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
+{
+  const TrsvIluRequest *r          = &ilu->request;
+  TrsvOrdering         *multicolor = NULL;
+  TrsvError             error;
+  int                   row;
+
+  if (r->order == TRSV_ORDER_AUTO)
+    return TrsvFactorCreateOrdered(A, r->kind, r->precision, TrsvIluNamed(ilu, TRSV_DEVICE, 0),
+                                   TrsvIluNamed(ilu, TRSV_DEVICE, 1), &ilu->factor, &row, &ilu->order);
+  if (r->order == TRSV_ORDER_GIVEN)
+    return TrsvFactorCreate(A->rows, A->offsets, A->columns, r->row, TRSV_HOST, r->kind, r->precision, &ilu->factor,
+                            &row);
+  error = TrsvOrderMulticolor(A->rows, A->offsets, A->columns, r->precision == TRSV_DOUBLE ? A->values : NULL,
+                              TRSV_DEVICE, &multicolor);
+  if (!error)
+    error = TrsvFactorCreate(A->rows, A->offsets, A->columns, multicolor->order, TRSV_DEVICE, r->kind, r->precision,
+                             &ilu->factor, &row);
+  ilu->order.multicolor = !error;
+  TrsvOrderingDestroy(&multicolor);
+  return error;
+}
+
+/* The symbolic factorisation on the device; what it cannot do there becomes a reason for the host. */
+static TrsvError Symbolic(TrsvIlu *ilu, const TrsvCSR *A)
+{
+  const TrsvError error = CreateFactor(ilu, A);
+  TrsvCosts       costs;
+  double          device, host;
+
+  if (error == TRSV_ERR_STRUCTURE) {
+    (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "%s", TrsvErrorMessage());
+    return TRSV_SUCCESS;
+  }
+  if (error || ilu->request.place != TRSV_PLACE_AUTO) return error;
+  costs  = TrsvGetCosts();
+  device = TrsvFactorPredict(ilu->factor, &costs);
+  host   = TrsvFactorPredictHost(ilu->factor);
+  if (device <= host) return TRSV_SUCCESS;
+  (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "predicted %.3g ms, device %.3g ms", 1e3 * host,
+                 1e3 * device);
+  TrsvFactorDestroy(&ilu->factor);
+  return TRSV_SUCCESS;
+}
+
+/* First set-ups of the process: the peak of one is known if no other has begun since. */
+static unsigned marks;
+
+TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *A, TrsvIlu **result)
+{
+  TrsvIlu  *ilu   = calloc(1, sizeof(*ilu));
+  TrsvError error = TRSV_SUCCESS;
+
+  *result = NULL;
+  if (!ilu) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factorisation");
+  ilu->request = *request;
+  ilu->rows    = rows;
+  ilu->tuning  = request->selection == TRSV_SELECT_TUNE;
+  if (request->memory == TRSV_DEVICE) {
+    (void)TrsvGetCosts(); /* measured once in a process, in memory that is not this set-up's */
+    ilu->held = TrsvDeviceHeld();
+    ilu->mark = ++marks;
+    TrsvDeviceMark();
+    (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "%s", RefuseDevice(request, rows, A));
+    if (!ilu->host_reason[0]) error = Symbolic(ilu, A);
+  }
+  ilu->request.row = ilu->request.column = NULL;
+  if (error) TrsvIluDestroy(&ilu);
+  *result = ilu;
+  return error;
+}
+
+static TrsvError Factor(TrsvIlu *ilu, const TrsvCSR *A, const TrsvPivots *pivots, TrsvOutcome *outcome,
+                        TrsvStream stream)
+{
+  const TrsvPair *pair = ilu->pair[TRSV_DEVICE][0];
+
+  if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has to factor: %s", ilu->host_reason);
+#ifdef TRSV_CUDA /* the executor of the tests has no library */
+  if (ilu->request.place == TRSV_PLACE_CUSPARSE) return TrsvFactorCusparse(ilu->factor, A, outcome, stream);
+#endif
+  return TrsvFactorMake(ilu->factor, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A->values, pivots,
+                        outcome, stream);
+}
+
+void TrsvIluNotePeak(TrsvIlu *ilu)
+{
+  if (!ilu->ready[TRSV_DEVICE][0] || ilu->request.memory != TRSV_DEVICE || ilu->peak || ilu->mark != marks) return;
+  ilu->peak = TrsvDevicePeak();
+  ilu->mark = 0;
+}
+
+TrsvError TrsvIluSetValues(TrsvIlu *ilu, const TrsvCSR *A, const TrsvPivots *pivots, TrsvOutcome *outcome,
+                           TrsvStream stream)
+{
+  memset(ilu->ready, 0, sizeof(ilu->ready));
+  TrsvCall(Factor(ilu, A, pivots, outcome, stream));
+  if (outcome->row >= 0) return TRSV_SUCCESS;
+  return TrsvIluFill(ilu, NULL, stream);
+}
+
+TrsvError TrsvIluSetFactor(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stream)
+{
+  memset(ilu->ready, 0, sizeof(ilu->ready));
+  return TrsvIluFill(ilu, factor, stream);
+}
+
+TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int order[], TrsvStream stream)
+{
+  const int *there = ilu->factor ? TrsvFactorOrder(ilu->factor) : NULL;
+
+  if (there) TrsvCall(TrsvDeviceDownload(order, there, sizeof(int) * (size_t)ilu->rows, stream));
+  for (int i = 0; i < ilu->rows && !there; i++) order[i] = i;
+  TrsvFactorDestroy(&ilu->factor);
+  (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "the matrix is bound to the host");
+  return TRSV_SUCCESS;
+}
+
+void TrsvIluDestroy(TrsvIlu **ilu)
+{
+  if (!*ilu) return;
+  for (int m = 0; m < 2; m++)
+    for (int t = 0; t < 2; t++) TrsvPairDestroy(&(*ilu)->pair[m][t]);
+  TrsvFactorDestroy(&(*ilu)->factor);
+  free(*ilu);
+  *ilu = NULL;
+}

@@ -1,0 +1,214 @@
+/*
+   The plans of a factorisation: for solves where A lives, made in the symbolic phase; for others when they are needed.
+*/
+#include <string.h>
+#include "ilu/ilu.h"
+
+/* The two triangles in one memory, as plans take them. */
+typedef struct {
+  TrsvMatrix    L, U;
+  const void   *l, *u; /* values; NULL: none, or those of L in their plan alone */
+  const int    *row, *column;
+  TrsvMemory    memory;
+  TrsvTriangles copy; /* of the device's on the host, where that was made for this */
+} View;
+
+static void ViewHost(const TrsvTriangles *t, TrsvPrecision precision, View *v)
+{
+  v->L =
+      (TrsvMatrix){t->L.rows, t->L.offsets, t->L.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, TRSV_HOST, NULL};
+  v->U =
+      (TrsvMatrix){t->U.rows, t->U.offsets, t->U.columns, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, TRSV_HOST, NULL};
+  v->l      = t->L.values;
+  v->u      = t->U.values;
+  v->row    = t->row;
+  v->column = t->column;
+  v->memory = TRSV_HOST;
+}
+
+static const TrsvPlan *LowerPlan(const TrsvIlu *ilu)
+{
+  const TrsvPair *pair = ilu->pair[TRSV_DEVICE][0];
+
+  return pair ? pair->forward.plan : NULL;
+}
+
+/* The triangles for plans in a memory. whole: with all that the pair on the device has alone once it has values. */
+static TrsvError GetView(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMemory memory, int whole, View *v,
+                         TrsvStream stream)
+{
+  memset(v, 0, sizeof(*v));
+  if (factor) {
+    ViewHost(factor, ilu->request.precision, v);
+    return TRSV_SUCCESS;
+  }
+  if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the triangles of the host's factor are missing");
+  if (whole) TrsvCall(TrsvFactorMaterialize(ilu->factor, LowerPlan(ilu), stream));
+  if (memory == TRSV_HOST) {
+    TrsvCall(TrsvFactorDownload(ilu->factor, &v->copy, stream));
+    ViewHost(&v->copy, ilu->request.precision, v);
+    return TRSV_SUCCESS;
+  }
+  TrsvFactorTriangles(ilu->factor, &v->L, &v->U, &v->l, &v->u);
+  v->row = v->column = TrsvFactorOrder(ilu->factor);
+  v->memory          = TRSV_DEVICE;
+  return TRSV_SUCCESS;
+}
+
+/* Plans of a factor of the host for a device: L is analysed first, for whether both are made at the same time depends
+   on its level sets. */
+static TrsvError MakePair(TrsvIlu *ilu, const View *v, TrsvMemory memory, int transposed)
+{
+  const TrsvChoice *known    = memory == TRSV_DEVICE && !transposed && ilu->factor ? &ilu->order.lower : NULL;
+  TrsvMatrix        L        = v->L;
+  TrsvAnalysis     *analysis = NULL;
+  TrsvError         error    = TRSV_SUCCESS;
+
+  if (memory == TRSV_DEVICE && v->memory == TRSV_HOST && !transposed) {
+    error      = TrsvAnalyse(&L, &analysis);
+    L.analysis = analysis;
+  }
+  if (!error)
+    error = TrsvPairCreate(&L, &v->U, v->row, v->column, transposed, memory, ilu->request.selection,
+                           TrsvIluNamed(ilu, memory, 0), TrsvIluNamed(ilu, memory, 1), known,
+                           &ilu->pair[memory][transposed]);
+  TrsvAnalysisDestroy(&analysis);
+  return error;
+}
+
+static TrsvError FillPair(TrsvIlu *ilu, const View *v, TrsvMemory memory, int transposed, TrsvStream stream)
+{
+  TrsvPair **pair = &ilu->pair[memory][transposed];
+  TrsvError  error;
+
+  error = TrsvPairSetValues(*pair, v->l, v->u, v->memory, memory == TRSV_DEVICE ? stream : NULL);
+  ilu->ready[memory][transposed] = !error;
+  if (error) TrsvPairDestroy(pair); /* no solve is to find one without values */
+  return error;
+}
+
+TrsvError TrsvIluFill(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stream)
+{
+  for (int m = 0; m < 2; m++) {
+    const TrsvMemory memory = (TrsvMemory)m;
+    View             v;
+    TrsvError        error = TRSV_SUCCESS;
+
+    if (!ilu->pair[m][0] && !ilu->pair[m][1]) continue;
+    TrsvCall(GetView(ilu, factor, memory, memory == TRSV_HOST || ilu->pair[m][1] || ilu->tuning, &v, stream));
+    for (int t = 0; t < 2 && !error; t++)
+      if (ilu->pair[m][t]) error = FillPair(ilu, &v, memory, t, stream);
+    TrsvTrianglesDestroy(&v.copy);
+    TrsvCall(error);
+  }
+  if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
+  TrsvIluNotePeak(ilu);
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvIluPrepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
+                         TrsvStream stream)
+{
+  TrsvPair **pair = &ilu->pair[memory][transposed];
+  View       v;
+  TrsvError  error = TRSV_SUCCESS;
+
+  if (ilu->ready[memory][transposed]) return TRSV_SUCCESS;
+  TrsvCall(GetView(ilu, factor, memory, 1, &v, stream));
+  if (!*pair) error = MakePair(ilu, &v, memory, transposed);
+  if (!error && ((v.l && v.u) || !ilu->rows)) error = FillPair(ilu, &v, memory, transposed, stream);
+  TrsvTrianglesDestroy(&v.copy);
+  TrsvCall(error);
+  if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
+  TrsvIluNotePeak(ilu);
+  return TRSV_SUCCESS;
+}
+
+TrsvError TrsvIluTune(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor, double seconds,
+                      TrsvStream stream)
+{
+  TrsvPair **pair = &ilu->pair[memory][transposed];
+  View       v;
+  TrsvError  error;
+
+  if (!ilu->ready[memory][transposed]) return TrsvFail(TRSV_ERR_ARGUMENT, "there is no plan with values to tune");
+  TrsvCall(GetView(ilu, factor, memory, 1, &v, stream));
+  error = TrsvPairTune(*pair, &v.L, &v.U, v.row, v.column, v.l, v.u, v.memory, TrsvIluNamed(ilu, memory, 0),
+                       TrsvIluNamed(ilu, memory, 1), seconds, stream);
+  TrsvTrianglesDestroy(&v.copy);
+  if (error) {
+    TrsvPairDestroy(pair);
+    ilu->ready[memory][transposed] = 0;
+  }
+  ilu->tuning = 0;
+  if (ilu->factor) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
+  return error;
+}
+
+int TrsvIluIsReady(const TrsvIlu *ilu, TrsvMemory memory, int transposed) { return ilu->ready[memory][transposed]; }
+
+TrsvError TrsvIluSolve(TrsvIlu *ilu, TrsvMemory memory, int transposed, TrsvPart part, const void *b, void *x,
+                       TrsvStream stream)
+{
+  TrsvPair *pair = ilu->pair[memory][transposed];
+
+  if (!ilu->ready[memory][transposed]) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values to solve with");
+  if (part == TRSV_SOLVE) return TrsvPairSolve(pair, b, x, stream);
+  return part == TRSV_FORWARD ? TrsvPairForward(pair, b, x ? x : pair->work, stream)
+                              : TrsvPairBackward(pair, b ? b : pair->work, x, stream);
+}
+
+int TrsvIluIsOneLaunch(const TrsvIlu *ilu, TrsvMemory memory, int transposed)
+{
+  const TrsvPair *pair = ilu->pair[memory][transposed];
+
+  return pair && pair->fused;
+}
+
+/* A multiplication and a subtraction for each entry off the diagonal; U divides by a stored one, too. */
+double TrsvIluFlops(const TrsvIlu *ilu, TrsvMemory memory, int transposed, TrsvPart part)
+{
+  const TrsvPair *pair  = ilu->pair[memory][transposed];
+  double          flops = 0;
+
+  if (!pair) return 0;
+  for (int i = 0; i < 2; i++) {
+    const TrsvStatistics *s = i ? &pair->backward.statistics : &pair->forward.statistics;
+
+    if (part & (i ? TRSV_BACKWARD : TRSV_FORWARD))
+      flops += 2 * (double)(s->nnz - s->rows) + (i == transposed ? 0 : s->rows);
+  }
+  return flops;
+}
+
+TrsvError TrsvIluDownload(TrsvIlu *ilu, TrsvTriangles *t, TrsvStream stream)
+{
+  memset(t, 0, sizeof(*t));
+  if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the factor is not on the device");
+  TrsvCall(TrsvFactorMaterialize(ilu->factor, LowerPlan(ilu), stream));
+  TrsvCall(TrsvFactorDownload(ilu->factor, t, stream));
+  if (t->L.values) return TRSV_SUCCESS;
+  TrsvTrianglesDestroy(t);
+  return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values in the factor");
+}
+
+void TrsvTrianglesDestroy(TrsvTriangles *t)
+{
+  TrsvFree(TRSV_HOST, t->memory);
+  t->memory = NULL;
+}
+
+TrsvError TrsvTrianglesAnalyse(const TrsvTriangles *t, TrsvPrecision precision, TrsvStatistics *L, TrsvStatistics *U)
+{
+  View v;
+
+  ViewHost(t, precision, &v);
+  for (int i = 0; i < 2; i++) {
+    TrsvAnalysis *analysis;
+
+    TrsvCall(TrsvAnalyse(i ? &v.U : &v.L, &analysis));
+    *(i ? U : L) = analysis->statistics;
+    TrsvAnalysisDestroy(&analysis);
+  }
+  return TRSV_SUCCESS;
+}

@@ -1,0 +1,398 @@
+/*
+   Pivots by a plan for L (src/kernels/factor/factor_pivots.cu): where that does, nothing else is made for them; where it does not, the launch that does without
+   has the same outcome.
+*/
+#include "solve/chunk/chunk.h"
+#include "square.h"
+
+static const TrsvChunkSettings forced[] = {
+  {.chunks = 1, .length = 2, .width = 32, .cluster = 1, .ring = 2048, .stages = 8, .life = -1, .far = 8, .near = 4}, /* rows of three are cut: partial sums */
+  {.chunks = 5, .length = 3, .width = 32, .cluster = 2, .ring = 2048, .stages = 6, .life = -1, .far = 8, .near = 4},
+  {.chunks = 6, .length = 5, .width = 32, .cluster = 1, .ring = 2048, .stages = 8, .life = 1,  .far = 8, .near = 4},
+};
+
+enum {
+  FORCED = sizeof(forced) / sizeof(forced[0])
+};
+
+/* x of L x = b by a plan that has been given L's values */
+static void Solve(TrsvPlan *plan, const void *l, int rows, TrsvPrecision precision, const void *b, void *x)
+{
+  memset(x, 0xa5, TrsvValueSize(precision) * (size_t)rows);
+  ExpectError(TrsvPlanSetValues(plan, l, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
+  ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "TrsvPlanSolve");
+}
+
+/* A without every third entry off the diagonal: an unsymmetric pattern, where a row depends on another that has nothing for it */
+static Square Thinned(const Square *A)
+{
+  Square B = NewSquare(A->rows, A->nnz, A->precision);
+  int    n = 0;
+
+  B.offsets[0] = 0;
+  for (int i = 0; i < A->rows; i++) {
+    for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+      if (A->columns[k] != i && (7 * i + 5 * A->columns[k]) % 3 == 0) continue;
+      B.columns[n] = A->columns[k];
+      Set(B.values, B.precision, n++, Get(A->values, A->precision, k));
+    }
+    B.offsets[i + 1] = n;
+  }
+  B.nnz = n;
+  return B;
+}
+
+/* Values are right, by the plan, and it solves afterwards as one that has found no pivots does. */
+static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int thin)
+{
+  Begin("factor %s, %s by a plan: %s%s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double", thin ? "unsymmetric " : "", ShapeName[shape]);
+  for (int s = shape == CHAIN ? 0 : -1; s < (int)FORCED; s++) { /* of its own, a chain has narrow steps, for which there is no such launch */
+    Square      whole = MakeSquare(shape, 700, kind == TRSV_ICC || s % 2, precision, 11), A = thin ? Thinned(&whole) : Permuted(&whole, NULL);
+    int        *order = s == 1 ? MakeOrder(A.rows, 3) : NULL;
+    TrsvFactor *f     = MakeFactor(&A, order, kind, 0);
+    const int   pivots = f && f->pivots;
+    TrsvMatrix  L, U;
+    const void *l, *u;
+    TrsvPlan   *plan, *other;
+    void       *x[2];
+
+    TrsvDeviceFree(order);
+    FreeSquare(&whole);
+    if (!Expect(pivots, "not a pattern where only pivots depend on each other")) {
+      TrsvFactorDestroy(&f);
+      FreeSquare(&A);
+      continue;
+    }
+    if (s >= 0) TrsvChunkSettingsOverride(&forced[s]);
+    plan  = MakeLower(f);
+    other = MakeLower(f);
+    TrsvChunkSettingsOverride(NULL);
+    Expect(TrsvPlanFindsPivots(plan), "the plan finds no pivots");
+    TrsvFactorReleaseWorkspace(f, plan);
+    Expect(!f->analysis, "the analysis is still there");
+    CheckNumericBy(f, plan, &A, kind, &Plain, 3, "by a plan");
+    Expect(!f->row_of_group, "they were found without it");
+    TrsvFactorTriangles(f, &L, &U, &l, &u);
+    for (int i = 0; i < 2; i++) {
+      x[i] = malloc(TrsvValueSize(precision) * (size_t)A.rows);
+      Solve(i ? other : plan, l, A.rows, precision, u, x[i]); /* U has as many values as there are rows, and more */
+    }
+    Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)A.rows), "the plan solves otherwise than one that has found no pivots");
+    for (int i = 0; i < 2; i++) free(x[i]);
+    TrsvPlanDestroy(&plan);
+    TrsvPlanDestroy(&other);
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+  }
+  Expect(!SimtLive(), "%zu allocations left", SimtLive());
+  End();
+}
+
+/* Pivots of which cancellation leaves little: L U is A up to rounding of the terms all the same, entry by entry, as L's are made of the reciprocals of the very
+   pivots that U has. */
+static void Cancelled(TrsvFactorKind kind)
+{
+  const TrsvPivots p = {TRSV_SHIFT_NONE, 0, 0};
+  Square           A = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 7);
+  TrsvFactor      *f = MakeFactor(&A, NULL, kind, 0);
+  TrsvPlan        *plan;
+  TrsvMatrix       L, U;
+  TrsvOutcome      o;
+  const void      *l, *u;
+
+  Begin("factor %s by a plan: pivots of which little is left", kind == TRSV_ICC ? "icc" : "ilu");
+  if (f) {
+    plan = MakeLower(f);
+    for (int small = 0; small <= 2; small++) { /* rows whose pivots have been made small */
+      const int row = 150 + 60 * small;
+      double    most = 0, own = 0;
+
+      ExpectError(TrsvFactorMake(f, plan, NULL, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
+      TrsvFactorTriangles(f, &L, &U, &l, &u);
+      for (int i = 0; i < A.rows; i++) {
+        double sum = 0, size = 0;
+
+        for (int k = L.offsets[i]; k < L.offsets[i + 1]; k++) {
+          const int j = L.columns[k];
+          int       at = A.offsets[i];
+
+          while (A.columns[at] != j) at++;
+          const double a = Get(A.values, TRSV_DOUBLE, at), ratio = ((const double *)l)[k] * ((const double *)u)[U.offsets[j]] / a; /* its values are symmetric */
+
+          most = fmax(most, fabs(ratio - 1));
+          sum += ((const double *)l)[k] * a;
+          size += fabs(((const double *)l)[k] * a);
+        }
+        for (int at = A.offsets[i]; at < A.offsets[i + 1]; at++)
+          if (A.columns[at] == i) own = fmax(own, fabs(sum + ((const double *)u)[U.offsets[i]] - Get(A.values, TRSV_DOUBLE, at)) / (size + fabs(Get(A.values, TRSV_DOUBLE, at))));
+      }
+      Expect(o.row < 0 && !f->row_of_group, "row %d, found %s", o.row, f->row_of_group ? "without the plan" : "by it");
+      Expect(most < 1e-15 && own < 1e-14, "%d small pivots: L U is off by %g of an entry, %g of a diagonal's terms", small, most, own);
+      for (int at = A.offsets[row]; at < A.offsets[row + 1]; at++)
+        if (A.columns[at] == row) Set(A.values, TRSV_DOUBLE, at, Get(A.values, TRSV_DOUBLE, at) - (1 - 1e-11) * ((const double *)u)[U.offsets[row]]);
+    }
+    TrsvPlanDestroy(&plan);
+  }
+  TrsvFactorDestroy(&f);
+  FreeSquare(&A);
+  End();
+}
+
+/* What a plan cannot do is found out, and done without. */
+static void Unsound(TrsvFactorKind kind)
+{
+  static const struct {
+    const char *what;
+    int         exponent; /* of two, by which the matrix is multiplied */
+    int         zero;     /* the first row of a zero diagonal, -1: none */
+    double      small;    /* what another's is multiplied by */
+    TrsvShift   shift;
+    int         without; /* the plan */
+  } cases[] = {
+    {"products below the range",    -600, -1, 1,    TRSV_SHIFT_NONE,              1},
+    {"products above the range",    600,  -1, 1,    TRSV_SHIFT_NONE,              1},
+    {"a zero diagonal that fills",  0,    40, 1,    TRSV_SHIFT_NONE,              1},
+    {"a zero pivot",                0,    0,  1,    TRSV_SHIFT_NONE,              1},
+    {"a zero pivot, shifted",       0,    0,  1,    TRSV_SHIFT_NONZERO,           1},
+    {"a zero pivot in blocks",      0,    0,  1,    TRSV_SHIFT_INBLOCKS,          1},
+    {"a negative pivot",            0,    -1, -1,   TRSV_SHIFT_POSITIVE_DEFINITE, 1},
+    {"a negative pivot that may be", 0,   -1, -1,   TRSV_SHIFT_NONE,              0},
+    {"a small pivot",               0,    -1, 0.02, TRSV_SHIFT_NONZERO,           0},
+    {"shifts that are not needed",  0,    -1, 1,    TRSV_SHIFT_POSITIVE_DEFINITE, 0},
+  };
+
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+    const TrsvPivots p = {cases[c].shift, cases[c].shift == TRSV_SHIFT_INBLOCKS ? 0.25 : 1e-3, cases[c].exponent ? 0 : 1e-10};
+    Square           A = MakeSquare(GRID_2D, 200, 1, TRSV_DOUBLE, 5);
+    TrsvFactor      *f;
+    TrsvPlan        *plan;
+
+    Begin("factor %s by a plan: %s", kind == TRSV_ICC ? "icc" : "ilu", cases[c].what);
+    for (int i = 0; i < A.rows; i++)
+      for (int k = A.offsets[i]; k < A.offsets[i + 1]; k++) {
+        const double v = ldexp(Get(A.values, TRSV_DOUBLE, k), cases[c].exponent);
+
+        Set(A.values, TRSV_DOUBLE, k, A.columns[k] != i ? v : i == cases[c].zero ? 0 : i == 30 ? cases[c].small * v : v);
+      }
+    f = MakeFactor(&A, NULL, kind, 0);
+    if (f) {
+      plan = MakeLower(f);
+      TrsvFactorReleaseWorkspace(f, plan);
+      CheckNumericBy(f, plan, &A, kind, &p, 2, cases[c].what);
+      Expect(!f->row_of_group == !cases[c].without, "found %s", f->row_of_group ? "without the plan" : "by it");
+      TrsvPlanDestroy(&plan);
+    }
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+    End();
+  }
+}
+
+/* Any call fails while a matrix is factored that its plan cannot do: an error, and the next time it works. */
+static void Fails(void)
+{
+  Square     A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3), B = Permuted(&A, NULL);
+  TrsvPivots shifted = {TRSV_SHIFT_NONZERO, 1e-3, 1e-10};
+
+  Begin("factor by a plan: fails anywhere");
+  for (int k = B.offsets[0]; k < B.offsets[1]; k++)
+    if (B.columns[k] == 0) Set(B.values, TRSV_DOUBLE, k, 0);
+  for (long k = 1, failed = 1; failed && k < 200; k++) {
+    TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
+    TrsvPlan   *plan;
+    TrsvOutcome o;
+    TrsvError   error;
+
+    if (!f) break;
+    plan = MakeLower(f);
+    TrsvFactorReleaseWorkspace(f, plan);
+    SimtFailAt(k, 0);
+    error  = TrsvFactorMake(f, plan, NULL, B.values, &shifted, &o, NULL);
+    failed = SimtFailed();
+    Expect(!failed == !error, "place %ld: error %d", k, (int)error);
+    SimtFailAt(0, 0);
+    Expect(!plan->filled, "place %ld: L's values are said to be in a plan that could not find them", k);
+    CheckNumericBy(f, plan, &B, TRSV_ILU, &shifted, 1, "afterwards");
+    CheckNumericBy(f, plan, &A, TRSV_ILU, &Plain, 1, "with better values");
+    TrsvPlanDestroy(&plan);
+    TrsvFactorDestroy(&f);
+    Expect(k > 20 || failed, "it could fail nowhere");
+  }
+  FreeSquare(&B);
+  FreeSquare(&A);
+  Expect(!SimtLive(), "%zu allocations left", SimtLive());
+  End();
+}
+
+/* A store that never arrives: the factorisation says so, not what the plan is asked for next. */
+static void Lost(void)
+{
+  int told = 0;
+
+  Begin("factor by a plan: a lost store is told");
+  for (int lose = 1; lose < 40; lose += 3) {
+    Square      A = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 3);
+    TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
+    TrsvPlan   *plan;
+    TrsvOutcome o;
+    TrsvError   error;
+
+    if (!f) break;
+    TrsvChunkSettingsOverride(&forced[2]);
+    plan = MakeLower(f);
+    TrsvChunkSettingsOverride(NULL);
+    SimtSettings.bounded = 1;
+    SimtSettings.lose    = lose;
+    error                = TrsvFactorMake(f, plan, NULL, A.values, &Plain, &o, NULL);
+    SimtDefaults();
+    told += error == TRSV_ERR_TIMEOUT;
+    Expect(!error || error == TRSV_ERR_TIMEOUT, "error %d: %s", (int)error, TrsvErrorMessage());
+    CheckNumericBy(f, plan, &A, TRSV_ILU, &Plain, 1, "afterwards");
+    TrsvPlanDestroy(&plan);
+    TrsvFactorDestroy(&f);
+    FreeSquare(&A);
+  }
+  Expect(told > 3, "told %d times", told);
+  End();
+}
+
+/* The analysis stays where its order will be needed. */
+static void Trimmed(void)
+{
+  Square      A = MakeSquare(GRID_2D, 100, 1, TRSV_DOUBLE, 3);
+  TrsvFactor *f = MakeFactor(&A, NULL, TRSV_ILU, 0);
+  TrsvOutcome o;
+
+  Begin("factor: an analysis that values will need is not given up");
+  if (f) {
+    TrsvFactorReleaseWorkspace(f, NULL);
+    Expect(!!f->analysis, "it is gone");
+    ExpectError(TrsvFactorMake(f, NULL, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
+    TrsvFactorReleaseWorkspace(f, NULL);
+    Expect(!f->analysis, "it is still there");
+  }
+  TrsvFactorDestroy(&f);
+  FreeSquare(&A);
+  End();
+}
+
+/* x of L U x = b, by a pair */
+static void *SolvePair(TrsvPair *pair, const void *b)
+{
+  void *x = malloc(sizeof(double) * (size_t)pair->rows);
+
+  memset(x, 0xa5, sizeof(double) * (size_t)pair->rows);
+  ExpectError(TrsvPairForward(pair, b, pair->work, NULL), TRSV_SUCCESS, "TrsvPairForward");
+  ExpectError(TrsvPairBackward(pair, pair->work, x, NULL), TRSV_SUCCESS, "TrsvPairBackward");
+  return x;
+}
+
+/* What is in the pair alone: the same solves; and it comes back as it was, but not from a plan that does not have it. */
+static void Given(TrsvFactorKind kind)
+{
+  const TrsvAlgorithm *const chunk = TrsvAlgorithmFind("chunk");
+  Square                 A     = MakeSquare(GRID_3D, 343, 1, TRSV_DOUBLE, 5);
+  TrsvFactor            *f[2]  = {MakeFactor(&A, NULL, kind, 0), MakeFactor(&A, NULL, kind, 0)}; /* the second is not trimmed */
+  TrsvPair              *pair[3] = {NULL, NULL, NULL};
+  TrsvMatrix             L, U;
+  TrsvOutcome            o;
+  const void            *l[2], *u[2];
+
+  Begin("factor %s by a plan: values that the plan alone has", kind == TRSV_ICC ? "icc" : "ilu");
+  for (int i = 0; f[0] && f[1] && i < 2; i++) {
+    void *x[2];
+
+    TrsvFactorTriangles(f[0], &L, &U, NULL, NULL);
+    if (!i) ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair[2]), TRSV_SUCCESS, "TrsvPairCreate");
+    for (int k = 0; !i && k < 2; k++) {
+      TrsvFactorTriangles(f[k], &L, &U, NULL, NULL);
+      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, chunk, NULL, &pair[k]), TRSV_SUCCESS, "TrsvPairCreate");
+    }
+    if (!pair[0] || !pair[1] || !pair[2]) break;
+    if (!i) ExpectError(TrsvPairSetValues(pair[0], NULL, A.values, TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT, "a plan without values");
+    TrsvFactorReleaseWorkspace(f[0], pair[0]->forward.plan);
+    Expect(!f[0]->u_columns == !i, "U's columns are %sthere", f[0]->u_columns ? "" : "not ");
+    for (int k = 0; k < 2; k++) {
+      ExpectError(TrsvFactorMake(f[k], pair[k] ? pair[k]->forward.plan : NULL, pair[k] ? pair[k]->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
+      TrsvFactorTriangles(f[k], &L, &U, &l[k], &u[k]);
+      Expect(!f[k]->reciprocals, "a vector of its own");
+      if (l[k]) ExpectError(TrsvPairSetValues(pair[k], NULL, u[k], TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT, "a plan with what the pivots are made of");
+      ExpectError(TrsvPairSetValues(pair[k], l[k], u[k], TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      x[k] = SolvePair(pair[k], A.values);
+    }
+    Expect(!memcmp(x[0], x[1], sizeof(double) * (size_t)A.rows), "another solution");
+    Expect(!l[0] == !i && l[1], "L's values are %sin the factor", l[0] ? "" : "not ");
+    ExpectError(TrsvFactorMaterialize(f[0], pair[2]->forward.plan, NULL), i ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT, "TrsvFactorMaterialize by another plan");
+    for (long k = 1, failed = 1; failed && k < 50; k++) {
+      SimtFailAt(k, 0);
+      const TrsvError error = TrsvFactorMaterialize(f[0], pair[0]->forward.plan, NULL);
+
+      failed = SimtFailed();
+      SimtFailAt(0, 0);
+      Expect(!failed == !error && !error == (f[0]->l && f[0]->u_columns), "place %ld: error %d", k, (int)error);
+    }
+    TrsvFactorTriangles(f[0], &L, &U, &l[0], &u[0]);
+    Expect(l[0] && !memcmp(l[0], l[1], sizeof(double) * (size_t)f[0]->lower) && !memcmp(u[0], u[1], sizeof(double) * (size_t)f[0]->upper), "other values");
+    Expect(f[0]->u_columns && !memcmp(f[0]->u_columns, f[1]->u_columns, sizeof(int) * (size_t)f[0]->upper), "other columns");
+    for (int k = 0; k < 2; k++) free(x[k]);
+    FillSquare(&A, 1, 1.5, 9);
+  }
+  for (int k = 0; k < 3; k++) TrsvPairDestroy(&pair[k]);
+  for (int k = 0; k < 2; k++) TrsvFactorDestroy(&f[k]);
+  FreeSquare(&A);
+  Expect(!SimtLive(), "%zu allocations left", SimtLive());
+  End();
+}
+
+/* The vector that one launch for L and U hands values over in is the factorisation's as well. */
+static void Borrowed(TrsvFactorKind kind)
+{
+  const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");
+  Square          A      = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 5);
+  TrsvFactor     *f      = MakeFactor(&A, NULL, kind, 0);
+  TrsvPair       *pair   = NULL;
+  TrsvMatrix      L, U;
+  TrsvOutcome     o;
+  const void     *l, *u;
+  double         *x = MakeArray(TRSV_DOUBLE, A.rows), *y = MakeArray(TRSV_DOUBLE, A.rows), *want = MakeArray(TRSV_DOUBLE, A.rows);
+
+  Begin("factor %s, between solves in one launch", kind == TRSV_ICC ? "icc" : "ilu");
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+  if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+    Expect(!!pair->fused, "it has two launches");
+    for (int round = 0; round < 4; round++) {
+      FillSquare(&A, 1, 1.5, 9 + (unsigned)round);
+      ExpectError(TrsvFactorMake(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
+      TrsvFactorTriangles(f, &L, &U, &l, &u);
+      ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+      ExpectError(TrsvPairForward(pair, A.values, y, NULL), TRSV_SUCCESS, "TrsvPairForward");
+      ExpectError(TrsvPairBackward(pair, y, want, NULL), TRSV_SUCCESS, "TrsvPairBackward");
+      ExpectError(TrsvPairSolve(pair, A.values, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
+      Expect(!memcmp(x, want, sizeof(double) * (size_t)A.rows), "round %d: other bits than two launches have", round);
+    }
+  }
+  TrsvPairDestroy(&pair);
+  TrsvFactorDestroy(&f);
+  FreeSquare(&A);
+  free(x);
+  free(y);
+  free(want);
+  End();
+}
+
+void ByPlan(void)
+{
+  static const Shape shapes[] = {CHAIN, GRID_2D, GRID_3D};
+
+  for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
+    for (int variant = 0; variant < 4; variant++)
+      if (!Reduced() || !variant) Sound(shapes[s], variant & 1 ? TRSV_ICC : TRSV_ILU, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 0);
+  for (int kind = 0; kind < 2; kind++) Sound(GRID_2D, (TrsvFactorKind)kind, TRSV_DOUBLE, 1);
+  for (int kind = 0; kind < 2; kind++) Cancelled((TrsvFactorKind)kind);
+  for (int kind = 0; kind < 2; kind++) Unsound((TrsvFactorKind)kind);
+  for (int kind = 0; kind < 2; kind++) Given((TrsvFactorKind)kind);
+  for (int kind = 0; kind < 2; kind++) Borrowed((TrsvFactorKind)kind);
+  Lost();
+  Fails();
+  Trimmed();
+}

@@ -1,0 +1,200 @@
+/*
+   The algorithm `chunk` with settings that lead small triangles through all of its paths: several chunks, clusters, cells that change
+   hands, records of every length, steps of every width.
+*/
+#include "check.h"
+#include "solve/chunk/chunk.h"
+
+static TrsvChunkSettings Settings(int chunks, int length, int cluster)
+{
+  return (TrsvChunkSettings){.chunks = chunks, .length = length, .width = 32, .cluster = cluster, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+}
+
+/* Rows that are cut into sums of sums. */
+static void LongRows(const TrsvAlgorithm *a)
+{
+  const TrsvChunkSettings settings = Settings(4, 2, 2);
+
+  TrsvChunkSettingsOverride(&settings);
+  for (int variant = 0; variant < (Reduced() ? 2 : 8); variant++)
+    CheckSolves(variant & 1 ? ARROW : DENSE_ROW, Reduced() ? 300 : 1500, a, variant >> 2, variant & 2 ? TRSV_UPPER : TRSV_LOWER, variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
+  TrsvChunkSettingsOverride(NULL);
+}
+
+/* As many steps as the longest chain has, crossings included, or as it takes to place all rows. */
+static void Lengths(const TrsvAlgorithm *a)
+{
+  static const struct {
+    Shape shape;
+    int   rows, chunks, length, cluster, steps;
+  } cases[] = {
+    {CHAIN,    500, 1, 2, 1, 500        }, {CHAIN,   500, 5, 2, 1, 500 + 4 * 7}, {CHAIN,   500, 4, 3, 4, 500 + 3 * 3},
+    {DIAGONAL, 500, 1, 2, 1, 16         }, {DIAGONAL, 500, 4, 2, 1, 4         }, {GRID_2D, 400, 1, 2, 1, 39         },
+  };
+
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+    const TrsvChunkSettings settings = Settings(cases[c].chunks, cases[c].length, cases[c].cluster);
+    Triangle                T        = MakeTriangle(cases[c].shape, cases[c].rows, c % 2 ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    TrsvPlan               *plan;
+
+    TrsvChunkSettingsOverride(&settings);
+    plan = MakePlan(&T.view, NULL, T.offsets[cases[c].rows], a);
+    if (plan) Expect(TrsvChunkPlanSummary(plan)->steps == cases[c].steps, "%s %d in %d chunks: %d steps in place of %d", ShapeName[cases[c].shape], cases[c].rows, cases[c].chunks, TrsvChunkPlanSummary(plan)->steps, cases[c].steps);
+    TrsvPlanDestroy(&plan);
+    TrsvChunkSettingsOverride(NULL);
+    FreeTriangle(&T);
+  }
+}
+
+/* A plan whose settings are chosen takes as many launches as one that is given them: there is one schedule. These triangles take many more steps than are
+   estimated. */
+static void OneSchedule(const TrsvAlgorithm *a)
+{
+  static const Shape shapes[] = {ARROW, DENSE_ROW, GAPS};
+
+  for (size_t c = 0; c < sizeof(shapes) / sizeof(shapes[0]); c++) {
+    const int         rows     = shapes[c] == GAPS ? 3000 : 1600;
+    Triangle          T        = MakeTriangle(shapes[c], rows, c % 2 ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    TrsvChunkSettings settings = {0};
+    unsigned          launches[2] = {0};
+
+    for (int given = 0; given < 2; given++) {
+      const unsigned before = SimtLaunches();
+      TrsvPlan      *plan   = MakePlan(&T.view, NULL, T.offsets[rows], a);
+
+      launches[given] = SimtLaunches() - before;
+      if (plan) settings = TrsvChunkPlanSummary(plan)->settings;
+      TrsvPlanDestroy(&plan);
+      if (!settings.chunks) break;
+      TrsvChunkSettingsOverride(&settings);
+    }
+    TrsvChunkSettingsOverride(NULL);
+    Expect(launches[0] == launches[1], "%s %d: %u launches, %u with its settings given", ShapeName[shapes[c]], rows, launches[0], launches[1]);
+    FreeTriangle(&T);
+  }
+}
+
+/* Rows as long as a byte says how far an entry is from their diagonal, and longer by one: then every entry's place is told in full. */
+static void Apart(const TrsvAlgorithm *a)
+{
+  const TrsvChunkSettings settings = Settings(2, 3, 2);
+
+  TrsvChunkSettingsOverride(&settings);
+  for (int variant = 0; variant < 4; variant++) {
+    const TrsvTriangle triangle = variant & 1 ? TRSV_UPPER : TRSV_LOWER;
+    const TrsvDiagonal diagonal = variant & 2 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT;
+    size_t             bytes[2];
+
+    for (int more = 0; more < 2; more++) {
+      const int rows = 256 + more;
+      Triangle  T    = MakeTriangle(DENSE, rows, triangle, diagonal, TRSV_DOUBLE, 1);
+      TrsvPlan *plan = MakePlan(&T.view, NULL, T.offsets[rows], a);
+
+      bytes[more] = plan ? TrsvPlanBytes(plan) : 0;
+      TrsvPlanDestroy(&plan);
+      FreeTriangle(&T);
+      CheckSolves(DENSE, rows, a, 0, triangle, diagonal, TRSV_DOUBLE, 1);
+    }
+    /* without a diagonal a record's own entries alone have to be near each other */
+    Expect((bytes[1] > bytes[0] + 3 * 256 * 255 / 2) == (diagonal == TRSV_DIAGONAL_STORED), "%zu bytes for 256 rows, %zu for 257", bytes[0], bytes[1]);
+  }
+  TrsvChunkSettingsOverride(NULL);
+}
+
+/* What devices lack that are older than an H200, or newer but smaller: no plan, and a message that says why. */
+static void Lacking(void)
+{
+  static const char *const names[] = {"chunk", "inverse"};
+  Triangle                 T       = MakeTriangle(BAND, 300, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+
+  for (int i = 0; i < 2; i++)
+    for (int lacks = 0; lacks < 3; lacks++) {
+      TrsvMatrix    D = ToDevice(&T.view);
+      TrsvAnalysis *there;
+      TrsvPlan     *plan;
+
+      ExpectError(TrsvAnalyse(&D, &there), TRSV_SUCCESS, "TrsvAnalyse");
+      SimtSettings.old    = lacks == 1;
+      SimtSettings.shared = lacks == 2 ? 99 << 10 : 227 << 10;
+      ExpectError(TrsvPlanCreate(&D, there, NULL, T.offsets[300], TrsvAlgorithmFind(names[i]), &plan), lacks ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, names[i]);
+      Expect(!plan == !!lacks, "%s: a plan on such a device, or none where nothing is lacking", names[i]);
+      if (lacks) Expect(strstr(TrsvErrorMessage(), "shared memory") != NULL, "the message does not say what is lacking: %s", TrsvErrorMessage());
+      SimtDefaults();
+      TrsvPlanDestroy(&plan);
+      TrsvAnalysisDestroy(&there);
+      FromDevice(&D);
+    }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  FreeTriangle(&T);
+}
+
+void TestChunk(void)
+{
+  static const TrsvChunkSettings all[] = {
+    {.chunks = 3, .length = 2,  .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4},
+    {.chunks = 5, .length = 3,  .width = 32, .cluster = 2, .ring = 2048, .stages = 5, .life = -1, .far = 8, .near = 4},
+    {.chunks = 4, .length = 2,  .width = 8,  .cluster = 4, .ring = 1024, .stages = 4, .life = -1, .far = 8, .near = 4},
+    {.chunks = 3, .length = 5,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .life = 4,  .far = 8, .near = 4},
+    {.chunks = 4, .length = 3,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .life = 0,  .far = 8, .near = 4},
+    {.chunks = 2, .length = 13, .width = 32, .cluster = 2, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4},
+    {.chunks = 2, .length = 13, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = 1,  .far = 8, .near = 4},
+    {.chunks = 4, .length = 2,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .life = 0,  .far = 8, .near = 4},
+    {.chunks = 3, .length = 2,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 4, .life = 1,  .far = 8, .near = 4},
+    {.chunks = 5, .length = 3,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 6, .life = 4,  .far = 8, .near = 4},
+  };
+  const TrsvAlgorithm *a = TrsvAlgorithmFind("chunk");
+  unsigned             n = 0;
+
+  for (size_t s = 0; a && s < sizeof(all) / sizeof(all[0]); s++) {
+    char line[100];
+
+    if (Reduced() && s != 1 && s != 4) continue;
+    TrsvChunkSettingsPrint(&all[s], line, sizeof(line));
+    Begin("chunk with settings %s", line);
+    TrsvChunkSettingsOverride(&all[s]);
+    for (int shape = RANDOM; shape < SHAPES; shape++, n++)
+      CheckSolves((Shape)shape, shape == DENSE ? 40 : shape == GRID_3D ? 343 : shape == GRID_2D ? 400 : 500, a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 2), Reduced() ? 1 : 4);
+    if (!Reduced()) CheckSolves(RANDOM, 1500, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2);
+    TrsvChunkSettingsOverride(NULL);
+    End();
+  }
+
+  if (a) TestChunkHeights();
+
+  Begin("chunk with long rows");
+  if (a) LongRows(a);
+  End();
+
+  Begin("chunk with entries farther from the diagonal than a byte tells");
+  if (a && !Reduced()) Apart(a);
+  End();
+
+  Begin("chunk's schedules are as short as they can be");
+  if (a) Lengths(a);
+  End();
+
+  Begin("chunk makes one schedule where it chooses its settings");
+  if (a) OneSchedule(a);
+  End();
+
+  Begin("chunk on a device that holds no such clusters");
+  for (int most = 1; a && most <= 8; most += 7) {
+    const TrsvChunkSettings settings = {.chunks = 20, .length = 3, .width = 32, .cluster = 16, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+    Triangle                T        = MakeTriangle(GRID_2D, 400, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    TrsvPlan               *plan;
+
+    SimtSettings.cluster = most;
+    TrsvChunkSettingsOverride(&settings);
+    plan = MakePlan(&T.view, NULL, T.offsets[400], a);
+    if (plan) Expect(TrsvChunkPlanSummary(plan)->settings.cluster == most, "clusters of %d where %d is the most", TrsvChunkPlanSummary(plan)->settings.cluster, most);
+    TrsvPlanDestroy(&plan);
+    FreeTriangle(&T);
+    TrsvChunkSettingsOverride(NULL);
+  }
+  SimtDefaults();
+  End();
+
+  Begin("chunk and inverse on a device without clusters, or with little shared memory");
+  if (a) Lacking();
+  End();
+}

@@ -1,0 +1,160 @@
+/*
+   sell on what it is for: grids in the order of colors, with and without blocks. Where there are blocks, slices have fewer level sets than
+   their rows. In blocks that are one row high, rows follow each other in chains. Columns take 16 bits there; where a slice's entries are too far
+   from each other they do not.
+*/
+#include "check.h"
+
+/* The row in each place: by the ordering of the library or, where `high` is not 0, by blocks of 4 x high rows, red and black. */
+static void Order(const int side[3], int high, const int *offsets, const int *columns, int *order)
+{
+  const int     rows = side[0] * side[1] * side[2];
+  TrsvOrdering *ordering;
+  int           p = 0;
+
+  if (!high) {
+    if (!ExpectError(TrsvOrderMulticolor(rows, offsets, columns, NULL, TRSV_HOST, &ordering), TRSV_SUCCESS, "TrsvOrderMulticolor")) exit(2);
+    memcpy(order, ordering->order, sizeof(int) * (size_t)rows);
+    TrsvOrderingDestroy(&ordering);
+    return;
+  }
+  for (int color = 0; color < 2; color++)
+    for (int z = 0; z < side[2]; z++)
+      for (int y = 0; y < side[1]; y += high)
+        for (int x = (y / high + z + color) % 2 * 4; x < side[0]; x += 8)
+          for (int v = y; v < side[1] && v < y + high; v++)
+            for (int u = x; u < side[0] && u < x + 4; u++) order[p++] = (z * side[1] + v) * side[0] + u;
+}
+
+/* The 5-point plane or 7-point space in such an order; the caller frees both arrays. */
+static void Grid(const int side[3], int high, int **offsets, int **columns)
+{
+  const int plane = side[0] * side[1], rows = plane * side[2];
+  int      *o = malloc(sizeof(int) * ((size_t)rows + 1)), *c = malloc(sizeof(int) * 7 * (size_t)rows), *place = malloc(sizeof(int) * (size_t)rows), *order = malloc(sizeof(int) * (size_t)rows), k = 0;
+
+  for (int i = 0; i < rows; i++) {
+    const int x = i % side[0], y = i / side[0] % side[1];
+
+    o[i] = k;
+    if (i >= plane) c[k++] = i - plane;
+    if (y) c[k++] = i - side[0];
+    if (x) c[k++] = i - 1;
+    c[k++] = i;
+    if (x < side[0] - 1) c[k++] = i + 1;
+    if (y < side[1] - 1) c[k++] = i + side[0];
+    if (i + plane < rows) c[k++] = i + plane;
+  }
+  o[rows]  = k;
+  *offsets = calloc((size_t)rows + 1, sizeof(int));
+  *columns = malloc(sizeof(int) * (size_t)k);
+  Order(side, high, o, c, order);
+  for (int p = 0; p < rows; p++) place[order[p]] = p;
+  for (int p = k = 0; p < rows; p++) {
+    const int i = order[p];
+
+    for (int e = o[i]; e < o[i + 1]; e++) { /* rising, by insertion */
+      int to = k + e - o[i];
+
+      for (; to > k && (*columns)[to - 1] > place[c[e]]; to--) (*columns)[to] = (*columns)[to - 1];
+      (*columns)[to] = place[c[e]];
+    }
+    (*offsets)[p + 1] = k += o[i + 1] - o[i];
+  }
+  free(o);
+  free(c);
+  free(place);
+  free(order);
+}
+
+enum {
+  ROWS,   /* in the order of colors, row by row */
+  BLOCKS, /* of rows */
+  FAR     /* columns too far apart for 16 bits */
+};
+
+static void Solves(const Triangle *T, int kind)
+{
+  const TrsvMatrix   *A      = &T->view;
+  const int           rows = A->rows, entries = T->offsets[rows];
+  const TrsvMatrix    D      = ToDevice(A);
+  void               *values = MakeValues(A, 3), *b = MakeVector(A->precision, rows, 4), *want;
+  int                 slices = 0, levels = 0;
+  char                line[TRSV_SETTINGS];
+  TrsvAnalysis       *analysis;
+  TrsvPlan           *plan;
+
+  want = Reference(A, NULL, entries, values, b);
+  if (ExpectError(TrsvAnalyse(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
+    if (ExpectError(TrsvPlanCreate(&D, analysis, NULL, entries, TrsvAlgorithmFind("sell"), &plan), TRSV_SUCCESS, "TrsvPlanCreate")) {
+      TrsvPlanDescribe(plan, line, sizeof(line));
+      Expect(sscanf(line, "%d slices, %d level sets", &slices, &levels) == 2, "described as \"%s\"", line);
+      Expect(slices >= (rows + 31) / 32 && slices <= rows / 12, "%d slices of %d rows", slices, rows);
+      Expect(!strstr(line, "16 bits") == (kind == FAR), "%s", line);
+      Expect(kind == BLOCKS ? levels < analysis->statistics.levels / 2 : levels <= analysis->statistics.levels + 1, "%s, where the rows have %d", line, analysis->statistics.levels);
+      if (ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues")) ExpectSolves(plan, b, want, 0, Reduced() ? 3 : 9, line);
+      TrsvPlanDestroy(&plan);
+    }
+    TrsvAnalysisDestroy(&analysis);
+  }
+  FromDevice((TrsvMatrix *)&D);
+  free(values);
+  free(b);
+  free(want);
+}
+
+/* Rows of the last slice of a lower triangle depend on rows `apart` from each other, and no other row on any. */
+static void Apart(int apart, int kind)
+{
+  const int rows = 32 * (apart / 32 + 3);
+  int      *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * ((size_t)rows + 64)), k = 0;
+  Triangle  T;
+
+  Begin("sell, columns %d apart", apart);
+  for (int i = 0; i < rows; i++) {
+    offsets[i] = k;
+    if (i >= rows - 32) columns[k++] = 5 + (i % 3 == 1 ? apart : i % 3);
+    columns[k++] = i;
+  }
+  offsets[rows] = k;
+  T             = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
+  Solves(&T, kind);
+  FreeTriangle(&T);
+  free(offsets);
+  free(columns);
+  End();
+}
+
+void TestSell(void)
+{
+  static const struct {
+    int side[3], high;
+  } grids[] = {
+    {{47, 47, 1},   0},
+    {{47, 47, 1},   1},
+    {{47, 47, 1},   2},
+    {{47, 47, 1},   4},
+    {{13, 11, 10},  0},
+    {{13, 11, 10},  1},
+    {{16, 8, 7},    1},
+    {{13, 11, 10},  2},
+  };
+
+  for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++) {
+    const int side[3] = {grids[g].side[0], Reduced() ? (grids[g].side[1] + 1) / 2 : grids[g].side[1], grids[g].side[2]};
+    int      *offsets, *columns;
+
+    Begin("sell, a grid of %d x %d x %d in the order of colors, blocks of %d", side[0], side[1], side[2], 4 * grids[g].high);
+    Grid(side, grids[g].high, &offsets, &columns);
+    for (int variant = 0; variant < 4; variant++) {
+      Triangle T = MakeFrom(side[0] * side[1] * side[2], offsets, columns, variant & 1 ? TRSV_UPPER : TRSV_LOWER, variant & 1 ? TRSV_DIAGONAL_STORED : TRSV_DIAGONAL_UNIT, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE);
+
+      Solves(&T, grids[g].high > 0 ? BLOCKS : ROWS);
+      FreeTriangle(&T);
+    }
+    free(offsets);
+    free(columns);
+    End();
+  }
+  Apart(INT16_MAX, ROWS);
+  Apart(INT16_MAX + 1, FAR);
+}

@@ -1,0 +1,125 @@
+static char help[] = "Which order -pc_sptrsvgpu_ordering auto keeps to, set-up after set-up: on a GPU multicolor, until values are no longer symmetric.\n\n";
+
+#include "common.h"
+#include <sptrsvgpu.h>
+
+/* New values, a solve, and the order that it was done in */
+static PetscErrorCode Solve(const char what[], KSP ksp, Problem problem, PetscReal s, PetscInt most, PetscBool converges, SpTRSVGPUOrdering expected)
+{
+  Mat                A;
+  Vec                b, x;
+  PC                 pc;
+  KSPConvergedReason reason;
+  SpTRSVGPUOrdering  ordering;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetOperators(ksp, &A, NULL));
+  PetscCall(ProblemFill(A, problem, s));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, most));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(FillVec(b, 1));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSpTRSVGPUGetChosenOrdering(pc, &ordering));
+  if ((reason > 0) != converges) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what, KSPConvergedReasons[reason]));
+  if (ordering != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, should be %s\n", what, SpTRSVGPUOrderings[ordering], SpTRSVGPUOrderings[expected]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What values have shown is forgotten. */
+static PetscErrorCode Anew(KSP ksp, Mat A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPReset(ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values that are no longer symmetric, though the pattern is; ICC looks at one triangle alone */
+static PetscErrorCode Unsymmetric(KSP ksp, SpTRSVGPUOrdering chosen)
+{
+  PC                pc;
+  Mat               F;
+  MatFactorType     type, now;
+  SpTRSVGPUOrdering then;
+
+  PetscFunctionBeginUser;
+  PetscCall(Solve("symmetric", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, chosen));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatGetFactorType(F, &type));
+  then = type == MAT_FACTOR_ICC ? chosen : SPTRSVGPU_ORDERING_NATURAL;
+  PetscCall(Solve("unsymmetric", ksp, PROBLEM_CONVECTION, 0, 10000, PETSC_TRUE, then));
+  PetscCall(Solve("unsymmetric, fails", ksp, PROBLEM_CONVECTION, 0, 100, PETSC_FALSE, then));
+  PetscCall(Solve("after that", ksp, type == MAT_FACTOR_ICC ? PROBLEM_CONVECTION : PROBLEM_POISSON, 1, 10000, PETSC_TRUE, then));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatGetFactorType(F, &now));
+  if (now != type) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "another order, and %s in place of %s\n", MatFactorTypes[now], MatFactorTypes[type])); /* ICC's was not known to be SPD any more */
+  PetscCall(Solve("symmetric again", ksp, PROBLEM_POISSON, 1, 10000, PETSC_TRUE, then));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  Mat               A, F, G;
+  KSP               ksp;
+  PC                pc;
+  Problem           problem = PROBLEM_POISSON;
+  SpTRSVGPUOrdering chosen = SPTRSVGPU_ORDERING_NATURAL;
+  PetscReal         seconds;
+  PetscBool         device;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(SpTRSVGPURegister());
+  PetscCall(ProblemFromOptions(PETSC_COMM_WORLD, PROBLEM_POISSON, 122500, &problem, &A));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  if (device) chosen = SPTRSVGPU_ORDERING_MULTICOLOR;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCSPTRSVGPU));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_AUTO));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(Solve("first", ksp, problem, 0.5, 10000, PETSC_TRUE, chosen));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(Solve("confirmed", ksp, problem, 1, 10000, PETSC_TRUE, chosen));
+  PetscCall(PCFactorGetMatrix(pc, &G));
+  if (F != G) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "confirmed, but another factor\n"));
+  PetscCall(Solve("fails", ksp, problem, 0, 100, PETSC_FALSE, chosen));
+  PetscCall(Solve("after the failure", ksp, problem, 2, 10000, PETSC_TRUE, chosen));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSpTRSVGPUSetTuneSeconds(F, 3));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_MULTICOLOR));
+  PetscCall(Solve("asked for", ksp, problem, 1, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_MULTICOLOR));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSpTRSVGPUGetTuneSeconds(F, &seconds));
+  if (seconds != 3) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "another order: settings of the factor are lost\n"));
+  PetscCall(Solve("asked for, fails", ksp, problem, 0, 100, PETSC_FALSE, SPTRSVGPU_ORDERING_MULTICOLOR));
+  PetscCall(Solve("asked for, again", ksp, problem, 2, 10000, PETSC_TRUE, SPTRSVGPU_ORDERING_MULTICOLOR));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_AUTO));
+  PetscCall(Anew(ksp, A));
+  PetscCall(KSPSetType(ksp, KSPGMRES));
+  PetscCall(Unsymmetric(ksp, chosen));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+   testset:
+      output_file: output/empty.out
+      test:
+         suffix: auto
+         args: -pc_sptrsvgpu_factor {{ilu icc}}
+      test:
+         suffix: auto_ranks
+         nsize: 2
+
+TEST*/

@@ -1,0 +1,109 @@
+static char help[] = "What the views show: the version, the order, a selection that is not used, settings by names.\n\n";
+
+#include "common.h"
+#include <sptrsvgpu.h>
+
+static PetscErrorCode GetText(PC pc, char text[], size_t size)
+{
+  FILE       *file = tmpfile();
+  PetscViewer viewer;
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer));
+  PetscCall(PCView(pc, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(file);
+  text[fread(text, 1, size - 1, file)] = 0;
+  (void)fclose(file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Check(PC pc, const char what[], const char has[], const char lacks[])
+{
+  char        text[16384];
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCall(GetText(pc, text, sizeof(text)));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (!rank && has && !strstr(text, has)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the view lacks \"%s\":\n%s", what, has, text));
+  if (!rank && lacks && strstr(text, lacks)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the view has \"%s\":\n%s", what, lacks, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Order(PC pc, Mat A)
+{
+  Vec b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(Check(pc, "at first", "matrix ordering: natural", NULL));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_MULTICOLOR));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Check(pc, "multicolor", "matrix ordering: multicolor", "matrix ordering: natural"));
+  PetscCall(ProblemFill(A, PROBLEM_CONVECTION, 0.5));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Check(pc, "multicolor with new values", "matrix ordering: multicolor", NULL));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(FillVec(b, 1));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(PCSpTRSVGPUSetOrdering(pc, SPTRSVGPU_ORDERING_NATURAL));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Check(pc, "natural again", "matrix ordering: natural", "multicolor"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  char      version[64];
+  Mat       A, F;
+  PC        pc;
+  PetscBool device;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(SpTRSVGPURegister());
+  PetscCall(ProblemFromOptions(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 400, NULL, &A));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCSPTRSVGPU));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PetscSNPrintf(version, sizeof(version), " sptrsvgpu %d.%d.%d\n", SPTRSVGPU_VERSION_MAJOR, SPTRSVGPU_VERSION_MINOR, SPTRSVGPU_VERSION_SUBMINOR));
+  PetscCall(Check(pc, "version", version, "not used"));
+  PetscCall(Order(pc, A));
+
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatSpTRSVGPUSetSelection(F, SPTRSVGPU_SELECT_TUNE));
+  if (device)
+    for (int f = 0; f < 2; f++) PetscCall(MatSpTRSVGPUSetAlgorithm(F, (SpTRSVGPUTriangle)f, "chunk"));
+  PetscCall(PCReset(pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Check(pc, "tune", device ? "settings chunks=" : "selection tune not used: the matrix is on the host", device ? "not used" : NULL));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+   test:
+      suffix: 1
+      nsize: {{1 2}}
+      output_file: output/empty.out
+
+   # a viewer that does not show text: a factor says so, and the program goes on
+   test:
+      suffix: others
+      nsize: {{1 2}}
+      args: -mat_sptrsvgpu_view {{binary:view.bin draw}}
+      filter: grep -o "a factor is shown as text alone, not by a viewer of type" | sort -u
+
+TEST*/
