@@ -365,7 +365,7 @@ int main(int count, char **args)
   if (o.candidates.empty())
     for (int k = 0; (a = TrsvAlgorithmGet(k)); k++)
       if (TrsvAlgorithmMemory(a) == TRSV_DEVICE) o.candidates.push_back({a, ""});
-  if (o.budget <= 0) TrsvDisablePool();
+  
   o.bandwidth = MeasureBandwidth();
   printf("copy bandwidth %.2f TB/s; * marks what auto selects\n", 1e-9 * o.bandwidth);
   if (o.budget > 0) PrintCosts();

@@ -11,7 +11,7 @@
 
 /* clang-format off */
 NONE(TrsvDeviceAlloc, size_t bytes, void *pointer)
-NONE(TrsvDeviceAllocWord, unsigned **word)
+NONE(TrsvPinnedAlloc, int words, unsigned **pointer)
 NONE(TrsvDeviceUpload, void *device, const void *host, size_t bytes, TrsvStream stream)
 NONE(TrsvDeviceDownload, void *host, const void *device, size_t bytes, TrsvStream stream)
 NONE(TrsvDeviceCopy, void *to, const void *from, size_t bytes, TrsvStream stream)
@@ -48,11 +48,11 @@ NONE(TrsvFactorPivots, TrsvFactor *f, TrsvPlan *lower, const void *values, const
 /* clang-format on */
 
 void   TrsvDeviceFree(void *pointer) { }
-void   TrsvDeviceFreeWord(unsigned *word) { }
 void   TrsvScratchFree(void *device, TrsvStream stream) { }
+void   TrsvPinnedFree(int words, unsigned *pointer) { }
 void   TrsvDeviceTimerDestroy(TrsvTimer **timer) { }
 int    TrsvDeviceSupportsClusters(size_t shared_bytes) { return 0; }
 size_t TrsvDeviceHeld(void) { return 0; }
 size_t TrsvDevicePeak(void) { return 0; }
 void   TrsvDeviceMark(void) { }
-void   TrsvDisablePool(void) { }
+void   TrsvDeviceFinalize(void) { }

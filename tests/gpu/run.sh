@@ -2,7 +2,7 @@
 # Everything that needs a GPU, in one go: the tests with matrices on the device, every algorithm on every matrix against the host, the
 # sanitizers on a small set, times against cuSPARSE, and unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
 #
-#   PARTS      which of those below (default: harness matrices solve sanitizer profile setup petsc)
+#   PARTS      which of those below (default: harness memory matrices solve sanitizer profile setup petsc)
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see bench/bench.cu)
 #   MATRICES   of solve and solutions: generated ones by name, files by path (default: those of the benchmark and all files)
 #   FAMILIES   of families: family:NAME ... (default: all)
@@ -12,6 +12,7 @@
 # there, and the time they take on an H200 with 16 cores (~: an estimate, none was kept):
 #
 #   harness    harness.log                    220 s    PETSc's tests
+#   memory     memory.log                     ~2 min   device memory: streams, captures, a full device, all given back; the same by compute-sanitizer where there is one
 #   matrices   matrices.log                   35 s     ILU(0) of the real matrices against PETSc's own
 #   solve      solve.jsonl                    9 min    a line for each algorithm, setting and triangle
 #   families   families.jsonl                 200 s    the same of families of generated matrices (bench/families.c); at most 500 s
@@ -30,8 +31,8 @@
 # Where a run may not take longer than ten minutes: PARTS="petsc ranks setup orders", PARTS="solutions", PARTS="repeats dense recblock ag", PARTS="solve", PARTS="families",
 # PARTS="harness matrices profile", PARTS="sanitizer"; each writes gpu.txt anew. `make plots` makes tables and plots of all of it.
 set -u
-parts=${PARTS:-harness matrices solve sanitizer profile setup petsc}
-known=" harness matrices solve families sanitizer profile setup petsc ranks orders solutions repeats dense recblock ag "
+parts=${PARTS:-harness memory matrices solve sanitizer profile setup petsc}
+known=" harness memory matrices solve families sanitizer profile setup petsc ranks orders solutions repeats dense recblock ag "
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -83,7 +84,7 @@ if [ $out = /dev/null ]; then
   for p in $parts; do
     case $p in
     harness | matrices | setup | petsc | ranks | orders | solutions) say "  $p: a PETSc with CUDA" ;;
-    solve | families | repeats) say "  $p: nothing else" ;;
+    memory | solve | families | repeats) say "  $p: nothing else" ;;
     sanitizer) say "  sanitizer: compute-sanitizer of the CUDA toolkit" ;;
     profile) say "  profile: ncu (Nsight Compute) and Python" ;;
     dense) say "  dense: cuBLAS" ;;
@@ -99,6 +100,22 @@ if begin harness "PETSc's harness: $device"; then
   status=$?
   grep -E "^(not ok|FAIL)|passed, " "$results/harness.log" | head -40 | tee -a "$out"
   verdict harness $status "$results/harness.log"
+fi
+
+if begin memory "device memory"; then
+  timeout -k 5 120 "$GPU_MEMORY" >"$results/memory.log" 2>&1
+  status=$?
+  cat "$results/memory.log" | tee -a "$out"
+  verdict memory $status
+  if command -v compute-sanitizer >/dev/null; then
+    for tool in memcheck initcheck; do
+      timeout -k 5 300 compute-sanitizer --tool $tool --error-exitcode 9 "$GPU_MEMORY" small >"$results/memory-$tool.log" 2>&1
+      verdict "memory, $tool" $? "$results/memory-$tool.log"
+    done
+    timeout -k 5 60 compute-sanitizer --error-exitcode 9 "$GPU_MEMORY" overrun >"$results/memory-overrun.log" 2>&1
+    [ $? = 9 ]
+    verdict "memory, an overrun is reported" $? "$results/memory-overrun.log"
+  fi
 fi
 
 if begin matrices "ILU(0) of the real matrices, against PETSc's own: $device"; then

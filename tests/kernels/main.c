@@ -12,7 +12,7 @@ static const struct {
   {"analysis",  TestAnalysis   },
   {"device",    TestOnDevice   },
   {"pool",      TestPool       },
-  {"slabs",     TestPoolMemory },
+  {"pinned",    TestPinned     },
   {"heights",    TestHeights     },
   {"solve",     TestSolve      },
   {"schedules", TestSchedules  },

@@ -1,5 +1,5 @@
 /*
-   cuda_runtime.h: what src/kernels/device/interleave.cu has from the CUDA runtime and of contexts, over the executor: device.cc and turns.cc.
+   cuda_runtime.h: what memory.cu, stream.cu and interleave.cu of src/kernels/device have from the CUDA runtime and of contexts, over the executor: runtime.cc and turns.cc.
 */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H
@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <ucontext.h>
 
-typedef struct CUstream_st *cudaStream_t;
+typedef struct CUstream_st         *cudaStream_t;
+typedef struct CUmemPoolHandler_st *cudaMemPool_t;
 
 typedef enum {
   cudaSuccess,
@@ -17,11 +18,49 @@ typedef enum {
 } cudaError_t;
 
 enum {
-  cudaStreamNonBlocking = 1
+  cudaStreamNonBlocking       = 1,
+  cudaMemAllocationTypePinned = 1,
+  cudaMemLocationTypeDevice   = 1
 };
+
+typedef enum {
+  cudaDevAttrMemoryPoolsSupported
+} cudaDeviceAttr;
+
+typedef enum {
+  cudaMemPoolReuseAllowInternalDependencies,
+  cudaMemPoolAttrReleaseThreshold,
+  cudaMemPoolAttrReservedMemCurrent,
+  cudaMemPoolAttrUsedMemCurrent,
+  cudaMemPoolAttrUsedMemHigh
+} cudaMemPoolAttr;
+
+typedef struct {
+  int allocType;
+  struct {
+    int type, id;
+  } location;
+} cudaMemPoolProps;
+
+typedef struct {
+  int device;
+} cudaPointerAttributes;
 
 extern "C" {
 cudaError_t cudaGetDevice(int *);
+cudaError_t cudaSetDevice(int);
+cudaError_t cudaDeviceGetAttribute(int *, cudaDeviceAttr, int device);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *, const void *);
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *, const cudaMemPoolProps *);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t);
+cudaError_t cudaMallocFromPoolAsync(void **, size_t, cudaMemPool_t, cudaStream_t);
+cudaError_t cudaFreeAsync(void *, cudaStream_t);
+cudaError_t cudaMalloc(void **, size_t);
+cudaError_t cudaFree(void *);
 cudaError_t cudaGetLastError(void);
 const char *cudaGetErrorString(cudaError_t);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned flags);

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <vector>
+#include "base/base.h"
 #include "executor.h"
 #include "fiber.h"
 #include "simt.h"
@@ -135,6 +136,11 @@ bool commit_one();                             /* makes one store that nobody se
 void commit_of(Thread *, const void *address); /* all of a thread's, or, where not NULL, those to one address */
 void disown(Thread *);                         /* it has ended; its stores may still be on their way */
 void forget_shared(const Block *);             /* it has ended: nobody sees what is still on its way to its shared memory */
+
+/* runtime.cc */
+bool fails();                              /* is this call of the device one that fails? */
+bool holds(const void *p, size_t bytes, TrsvStream); /* is all of it memory of the device that the stream may use? */
+void asked();                              /* the device has been asked for something */
 
 /* turns.cc */
 bool turn_ends(); /* of two coroutines of the host: is what this one waits for not there yet? */

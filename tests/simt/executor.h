@@ -65,7 +65,11 @@ uint64_t    SimtNanoseconds(void); /* the virtual clock */
 void   SimtFailAt(long call, int forever); /* the so-manieth call from now fails, and all after it if forever; 0: none */
 int    SimtFailed(void);                   /* has one failed since? */
 size_t SimtLive(void);                     /* device allocations not yet freed */
+size_t SimtReserved(void);                 /* bytes of the device that they take, and that pools keep */
+size_t SimtObjects(void);                  /* streams and pools that there are */
 void   SimtLimit(size_t bytes);            /* that the device has, from now on; 0: as many as are asked for */
+void   SimtCapture(int on);                /* somebody captures a stream: no wait for the device succeeds */
+void   SimtWithoutPools(int without);      /* the device has no memory pools; asked when one is made */
 
 unsigned SimtTurns(void); /* how often one of two coroutines of the host went on while the other stood still */
 

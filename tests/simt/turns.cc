@@ -71,7 +71,7 @@ static void fault(const char *what)
 
 void launched()
 {
-  if (in_second != (TrsvDeviceDefault() != nullptr)) fault("a launch in the default stream of the other coroutine");
+  if (in_second != (TrsvCurrentStream() != nullptr)) fault("a launch in the default stream of the other coroutine");
   under_way |= in_second;
 }
 

@@ -26,11 +26,11 @@ extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stre
 }
 
 enum {
-  FEW = 64 /* words */
+  PINNED_WORDS = 64 /* of a small download */
 };
 
-/* A few words come through pinned ones, behind what is before them, so that all is waited for once. */
-static TrsvError Few(void *host, const void *device, size_t bytes, unsigned *words, TrsvStream stream)
+/* A small download goes through pinned words, so that one wait is enough. */
+static TrsvError DownloadPinned(void *host, const void *device, size_t bytes, unsigned *words, TrsvStream stream)
 {
   TrsvCall(
     Check(cudaMemcpyAsync(words, device, bytes, cudaMemcpyDeviceToHost, TrsvDeviceStream(stream)), "copy to the host"));
@@ -39,16 +39,16 @@ static TrsvError Few(void *host, const void *device, size_t bytes, unsigned *wor
   return TRSV_SUCCESS;
 }
 
-/* A copy to pageable memory waits for what is before it, where nothing else can go on: so that is waited for first. */
+/* A copy to pageable memory would wait inside the driver for the work before it, while no other function of the thread
+   could continue: so TrsvDeviceWait() does. After an error a copy into pinned words may be under way; they are lost. */
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
   unsigned *words;
 
-  if (bytes <= sizeof(*words) * FEW) {
-    TrsvCall(TrsvDeviceAllocWords(FEW, &words));
-    TrsvCall(Few(host, device, bytes, words,
-                 stream)); /* after an error the copy may still be under way: the words are nobody's any more */
-    TrsvDeviceFreeWords(FEW, words);
+  if (bytes <= sizeof(*words) * PINNED_WORDS) {
+    TrsvCall(TrsvPinnedAlloc(PINNED_WORDS, &words));
+    TrsvCall(DownloadPinned(host, device, bytes, words, stream));
+    TrsvPinnedFree(PINNED_WORDS, words);
     return TRSV_SUCCESS;
   }
   TrsvCall(TrsvDeviceWait(stream));
@@ -66,8 +66,6 @@ extern "C" TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *poi
   if (error) TrsvScratchFree(*(void **)pointer, stream);
   return error;
 }
-
-extern "C" TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(TrsvDeviceDefault()); }
 
 extern "C" TrsvError TrsvDeviceCurrent(int *device) { return Check(cudaGetDevice(device), "cudaGetDevice"); }
 
@@ -184,7 +182,7 @@ extern "C" TrsvError TrsvDeviceHasClusters(int *has)
   return TRSV_SUCCESS;
 }
 
-/* Asked once of each device: every choice of an algorithm hangs on it. */
+/* Every choice of an algorithm depends on it, so each device is asked once. */
 extern "C" int TrsvDeviceSupportsClusters(size_t shared_bytes)
 {
   enum { DEVICES = 64 };

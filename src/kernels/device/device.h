@@ -1,6 +1,7 @@
 /*
    device.h: memory, copies, scans, sorts, streams and launches on a device, and the words that the blocks of a launch
-   share.
+   share. Over CUDA: the files of this room; over the SIMT executor: tests/simt; in builds without CUDA: without_cuda.c.
+   A stream that is NULL is TrsvCurrentStream().
 */
 #ifndef TRSV_DEVICE_H
 #define TRSV_DEVICE_H
@@ -11,23 +12,36 @@
 extern "C" {
 #endif
 
-/* Device memory, copies and launches: memory.cu and device.cu; over malloc and memcpy in the SIMT executor;
-   without_cuda.c in builds without CUDA. pointer is the address of a pointer. */
-TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer);
-void      TrsvDeviceFree(void *);
+/* Device memory: memory.cu. pointer is the address of a pointer. TRSV_ERR_MEMORY where the device is full. Several
+   threads may call these. */
+TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer); /* any stream may use it at once */
+void      TrsvDeviceFree(void *); /* waits until the device is idle */
+
+/* Scratch: only work that the stream gets between these two calls may use it. */
+TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream);
+TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvStream); /* a copy of host memory */
+void      TrsvScratchFree(void *, TrsvStream);
+
+/* Bytes of device memory in use by plans, factors and set-ups under way, of all of the process; and the most since the
+   last TrsvDeviceMark(). */
+size_t TrsvDeviceHeld(void);
+size_t TrsvDevicePeak(void);
+void   TrsvDeviceMark(void);
+
+/* Gives back what this room keeps for later: memory that nobody uses, streams, pinned memory. It waits for the devices.
+   What is still in use stays valid and may be freed later; no other call may be under way. The next call of any
+   function gets anew what it needs. */
+void TrsvDeviceFinalize(void);
+
+/* Words of the host that the device can write, all 0: pinned.cu. */
+TrsvError TrsvPinnedAlloc(int words, unsigned **);
+void      TrsvPinnedFree(int words, unsigned *);
+
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes,
                            TrsvStream);                                         /* host may change after the return */
 TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream); /* both on the device */
 TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream); /* to zeros */
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream); /* returns when it is there */
-TrsvError TrsvDeviceAllocWord(unsigned **); /* 0, on the host, where the device can write it */
-void      TrsvDeviceFreeWord(unsigned *);
-
-/* Device memory, and a copy of host memory on the device, until it is released in stream order: used in the stream that
-   it is asked for, before what follows there. */
-TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream);
-TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvStream);
-void      TrsvScratchFree(void *device, TrsvStream);
 
 /* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter; index and values on the device */
 TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to,
@@ -36,15 +50,6 @@ TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision,
 /* Arrays in memory of the given kind. */
 TrsvError TrsvAllocIn(TrsvMemory, size_t bytes, void *pointer);
 void      TrsvFree(TrsvMemory, void *);
-
-/* Bytes of device memory in use by plans, factors and set-ups under way, of all of the process; and the most since the
-   last TrsvDeviceMark(). */
-size_t TrsvDeviceHeld(void);
-size_t TrsvDevicePeak(void);
-void   TrsvDeviceMark(void);
-
-/* For tools that watch each allocation: from now on each is one of the driver's, not a piece of a larger one. */
-void TrsvDisablePool(void);
 
 /* How long a thread of a device kernel waits for one value before it gives up; 10 s unless set. For all plans, from the
    next solve on. */
@@ -59,28 +64,26 @@ TrsvError TrsvDeviceScan(
 TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values,
                          int *sorted_values);
 
-/* What NULL stands for where a stream is asked for: CUDA's default stream, or for the second of TrsvRunInterleaved one
-   of its own. */
-TrsvStream TrsvDeviceDefault(void);
+/* The stream that NULL stands for in this thread: CUDA's default stream, but in the second function that
+   TrsvRunInterleaved() runs one of its own. stream.cu. */
+TrsvStream TrsvCurrentStream(void);
 
-static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? stream : TrsvDeviceDefault(); }
+static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? stream : TrsvCurrentStream(); }
 
-/* Runs a function with two data at the same time, in turns: where the one waits for the device the other goes on, with
-   a default stream that does not wait for the first's. What the default stream was asked for before is there for both.
-   The first's error, or else the second's. No lock is to be held where a turn may end. */
+TrsvError TrsvDeviceWait(TrsvStream);  /* until the stream is idle */
+TrsvError TrsvDeviceSynchronize(void); /* until the current stream is */
+int       TrsvDeviceSharing(void);     /* how many functions share the device in this thread: 1 or 2 */
+
+/* Calls run(first) and run(second) in turns, in one thread: while one waits for the device, the other continues. Work
+   that the default stream got before is done before both begin. Returns the error of the first, or else that of the
+   second. Neither may hold a lock while it waits for the device. interleave.cu. */
 TrsvError TrsvRunInterleaved(TrsvError (*run)(void *data), void *first, void *second);
 
-int TrsvDeviceSharing(
-  void); /* into how many parts the device is then to be divided; 1 where there is no second, or none any more */
-
-TrsvError TrsvDeviceWait(TrsvStream); /* until the stream has done what it was asked for: where turns end */
-
-TrsvError TrsvDeviceSynchronize(void); /* waits for what was asked of the default stream */
 TrsvError TrsvDeviceCurrent(int *device); /* its number; TRSV_ERR_UNSUPPORTED where its times mean nothing */
 TrsvError TrsvDeviceMultiprocessors(int *count);
 TrsvError TrsvDeviceClock(double *hertz); /* of the multiprocessors, at most */
 
-/* Times what a stream does between start and stop; read waits for it. */
+/* The time that a stream takes from start to stop; reading it waits for the stream. */
 typedef struct TrsvTimer TrsvTimer;
 TrsvError TrsvDeviceTimerCreate(TrsvTimer **);
 TrsvError TrsvDeviceTimerStart(TrsvTimer *, TrsvStream);
@@ -88,38 +91,37 @@ TrsvError TrsvDeviceTimerStop(TrsvTimer *, TrsvStream);
 TrsvError TrsvDeviceTimerRead(TrsvTimer *, double *seconds);
 void      TrsvDeviceTimerDestroy(TrsvTimer **);
 
-/* Allows a kernel the dynamic shared memory that leaves room for no more than this many of its blocks on a
-   multiprocessor; says how much. */
+/* The dynamic shared memory with which at most so many blocks of a kernel fit on a multiprocessor; the kernel may use
+   it from then on. */
 TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes);
 
-/* How many clusters of so many such blocks the device can hold at a time. */
+/* How many clusters of such blocks the device holds at a time; 0 where it has none of that size. */
 TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters);
 
 TrsvError TrsvDeviceHasClusters(int *); /* of blocks, and bulk copies into shared memory */
 
-/* Has the current device these, and so much shared memory for a block (compute capability 12 has less than 9)? Yes
-   where it does not say: then nothing else that is asked of it works, and tells why. */
+/* Does the current device have clusters, and so much shared memory for a block (compute capability 12 has less than 9)?
+   Yes if the device cannot be asked: the next call of it reports why. */
 int TrsvDeviceSupportsClusters(size_t shared_bytes);
 
-/* Allows a kernel all the shared memory there is, as plans of the same kernel differ in what they need, and clusters of
-   any size where there are clusters. */
+/* Allows a kernel all the shared memory there is, because plans of one kernel need different amounts, and clusters of
+   any size. */
 TrsvError TrsvDeviceSetMaxShared(const void *kernel);
 TrsvError TrsvDeviceCheckLaunch(const char *kernel); /* did the launch just made succeed? */
 
-/* Launches that are recorded once, by a function that makes them in the stream it is given, and replayed as one. data
-   must stay as it is. launch asks for no device memory, and gives none back: that may wait for the end of the
-   recording. */
+/* A graph: launch(data, stream) makes launches, which are recorded once and replayed as one. data must stay as it is.
+   launch neither allocates nor frees device memory. */
 typedef struct TrsvDeviceGraph TrsvDeviceGraph;
 TrsvError TrsvDeviceGraphCreate(TrsvError (*launch)(void *data, TrsvStream), void *data, TrsvDeviceGraph **);
 TrsvError TrsvDeviceGraphLaunch(TrsvDeviceGraph *, TrsvStream);
 void      TrsvDeviceGraphDestroy(TrsvDeviceGraph **);
 
-/* The words that the blocks of one plan's launches share; see sync.cuh. */
+/* The words that the blocks of a plan's launches share; see sync.cuh. */
 typedef struct {
-  unsigned          *ticket;   /* in device memory: how many blocks have started, modulo two launches */
-  unsigned          *abort_device;  /* behind it: has a wait gone over its limit? */
-  unsigned          *abort_host;     /* in pinned host memory: the same, for the host */
-  unsigned long long timeout; /* ns that a wait may take */
+  unsigned          *ticket;       /* in device memory: how many blocks have started, modulo two launches */
+  unsigned          *abort_device; /* the next word: 1 after a wait has exceeded its limit */
+  unsigned          *abort_host;   /* the same in pinned memory of the host */
+  unsigned long long timeout;      /* ns that a wait may take */
 } TrsvSync;
 
 enum {
@@ -129,11 +131,10 @@ enum {
 unsigned long long TrsvTimeoutLimit(void); /* what TrsvSetTimeout has set, ns */
 
 TrsvError TrsvSyncCreate(TrsvSync *);
-TrsvError TrsvSyncIn(
-  unsigned *words,
-  TrsvSync *); /* the same in words [TRSV_SYNC_WORDS] of the caller, who clears and frees them, and frees told */
-TrsvError TrsvSyncStart(TrsvSync *,
-                        TrsvStream); /* before a launch: TRSV_ERR_TIMEOUT, once, if an earlier one gave up */
+
+/* The same in words [TRSV_SYNC_WORDS] of the caller, who clears them before, and frees them and abort_host after. */
+TrsvError TrsvSyncIn(unsigned *words, TrsvSync *);
+TrsvError TrsvSyncStart(TrsvSync *, TrsvStream); /* before a launch; TRSV_ERR_TIMEOUT once after one gave up */
 void      TrsvSyncDestroy(TrsvSync *);
 
 #ifdef __cplusplus

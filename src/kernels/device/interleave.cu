@@ -1,12 +1,10 @@
 /*
-   Two analyses at the same time: they follow chains of dependencies, and leave most of the device idle.
+   Two analyses at the same time: an analysis follows chains of dependencies and leaves most of the device idle.
 
-   Both run in the thread that asks, as coroutines: where the one waits for the device the other goes on, each with a
-   stack and a stream of its own. A second thread would do as well where analyses are long, but takes longer than a
-   small one to start and to be waited for, and the two hold each other up in the driver. Where there is no memory for a
-   stream or a stack, they run one after the other. Why both end: the kernels of one wait for blocks of their own launch
-   that have started before (tickets), never for the other's; and who waits for kernels that are done goes on when its
-   turn comes.
+   Both run as coroutines of the calling thread: while one waits for the device the other continues. The second has a
+   stack and a stream of its own. A second thread would take longer to start than a small analysis, and two threads
+   delay each other in the driver. Without memory for a stream or a stack the two run one after the other. Why both end:
+   blocks of one wait for blocks of their own launch that have started (tickets), never for the other's.
 */
 #include <pthread.h>
 #include <stdio.h>
@@ -20,61 +18,38 @@ enum {
   GUARD = 64 << 10 /* of these, which nobody may touch */
 };
 
-struct Two {
+struct Interleaved {
   TrsvError (*run)(void *);
   void        *data; /* of the second */
   cudaStream_t stream;
   void        *stack;
   ucontext_t   context[2];
-  int          now; /* which of them runs */
-  bool         ended; /* the second */
+  int          now;   /* which of them runs */
+  bool         ended; /* has the second ended? */
   TrsvError    error; /* the second's */
   char         message[512];
 };
 
-static thread_local Two *two; /* those under way */
+static thread_local Interleaved *running; /* NULL: none */
 
-extern "C" TrsvStream TrsvDeviceDefault(void) { return two && two->now ? two->stream : NULL; }
-
-extern "C" int TrsvDeviceSharing(void) { return two && !two->ended ? 2 : 1; }
-
-/* The other goes on, until that waits or ends. TrsvErrorMessage() is left as it is for each. */
-static void Switch(void)
+/* The other function continues until it waits or ends. Each keeps its TrsvErrorMessage(). */
+static void SwitchFunctions(void)
 {
-  Two *const t  = two;
-  const int  me = t->now;
-  char       message[sizeof(t->message)];
+  Interleaved *const t  = running;
+  const int          me = t->now;
+  char               message[sizeof(t->message)];
 
   (void)snprintf(message, sizeof(message), "%s", TrsvErrorMessage());
-  t->now = !me;
+  t->now                = !me;
+  TrsvThisThread.stream = me ? NULL : t->stream;
   (void)swapcontext(&t->context[me], &t->context[!me]);
   (void)TrsvFail(TRSV_SUCCESS, "%s", message);
 }
 
-static TrsvError Wait(TrsvStream stream)
+/* The second function, to its end; the first continues then. */
+static void RunSecond(void)
 {
-  for (; two && !two->ended; Switch()) {
-    const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
-
-    if (e != cudaErrorNotReady) return Check(e, "cudaStreamQuery");
-    (void)cudaGetLastError(); /* or it would be taken for the next launch's */
-  }
-  return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
-}
-
-extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
-{
-  const size_t releases = TrsvScratchFrees();
-
-  TrsvCall(Wait(stream));
-  TrsvDeviceSettle(TrsvDeviceStream(stream), releases);
-  return TRSV_SUCCESS;
-}
-
-/* The second, whole; what follows is the first. */
-static void Second(void)
-{
-  Two *const t = two;
+  Interleaved *const t = running;
 
   t->error = t->run(t->data);
   (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
@@ -83,11 +58,11 @@ static void Second(void)
     t->error = settled;
     (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
   }
-  t->ended = true;
-  t->now   = 0;
+  t->ended       = true;
+  TrsvThisThread = ThreadState();
 }
 
-static bool MakeStack(Two *t)
+static bool MakeStack(Interleaved *t)
 {
   void *const stack =
     mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -98,7 +73,7 @@ static bool MakeStack(Two *t)
     t->context[1].uc_stack.ss_sp    = (char *)stack + GUARD;
     t->context[1].uc_stack.ss_size  = STACK - GUARD;
     t->context[1].uc_link           = &t->context[0];
-    makecontext(&t->context[1], Second, 0);
+    makecontext(&t->context[1], RunSecond, 0);
     return true;
   }
   (void)munmap(stack, STACK);
@@ -109,20 +84,20 @@ enum {
   DEVICES = 64
 };
 
-/* A stream that nobody uses is kept for each device: to make one takes as long as a small analysis. */
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+/* A stream is kept for each device: to make one takes as long as a small analysis. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cudaStream_t    spare[DEVICES];
 
 static cudaStream_t TakeStream(int device)
 {
   cudaStream_t stream = NULL;
 
-  (void)pthread_mutex_lock(&one_at_a_time);
+  (void)pthread_mutex_lock(&lock);
   if (device < DEVICES) {
     stream        = spare[device];
     spare[device] = NULL;
   }
-  (void)pthread_mutex_unlock(&one_at_a_time);
+  (void)pthread_mutex_unlock(&lock);
   if (stream || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess) return stream;
   (void)cudaGetLastError(); /* or it would be taken for the next launch's */
   return NULL;
@@ -130,22 +105,32 @@ static cudaStream_t TakeStream(int device)
 
 static void GiveStream(int device, cudaStream_t stream)
 {
-  (void)pthread_mutex_lock(&one_at_a_time);
+  (void)pthread_mutex_lock(&lock);
   if (device < DEVICES && !spare[device]) {
     spare[device] = stream;
     stream        = NULL;
   }
-  (void)pthread_mutex_unlock(&one_at_a_time);
+  (void)pthread_mutex_unlock(&lock);
   if (stream) (void)cudaStreamDestroy(stream);
+}
+
+void TrsvInterleaveFinalize(void)
+{
+  (void)pthread_mutex_lock(&lock);
+  for (cudaStream_t &stream : spare) {
+    if (stream) (void)cudaStreamDestroy(stream);
+    stream = NULL;
+  }
+  (void)pthread_mutex_unlock(&lock);
 }
 
 extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, void *second)
 {
-  Two       t = Two();
-  int       device;
-  TrsvError error;
+  Interleaved t = Interleaved();
+  int         device;
+  TrsvError   error;
 
-  if (two) { /* there are two already */
+  if (running) {
     TrsvCall(run(first));
     return run(second);
   }
@@ -154,11 +139,14 @@ extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, v
   t.run    = run;
   t.data   = second;
   t.stream = TakeStream(device);
-  if (t.stream && MakeStack(&t)) two = &t;
+  if (t.stream && MakeStack(&t)) {
+    running              = &t;
+    TrsvThisThread.yield = SwitchFunctions;
+  }
   error = run(first);
-  if (two) {
-    while (!t.ended) Switch();
-    two = NULL;
+  if (running) {
+    while (!t.ended) SwitchFunctions();
+    running = NULL;
     (void)munmap(t.stack, STACK);
   } else if (!error) error = run(second);
   if (t.stream) GiveStream(device, t.stream);

@@ -6,9 +6,8 @@
 #include <thrust/iterator/transform_iterator.h>
 #include "device/runtime.cuh"
 
-/* Calls a function of CUB twice: for how much room it needs, and with that room, which comes from the pool of the
-   stream and goes back to it. */
-template <class F> static TrsvError Run(const char *what, F call)
+/* Calls a function of CUB twice: for the size of the scratch that it needs, and with that scratch. */
+template <class F> static TrsvError CallCub(const char *what, F call)
 {
   void       *room  = NULL;
   size_t      bytes = 0;
@@ -32,8 +31,8 @@ extern "C" TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 {
   const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(0), Counts{counts});
 
-  return Run("scan", [&](void *room, size_t &bytes) {
-    return cub::DeviceScan::InclusiveSum(room, bytes, in, offsets, n + 1, TrsvDeviceDefault());
+  return CallCub("scan", [&](void *room, size_t &bytes) {
+    return cub::DeviceScan::InclusiveSum(room, bytes, in, offsets, n + 1, TrsvCurrentStream());
   });
 }
 
@@ -41,9 +40,9 @@ extern "C" TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsig
                                     int *sorted_values)
 {
   if (!n) return TRSV_SUCCESS;
-  return Run("sort", [&](void *room, size_t &bytes) {
+  return CallCub("sort", [&](void *room, size_t &bytes) {
     return values ? cub::DeviceRadixSort::SortPairs(room, bytes, keys, sorted_keys, values, sorted_values, n, 0, bits,
-                                                    TrsvDeviceDefault())
-                  : cub::DeviceRadixSort::SortKeys(room, bytes, keys, sorted_keys, n, 0, bits, TrsvDeviceDefault());
+                                                    TrsvCurrentStream())
+                  : cub::DeviceRadixSort::SortKeys(room, bytes, keys, sorted_keys, n, 0, bits, TrsvCurrentStream());
   });
 }

@@ -1,11 +1,11 @@
 /*
-   runtime.cuh: errors of the CUDA runtime as ours; words of the host that the device can write; what a wait says of
-   memory.
+   runtime.cuh: errors of the CUDA runtime as ours; what the files of this room share.
 */
 #ifndef TRSV_RUNTIME_CUH
 #define TRSV_RUNTIME_CUH
 
 #include <cuda_runtime.h>
+#include <stdint.h>
 #include "device/device.h"
 
 static inline TrsvError Check(cudaError_t e, const char *what)
@@ -16,16 +16,19 @@ static inline TrsvError Check(cudaError_t e, const char *what)
                   cudaGetErrorString(e));
 }
 
-/* n words that follow each other, all 0, pinned; at most 1,024. */
-TrsvError TrsvDeviceAllocWords(int n, unsigned **words);
-void      TrsvDeviceFreeWords(int n, unsigned *words);
-
-/* What was released in a stream, which somebody has waited for, before: when TrsvScratchFrees() told so many, may be
-   asked for in any. */
-extern "C" size_t TrsvScratchFrees(void);
-extern "C" void   TrsvDeviceSettle(TrsvStream, size_t releases);
-
-/* Waits for all that the current device does; false if that failed. */
+/* Waits for all that the current device does; false if that failed, as it does while a stream is captured. */
 extern "C" int TrsvDeviceDrain(void);
+
+/* What NULL stands for as a stream in this thread, and what a wait calls while the stream is busy. Both are NULL, but
+   while interleave.cu runs two functions. */
+struct ThreadState {
+  cudaStream_t stream;
+  void (*yield)(void);
+};
+extern thread_local ThreadState TrsvThisThread;
+
+/* What TrsvDeviceFinalize() calls. */
+void TrsvInterleaveFinalize(void);
+void TrsvPinnedFinalize(void);
 
 #endif

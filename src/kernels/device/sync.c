@@ -1,5 +1,5 @@
 /*
-   The words that the blocks of a launch share: made, watched and freed.
+   The words that the blocks of a launch share.
 */
 #include "device/device.h"
 
@@ -20,9 +20,9 @@ TrsvError TrsvSyncCreate(TrsvSync *sync)
 
 TrsvError TrsvSyncIn(unsigned *words, TrsvSync *sync)
 {
-  sync->ticket  = words;
+  sync->ticket       = words;
   sync->abort_device = words + 1;
-  return TrsvDeviceAllocWord(&sync->abort_host);
+  return TrsvPinnedAlloc(1, &sync->abort_host);
 }
 
 TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
@@ -32,8 +32,8 @@ TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
 
   sync->timeout = timeout;
   if (!*(volatile unsigned *)sync->abort_host) return TRSV_SUCCESS;
-  /* the launch must be over before its words are cleared, or a block that is late would tell twice; then every block
-     has taken its ticket, and the counter needs no mending */
+  /* The launch must be over before its words are cleared, or a late block would report twice. Every block has taken
+     its ticket by then, so the counter is right. */
   TrsvCall(TrsvDeviceDownload(&abort_device, sync->abort_device, sizeof(abort_device), stream));
   TrsvCall(TrsvDeviceUpload(sync->abort_device, &zero, sizeof(zero), stream));
   *sync->abort_host = 0;
@@ -45,5 +45,5 @@ TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
 void TrsvSyncDestroy(TrsvSync *sync)
 {
   TrsvDeviceFree(sync->ticket);
-  TrsvDeviceFreeWord(sync->abort_host);
+  TrsvPinnedFree(1, sync->abort_host);
 }

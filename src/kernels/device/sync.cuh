@@ -31,7 +31,7 @@ template <class T> static __device__ __forceinline__ T warp_sum(T v)
   return v;
 }
 
-/* Of a launch: how many blocks of so many threads, or of so many rows, n of them take. */
+/* The blocks of a launch for n threads or rows, of which a block has size. */
 static inline unsigned TrsvBlocks(long n, int size) { return (unsigned)((n + size - 1) / size); }
 
 /* The bits of a word that nobody has written yet: a NaN that no arithmetic makes, and that trsv_publish never stores.
@@ -94,7 +94,7 @@ static __device__ __forceinline__ unsigned trsv_ticket(const TrsvSync &sync, uns
   return *turn ? t - gridDim.x : t;
 }
 
-/* The same where so many ask, one thread of each: clusters, or the blocks that one of a launch's triangles has. */
+/* The same for one of many clusters, or of the many blocks of one of a launch's triangles; one thread of each asks. */
 static __device__ __forceinline__ unsigned trsv_ticket_of(const TrsvSync &sync, unsigned many, unsigned *turn)
 {
   const unsigned t = atomicInc(sync.ticket, 2 * many - 1);
@@ -102,16 +102,16 @@ static __device__ __forceinline__ unsigned trsv_ticket_of(const TrsvSync &sync, 
   return *turn ? t - many : t;
 }
 
-/* Makes all waits of the plan's launch end, and tells the host. */
+/* Ends all waits of the plan's launch, and reports it to the host. */
 static __device__ __forceinline__ void trsv_give_up(const TrsvSync &sync)
 {
   trsv_store(sync.abort_device, 1u);
   trsv_store_host(sync.abort_host, 1u);
 }
 
-/* Bounds a wait. more() is asked after each poll that found nothing; it is false once the wait is over its limit, here
-   or in any other thread of the plan: who hears that publishes NaN in place of what it waited for, and so ends all
-   waits behind it. */
+/* Bounds a wait. A thread calls more() after each poll that found nothing. It returns false once a wait has exceeded
+   its limit, here or in any other thread of the plan: then the thread publishes NaN instead of its value, which ends
+   all waits for it. */
 struct TrsvSpinLimit {
   unsigned           polls = 0;
   unsigned long long since = 0;

@@ -345,7 +345,7 @@ static __device__ __forceinline__ void trsv_store_if(float *p, float v, bool con
                : "memory");
 }
 
-/* Hides where a value comes from, so that the compiler keeps it in a register in place of computing it again. */
+/* Hides where a value comes from, so that the compiler keeps it in a register instead of computing it again. */
 static __device__ __forceinline__ void                    trsv_keep(unsigned &v) { asm volatile("" : "+r"(v)); }
 static __device__ __forceinline__ void                    trsv_keep(int &v) { asm volatile("" : "+r"(v)); }
 template <class T> static __device__ __forceinline__ void trsv_keep(T *&v) { asm volatile("" : "+l"(v)); }

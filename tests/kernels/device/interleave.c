@@ -166,7 +166,8 @@ static void Fails(int for_ever)
   Factors      f    = Make(BAND, 3);
   const size_t live = SimtLive();
   if (ExpectError(Create(&f, 0, 0, NULL, NULL, &alone), TRSV_SUCCESS, "one after the other")) {
-    const size_t with = SimtLive();
+    TrsvDeviceFinalize(); /* so that pools and streams, too, are made and may fail */
+    const size_t with = SimtLive(), objects = SimtObjects();
 
     Apply(alone, &f, f.y);
     for (long k = 1, struck = 1; struck; k += Reduced() ? 17 : 1 + k / 150) {
@@ -190,7 +191,8 @@ static void Fails(int for_ever)
         Expect(!memcmp(f.x, f.y, sizeof(double) * ROWS), "place %ld: other bits", k);
       }
       TrsvPairDestroy(&pair);
-      if (!Expect(SimtLive() == with, "place %ld: %ld device allocations are left", k, (long)(SimtLive() - with))) break;
+      TrsvDeviceFinalize();
+      if (!Expect(SimtLive() == with && SimtObjects() == objects, "place %ld: %ld device allocations and %ld streams or pools are left", k, (long)(SimtLive() - with), (long)(SimtObjects() - objects))) break;
     }
     Expect(failed > 3 && (for_ever || again > (Reduced() ? 0 : 3)), "%d errors, %d times made again", failed, again);
   }

@@ -158,8 +158,9 @@ static const struct {
 static long Try(Setting *s, TrsvError (*run)(Setting *), int on_device, int all_after, int again)
 {
   for (long k = 1;; k += k < (Reduced() ? 8 : 24) ? 1 : 23) {
+    TrsvDeviceFinalize(); /* so that pools and streams, too, are made and may fail */
     const long   before = held;
-    const size_t live   = SimtLive();
+    const size_t live   = SimtLive(), objects = SimtObjects();
     TrsvError    error;
     int          struck;
 
@@ -171,7 +172,8 @@ static long Try(Setting *s, TrsvError (*run)(Setting *), int on_device, int all_
     struck = on_device ? SimtFailed() : has_failed;
     until  = 0;
     SimtFailAt(0, 0);
-    if (!Expect(held == before && SimtLive() == live, "place %ld: %ld host and %ld device allocations are left", k, held - before, (long)(SimtLive() - live))) return k;
+    TrsvDeviceFinalize();
+    if (!Expect(held == before && SimtLive() == live && SimtObjects() == objects, "place %ld: %ld host and %ld device allocations and %ld streams or pools are left", k, held - before, (long)(SimtLive() - live), (long)(SimtObjects() - objects))) return k;
     if (!struck) {
       ExpectError(error, TRSV_SUCCESS, "where nothing fails");
       return k - 1;

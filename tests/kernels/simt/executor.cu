@@ -406,7 +406,7 @@ static void TestDevice(void)
     ExpectError(TrsvDeviceUpload(host, p, sizeof(host), NULL), TRSV_ERR_DEVICE, "a copy to the host");
     TrsvDeviceFree(p);
     Expect(!SimtLive(), "%zu allocations", SimtLive());
-    SimtFailAt(2, 0);
+    SimtFailAt(3, 0); /* of an allocation and of the wait for its stream */
     ExpectError(TrsvDeviceAlloc(8, &p), TRSV_SUCCESS, "the first");
     TrsvDeviceFree(p);
     ExpectError(TrsvDeviceAlloc(8, &p), TRSV_ERR_MEMORY, "the second");

@@ -269,6 +269,6 @@ extern "C" void TrsvLevelCSRDestroy(TrsvPlan *plan)
 
   if (!o) return;
   TrsvDeviceFree(o->memory);
-  TrsvDeviceFreeWord(o->sync.abort_host);
+  TrsvPinnedFree(1, o->sync.abort_host);
   free(o);
 }

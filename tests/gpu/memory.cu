@@ -1,0 +1,378 @@
+/*
+   Device memory (src/kernels/device/memory.cu, pinned.cu) on a GPU: no two users of memory meet, whatever streams, threads and captures do; the counters are right;
+   a full device is an error and works again afterwards; what is freed goes back, but for what memory.cu states; all goes back by TrsvDeviceFinalize().
+
+     memory            all of it; exit status 1 if anything failed
+     memory small      without a full device, and less of the rest: for compute-sanitizer
+     memory overrun    writes one word beyond 1,000 bytes: compute-sanitizer must report it
+*/
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+#include "device/device.h"
+
+static std::atomic<int> failures;
+static bool             small;
+static const size_t     MB = (size_t)1 << 20, SPARE = 128 * MB, SLACK = 96 * MB; /* what memory.cu keeps; by how much the driver's own may vary */
+
+#define EXPECT(what, ...) \
+  do { \
+    if (!(what)) { \
+      failures++; \
+      printf("FAILED line %d: ", __LINE__); \
+      printf(__VA_ARGS__); \
+      printf("\n"); \
+    } \
+  } while (0)
+#define NEED(...) \
+  do { \
+    const TrsvError need_ = __VA_ARGS__; \
+    EXPECT(!need_, "%s: %s", #__VA_ARGS__, TrsvErrorMessage()); \
+  } while (0)
+#define CUDA(...) \
+  do { \
+    const cudaError_t cuda_ = __VA_ARGS__; \
+    EXPECT(cuda_ == cudaSuccess, "%s: %s", #__VA_ARGS__, cudaGetErrorString(cuda_)); \
+  } while (0)
+
+/* Waits, and then writes; so a user that comes too early is written over. */
+static __global__ void fill(unsigned *p, size_t n, unsigned value, long long cycles)
+{
+  const long long start = clock64();
+
+  while (clock64() - start < cycles) { }
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) p[i] = value;
+}
+
+static __global__ void check(const unsigned *p, size_t n, unsigned value, unsigned *wrong)
+{
+  unsigned mine = 0;
+
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) mine += p[i] != value;
+  if (mine) atomicAdd(wrong, mine);
+}
+
+static void Fill(void *p, size_t bytes, unsigned value, long long cycles, cudaStream_t s) { fill<<<8, 128, 0, s>>>((unsigned *)p, bytes / 4, value, cycles); }
+
+/* wrong: a pinned word */
+static void Check(const void *p, size_t bytes, unsigned value, unsigned *wrong, cudaStream_t s) { check<<<8, 128, 0, s>>>((const unsigned *)p, bytes / 4, value, wrong); }
+
+static size_t FreeBytes(void)
+{
+  size_t now = 0, all;
+
+  CUDA(cudaDeviceSynchronize());
+  CUDA(cudaMemGetInfo(&now, &all));
+  return now;
+}
+
+static void Counters(void)
+{
+  const size_t before = TrsvDeviceHeld();
+  void        *a, *b;
+
+  TrsvDeviceMark();
+  EXPECT(TrsvDevicePeak() == before, "a mark: %zu bytes at most, %zu in use", TrsvDevicePeak(), before);
+  NEED(TrsvDeviceAlloc(10 * MB, &a));
+  NEED(TrsvScratchAlloc(20 * MB, &b, NULL));
+  EXPECT(TrsvDeviceHeld() == before + 30 * MB, "%zu bytes for %zu", TrsvDeviceHeld() - before, 30 * MB);
+  TrsvScratchFree(b, NULL);
+  const size_t at_once = TrsvDeviceHeld() - before;
+  NEED(TrsvDeviceWait(NULL));
+  const size_t later = TrsvDeviceHeld() - before;
+  EXPECT(at_once == 10 * MB && later == 10 * MB, "%zu bytes after scratch is freed, %zu after a wait", at_once, later);
+  TrsvDeviceFree(a);
+  EXPECT(TrsvDeviceHeld() == before && TrsvDevicePeak() == before + 30 * MB, "%zu bytes are left, %zu were the most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
+}
+
+/* Memory that one stream has freed while its kernel still writes goes to another user, in another stream, which must keep what it has written. */
+static void Streams(unsigned *wrong)
+{
+  cudaStream_t s;
+
+  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  for (int k = 0; k < (small ? 2 : 20); k++) {
+    const size_t bytes = (size_t)(k + 1) * MB;
+    void        *a, *b, *c;
+
+    NEED(TrsvScratchAlloc(bytes, &a, NULL)); /* freed in stream order, asked for any stream */
+    Fill(a, bytes, 1, 2000000, NULL);
+    TrsvScratchFree(a, NULL);
+    NEED(TrsvDeviceAlloc(bytes, &b));
+    Fill(b, bytes, 2, 0, s);
+    NEED(TrsvScratchAlloc(bytes, &c, s)); /* and in another stream's order */
+    Fill(c, bytes, 3, 0, s);
+    CUDA(cudaDeviceSynchronize());
+    Check(b, bytes, 2, wrong, s);
+    Check(c, bytes, 3, wrong, s);
+    TrsvScratchFree(c, s);
+    Fill(b, bytes, 4, 2000000, s); /* freed while another stream writes */
+    TrsvDeviceFree(b);
+    NEED(TrsvDeviceAlloc(bytes, &b));
+    Fill(b, bytes, 5, 0, NULL);
+    CUDA(cudaDeviceSynchronize());
+    Check(b, bytes, 5, wrong, NULL);
+    TrsvDeviceFree(b);
+  }
+  CUDA(cudaDeviceSynchronize());
+  EXPECT(!*wrong, "streams: %u words are another's", *wrong);
+  CUDA(cudaStreamDestroy(s));
+}
+
+struct Work {
+  unsigned seed, *wrong;
+};
+
+/* What a set-up does: some scratch at a time in the default stream, some memory that stays, waits in between. */
+static TrsvError SetUp(void *data)
+{
+  const Work *const w = (const Work *)data;
+  unsigned          r = w->seed;
+  void             *kept[8];
+  const size_t      size = 3 * MB;
+
+  for (unsigned k = 0; k < 8; k++) {
+    TrsvCall(TrsvDeviceAlloc(size, &kept[k]));
+    Fill(kept[k], size, w->seed + k, 0, TrsvCurrentStream());
+    for (int i = 0; i < 4; i++) {
+      void        *room;
+      r = r * 1664525u + 1013904223u;
+      const size_t bytes = 4096 + r % (8 * MB) / 4 * 4;
+
+      TrsvCall(TrsvScratchAlloc(bytes, &room, NULL));
+      Fill(room, bytes, r, 20000, TrsvCurrentStream());
+      Check(room, bytes, r, w->wrong, TrsvCurrentStream());
+      if (i % 2) TrsvCall(TrsvDeviceWait(NULL));
+      TrsvScratchFree(room, NULL);
+    }
+  }
+  for (unsigned k = 0; k < 8; k++) Check(kept[k], size, w->seed + k, w->wrong, TrsvCurrentStream());
+  TrsvCall(TrsvDeviceWait(NULL));
+  for (unsigned k = 0; k < 8; k++) TrsvDeviceFree(kept[k]);
+  return TRSV_SUCCESS;
+}
+
+static void SetUps(unsigned *wrong)
+{
+  for (unsigned k = 0; k < (small ? 1 : 10); k++) {
+    Work first = {1000 + k, wrong}, second = {2000 + k, wrong};
+
+    NEED(TrsvRunInterleaved(SetUp, &first, &second));
+  }
+  EXPECT(!*wrong, "set-ups in turns: %u words are another's", *wrong);
+  std::vector<std::thread> threads;
+  std::atomic<bool>        over(false);
+  for (unsigned t = 0; t < 4; t++)
+    threads.emplace_back([=] {
+      for (unsigned k = 0; k < (small ? 1 : 5); k++) {
+        Work w = {10000 * t + k, wrong};
+
+        NEED(SetUp(&w));
+      }
+    });
+  std::thread reader([&] {
+    while (!over) (void)(TrsvDevicePeak() + TrsvDeviceHeld()); /* under compute-sanitizer, or a debugger of threads */
+  });
+  for (std::thread &t : threads) t.join();
+  over = true;
+  reader.join();
+  EXPECT(!*wrong, "set-ups in four threads: %u words are another's", *wrong);
+}
+
+static TrsvError Launch(void *p, TrsvStream s)
+{
+  Fill(p, MB, 7, 0, s);
+  return TrsvDeviceCheckLaunch("fill");
+}
+
+/* Graphs are recorded in one thread while another allocates and frees; and somebody else's capture, unknown to the library. */
+static void Captures(unsigned *wrong)
+{
+  const size_t      before = TrsvDeviceHeld();
+  std::atomic<bool> over(false);
+  void             *a, *b;
+
+  NEED(TrsvDeviceAlloc(MB, &a));
+  std::thread other([&] {
+    for (unsigned k = 0; !over; k++) {
+      Work w = {k, wrong};
+
+      NEED(SetUp(&w));
+    }
+  });
+  for (int k = 0; k < (small ? 5 : 200); k++) {
+    TrsvDeviceGraph *graph = NULL;
+
+    NEED(TrsvDeviceGraphCreate(Launch, a, &graph));
+    if (!graph) break;
+    NEED(TrsvDeviceGraphLaunch(graph, NULL));
+    Check(a, MB, 7, wrong, NULL);
+    NEED(TrsvDeviceWait(NULL));
+    TrsvDeviceGraphDestroy(&graph);
+  }
+  over = true;
+  other.join();
+  EXPECT(!*wrong, "captures: %u words are another's", *wrong);
+  cudaStream_t s;
+  cudaGraph_t  recorded = NULL;
+  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+  Fill(a, MB, 8, 0, s);
+  const TrsvError allowed = TrsvDeviceAlloc(MB, &b);
+  const size_t    with    = TrsvDeviceHeld();
+  TrsvDeviceFree(b);
+  const size_t      after = TrsvDeviceHeld();
+  const cudaError_t end   = cudaStreamEndCapture(s, &recorded);
+  printf("during a capture of the caller's: to allocate is %s, memory is freed %s, the capture ends with: %s\n", allowed ? TrsvErrorMessage() : "no error", after < with ? "at once" : "later", cudaGetErrorString(end));
+  (void)cudaGetLastError();
+  if (recorded) CUDA(cudaGraphDestroy(recorded));
+  CUDA(cudaStreamDestroy(s));
+  TrsvDeviceFree(a);
+  EXPECT(TrsvDeviceHeld() == before, "%zu bytes are left", TrsvDeviceHeld() - before);
+}
+
+static void Full(void)
+{
+  const size_t        before = TrsvDeviceHeld(), piece = 1024 * MB, start = FreeBytes();
+  std::vector<void *> all;
+  void               *p;
+  TrsvError           error;
+
+  while (!(error = TrsvDeviceAlloc(piece, &p))) all.push_back(p);
+  EXPECT(error == TRSV_ERR_MEMORY && !p && strstr(TrsvErrorMessage(), "1073741824 bytes"), "a full device: error %d, %s", (int)error, TrsvErrorMessage());
+  CUDA(cudaGetLastError());
+  EXPECT(TrsvScratchAlloc(piece, &p, NULL) == TRSV_ERR_MEMORY && !p, "scratch of a full device");
+  CUDA(cudaGetLastError());
+  EXPECT(TrsvDeviceHeld() == before + all.size() * piece, "%zu bytes in use", TrsvDeviceHeld());
+  printf("%zu GB of a device with %.1f free\n", all.size(), (double)start / (double)piece);
+  for (void *q : all) TrsvDeviceFree(q);
+  EXPECT(TrsvDeviceHeld() == before, "%zu bytes are left", TrsvDeviceHeld() - before);
+  EXPECT(FreeBytes() + SPARE + SLACK >= start, "%zu MB stay", (start - FreeBytes()) / MB);
+  const size_t most = FreeBytes() / 10 * 6; /* twice this is more than there is: what a stream has freed is to be had back */
+  NEED(TrsvScratchAlloc(most, &p, NULL));
+  Fill(p, most, 1, 0, NULL);
+  TrsvScratchFree(p, NULL);
+  NEED(TrsvDeviceAlloc(most, &p));
+  TrsvDeviceFree(p);
+  NEED(TrsvDeviceAlloc(most, &p));
+  TrsvDeviceFree(p);
+  EXPECT(FreeBytes() + SPARE + SLACK >= start, "%zu MB stay", (start - FreeBytes()) / MB);
+}
+
+static void Finalized(unsigned *wrong)
+{
+  size_t start = 0;
+
+  for (int k = 0; k < 20; k++) {
+    unsigned *word;
+    void     *a, *b;
+
+    NEED(TrsvPinnedAlloc(1, &word));
+    NEED(TrsvDeviceAlloc(MB, &a));
+    NEED(TrsvScratchAlloc(64 * MB, &b, NULL));
+    Fill(a, MB, 9, 0, NULL);
+    TrsvScratchFree(b, NULL);
+    TrsvDeviceFinalize();
+    Check(a, MB, 9, wrong, NULL);
+    fill<<<1, 1>>>(word, 1, 11, 0);
+    CUDA(cudaDeviceSynchronize());
+    EXPECT(*(volatile unsigned *)word == 11, "a pinned word is gone");
+    TrsvDeviceFree(a);
+    TrsvPinnedFree(1, word);
+    TrsvDeviceFinalize();
+    if (!k) start = FreeBytes();
+  }
+  EXPECT(FreeBytes() + SLACK >= start, "%zu MB are lost", (start - FreeBytes()) / MB);
+  EXPECT(!*wrong, "after all was given back: %u words are another's", *wrong);
+}
+
+static void Devices(unsigned *wrong)
+{
+  int   count, now;
+  void *a, *b;
+
+  CUDA(cudaGetDeviceCount(&count));
+  if (count < 2) {
+    printf("one device: several are not tested\n");
+    return;
+  }
+  const size_t before = TrsvDeviceHeld();
+  CUDA(cudaSetDevice(1));
+  NEED(TrsvDeviceAlloc(64 * MB, &a));
+  Fill(a, 64 * MB, 1, 5000000, NULL);
+  CUDA(cudaSetDevice(0));
+  EXPECT(TrsvDeviceHeld() == before + 64 * MB, "%zu bytes", TrsvDeviceHeld() - before);
+  TrsvDeviceFree(a); /* waits for device 1 */
+  CUDA(cudaGetDevice(&now));
+  EXPECT(now == 0 && TrsvDeviceHeld() == before, "device %d, %zu bytes are left", now, TrsvDeviceHeld() - before);
+  CUDA(cudaSetDevice(1));
+  NEED(TrsvDeviceAlloc(64 * MB, &b));
+  Fill(b, 64 * MB, 2, 0, NULL);
+  CUDA(cudaDeviceSynchronize());
+  Check(b, 64 * MB, 2, wrong, NULL);
+  CUDA(cudaDeviceSynchronize());
+  TrsvDeviceFree(b);
+  CUDA(cudaSetDevice(0));
+  EXPECT(!*wrong, "two devices: %u words are another's", *wrong);
+}
+
+/* As many allocations as a set-up has: what they take, ms. */
+static void Times(const char *when)
+{
+  enum { COUNT = 37 };
+  void  *p[COUNT];
+  double ms[2];
+
+  for (int part = 0; part < 2; part++) {
+    CUDA(cudaDeviceSynchronize());
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < COUNT; i++) {
+      if (part) TrsvDeviceFree(p[i]);
+      else NEED(TrsvDeviceAlloc((size_t)(i % 8 + 1) * MB / 2, &p[i]));
+    }
+    ms[part] = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  }
+  printf("%d allocations %s: %.3f ms; to free them %.3f ms\n", COUNT, when, ms[0], ms[1]);
+}
+
+int main(int count, char **args)
+{
+  unsigned *wrong;
+
+  small = count > 1 && !strcmp(args[1], "small");
+  CUDA(cudaFree(NULL));
+  if (failures) return 1;
+  if (count > 1 && !strcmp(args[1], "overrun")) {
+    void *p;
+
+    NEED(TrsvDeviceAlloc(1000, &p));
+    fill<<<1, 1>>>((unsigned *)p + 250, 1, 0, 0);
+    CUDA(cudaDeviceSynchronize());
+    TrsvDeviceFree(p);
+    return failures > 0;
+  }
+  Times("at first");
+  Times("later");
+  NEED(TrsvPinnedAlloc(1, &wrong));
+  Counters();
+  Streams(wrong);
+  SetUps(wrong);
+  Captures(wrong);
+  Devices(wrong);
+  if (!small) Full();
+  TrsvPinnedFree(1, wrong);
+  TrsvDeviceFinalize();
+  NEED(TrsvPinnedAlloc(1, &wrong));
+  Finalized(wrong);
+  TrsvPinnedFree(1, wrong);
+  TrsvDeviceFinalize();
+  Times("after all was given back");
+  CUDA(cudaGetLastError());
+  printf(failures ? "%d FAILED\n" : "memory: all right\n", (int)failures);
+  return failures > 0;
+}
