@@ -16,7 +16,7 @@ static const struct {
   {"thread",   "CapelliniSpTRSV"    },
   {"recompute", "CapelliniSpTRSV"   },
   {"dense",    "DenseLowerTriangularSolver"},
-  {"inverse",  "AlvaradoSchreiber1993"},
+  {"chunk",    "AlvaradoSchreiber1993"},
   {"sell",     "IwashitaNakashimaTakahashi2012"}, /* and of the ordering; the last */
 };
 

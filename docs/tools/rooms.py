@@ -27,7 +27,6 @@ PURPOSE = {
     "solve/rows": "`thread`, `recompute`, `sell`: a thread or a lane for each row",
     "solve/schedule": "the schedule of `chunk`: heights, splits, steps, settings",
     "solve/chunk": "`chunk`: the plan and its kernels",
-    "solve/inverse": "`inverse`: blocks inverted, then `chunk`",
     "papers": "cuSPARSE, for comparison",
     "papers/ag": "AG-SpTRSV",
     "papers/capellini": "CapelliniSpTRSV, SyncFree, level sets",

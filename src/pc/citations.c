@@ -97,7 +97,7 @@ static struct {
   {"ag",       ag,           PETSC_FALSE},
   {"recblock", recblock,     PETSC_FALSE},
   {"dense",    dense_triangles, PETSC_FALSE},
-  {"inverse",  inverted_blocks, PETSC_FALSE},
+  {"chunk",    inverted_blocks, PETSC_FALSE},
   {"sell",     block_multicolor, PETSC_FALSE},
   {MATORDERINGMULTICOLOR, block_multicolor, PETSC_FALSE},
 };

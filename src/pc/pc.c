@@ -408,7 +408,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
    Options Database Keys:
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
 .  -pc_sptrsvgpu_ordering <natural,multicolor,auto> - the order in which the matrix is factored, natural by default; see `PCSpTRSVGPUSetOrdering()`
-.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, inverse, thread,
+.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, thread,
                                        recompute, sell, warp, level, csc, twophase, fusion, ag, recblock, dense, cusparse
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U

@@ -19,6 +19,7 @@
 #include "papers/dense/dense.h"
 #include "ordering/multicolor.h"
 #include "factor/factor.h"
+#include "solve/chunk/chunk.h"
 #include "matrices.h"
 #include "repeat.h"
 
@@ -33,8 +34,7 @@ static const struct {
   {"chunk",    "rank=1"                                                                         },
   {"chunk",    "rank=2"                                                                         },
   {"chunk",    "rank=3"                                                                         },
-  {"inverse",  "rank=0"                                                                         },
-  {"inverse",  "rank=1"                                                                         },
+  {"chunk",    "rank=4"                                                                         },
   {"level",    NULL                                                                             },
   {"twophase", NULL                                                                             },
   {"fusion",   NULL                                                                             },
@@ -55,7 +55,7 @@ static const struct {
   {"csc",      NULL                                                                             },
 };
 
-static const char *const placed[] = {"thread", "recompute", "sell", "warp", "chunk", "inverse"};
+static const char *const placed[] = {"thread", "recompute", "sell", "warp", "chunk"};
 
 static const TrsvPivots pivots[] = {
   {TRSV_SHIFT_NONE,              0,    1e-13},
@@ -198,7 +198,7 @@ static TrsvPlan *FactorPlan(const TrsvFactor *f)
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvFactorEntries(f, &nl, &nu);
-  Need(TrsvPlanCreate(&L, L.analysis, NULL, nl, TrsvAlgorithmFind("chunk"), NULL, &plan));
+  Need(TrsvPlanCreate(&L, L.analysis, NULL, nl, &TrsvChunkPlain, NULL, &plan));
   return plan;
 }
 

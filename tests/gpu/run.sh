@@ -79,7 +79,7 @@ for p in $parts; do
 done
 if [ $out = /dev/null ]; then
   say ""
-  say "no GPU here (nvidia-smi finds none): nothing is run. All parts need an NVIDIA GPU, of compute capability 9.0 for chunk and inverse; besides"
+  say "no GPU here (nvidia-smi finds none): nothing is run. All parts need an NVIDIA GPU, of compute capability 9.0 for chunk; besides"
   for p in $parts; do
     case $p in
     harness | matrices | setup | petsc | ranks | orders | solutions) say "  $p: a PETSc with CUDA" ;;
@@ -130,7 +130,7 @@ if begin families "triangular solves of generated families"; then
   for family in $FAMILIES; do
     left=$((until - SECONDS))
     if [ $left -lt 10 ]; then verdict "from $family on: no time left" 1 && break; fi
-    timeout -k 5 $((left < 60 ? left : 60)) "$BENCH" -a chunk,inverse,thread,recompute,sell -r 3 -m 15 -pairs 0 -o "$results/families.jsonl" "$family" >"$results/family.log" 2>&1
+    timeout -k 5 $((left < 60 ? left : 60)) "$BENCH" -a chunk,thread,recompute,sell -r 4 -m 15 -pairs 0 -o "$results/families.jsonl" "$family" >"$results/family.log" 2>&1
     status=$?
     cat "$results/family.log" >>"$results/families.log"
     if [ $status = 0 ]; then made=$((made + 1)); else verdict "$family" $status "$results/family.log"; fi
@@ -176,7 +176,7 @@ if begin dense "dense triangles, and dense parts of sparse ones"; then
   timeout -k 5 120 "$DENSE" -p float -m 0 32 100 1000 3000 >"$results/dense-float.log" 2>&1
   verdict "dense triangles, float" $? "$results/dense-float.log"
   mapfile -t at < <(files circuit_1 circuit_3 rajat01 qc324 as-caida_826 web-NotreDame)
-  timeout -k 5 120 "$BENCH" -a dense,thread,chunk,inverse,cusparse -o "$results/dense.jsonl" dense:1024 dense:4096 arrow:1000000 arrow:50000:128 "${at[@]}" >"$results/dense-sparse.log" 2>&1
+  timeout -k 5 120 "$BENCH" -a dense,thread,chunk,cusparse -o "$results/dense.jsonl" dense:1024 dense:4096 arrow:1000000 arrow:50000:128 "${at[@]}" >"$results/dense-sparse.log" 2>&1
   status=$?
   grep -E "WRONG|DIFFER|^[0-9]* wrong" "$results/dense-sparse.log" | tee -a "$out"
   verdict "dense parts of sparse triangles" $status "$results/dense-sparse.log"
@@ -184,7 +184,7 @@ fi
 
 if begin recblock "recblock: types, depths, thresholds"; then
   rm -f "$results/recblock.jsonl"
-  settings=thread,chunk,inverse,sell
+  settings=thread,chunk,sell
   for s in depth=1 depth=3 depth=5 depth={0,1,2,3,4,6}:thresholds=fitted type={column,row}:depth=3 type={column,row}:depth=3:thresholds=fitted; do settings=$settings,recblock:$s; done
   mapfile -t at < <(files delaunay_n16 luxembourg_osm wave ct2010 finance256 cont-300_kkt rail_79841_A as-caida_826 ACTIVSg25k_Ybus vsp_model1_crew1_cr42_south31 Dubcova1 PGPgiantcompo cage10 slam_city10000 boyd2_kkt web-NotreDame G3_circuit)
   timeout -k 5 120 "$BENCH" -m 4 -o "$results/recblock.jsonl" -a $settings "${at[@]}" >"$results/recblock.log" 2>&1

@@ -3,6 +3,7 @@
 */
 #include <stdarg.h>
 #include "check.h"
+#include "solve/chunk/chunk.h"
 
 static char test[128], reason[1200];
 static int  failures, failed;
@@ -200,12 +201,34 @@ int ExpectSolves(TrsvPlan *plan, const void *b, const void *reference, unsigned 
   return good;
 }
 
+const TrsvAlgorithm *TestedAlgorithm(int i)
+{
+  static TrsvAlgorithm inverted;
+  const TrsvAlgorithm *a = TrsvAlgorithmGet(i);
+
+  if (a) return a == &TrsvChunk ? &TrsvChunkPlain : a;
+  inverted         = TrsvChunk;
+  inverted.name    = "chunk, inverted";
+  inverted.analyse = TrsvChunkAnalyseInverted;
+  inverted.choices = 1;
+  return i > 0 && TrsvAlgorithmGet(i - 1) ? &inverted : NULL;
+}
+
+const TrsvAlgorithm *FindTested(const char *name)
+{
+  const TrsvAlgorithm *a;
+
+  for (int i = 0; (a = TestedAlgorithm(i)); i++)
+    if (!strcmp(a->name, name)) return a;
+  return NULL;
+}
+
 const TrsvAlgorithm *DeviceAlgorithm(int *i)
 {
   const char          *only = getenv("TRSV_TEST_ALGORITHM");
   const TrsvAlgorithm *a;
 
-  while ((a = TrsvAlgorithmGet((*i)++)))
+  while ((a = TestedAlgorithm((*i)++)))
     if (TrsvAlgorithmMemory(a) == TRSV_DEVICE && (!only || !strcmp(only, TrsvAlgorithmName(a)))) return a;
   return NULL;
 }

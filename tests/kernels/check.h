@@ -101,7 +101,11 @@ int CheckOrdering(int rows, const int *offsets, const int *columns, const double
 /* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host; factor.c */
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);
 
-/* A device algorithm of the table, from the i-th on; NULL past its end. All but one are left out where TRSV_TEST_ALGORITHM names it. */
+/* The rows of the table, but `chunk` twice: without inverted blocks, and with; NULL past the last. By name: these are "chunk" and "chunk, inverted". */
+const TrsvAlgorithm *TestedAlgorithm(int i);
+const TrsvAlgorithm *FindTested(const char *name);
+
+/* A device algorithm of those, from the i-th on; NULL past its end. All but one are left out where TRSV_TEST_ALGORITHM names it. */
 const TrsvAlgorithm *DeviceAlgorithm(int *i);
 
 #ifdef __cplusplus

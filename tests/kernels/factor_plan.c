@@ -291,7 +291,7 @@ static void *SolvePair(TrsvPair *pair, const void *b)
 static void Given(TrsvFactorKind kind)
 {
   static const TrsvRequest asked = {NULL, NULL};
-  const TrsvRequest        chunk = {TrsvAlgorithmFind("chunk"), NULL};
+  const TrsvRequest        chunk = {FindTested("chunk"), NULL};
   Square                 A     = MakeSquare(GRID_3D, 343, 1, TRSV_DOUBLE, 5);
   TrsvFactor            *f[2]  = {MakeFactor(&A, NULL, kind, 0), MakeFactor(&A, NULL, kind, 0)}; /* the second is not trimmed */
   TrsvPair              *pair[3] = {NULL, NULL, NULL};

@@ -239,7 +239,7 @@ TrsvPlan *MakeLower(const TrsvFactor *f, const char *settings)
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvFactorEntries(f, &entries, &(int){0});
-  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, entries, TrsvAlgorithmFind("chunk"), settings, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, entries, FindTested("chunk"), settings, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
   return plan;
 }
 

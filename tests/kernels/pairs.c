@@ -350,7 +350,7 @@ static void Unfilled(void)
 /* On a device that cannot run what would be the best, the best of what it can, not thread as after a failure. */
 static void Lacking(void)
 {
-  const TrsvAlgorithm *chunk = TrsvAlgorithmFind("chunk"), *inverse = TrsvAlgorithmFind("inverse"), *thread = TrsvAlgorithmFind("thread");
+  const TrsvAlgorithm *chunk = TrsvAlgorithmFind("chunk"), *thread = TrsvAlgorithmFind("thread");
   Triangle             L = MakeTriangle(RANDOM, 4000, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), U = MakeTriangle(RANDOM, 4000, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
 
   Begin("a pair on a device that cannot run the best");
@@ -361,8 +361,8 @@ static void Lacking(void)
     if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
       const TrsvPairMember *m = &pair->forward;
 
-      if (!old) Expect(m->algorithm == chunk || m->algorithm == inverse, "by %s: this is no test: %s", TrsvAlgorithmName(m->algorithm), m->selection_reason);
-      else Expect(m->algorithm != chunk && m->algorithm != inverse && m->algorithm != thread && strstr(m->selection_reason, "predicted") && m->predicted == TrsvPredict(m->algorithm, &m->statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(m->algorithm), m->selection_reason);
+      if (!old) Expect(m->algorithm == chunk, "by %s: this is no test: %s", TrsvAlgorithmName(m->algorithm), m->selection_reason);
+      else Expect(m->algorithm != chunk && m->algorithm != thread && strstr(m->selection_reason, "predicted") && m->predicted == TrsvPredict(m->algorithm, &m->statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(m->algorithm), m->selection_reason);
     }
     TrsvPairDestroy(&pair);
     SimtDefaults();

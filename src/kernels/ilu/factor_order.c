@@ -219,13 +219,15 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
                                   const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *chosen = lower;
+  const TrsvCosts      costs  = TrsvGetCosts();
   char                 why[128];
   TrsvError error = Decide(rows, offsets, columns, values, kind, precision, lower, upper, factor, row, choice);
 
   if (!error && !choice->multicolor && !chosen)
     chosen = TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why));
   /* for others than these U's analysis is better made beside L's plan */
-  if (!error && !choice->multicolor && chosen && chosen->traits & TRSV_BOTH_ANALYSES)
+  if (!error && !choice->multicolor && chosen && chosen->uses_heights &&
+      chosen->uses_heights(&costs, &(*factor)->statistics, precision))
     error = TrsvFactorAnalyseUpper(*factor);
   if (error) TrsvFactorDestroy(factor);
   return error;

@@ -17,7 +17,6 @@
     row(TrsvWarp) \
     row(TrsvSell) \
     row(TrsvChunk) \
-    row(TrsvInverse) \
     row(TrsvLevel) \
     row(TrsvCsc) \
     row(TrsvTwoPhase) \

@@ -178,58 +178,27 @@ static TrsvError Schedule(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *ti
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no settings fit %d rows", plan->rows);
 }
 
-TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+TrsvError TrsvChunkMakeSchedule(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                                int rank)
 {
-  ChunkHeights order;
-  ChunkSchedule times = ChunkSchedule();
-  TrsvCosts  costs;
-  TrsvError  error;
-  int        multiprocessors;
+  const TrsvCosts costs = TrsvGetCosts();
+  ChunkHeights    order;
+  ChunkSchedule   times = ChunkSchedule();
+  TrsvError       error;
+  int             multiprocessors;
 
-  TrsvCall(TrsvAlloc(sizeof(ChunkPlan), &plan->data));
-  memset(plan->data, 0, sizeof(ChunkPlan));
-  if (!A->rows) return TRSV_SUCCESS;
-  if (!TrsvAlgorithmRuns(&TrsvChunk))
-    return TrsvFail(TRSV_ERR_UNSUPPORTED,
-                    "chunk: needs a device of compute capability 9.0 or more with %d KB of shared memory for a block",
-                    CHUNK_SHARED / 1024);
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvSyncCreate(&((ChunkPlan *)plan->data)->sync));
   TrsvCall(TrsvChunkFindHeights(A, analysis, source, &order));
-  costs = TrsvGetCosts();
-  error = TrsvChunkSettingsChoose(&order, &analysis->statistics, &costs, multiprocessors, plan->rank, &times);
+  error = TrsvChunkSettingsChoose(&order, &analysis->statistics, &costs, multiprocessors, rank, &times);
   if (!error) error = Schedule(plan, &order, &times);
   TrsvChunkScheduleFree(&times);
   TrsvChunkHeightsFree(&order);
   return error;
 }
 
-TrsvError TrsvChunkSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+void TrsvChunkFreeSchedule(ChunkPlan *c)
 {
-  ChunkPlan *c = (ChunkPlan *)plan->data;
-
-  return (plan->precision == TRSV_FLOAT ? ChunkGather<float> : ChunkGather<double>)(c, values, stream);
-}
-
-TrsvError TrsvChunkGetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
-{
-  const ChunkPlan *c = (const ChunkPlan *)plan->data;
-
-  return (plan->precision == TRSV_FLOAT ? ChunkGive<float> : ChunkGive<double>)(c, values, stream);
-}
-
-void TrsvChunkDestroy(TrsvPlan *plan)
-{
-  ChunkPlan *c = (ChunkPlan *)plan->data;
-
-  if (!c) return;
   Clear(c);
   TrsvSyncDestroy(&c->sync);
-  free(c);
-}
-
-/* For benchmarks: the settings that a plan runs with. */
-extern "C" const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *plan)
-{
-  return plan->algorithm == &TrsvChunk && plan->data ? &((const ChunkPlan *)plan->data)->schedule : NULL;
 }

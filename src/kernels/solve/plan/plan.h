@@ -60,6 +60,9 @@ struct TrsvAlgorithm {
   /* Seconds that a solve is expected to take; NULL where TRSV_SELECT_MODEL is never to pick it. */
   double (*predict)(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
 
+  /* Does its analyse use the heights of rows, which the analysis of the other triangle gives? NULL: never. */
+  int (*uses_heights)(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
+
   /* Where analyse has settings to choose from: how many of these it ranks, at most, and what a plan has, in words; 0
      and NULL where there are none. */
   int  choices;
@@ -81,7 +84,6 @@ enum {
   TRSV_PERMUTES_IN_KERNEL =
     4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
   TRSV_SCHEDULED     = 8,  /* its analyse makes a schedule, which follows the chains of rows */
-  TRSV_BOTH_ANALYSES = 16, /* its analyse gains by what the analysis of the other triangle tells */
   TRSV_THREAD_LEVEL  = 32, /* a thread for each row; runs on every device, in little memory */
   TRSV_WARP_LEVEL    = 64  /* a warp for each row */
 };

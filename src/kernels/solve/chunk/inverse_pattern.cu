@@ -1,13 +1,12 @@
 /*
-   The pattern of the algorithm `inverse`: which entries the inverses of the diagonal blocks have, which their product
-   with the triangle, and how large the blocks are to be.
+   The pattern of a plan with inverted diagonal blocks: which entries the inverses have, which entries their product with
+   the triangle has, and how large the blocks are.
 
    Mapping: a warp for each group of 32 positions, a lane for each row. The warp merges its rows, whose columns rise, so
    that nothing is sorted. Nobody waits for anybody. Same result: sums and extremes of whole numbers.
 */
 #include <limits.h>
-#include "solve/chunk/chunk.h"
-#include "solve/inverse/inverse.cuh"
+#include "solve/chunk/inverse.cuh"
 #include "solve/schedule/chunk_graph.cuh"
 
 typedef unsigned long long Sum;
@@ -284,8 +283,8 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
     P.analysis.statistics.late_per_row = (double)s.totals[best].late / plain->rows;
     const TrsvPermutation places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
 
-    error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunk, NULL,
-                                 &v->product);
+    error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunkPlain,
+                                 NULL, &v->product);
     if (!error) plan->bytes += TrsvPlanBytes(v->product);
   }
   ChunkLeave(P.memory);
