@@ -11,6 +11,7 @@
 #include <string.h>
 #include "executor.h"
 #include "trsv.h"
+#include "solve/schedule/schedule.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -100,6 +101,9 @@ int CheckOrdering(int rows, const int *offsets, const int *columns, const double
 
 /* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host; factor.c */
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);
+
+/* Settings of the plans of `chunk` made next; NULL: chosen again. In chunk_plan.cu. */
+void TrsvChunkSettingsOverride(const TrsvChunkSettings *);
 
 /* The rows of the table, but `chunk` twice: without inverted blocks, and with; NULL past the last. By name: these are "chunk" and "chunk, inverted". */
 const TrsvAlgorithm *TestedAlgorithm(int i);

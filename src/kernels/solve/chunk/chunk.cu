@@ -1,11 +1,12 @@
 /*
-   chunk: scheduled chunks, solved in shared memory: what a plan does, and how long it is expected to take. Set-up:
-   chunk_plan.cu; the solve itself: chunk_solve.cu; the layout: chunk.h.
+   chunk: scheduled chunks, solved in shared memory: the row of the table. Set-up: chunk_plan.cu; the solve itself:
+   chunk_solve.cu; the layout: chunk.cuh; inverted diagonal blocks: inverse.cu.
 */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "solve/chunk/inverse.cuh"
+#include "solve/model/model.h"
 
 static const void *Kernel(TrsvPrecision precision, const TrsvChunkSettings *s, bool reciprocals)
 {
@@ -106,76 +107,14 @@ static void Destroy(TrsvPlan *plan)
   free(c);
 }
 
-/* What does not hang on how long the chain is: hops through L2 until chunks work side by side, where dependencies are
-   far; what crosses the memory; and what each of so many chunks takes from others: where rows are a grid's, no more
-   than with 7 points, as a value is taken once for all neighbours that want it. */
-static double ThroughputSeconds(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
-{
-  const double hop = 0.22e-6 * c->hop, far = 2200, entry = (precision == TRSV_FLOAT ? 0.2e-11 : 0.3e-11) * c->byte,
-               take = 3.4e-9 * c->hop, size = s->rows / 120.0;
-  const double off = TrsvRegular(s) ? fmin(s->row_mean - 1, 3) : s->row_mean - 1;
-
-  return hop * fmin(s->levels, 20) * fmin(1, s->mean_offset / far) + entry * (double)s->nnz +
-         take * off * (1 - s->hub_fraction) * fmin(size, s->mean_offset);
-}
-
-/* Where next to no row depends on the one solved right before it, as in an order by colors, no chain stays inside a
-   chunk: each level set waits for values of other chunks, more so the more chunks its rows fill; less where a few level
-   sets hold most rows, or where each is spread over all chunks. */
-static double ColorPenalty(const TrsvCosts *c, const TrsvStatistics *s)
-{
-  const double crossing = 0.8e-6 * c->hop, few = 0.01, chunks = fmin(120, s->rows / 1000.0);
-
-  if (!s->rows || s->chain_fraction > few) return 0;
-  return crossing * s->rows / s->level_max * sqrt(fmin(2, chunks / s->levels)) * (1 - s->level_span / s->rows);
-}
-
-/* What the steps of few chunks take longer than the chain through all, where each level set lies in few: these have all
-   the work of the time. */
-static double LoadImbalance(const TrsvCosts *c, const TrsvStatistics *s, double chain)
-{
-  const double power = 2.5, step = 0.07e-6 * c->step,
-               chunks  = s->rows ? fmin(120, 1 + 2 * s->level_span * 120 / s->rows) : 1,
-               records = 1 + fmax(s->row_mean - 4, 0) / 3;
-
-  return pow(pow(chain, power) + pow(0.6 * s->rows / 32 * records / chunks * step, power), 1 / power) - chain;
-}
-
-/* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are
-   those that fit times (20%, root mean square; 25% in multicolor order) among those by which the choice between this,
-   inverted blocks, `thread`, `recompute` and `sell` costs least: over 170 real triangles 0.7% (geometric mean), over 78
-   in multicolor order 0.9%; where every dependency of long rows is another chunk's, twofold at worst. */
-static double PlainSeconds(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
-{
-  const double start = 7.2e-6, step = 0.0508e-6 * c->step, sum = 0.0078e-6 * c->step;
-  const double chain = s->levels * (step + sum * fmin(fmax(s->row_mean - 3, 0), 3));
-
-  return start + chain + LoadImbalance(c, s, chain) + ColorPenalty(c, s) +
-         ThroughputSeconds(c, s, precision);
-}
-
-/* With inverted blocks: two launches; a chain that is the shorter the narrower level sets are, at a price a level set
-   that grows with the rows, whose product is longer. Never for wide factors, nor where what rows depend on is not in
-   their block. Fitted as above (36%). */
-static double InvertedSeconds(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
-{
-  const double launch = 2e-6, start = 7.2e-6 /* as above */, step = 0.046e-6 * c->step, sum = 0.043e-6 * c->step;
-
-  if (s->level_mean > (double)INVERSE_LEVEL_MAX || s->chain_fraction < 0.2) return INFINITY;
-  return launch + start +
-         (s->levels * (step + sum * fmin(fmax(s->row_mean - 2, 0), 5)) + ThroughputSeconds(c, s, precision)) /
-           (1 + 16.3 * pow(s->level_mean, -0.52)) +
-         ColorPenalty(c, s);
-}
-
 static int IsInverted(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return InvertedSeconds(c, s, precision) < PlainSeconds(c, s, precision);
+  return TrsvModelInverse(c, s, precision) < TrsvModelChunk(c, s, precision);
 }
 
 static double Predict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return fmin(PlainSeconds(c, s, precision), InvertedSeconds(c, s, precision));
+  return fmin(TrsvModelChunk(c, s, precision), TrsvModelInverse(c, s, precision));
 }
 
 static int UsesHeights(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
@@ -257,7 +196,7 @@ const TrsvAlgorithm TrsvChunkPlain = {
   .set_values   = SetValues,
   .solve        = Solve,
   .destroy      = Destroy,
-  .predict      = PlainSeconds,
+  .predict      = TrsvModelChunk,
   .uses_heights = AlwaysUsesHeights,
   .choices      = CHUNK_CHOICES,
   .describe     = Describe,

@@ -178,19 +178,47 @@ static TrsvError Schedule(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *ti
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no settings fit %d rows", plan->rows);
 }
 
+static const TrsvChunkSettings *settings_for_all;
+
+/* For tests (tests/kernels/check.h): settings of the plans made next; NULL: chosen again. */
+extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
+{
+  static TrsvChunkSettings kept;
+
+  if (s) kept = *s;
+  settings_for_all = s ? &kept : NULL;
+}
+
+/* Places a triangle with the settings of that rank, or, where the best have too many chunks for chains so long, with
+   the next. */
+static TrsvError PlaceRanked(const ChunkHeights *order, const TrsvStatistics *t, int rank, ChunkSchedule *times)
+{
+  const TrsvCosts   costs = TrsvGetCosts();
+  TrsvChunkSettings choice[CHUNK_CHOICES];
+  double            time[CHUNK_CHOICES];
+  int               multiprocessors;
+
+  if (settings_for_all) return TrsvChunkPlace(order, settings_for_all, times);
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  const int choices = TrsvChunkSettingsRank(t, &costs, multiprocessors, choice, time);
+  if (rank >= choices)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
+  TrsvError error = TrsvChunkPlace(order, &choice[rank], times);
+  for (int n = 1; !rank && error == TRSV_ERR_UNSUPPORTED && n < choices; n++)
+    error = TrsvChunkPlace(order, &choice[n], times);
+  return error;
+}
+
 TrsvError TrsvChunkMakeSchedule(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
                                 int rank)
 {
-  const TrsvCosts costs = TrsvGetCosts();
-  ChunkHeights    order;
-  ChunkSchedule   times = ChunkSchedule();
-  TrsvError       error;
-  int             multiprocessors;
+  ChunkHeights  order;
+  ChunkSchedule times = ChunkSchedule();
+  TrsvError     error;
 
-  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvSyncCreate(&((ChunkPlan *)plan->data)->sync));
   TrsvCall(TrsvChunkFindHeights(A, analysis, source, &order));
-  error = TrsvChunkSettingsChoose(&order, &analysis->statistics, &costs, multiprocessors, rank, &times);
+  error = PlaceRanked(&order, &analysis->statistics, rank, &times);
   if (!error) error = Schedule(plan, &order, &times);
   TrsvChunkScheduleFree(&times);
   TrsvChunkHeightsFree(&order);

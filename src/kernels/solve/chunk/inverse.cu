@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "solve/chunk/inverse.cuh"
+#include "solve/model/model.h"
 
 enum {
   GROUPS = 4, /* of a block of threads in the multiplication */
@@ -157,7 +158,7 @@ static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
 
 int TrsvInverseIsPossible(const TrsvStatistics *s)
 {
-  return s->nnz > s->rows && s->level_mean <= (double)INVERSE_LEVEL_MAX;
+  return s->nnz > s->rows && s->level_mean <= TrsvModel.inverse_level_rows;
 }
 
 TrsvError TrsvInverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,

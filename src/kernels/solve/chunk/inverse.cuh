@@ -8,9 +8,8 @@
 #include "solve/chunk/chunk.cuh"
 
 enum {
-  INVERSE_GROUP     = 32,
-  INVERSE_SIZES     = 3,  /* of blocks: 32, 16 and 8 rows */
-  INVERSE_LEVEL_MAX = 300 /* mean rows of a level set: wider ones leave no lanes idle */
+  INVERSE_GROUP = 32,
+  INVERSE_SIZES = 3 /* of blocks: 32, 16 and 8 rows */
 };
 
 struct Inverse {

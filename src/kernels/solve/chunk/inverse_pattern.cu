@@ -1,12 +1,13 @@
 /*
-   The pattern of a plan with inverted diagonal blocks: which entries the inverses have, which entries their product with
-   the triangle has, and how large the blocks are.
+   The pattern of a plan with inverted diagonal blocks: which entries the inverses have, which their product with the
+   triangle has, and how large the blocks are.
 
    Mapping: a warp for each group of 32 positions, a lane for each row. The warp merges its rows, whose columns rise, so
    that nothing is sorted. Nobody waits for anybody. Same result: sums and extremes of whole numbers.
 */
 #include <limits.h>
 #include "solve/chunk/inverse.cuh"
+#include "solve/model/model.h"
 #include "solve/schedule/chunk_graph.cuh"
 
 typedef unsigned long long Sum;
@@ -112,7 +113,6 @@ static __global__ void inverse_product(const InverseView A, unsigned *reaches, i
 /* What a solve with D^-1 T is expected to take, with so many level sets, entries, and dependencies that are late. */
 static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, Sum late, double *seconds)
 {
-  const double   launch = 2e-6, seen = 0.93; /* of what is estimated of products, where that of T is right */
   TrsvStatistics s = *plain;
 
   s.row_mean   = (double)nnz / s.rows;
@@ -120,9 +120,9 @@ static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, Sum
   s.level_mean = (double)s.rows / levels;
   s.late_per_row       = (double)late / s.rows;
   s.nnz        = nnz;
-  s.row_max    = s.row_max > 14 ? s.row_max : 14; /* rows get longer */
+  s.row_max    = s.row_max > TrsvModel.inverse_row_max ? s.row_max : (int)TrsvModel.inverse_row_max;
   TrsvCall(TrsvChunkEstimate(&s, seconds));
-  *seconds = launch + seen * *seconds;
+  *seconds = TrsvModel.inverse_launch + TrsvModel.inverse_estimate * *seconds;
   return TRSV_SUCCESS;
 }
 

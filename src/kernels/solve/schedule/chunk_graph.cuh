@@ -111,11 +111,6 @@ static __device__ __forceinline__ int chunk_of(int p, int n, const int *first, i
   return first ? (int)((long long)first[p] * chunks / first[n]) : (int)((long long)p * chunks / n);
 }
 
-/* Places a triangle, on a device of so many multiprocessors, with the settings that are the best but rank by predicted
-   time; TRSV_ERR_UNSUPPORTED where there are not so many. */
-TrsvError TrsvChunkSettingsChoose(const ChunkHeights *, const TrsvStatistics *, const TrsvCosts *, int multiprocessors,
-                                  int rank, ChunkSchedule *);
-
 /* Cells for imports that fit beside the ring and so many stages. */
 static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size)
 {
