@@ -20,8 +20,9 @@ static double Plan(const TrsvAlgorithm *a, const TrsvStatistics *s, const TrsvCo
   const double chain = TrsvModel.plan_chain * c->hop, level = TrsvModel.plan_level * c->hop,
                entry = TrsvModel.plan_entry * c->byte;
 
-  return TrsvModel.plan_launches + (a->traits & TRSV_SCHEDULED ? chain * cbrt((double)s->levels * s->rows) * sqrt(s->row_mean)
-                                                : level * s->levels + entry * (double)s->nnz);
+  return TrsvModel.plan_launches + (a->traits & TRSV_SCHEDULED
+                                      ? chain * cbrt((double)s->levels * s->rows) * sqrt(s->row_mean)
+                                      : level * s->levels + entry * (double)s->nnz);
 }
 
 /* The two solves, and what is left of a first set-up once there is a pattern: two plans and the values; U is taken to

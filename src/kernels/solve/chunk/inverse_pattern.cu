@@ -110,8 +110,21 @@ static __global__ void inverse_product(const InverseView A, unsigned *reaches, i
     });
 }
 
+/* Seconds of a solve with the best settings on the current device. */
+static TrsvError EstimateSolve(const TrsvStatistics *t, double *seconds)
+{
+  const TrsvCosts   costs = TrsvGetCosts();
+  TrsvChunkSettings choice[CHUNK_CHOICES];
+  double            time[CHUNK_CHOICES];
+  int               multiprocessors;
+
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  *seconds = TrsvChunkSettingsRank(t, &costs, multiprocessors, choice, time) ? time[0] : 0;
+  return TRSV_SUCCESS;
+}
+
 /* What a solve with D^-1 T is expected to take, with so many level sets, entries, and dependencies that are late. */
-static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, Sum late, double *seconds)
+static TrsvError EstimateProduct(const TrsvStatistics *plain, int levels, long nnz, Sum late, double *seconds)
 {
   TrsvStatistics s = *plain;
 
@@ -121,35 +134,35 @@ static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, Sum
   s.late_per_row       = (double)late / s.rows;
   s.nnz        = nnz;
   s.row_max    = s.row_max > TrsvModel.inverse_row_max ? s.row_max : (int)TrsvModel.inverse_row_max;
-  TrsvCall(TrsvChunkEstimate(&s, seconds));
+  TrsvCall(EstimateSolve(&s, seconds));
   *seconds = TrsvModel.inverse_launch + TrsvModel.inverse_estimate * *seconds;
   return TRSV_SUCCESS;
 }
 
 /* How many sizes, from the largest blocks on, there is hope for: if their products had no more entries than T, and
    waited as T does. Smaller blocks have more level sets, but fewer entries. */
-static TrsvError Hope(const TrsvStatistics *plain, double least, const InverseSizes *s, int *sizes)
+static TrsvError CountHopeful(const TrsvStatistics *plain, double least, const InverseSizes *s, int *sizes)
 {
   double seconds;
 
   for (*sizes = 0; *sizes < INVERSE_SIZES; ++*sizes) {
-    TrsvCall(Estimate(plain, s->levels[*sizes], plain->nnz, 0, &seconds));
+    TrsvCall(EstimateProduct(plain, s->levels[*sizes], plain->nnz, 0, &seconds));
     if (seconds >= least) break;
   }
   return TRSV_SUCCESS;
 }
 
 /* Of so many sizes, the one whose product is solved fastest; INVERSE_SIZES if none is faster than T itself. */
-static TrsvError Choose(const TrsvStatistics *plain, double least, const InverseSizes *s, int sizes, int *best)
+static TrsvError ChooseSize(const TrsvStatistics *plain, double least, const InverseSizes *s, int sizes, int *best)
 {
   *best = INVERSE_SIZES;
   for (int size = 0; size < sizes; size++) {
     const Sum entries = s->totals[size].entries;
     double    seconds;
 
-    TrsvCall(Estimate(plain, s->levels[size], plain->nnz, 0, &seconds));
+    TrsvCall(EstimateProduct(plain, s->levels[size], plain->nnz, 0, &seconds));
     if (seconds >= least) break; /* its level sets rule it out by now */
-    TrsvCall(Estimate(plain, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
+    TrsvCall(EstimateProduct(plain, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
     if (seconds < least && entries <= INT_MAX) least = seconds, *best = size;
   }
   return TRSV_SUCCESS;
@@ -187,13 +200,13 @@ void TrsvInverseForget(InverseSizes *s)
   }
 }
 
-static TrsvError Copy(const int *from, size_t count, int *to)
+static TrsvError CopyIndex(const int *from, size_t count, int *to)
 {
   return TrsvDeviceCopy(to, from, sizeof(int) * count, NULL);
 }
 
 /* The memory of a plan with inverses; T and what goes with it. */
-static TrsvError Keep(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
+static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
 {
   const TrsvMatrix A = v->T;
   const TrsvPermutation given = plan->places;
@@ -215,11 +228,11 @@ static TrsvError Keep(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, c
     &v->memory));
   v->T.offsets = offsets;
   v->T.columns = columns;
-  TrsvCall(Copy(A.offsets, rows + 1, offsets));
-  TrsvCall(Copy(A.columns, n, columns));
-  if (source) TrsvCall(Copy(source, n, v->source));
-  if (given.b_index) TrsvCall(Copy(given.b_index, rows, v->from));
-  if (given.x_index) TrsvCall(Copy(given.x_index, rows, v->to));
+  TrsvCall(CopyIndex(A.offsets, rows + 1, offsets));
+  TrsvCall(CopyIndex(A.columns, n, columns));
+  if (source) TrsvCall(CopyIndex(source, n, v->source));
+  if (given.b_index) TrsvCall(CopyIndex(given.b_index, rows, v->from));
+  if (given.x_index) TrsvCall(CopyIndex(given.x_index, rows, v->to));
   return TRSV_SUCCESS;
 }
 
@@ -234,7 +247,7 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
 
   *P       = InverseProduct();
   v->block = INVERSE_GROUP >> size;
-  TrsvCall(Keep(plan, v, totals, source));
+  TrsvCall(AllocateInverse(plan, v, totals, source));
   TrsvCall(TrsvDeviceScan(v->groups, s->groups + (size_t)size * (size_t)v->groups, v->start));
   TrsvCall(TrsvDeviceScan(rows, s->rows + (size_t)size * (size_t)rows, v->begin));
   TrsvCall(ChunkBorrow(
@@ -271,11 +284,11 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
   int            sizes = 0, best = INVERSE_SIZES;
   TrsvError      error;
 
-  TrsvCall(TrsvChunkEstimate(plain, &least));
+  TrsvCall(EstimateSolve(plain, &least));
   error = TrsvInverseLevels(v, &s);
-  if (!error) error = Hope(plain, least, &s, &sizes);
+  if (!error) error = CountHopeful(plain, least, &s, &sizes);
   if (!error && sizes) error = TrsvInverseCount(v, plain->level_span, sizes, &s);
-  if (!error && sizes) error = Choose(plain, least, &s, sizes, &best);
+  if (!error && sizes) error = ChooseSize(plain, least, &s, sizes, &best);
   if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
   TrsvInverseForget(&s);
   if (!error && best < INVERSE_SIZES) {

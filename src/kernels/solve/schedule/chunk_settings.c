@@ -205,15 +205,3 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, const TrsvCosts *costs, int m
   }
   return choices;
 }
-
-TrsvError TrsvChunkEstimate(const TrsvStatistics *t, double *seconds)
-{
-  const TrsvCosts   costs = TrsvGetCosts();
-  TrsvChunkSettings choice[CHUNK_CHOICES];
-  double            time[CHUNK_CHOICES];
-  int               multiprocessors;
-
-  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  *seconds = TrsvChunkSettingsRank(t, &costs, multiprocessors, choice, time) ? time[0] : 0;
-  return TRSV_SUCCESS;
-}

@@ -74,9 +74,6 @@ int    TrsvChunkSettingsRank(const TrsvStatistics *, const TrsvCosts *, int mult
                              TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES]);
 double TrsvChunkSettingsSeconds(const TrsvStatistics *, const TrsvCosts *, const TrsvChunkSettings *);
 
-/* The seconds of the best, on the current device. */
-TrsvError TrsvChunkEstimate(const TrsvStatistics *, double *seconds);
-
 /* As a line of text. */
 void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 
