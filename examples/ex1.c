@@ -163,7 +163,6 @@ int main(int argc, char **args)
    test:
       suffix: help
       args: -help -n 4 -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor
-      # an algorithm's own settings are there where the algorithm is: with CUDA
-      filter: grep -o -e "-mat_sptrsvgpu_[a-z_]*:" -e "-pc_sptrsvgpu_[a-z_]*:" -e "-mat_ordering_multicolor_[a-z_]*:" -e "-pc_factor_levels" | grep -v -e _ag_ -e _recblock_ -e _dense_
+      filter: grep -o -e "-mat_sptrsvgpu_[a-z_]*:" -e "-pc_sptrsvgpu_[a-z_]*:" -e "-mat_ordering_multicolor_[a-z_]*:" -e "-pc_factor_levels"
 
 TEST*/

@@ -56,7 +56,6 @@ PETSC_EXTERN PetscErrorCode SpTRSVGPURegister(void);
 
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat, SpTRSVGPUFactor, const char[]);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat, SpTRSVGPUFactor, const char *[]);
-PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSettings(Mat, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetSelect(Mat, SpTRSVGPUSelect);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetSelect(Mat, SpTRSVGPUSelect *);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetFactorization(Mat, SpTRSVGPUFactorization);

@@ -181,26 +181,6 @@ int main(int argc, char **args)
          args: -mat_sptrsvgpu_upper foo
          filter: Error: grep -o "No triangular solve is named foo here; there are"
       test:
-         suffix: setting
-         requires: cuda
-         args: -mat_sptrsvgpu_ag_scheme nw:3
-         filter: Error: grep -o "ag: scheme cannot be .nw:3.; it is words joined by commas"
-      test:
-         suffix: setting_dense
-         requires: cuda
-         args: -mat_sptrsvgpu_dense_block x
-         filter: Error: grep -o "dense: block cannot be .x.; it is the number of rows of an inverted diagonal block"
-      test:
-         suffix: setting_space
-         requires: cuda
-         args: -mat_sptrsvgpu_recblock_depth "3 type=row"
-         filter: Error: grep -o "recblock_depth: .3 type=row. has a space in it"
-      test:
-         suffix: setting_long
-         requires: cuda
-         args: -mat_sptrsvgpu_ag_scheme nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16
-         filter: Error: grep -o "Settings of more than 95 characters"
-      test:
          suffix: select
          args: -mat_sptrsvgpu_select foo
          filter: Error: grep -o "Unknown option .*foo.* for -mat_sptrsvgpu_select. Available options"

@@ -149,60 +149,6 @@ static PetscErrorCode Algorithms(const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Settings of an algorithm, by call and by option; where the matrix is on a GPU, the factor's view shows those in use. */
-static PetscErrorCode Settings(void)
-{
-  static const char scheme[] = "nw:2,ng:4,sw_rnnz:8,natural,merge_avg:8,rg_balance,ws_rr,alpha:inf", other[] = "scheme=nw:8,ng:1,sw_rnnz:0,reorder,merge_fixed:1,rg_sequential,ws_hardware,alpha:2";
-  Mat               A, F;
-  PC                pc;
-  VecType           type;
-  char             *cuda;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_ag_scheme", scheme));
-  for (int round = 0; round < 2; round++) { /* an option is heard over a call */
-    PetscCall(ProblemCreate(PETSC_COMM_SELF, PROBLEM_CONVECTION, 100, &A));
-    PetscCall(MatGetVecType(A, &type));
-    PetscCall(PetscStrstr(type, "cuda", &cuda));
-    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-    PetscCall(PCSetType(pc, PCSPTRSVGPU));
-    PetscCall(PCSetOperators(pc, A, A));
-    PetscCall(PCFactorSetUpMatSolverType(pc));
-    PetscCall(PCFactorGetMatrix(pc, &F));
-    CheckFails(PETSC_ERR_ARG_UNKNOWN_TYPE, MatSpTRSVGPUSetSettings(F, "foo", ""));
-    if (PetscDefined(HAVE_CUDA)) {
-      CheckFails(PETSC_ERR_ARG_WRONG, MatSpTRSVGPUSetSettings(F, "ag", "scheme=nw:3"));
-      PetscCall(MatSpTRSVGPUSetSettings(F, "ag", other));
-    }
-    if (cuda)
-      for (int f = 0; f < 2; f++) PetscCall(MatSpTRSVGPUSetAlgorithm(F, (SpTRSVGPUFactor)f, "ag"));
-    PetscCall(PCSetUp(pc));
-    if (cuda) {
-      PetscViewer viewer;
-      FILE       *file = tmpfile();
-      char        text[8192], *at;
-
-      PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
-      PetscCall(PCFactorGetMatrix(pc, &F));
-      PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
-      PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO)); /* of factors PETSc shows nothing else */
-      PetscCall(MatView(F, viewer));
-      PetscCall(PetscViewerPopFormat(viewer));
-      PetscCall(PetscViewerFlush(viewer));
-      PetscCall(PetscViewerDestroy(&viewer));
-      rewind(file);
-      text[fread(text, 1, sizeof(text) - 1, file)] = 0;
-      (void)fclose(file);
-      PetscCall(PetscStrstr(text, round ? other : scheme, &at));
-      if (!at) PetscCall(PetscPrintf(PETSC_COMM_SELF, "round %d: the view does not have the scheme that was given:\n%s", round, text));
-    }
-    PetscCall(PCDestroy(&pc));
-    PetscCall(MatDestroy(&A));
-    if (!round) PetscCall(PetscOptionsClearValue(NULL, "-mat_sptrsvgpu_ag_scheme"));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Our ordering is that of our solver type. */
 static PetscErrorCode OwnOrdering(void)
 {
@@ -387,7 +333,6 @@ static PetscErrorCode Replaced(void)
 
 int main(int argc, char **args)
 {
-  PetscBool settings = PETSC_FALSE;
   char name[64] = "serial"; /* an algorithm that runs where the matrix is */
 
   PetscFunctionBeginUser;
@@ -395,12 +340,6 @@ int main(int argc, char **args)
   PetscCall(SpTRSVGPURegister());
   PetscCall(SpTRSVGPURegister());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-algorithm", name, sizeof(name), NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-settings", &settings, NULL));
-  if (settings) {
-    PetscCall(Settings());
-    PetscCall(PetscFinalize());
-    return 0;
-  }
   PetscCall(FactorTypes());
   PetscCall(Algorithms(name));
   PetscCall(OwnOrdering());
@@ -422,10 +361,5 @@ int main(int argc, char **args)
          env: PETSC_OPTIONS=
       test:
          suffix: loaded
-
-   test:
-      suffix: settings
-      args: -settings
-      output_file: output/empty.out
 
 TEST*/

@@ -28,13 +28,13 @@ def table():
         order = re.findall(r"\brow\((Trsv\w+)\)", f.read())
     if set(order) != set(rows):
         sys.exit(f"algorithms.py: algorithms.c and the rows in src/kernels differ: {sorted(set(order) ^ set(rows))}")
-    out = ["| name | runs on | auto considers it | what it is, source |", "|---|---|---|---|"]
+    out = ["| name | runs on | auto considers it | what it does | source |", "|---|---|---|---|---|"]
     for name in order:
         fields, body = rows[name]
         device = not re.search(r"\.memory\s*=\s*TRSV_HOST", body)
         clusters = "shared_bytes" in fields
         where = "host" if not device else "GPU, compute capability 9.0 or 10.0" if clusters else "GPU"
-        out.append(f"| `{fields['name']}` | {where} | {'yes' if 'predict' in fields else 'no'} | {fields['source']} |")
+        out.append(f"| `{fields['name']}` | {where} | {'yes' if 'predict' in fields else 'no'} | {fields['summary']} | {fields['source']} |")
     return "\n".join(out) + "\n"
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/options.md, from the calls in src/pc that -help prints and the settings in src/kernels.
+"""The tables of docs/options.md, from the calls in src/pc that -help prints.
 
 options.py               prints them
 options.py --write FILE  puts them there
@@ -17,7 +17,6 @@ from results import put  # noqa: E402
 BEGIN = "<!-- made by docs/tools/options.py from src/pc: {} -->\n"
 OPTION = re.compile(r'"(-(pc|mat)_sptrsvgpu_\w+)",\s*"([^"]*)"([^;{]*)')
 ENUM = re.compile(r"(?:const char \*const|static const char \*const) (\w+)\[\]\s*=\s*\{([^}]*)\}")
-SETTINGS = re.compile(r"const TrsvSetting \w+\[\]\s*=\s*\{(.*?)\{NULL", re.S)
 
 
 def read(pattern):
@@ -66,19 +65,8 @@ def options(kind):
     return "\n".join(["| option | values | meaning | function |", "|---|---|---|---|", *rows]) + "\n"
 
 
-def settings():
-    rows = []
-    for path, text in read("src/kernels/**/*.c*").items():
-        for body in SETTINGS.findall(text):
-            algorithm = os.path.basename(os.path.dirname(path))
-            for name, what in re.findall(r'\{"(\w+)",\s*("[^"]*"|\w+)', body):
-                what = what.strip('"') if what[0] == '"' else "words of a scheme; [papers.md](papers.md) has an example"
-                rows.append(f"| `-mat_sptrsvgpu_{algorithm}_{name}` | {what} |")
-    return "\n".join(["| option | values |", "|---|---|", *rows]) + "\n"
-
-
 def main(args):
-    made = {"pc": options("pc"), "mat": options("mat"), "settings": settings()}
+    made = {"pc": options("pc"), "mat": options("mat")}
     if not args:
         print("\n".join(made.values()), end="")
         return 0

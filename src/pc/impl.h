@@ -9,10 +9,6 @@
 #include <trsv.h>
 #include "compat.h"
 
-enum {
-  SPTRSVGPU_WORDS = 32 /* algorithms that can have settings: rows of the table */
-};
-
 /* What a user asks of a factor; kept by the PC where a changed pattern makes it a new one. */
 typedef struct {
   const TrsvAlgorithm *algorithm[2]; /* by SpTRSVGPUFactor; NULL is auto */
@@ -21,7 +17,6 @@ typedef struct {
   SpTRSVGPUOrdering    ordering; /* where PETSc's is the natural one */
   char                 against[96]; /* why auto is not to take another order any more */
   PetscReal            tune; /* seconds */
-  char                 words[SPTRSVGPU_WORDS][TRSV_SETTINGS]; /* settings of each algorithm of the table, for where it is named */
   PetscBool            thread; /* auto means thread-level kernels where there is a GPU (capellini) */
 } SpTRSVGPUSettings;
 
@@ -86,7 +81,6 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationExplain(SpTRSVGPU *);
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUSetFromOptions(Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetNames(char[], size_t); /* of all algorithms of this build, for messages and -help */
-PETSC_INTERN const char    *SpTRSVGPUWords(const SpTRSVGPUSettings *, const TrsvAlgorithm *); /* NULL where there are none */
 PETSC_INTERN PetscErrorCode MatGetFactor_SpTRSVGPU(Mat, MatFactorType, Mat *);
 PETSC_INTERN PetscErrorCode MatSetSolves_SpTRSVGPU(Mat);
 PETSC_INTERN PetscErrorCode MatView_SpTRSVGPU(Mat, PetscViewer);

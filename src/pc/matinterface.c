@@ -1,5 +1,5 @@
 /*
-   The functions of a factor Mat that programs call: which algorithms solve, with what settings, and what chooses them; where it is factored.
+   The functions of a factor Mat that programs call: which algorithms solve, and what chooses them; where it is factored.
 */
 #include "impl.h"
 
@@ -35,10 +35,10 @@ static PetscErrorCode GetData(Mat F, SpTRSVGPU **s)
 
    Notes:
    To be called between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. After that it holds, as all that is set of a
-   factor, from the next symbolic phase on: that of another pattern, or after `PCReset()`. The algorithms are
-   serial on the host, where auto leaves the solves to PETSc's own factor; chunk, thread, recompute, sell, warp, level, csc, twophase, fusion, ag, recblock, dense and cusparse on a GPU. csc sums in no fixed order: the bits of a
-   solution may differ from solve to solve. level refuses factors of more than 65,536 level sets. auto never chooses level, csc, twophase, fusion, ag, recblock, dense,
-   warp or cusparse by prediction. One that does not run where the matrix lives is an error of the set-up.
+   factor, from the next symbolic phase on: that of another pattern, or after `PCReset()`.
+
+   `-help` lists the algorithms of this build; docs/algorithms.md describes each: where it runs, its source, whether auto considers it. On the host auto leaves the solves
+   to PETSc's own factor. An algorithm that does not run where the matrix lives is an error of the set-up.
 
 .seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
 @*/
@@ -96,62 +96,6 @@ PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUFactor factor, const cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The row of the table where an algorithm stands. */
-static int Row(const TrsvAlgorithm *a)
-{
-  int i = 0;
-
-  while (TrsvAlgorithmGet(i) && TrsvAlgorithmGet(i) != a) i++;
-  return i;
-}
-
-const char *SpTRSVGPUWords(const SpTRSVGPUSettings *s, const TrsvAlgorithm *a)
-{
-  const char *words = a && Row(a) < SPTRSVGPU_WORDS ? s->words[Row(a)] : "";
-
-  return *words ? words : NULL;
-}
-
-/*@C
-   MatSpTRSVGPUSetSettings - gives settings of an algorithm, for factors that are solved by it because it is named
-
-   Logically Collective
-
-   Input Parameters:
-+  F         - the factor, of solver type `MATSOLVERSPTRSVGPU`
-.  algorithm - the algorithm's name
--  settings  - words "name=value", spaces between them; "" for the algorithm's own choice
-
-   Options Database Key:
-.  -mat_sptrsvgpu_<algorithm>_<name> <value> - one of the settings; `-help` lists those of this build and what they may be
-
-   Level: advanced
-
-   Notes:
-   They take the place of those given before. What they leave open the algorithm chooses. Where it is chosen by "auto" it chooses all of its
-   settings. `SPTRSVGPU_SELECT_TUNE` keeps to them. Every algorithm knows rank=N, which has no option: its own choice N by predicted time, 0 being the best.
-
-   `MatView()` of a factor that has been set up shows the settings in use; those of a tuned factor can all be given here.
-
-.seealso: `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelect()`
-@*/
-PetscErrorCode MatSpTRSVGPUSetSettings(Mat F, const char algorithm[], const char settings[])
-{
-  SpTRSVGPU           *s;
-  const TrsvAlgorithm *a;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(F, &s));
-  PetscAssertPointer(algorithm, 2);
-  PetscAssertPointer(settings, 3);
-  a = TrsvAlgorithmFind(algorithm);
-  PetscCheck(a && Row(a) < SPTRSVGPU_WORDS, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_UNKNOWN_TYPE, "No triangular solve is named %s here", algorithm);
-  PetscCheck(strlen(settings) < sizeof(s->settings.words[0]), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_SIZ, "Settings of more than %zu characters", sizeof(s->settings.words[0]) - 1);
-  PetscCallTrsv(TrsvAlgorithmCheck(a, settings));
-  PetscCall(PetscStrncpy(s->settings.words[Row(a)], settings, sizeof(s->settings.words[0])));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
    MatSpTRSVGPUSetSelect - sets what chooses the algorithms that are left to "auto"
 
@@ -169,14 +113,14 @@ PetscErrorCode MatSpTRSVGPUSetSettings(Mat F, const char algorithm[], const char
    Level: advanced
 
    Notes:
-   Where the matrix lives on the host nothing is chosen: the solves are PETSc's own, unless serial is named.
+   Where the matrix lives on the host nothing is chosen: the solves are PETSc's own, unless an algorithm of the host is named.
 
    The predictions' constants are those of an NVIDIA H200, scaled by what is measured of another GPU when the first prediction is asked for,
    once in a process and in some milliseconds; in coarse steps, so that the choice does not change from run to run.
 
    Tuning measures solves with the factor's first values, of the model's choice first, then of other algorithms and settings, as long as
    the time that `MatSpTRSVGPUSetTuneSeconds()` gives lasts, and checks that each solves the system. An algorithm that is named is
-   kept; only its settings are tried. As times vary, so may the choice, from run to run and with it the last bits of the result.
+   kept; only the settings that it ranks are tried. As times vary, so may the choice, from run to run and with it the last bits of the result.
 
 .seealso: `MatSpTRSVGPUGetSelect()`, `MatSpTRSVGPUSetTuneSeconds()`, `MatSpTRSVGPUSetAlgorithm()`
 @*/

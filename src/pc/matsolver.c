@@ -364,7 +364,7 @@ static PetscErrorCode CheckType(Mat A)
    No factor is to be set up or destroyed while another thread of the program captures a CUDA graph on the same device: both wait for the device, which ends the
    capture.
 
-   Equal solves give the same bits, but with algorithm csc. A solve that gave up waiting for a value (see the file README.md) leaves NaN, and the next one says so.
+   Equal solves give the same bits, but for algorithms of which docs/algorithms.md says otherwise. A solve that gave up waiting for a value (see the file README.md) leaves NaN, and the next one says so.
 
 .seealso: `PCSPTRSVGPU`, `MatGetFactor()`, `MatSpTRSVGPUSetAlgorithm()`
 M*/

@@ -20,34 +20,6 @@ PetscErrorCode SpTRSVGPUGetNames(char names[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An option for each setting of each algorithm that has any. */
-static PetscErrorCode SettingsFromOptions(Mat F, SpTRSVGPUOptionItems PetscOptionsObject)
-{
-  const TrsvAlgorithm *a;
-
-  PetscFunctionBegin;
-  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
-    char        settings[1024] = "", option[128], text[512], value[128]; /* more than there may be, so that nothing is cut off unseen */
-    const char *name, *values;
-    PetscBool   set, any = PETSC_FALSE;
-
-    for (int k = 0; (name = TrsvAlgorithmSetting(a, k, &values)); k++) {
-      PetscCall(PetscSNPrintf(option, sizeof(option), "-mat_sptrsvgpu_%s_%s", TrsvAlgorithmName(a), name));
-      PetscCall(PetscSNPrintf(text, sizeof(text), "Of the algorithm %s: %s", TrsvAlgorithmName(a), values));
-      PetscCall(PetscOptionsString(option, text, "MatSpTRSVGPUSetSettings", "", value, sizeof(value), &set));
-      if (!set) continue;
-      PetscCheck(!strchr(value, ' '), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "%s: \"%s\" has a space in it", option, value);
-      if (any) PetscCall(PetscStrlcat(settings, " ", sizeof(settings)));
-      PetscCall(PetscStrlcat(settings, name, sizeof(settings)));
-      PetscCall(PetscStrlcat(settings, "=", sizeof(settings)));
-      PetscCall(PetscStrlcat(settings, value, sizeof(settings)));
-      any = PETSC_TRUE;
-    }
-    if (any) PetscCall(MatSpTRSVGPUSetSettings(F, TrsvAlgorithmName(a), settings));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Read in the symbolic phase, as PETSc does with the options of a solver type: from the global database, for one of an object may be gone by then. */
 PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
 {
@@ -84,7 +56,6 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   if (set) PetscCall(MatSpTRSVGPUSetTuneSeconds(F, seconds));
   PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_factorization", "Where ILU(0) and IC(0) of a matrix on a GPU are computed", "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorizations, (PetscEnum)s->settings.factorization, &factorization, &set));
   if (set) PetscCall(MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)factorization));
-  PetscCall(SettingsFromOptions(F, PetscOptionsObject));
   PetscCall(PetscOptionsName("-mat_sptrsvgpu_view", "Show statistics, choice and memory once the factor is analysed", "MatView", &set));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

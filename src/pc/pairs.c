@@ -4,13 +4,12 @@
 */
 #include "impl.h"
 
-/* What is asked of a pair in a memory. What was asked for is meant for where the matrix lives; after MatBindToCPU() the host chooses for itself. */
-static void GetAsked(SpTRSVGPU *s, TrsvMemory memory, TrsvRequest ask[2])
+/* The algorithms that were named, NULL for auto. They are meant for where the matrix lives; after MatBindToCPU() the host chooses for itself. */
+static void GetNamed(SpTRSVGPU *s, TrsvMemory memory, const TrsvAlgorithm *named[2])
 {
   for (int f = 0; f < 2; f++) {
-    ask[f].algorithm = memory == s->home ? s->settings.algorithm[f] : NULL;
-    if (!ask[f].algorithm && s->settings.thread && memory == TRSV_DEVICE) ask[f].algorithm = TrsvAlgorithmFind("thread");
-    ask[f].settings = SpTRSVGPUWords(&s->settings, ask[f].algorithm);
+    named[f] = memory == s->home ? s->settings.algorithm[f] : NULL;
+    if (!named[f] && s->settings.thread && memory == TRSV_DEVICE) named[f] = TrsvAlgorithmFind("thread");
   }
 }
 
@@ -21,17 +20,17 @@ static PetscErrorCode MakePair(Mat F, const SpTRSVGPUTriangles *t, TrsvMemory me
   SpTRSVGPU    *s        = (SpTRSVGPU *)F->data;
   TrsvMatrix    L        = t->L;
   TrsvAnalysis *analysis = NULL;
-  TrsvRequest     ask[2];
+  const TrsvAlgorithm *named[2];
   TrsvError     error    = TRSV_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
-  GetAsked(s, memory, ask);
+  GetNamed(s, memory, named);
   if (memory == TRSV_DEVICE && t->memory == TRSV_HOST && !transposed) {
     error      = TrsvAnalyse(&L, &analysis);
     L.analysis = analysis;
   }
-  if (!error) error = TrsvPairCreate(&L, &t->U, t->row, t->column, transposed, memory, (TrsvSelection)s->settings.select, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], &s->pair[memory][transposed]);
+  if (!error) error = TrsvPairCreate(&L, &t->U, t->row, t->column, transposed, memory, (TrsvSelection)s->settings.select, named[SPTRSVGPU_LOWER], named[SPTRSVGPU_UPPER], &s->pair[memory][transposed]);
   TrsvAnalysisDestroy(&analysis);
   PetscCallTrsv(error);
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
@@ -103,11 +102,11 @@ PetscErrorCode SpTRSVGPUGetPair(Mat F, TrsvMemory memory, PetscBool transposed, 
   if (!*p) ierr = MakePair(F, &t, memory, transposed);
   if (!ierr) error = TrsvPairSetValues(*p, t.l, t.u, t.memory, stream);
   if (!ierr && !error && s->settings.select == SPTRSVGPU_SELECT_TUNE) {
-    TrsvRequest ask[2];
+    const TrsvAlgorithm *named[2];
 
-    GetAsked(s, memory, ask);
+    GetNamed(s, memory, named);
     PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
-    error = TrsvPairTune(*p, &t.L, &t.U, t.row, t.column, t.l, t.u, t.memory, &ask[SPTRSVGPU_LOWER], &ask[SPTRSVGPU_UPPER], (double)s->settings.tune, stream);
+    error = TrsvPairTune(*p, &t.L, &t.U, t.row, t.column, t.l, t.u, t.memory, named[SPTRSVGPU_LOWER], named[SPTRSVGPU_UPPER], (double)s->settings.tune, stream);
     PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   }
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));

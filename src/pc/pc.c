@@ -408,11 +408,9 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
    Options Database Keys:
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
 .  -pc_sptrsvgpu_ordering <natural,multicolor,auto> - the order in which the matrix is factored, natural by default; see `PCSpTRSVGPUSetOrdering()`
-.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, thread,
-                                       recompute, sell, warp, level, csc, twophase, fusion, ag, recblock, dense, cusparse
+.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors, auto by default; `-help` lists them, docs/algorithms.md describes them
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
-.  -mat_sptrsvgpu_<name>_<setting> <value> - of an algorithm that is named; see `MatSpTRSVGPUSetSettings()`
 .  -mat_sptrsvgpu_select <model,granularity,tune> - what chooses for auto
 .  -mat_sptrsvgpu_tune_seconds <seconds> - how long tune may measure, 1 by default
 .  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - where the matrix is factored if it lives on a GPU

@@ -4,8 +4,8 @@
      ag [-o FILE.jsonl] [-search SECONDS] MATRIX...
 
    For each triangle, pattern of the matrix, seeded values, double precision: Table 3's features, and for each scheme the seconds that its plan takes, made
-   in several threads at a time, and the median of some solves, the first of which is verified. -search: in place of that a search within so many
-   seconds for both triangles (TrsvPairTune). Exit status 1 where a solve is wrong.
+   in several threads at a time, and the median of some solves, the first of which is verified. -search: instead schemes in the order of the learned
+   model, until so many seconds have passed for the triangle. Exit status 1 where a solve is wrong.
 */
 #include <algorithm>
 #include <atomic>
@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 #include "papers/ag/ag_model.h"
+#include "papers/settings.h"
 #include "measure.cuh"
 
 static FILE *json;
@@ -79,7 +80,8 @@ static void Schemes(const char *name, bool real, const Triangle &t)
 
         TrsvAgReduced(i, &s);
         TrsvAgPrint(&s, settings + 7, sizeof(settings) - 7);
-        if (!TrsvPlanCreate(&c.host, analysis, nullptr, (int)c.values.size(), ag, settings, &plans[i]) && !TrsvPlanSetValues(plans[i], c.device_values.p, TRSV_DEVICE, nullptr)) seconds[i] = 1e-3 * (Milliseconds() - start);
+        TrsvSettingsRequest(settings);
+        if (!TrsvPlanCreate(&c.host, analysis, nullptr, (int)c.values.size(), ag, &plans[i]) && !TrsvPlanSetValues(plans[i], c.device_values.p, TRSV_DEVICE, nullptr)) seconds[i] = 1e-3 * (Milliseconds() - start);
       }
     });
   for (auto &thread : threads) thread.join();
@@ -121,30 +123,54 @@ static void Schemes(const char *name, bool real, const Triangle &t)
   fflush(json);
 }
 
-static void Search(const char *name, const Triangle &l, const Triangle &u, double seconds)
+static void Search(const char *name, const Triangle &t, double seconds)
 {
-  const Case<double> L(l), U(u);
-  const TrsvRequest    ag   = {TrsvAlgorithmFind("ag"), nullptr};
-  TrsvPair          *pair = nullptr;
-  const double       start = Milliseconds();
+  const double         start = Milliseconds();
+  const Case<double>   c(t);
+  const auto           b = RightHandSide<double>(t.matrix.rows);
+  DeviceArray<double>  db(b.data(), b.size()), dx(b.size());
+  const TrsvAlgorithm *ag = TrsvAlgorithmFind("ag");
+  TrsvAnalysis        *analysis;
+  cudaStream_t         stream;
+  double               first = INFINITY, least = INFINITY;
+  std::string          chosen, best;
+  int                  tries = 0;
 
-  if (TrsvPairCreate(&L.device, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, TRSV_SELECT_TUNE, &ag, &ag, &pair) || TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr) || TrsvPairTune(pair, &L.device, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, &ag, &ag, seconds, nullptr)) {
-    printf("%s: %s\n", name, TrsvErrorMessage());
-    wrong++;
-    return;
+  if (TrsvAnalyse(&c.host, &analysis)) {
+    fprintf(stderr, "%s: %s\n", name, TrsvErrorMessage());
+    exit(2);
   }
-  const double         took       = 1e-3 * (Milliseconds() - start);
-  const TrsvPairMember *members[] = {&pair->forward, &pair->backward};
-  for (const TrsvPairMember *m : members) {
-    const TrsvTrial *best = &m->trials[m->chosen];
+  Cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  for (int rank = 0; rank < AG_REDUCED && (!tries || Milliseconds() - start < 1e3 * seconds); rank++) {
+    char      settings[TRSV_SETTINGS] = "scheme=";
+    double    error = INFINITY, ms;
+    bool      failed = false;
+    TrsvPlan *plan   = nullptr;
+    AgScheme  s;
 
-    for (int i = 0; i < m->trial_count; i++) wrong += m->trials[i].wrong;
-    printf("%-28s %s %d tries, first %.4f ms, best %.4f ms %s\n", name, m == members[0] ? "lower" : "upper", m->trial_count, 1e3 * m->trials[0].seconds, 1e3 * best->seconds, best->settings);
-    if (json) fprintf(json, "{\"matrix\": \"%s\", \"triangle\": \"%s\", \"search_s\": %g, \"took_s\": %.4g, \"tries\": %d, \"first_ms\": %.6g, \"best_ms\": %.6g, \"scheme\": \"%s\", \"first\": \"%s\"}\n", name, m == members[0] ? "lower" : "upper", seconds, took, m->trial_count, 1e3 * m->trials[0].seconds, 1e3 * best->seconds, best->settings + 7, m->trials[0].settings + 7);
+    if (TrsvAgChoose(&c.host, analysis, rank, &s)) exit(2);
+    TrsvAgPrint(&s, settings + 7, sizeof(settings) - 7);
+    TrsvSettingsRequest(settings);
+    if (!TrsvPlanCreate(&c.host, analysis, nullptr, (int)c.values.size(), ag, &plan)) { /* else refused */
+      dx.Poison(stream);
+      failed = TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, stream) || TrsvPlanSolve(plan, db.p, dx.p, stream) || TrsvDeviceError(&c.device, nullptr, c.device_values.p, db.p, dx.p, &error, stream);
+      ms     = Median(plan, db.p, dx.p, sizeof(double) * dx.n, stream, &failed);
+      wrong += failed || !(error < 1e-13);
+      if (!tries++) first = ms, chosen = settings + 7;
+      if (ms < least) least = ms, best = settings + 7;
+    }
+    TrsvPlanDestroy(&plan);
   }
+  TrsvSettingsRequest(nullptr);
+  cudaStreamDestroy(stream);
+  TrsvAnalysisDestroy(&analysis);
+
+  const double took  = 1e-3 * (Milliseconds() - start);
+  const char  *which = t.matrix.triangle == TRSV_LOWER ? "lower" : "upper";
+  printf("%-28s %s %d tries, first %.4f ms, best %.4f ms %s\n", name, which, tries, first, least, best.c_str());
+  if (json) fprintf(json, "{\"matrix\": \"%s\", \"triangle\": \"%s\", \"search_s\": %g, \"took_s\": %.4g, \"tries\": %d, \"first_ms\": %.6g, \"best_ms\": %.6g, \"scheme\": \"%s\", \"first\": \"%s\"}\n", name, which, seconds, took, tries, first, least, best.c_str(), chosen.c_str());
   fflush(stdout);
   if (json) fflush(json);
-  TrsvPairDestroy(&pair);
 }
 
 int main(int count, char **args)
@@ -170,9 +196,10 @@ int main(int count, char **args)
     if (char *dot = strstr(name, ".mtx")) *dot = 0;
     if (MatrixMake(args[i], &M) || M.rows != M.cols) continue;
     if (TriangleMake(&M, TRSV_LOWER, 0, &t[0]) || TriangleMake(&M, TRSV_UPPER, 0, &t[1])) exit(2);
-    if (search > 0) Search(name, t[0], t[1], search);
-    else
-      for (const Triangle &one : t) Schemes(name, strstr(args[i], ".mtx") != nullptr, one);
+    for (const Triangle &one : t) {
+      if (search > 0) Search(name, one, search / 2);
+      else Schemes(name, strstr(args[i], ".mtx") != nullptr, one);
+    }
     for (Triangle &one : t) TriangleFree(&one);
     MatrixFree(&M);
   }

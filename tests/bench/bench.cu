@@ -12,6 +12,7 @@
    the bound or bits differ.
 */
 #include <cusparse.h>
+#include "papers/settings.h"
 #include "trsv.h"
 #include "measure.cuh"
 
@@ -91,16 +92,18 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
     TrsvPlanDestroy(&plan);
     if (!cusparse) TrsvAnalysisDestroy(&analysis);
   };
+  TrsvSettingsRequest(candidate.settings.c_str());
   /* cuSPARSE needs nothing of our analysis */
   if (cusparse && TrsvAnalyse(&c.device, &analysis)) return false;
   const TrsvError e = MeasureAnalysis(
     &r->analysis_ms, budget > 0,
     [&] {
       if (!cusparse) TrsvCall(TrsvAnalyse(&c.device, &analysis));
-      TrsvCall(TrsvPlanCreate(&c.device, analysis, nullptr, (int)c.values.size(), candidate.algorithm, (candidate.settings + " rank=" + std::to_string(rank)).c_str(), &plan));
+      TrsvCall(TrsvPlanCreatePlaced(&c.device, analysis, nullptr, (int)c.values.size(), nullptr, candidate.algorithm, rank, &plan));
       return TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, nullptr);
     },
     unmake);
+  TrsvSettingsRequest(nullptr);
   if (cusparse) r->analysis_ms -= o.handle;
   r->refused = e == TRSV_ERR_UNSUPPORTED;
   if (e) snprintf(r->failure, sizeof(r->failure), "%s", TrsvErrorMessage());
@@ -156,7 +159,6 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
 template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b, const TrsvAlgorithm *how, double tune, const Options &o, char *setting, size_t size, double *predicted_ms)
 {
   DeviceArray<T>  db(b.data(), b.size()), dy(b.size()), dx(b.size());
-  const TrsvRequest asked = {how, nullptr};
   TrsvMatrix      lower    = L.device;
   TrsvAnalysis   *analysis = nullptr;
   TrsvPair       *pair     = nullptr;
@@ -167,9 +169,9 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
     [&] {
       TrsvCall(TrsvAnalyse(&L.device, &analysis));
       lower.analysis = analysis;
-      TrsvCall(TrsvPairCreate(&lower, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, &asked, &asked, &pair));
+      TrsvCall(TrsvPairCreate(&lower, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, &pair));
       TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
-      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &lower, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, &asked, &asked, tune, nullptr);
+      return tune < 0 ? TRSV_SUCCESS : TrsvPairTune(pair, &lower, &U.device, nullptr, nullptr, L.device_values.p, U.device_values.p, TRSV_DEVICE, how, how, tune, nullptr);
     },
     [&] {
       TrsvPairDestroy(&pair);
@@ -339,7 +341,6 @@ static void ParseAlgorithms(char *names, Options &o)
     for (char *colon = settings ? settings + 1 : nullptr; colon && (colon = strchr(colon, ':'));) *colon = ' ';
     a = TrsvAlgorithmFind(n);
     if (!a || TrsvAlgorithmMemory(a) != TRSV_DEVICE) Usage("-a takes device algorithms, separated by commas");
-    if (settings && TrsvAlgorithmCheck(a, settings + 1)) Usage(TrsvErrorMessage());
     o.candidates.push_back({a, settings ? settings + 1 : ""});
   }
 }

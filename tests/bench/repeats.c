@@ -19,40 +19,42 @@
 #include "papers/dense/dense.h"
 #include "ordering/multicolor.h"
 #include "factor/factor.h"
+#include "papers/settings.h"
 #include "solve/chunk/chunk.h"
 #include "matrices.h"
 #include "repeat.h"
 
 static const struct {
   const char *algorithm, *settings;
+  int         rank;
 } candidates[] = {
-  {"thread",   NULL                                                                             },
-  {"recompute", NULL                                                                            },
-  {"warp",     NULL                                                                             },
-  {"sell",     NULL                                                                             },
-  {"chunk",    "rank=0"                                                                         },
-  {"chunk",    "rank=1"                                                                         },
-  {"chunk",    "rank=2"                                                                         },
-  {"chunk",    "rank=3"                                                                         },
-  {"chunk",    "rank=4"                                                                         },
-  {"level",    NULL                                                                             },
-  {"twophase", NULL                                                                             },
-  {"fusion",   NULL                                                                             },
-  {"ag",       NULL                                                                             },
-  {"ag",       "scheme=nw:4,ng:1,sw_rnnz:inf,natural,merge_fixed:32,rg_sequential,ws_hardware,alpha:inf"},
-  {"ag",       "scheme=nw:4,ng:4,sw_rnnz:4,reorder,merge_thresh:4,rg_sequential,ws_hardware,alpha:inf"  },
-  {"ag",       "scheme=nw:32,ng:1,sw_rnnz:8,reorder,merge_avg:8,rg_sequential,ws_balance,alpha:inf"     },
-  {"ag",       "scheme=nw:32,ng:8,sw_rnnz:0,reorder,merge_fixed:1,rg_balance,ws_balance,alpha:inf"      },
-  {"ag",       "scheme=nw:32,ng:8,sw_rnnz:0,natural,merge_fixed:1,rg_sequential,ws_locality,alpha:inf"  },
-  {"ag",       "scheme=nw:32,ng:8,sw_rnnz:0,reorder,merge_fixed:1,rg_sequential,ws_rr,alpha:2"          },
-  {"recblock", "depth=1"                                                                        },
-  {"recblock", "depth=4"                                                                        },
-  {"recblock", "depth=4 thresholds=fitted"                                                      },
-  {"recblock", "type=column depth=3"                                                            },
-  {"recblock", "type=row depth=3"                                                               },
-  {"dense",    NULL                                                                             },
-  {"dense",    "form=simple"                                                                    },
-  {"csc",      NULL                                                                             },
+  {"thread",    NULL,                                                                                      0},
+  {"recompute", NULL,                                                                                      0},
+  {"warp",      NULL,                                                                                      0},
+  {"sell",      NULL,                                                                                      0},
+  {"chunk",     NULL,                                                                                      0},
+  {"chunk",     NULL,                                                                                      1},
+  {"chunk",     NULL,                                                                                      2},
+  {"chunk",     NULL,                                                                                      3},
+  {"chunk",     NULL,                                                                                      4},
+  {"level",     NULL,                                                                                      0},
+  {"twophase",  NULL,                                                                                      0},
+  {"fusion",    NULL,                                                                                      0},
+  {"ag",        NULL,                                                                                      0},
+  {"ag",        "scheme=nw:4,ng:1,sw_rnnz:inf,natural,merge_fixed:32,rg_sequential,ws_hardware,alpha:inf", 0},
+  {"ag",        "scheme=nw:4,ng:4,sw_rnnz:4,reorder,merge_thresh:4,rg_sequential,ws_hardware,alpha:inf",   0},
+  {"ag",        "scheme=nw:32,ng:1,sw_rnnz:8,reorder,merge_avg:8,rg_sequential,ws_balance,alpha:inf",      0},
+  {"ag",        "scheme=nw:32,ng:8,sw_rnnz:0,reorder,merge_fixed:1,rg_balance,ws_balance,alpha:inf",       0},
+  {"ag",        "scheme=nw:32,ng:8,sw_rnnz:0,natural,merge_fixed:1,rg_sequential,ws_locality,alpha:inf",   0},
+  {"ag",        "scheme=nw:32,ng:8,sw_rnnz:0,reorder,merge_fixed:1,rg_sequential,ws_rr,alpha:2",           0},
+  {"recblock",  "depth=1",                                                                                 0},
+  {"recblock",  "depth=4",                                                                                 0},
+  {"recblock",  "depth=4 thresholds=fitted",                                                               0},
+  {"recblock",  "type=column depth=3",                                                                     0},
+  {"recblock",  "type=row depth=3",                                                                        0},
+  {"dense",     NULL,                                                                                      0},
+  {"dense",     "form=simple",                                                                             0},
+  {"csc",       NULL,                                                                                      0},
 };
 
 static const char *const placed[] = {"thread", "recompute", "sell", "warp", "chunk"};
@@ -198,7 +200,7 @@ static TrsvPlan *FactorPlan(const TrsvFactor *f)
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvFactorEntries(f, &nl, &nu);
-  Need(TrsvPlanCreate(&L, L.analysis, NULL, nl, &TrsvChunkPlain, NULL, &plan));
+  Need(TrsvPlanCreate(&L, L.analysis, NULL, nl, &TrsvChunkPlain, &plan));
   return plan;
 }
 
@@ -263,10 +265,13 @@ static void Solves(const char *name, const Triangle *t, const void *b, void *x)
     TrsvError            error;
 
     (void)snprintf(r.what, sizeof(r.what), "%s by %s %s", T.triangle == TRSV_LOWER ? "lower" : "upper", candidates[c].algorithm, candidates[c].settings ? candidates[c].settings : "");
-    error = TrsvPlanCreate(&T, analysis, NULL, (int)nnz, a, candidates[c].settings, &s.plan);
+    if (candidates[c].rank) (void)snprintf(r.what + strlen(r.what), sizeof(r.what) - strlen(r.what), "rank=%d", candidates[c].rank);
+    TrsvSettingsRequest(candidates[c].settings);
+    error = TrsvPlanCreatePlaced(&T, analysis, NULL, (int)nnz, NULL, a, candidates[c].rank, &s.plan);
+    TrsvSettingsRequest(NULL);
     if (!error) error = TrsvPlanSetValues(s.plan, values, TRSV_DEVICE, NULL);
     if (!error) Run(&r);
-    else if (error != TRSV_ERR_UNSUPPORTED || !candidates[c].settings || strncmp(candidates[c].settings, "rank=", 5)) Refused(name, r.what, error); /* not: there are not so many ranks */
+    else if (error != TRSV_ERR_UNSUPPORTED || !candidates[c].rank) Refused(name, r.what, error); /* not: there are not so many ranks */
     TrsvPlanDestroy(&s.plan);
   }
   TrsvAnalysisDestroy(&analysis);
@@ -299,13 +304,13 @@ static void Applies(const Square *A, const int *order, const void *b, void *x)
   Need(TrsvFactorNumeric(f, NULL, A->device_values, &pivots[0], &outcome, NULL));
   TrsvFactorTriangles(f, &L, &U, &l, &u);
   for (size_t c = 0; c < sizeof(placed) / sizeof(placed[0]); c++) {
-    const TrsvRequest asked = {TrsvAlgorithmFind(placed[c]), NULL};
+    const TrsvAlgorithm *const asked = TrsvAlgorithmFind(placed[c]);
     Applying        p     = {NULL, b, x};
     Repeat          r     = {.matrix = A->name, .times = times, .once = ApplyOnce, .data = &p, .poisoned = 1, .result = {{x, TrsvValueSize(precision) * (size_t)A->rows}}};
     TrsvError       error;
 
     (void)snprintf(r.what, sizeof(r.what), "L and U in bmc order by %s", placed[c]);
-    error = TrsvPairCreate(&L, &U, TrsvFactorOrder(f), TrsvFactorOrder(f), 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, &asked, &p.pair);
+    error = TrsvPairCreate(&L, &U, TrsvFactorOrder(f), TrsvFactorOrder(f), 0, TRSV_DEVICE, TRSV_SELECT_MODEL, asked, asked, &p.pair);
     if (!error) error = TrsvPairSetValues(p.pair, l, u, TRSV_DEVICE, NULL);
     if (error) Refused(A->name, r.what, error);
     else Run(&r);

@@ -146,9 +146,27 @@ TrsvPlan *MakePlanWith(const TrsvMatrix *A, const int *source, int values, const
   TrsvPlan     *plan = NULL;
 
   if (!ExpectError(TrsvAnalyse(A, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) return NULL;
-  (void)ExpectError(TrsvPlanCreate(A, analysis, source, values, algorithm, settings, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  TrsvSettingsRequest(settings);
+  (void)ExpectError(TrsvPlanCreate(A, analysis, source, values, algorithm, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  TrsvSettingsRequest(NULL);
   TrsvAnalysisDestroy(&analysis);
   return plan;
+}
+
+void ExpectRefused(const char *algorithm, const char *settings, const char *why)
+{
+  Triangle      T = MakeTriangle(CHAIN, 20, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
+  TrsvPlan     *plan = (TrsvPlan *)&T;
+  TrsvAnalysis *analysis;
+
+  ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse");
+  TrsvSettingsRequest(settings);
+  ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], TrsvAlgorithmFind(algorithm), &plan), TRSV_ERR_ARGUMENT, settings);
+  TrsvSettingsRequest(NULL);
+  Expect(!plan, "%s %s: a plan in spite of the error", algorithm, settings);
+  Expect(strstr(TrsvErrorMessage(), why) != NULL, "%s %s: the message is '%s'", algorithm, settings, TrsvErrorMessage());
+  TrsvAnalysisDestroy(&analysis);
+  FreeTriangle(&T);
 }
 
 void *Reference(const TrsvMatrix *A, const int *source, int nvalues, const void *values, const void *b)

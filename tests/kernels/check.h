@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "executor.h"
+#include "papers/settings.h"
 #include "trsv.h"
 #include "solve/schedule/schedule.h"
 
@@ -81,6 +82,7 @@ void  *MakeVector(TrsvPrecision, int n, unsigned seed);
 /* Analysis and plan in one; NULL and a failed Expect where that does not work. */
 TrsvPlan *MakePlan(const TrsvMatrix *, const int *source, int values, const TrsvAlgorithm *);
 TrsvPlan *MakePlanWith(const TrsvMatrix *, const int *source, int values, const TrsvAlgorithm *, const char *settings);
+void      ExpectRefused(const char *algorithm, const char *settings, const char *why); /* no plan; the message has why in it */
 
 /* What serial makes of it; NULL as above. */
 void *Reference(const TrsvMatrix *, const int *source, int nvalues, const void *values, const void *b);

@@ -116,7 +116,7 @@ static void Lacking(void)
       ExpectError(TrsvAnalyse(&D, &there), TRSV_SUCCESS, "TrsvAnalyse");
       SimtSettings.old    = lacks == 1;
       SimtSettings.shared = lacks == 2 ? 99 << 10 : 227 << 10;
-      ExpectError(TrsvPlanCreate(&D, there, NULL, T.offsets[300], FindTested(names[i]), NULL, &plan), lacks ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, names[i]);
+      ExpectError(TrsvPlanCreate(&D, there, NULL, T.offsets[300], FindTested(names[i]), &plan), lacks ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, names[i]);
       Expect(!plan == !!lacks, "%s: a plan on such a device, or none where nothing is lacking", names[i]);
       if (lacks) Expect(strstr(TrsvErrorMessage(), "shared memory") != NULL, "the message does not say what is lacking: %s", TrsvErrorMessage());
       SimtDefaults();

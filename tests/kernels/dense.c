@@ -173,7 +173,6 @@ static void Sparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal 
   void     *values, *b = MakeVector(precision, rows, 3), *x = MakeArray(precision, rows), *reference;
   char      line[TRSV_SETTINGS];
   TrsvPlan *plan = NULL;
-  TrsvAnalysis *analysis;
 
   offsets[0] = 0;
   for (int i = 0; i < rows; i++) {
@@ -184,11 +183,8 @@ static void Sparse(Layout layout, int rank, TrsvTriangle triangle, TrsvDiagonal 
   T         = MakeFrom(rows, offsets, columns, triangle, diagonal, precision);
   values    = MakeValues(&T.view, 3);
   reference = Reference(&T.view, NULL, T.offsets[rows], values, b);
-  if (ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
-    (void)snprintf(line, sizeof(line), rank % 2 ? "form=%s block=64 steps=launches" : "form=%s block=32", form_name[rank]);
-    ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[rows], TrsvAlgorithmFind("dense"), line, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
-    TrsvAnalysisDestroy(&analysis);
-  }
+  (void)snprintf(line, sizeof(line), rank % 2 ? "form=%s block=64 steps=launches" : "form=%s block=32", form_name[rank]);
+  plan = MakePlanWith(&T.view, NULL, T.offsets[rows], TrsvAlgorithmFind("dense"), line);
   if (plan) {
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
     TrsvPlanDescribe(plan, line, sizeof(line));
@@ -218,20 +214,21 @@ static void Failing(void)
   enum {
     ROWS = 70
   };
-  static const char *const ranks[] = {"rank=0", "rank=1", "rank=2", "rank=3 steps=launches"};
+  static const char *const settings[] = {"form=blocks", "form=doubling", "form=simple", "form=pairs steps=launches"};
   Triangle      T = MakeTriangle(DENSE, ROWS, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
   void         *values = MakeValues(&T.view, 1), *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS);
   TrsvAnalysis *analysis;
 
   if (ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse"))
-    for (int rank = 0; rank < 4; rank++)
+    for (int n = 0; n < 4; n++)
       for (long k = 1, struck = 1; struck; k++) {
         const size_t live = SimtLive();
         TrsvPlan    *plan;
         TrsvError    error;
 
+        TrsvSettingsRequest(settings[n]);
         SimtFailAt(k, 0);
-        error = TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[ROWS], TrsvAlgorithmFind("dense"), ranks[rank], &plan);
+        error = TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[ROWS], TrsvAlgorithmFind("dense"), &plan);
         if (!error) error = TrsvPlanSetValues(plan, values, TRSV_HOST, NULL);
         if (!error) error = TrsvPlanSolve(plan, b, x, NULL);
         struck = SimtFailed();
@@ -240,6 +237,7 @@ static void Failing(void)
         Expect(SimtLive() == live, "place %ld: device memory is left", k);
         if (!Expect(!error == !struck, "place %ld: error %d", k, (int)error)) break;
       }
+  TrsvSettingsRequest(NULL);
   TrsvAnalysisDestroy(&analysis);
   free(values);
   free(b);

@@ -229,7 +229,7 @@ static void Analysed(void)
     TrsvFactor   *f    = MakeFactor(&A, NULL, TRSV_ILU, 0);
     TrsvPair     *pair = NULL;
     TrsvAnalysis *again, *upper, wrong;
-    const TrsvRequest thread = {TrsvAlgorithmFind("thread"), NULL};
+    const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");
     TrsvMatrix    L, U;
 
     if (!f) break;
@@ -247,7 +247,7 @@ static void Analysed(void)
       wrong.statistics.granularity = 90;
       L.analysis                   = &wrong;
     }
-    ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &thread, &thread, &pair), TRSV_SUCCESS, "TrsvPairCreate");
+    ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, &pair), TRSV_SUCCESS, "TrsvPairCreate");
     if (pair) Expect(pair->forward.statistics.granularity == (trim ? again->statistics.granularity : 90), "granularity %g", pair->forward.statistics.granularity);
     Expect(TrsvDeviceHeld() >= before + TrsvFactorBytes(f) && TrsvDevicePeak() >= TrsvDeviceHeld(), "%zu bytes in use, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
     TrsvAnalysisDestroy(&again);

@@ -64,8 +64,8 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
       continue;
     }
     if (s >= 0) TrsvChunkSettingsOverride(&forced[s]);
-    plan  = MakeLower(f, NULL);
-    other = MakeLower(f, NULL);
+    plan  = MakeLower(f);
+    other = MakeLower(f);
     TrsvChunkSettingsOverride(NULL);
     Expect(TrsvPlanFindsPivots(plan), "the plan finds no pivots");
     TrsvFactorReleaseWorkspace(f, plan);
@@ -102,7 +102,7 @@ static void Cancelled(TrsvFactorKind kind)
 
   Begin("factor %s by a plan: pivots of which little is left", kind == TRSV_ICC ? "icc" : "ilu");
   if (f) {
-    plan = MakeLower(f, NULL);
+    plan = MakeLower(f);
     for (int small = 0; small <= 2; small++) { /* rows whose pivots have been made small */
       const int row = 150 + 60 * small;
       double    most = 0, own = 0;
@@ -176,7 +176,7 @@ static void Unsound(TrsvFactorKind kind)
       }
     f = MakeFactor(&A, NULL, kind, 0);
     if (f) {
-      plan = MakeLower(f, NULL);
+      plan = MakeLower(f);
       TrsvFactorReleaseWorkspace(f, plan);
       CheckNumericBy(f, plan, &A, kind, &p, 2, cases[c].what);
       Expect(!f->row_of_group == !cases[c].without, "found %s", f->row_of_group ? "without the plan" : "by it");
@@ -204,7 +204,7 @@ static void Fails(void)
     TrsvError   error;
 
     if (!f) break;
-    plan = MakeLower(f, NULL);
+    plan = MakeLower(f);
     TrsvFactorReleaseWorkspace(f, plan);
     SimtFailAt(k, 0);
     error  = TrsvFactorNumeric(f, &(TrsvPair){.forward = {.plan = plan}}, B.values, &shifted, &o, NULL);
@@ -239,7 +239,7 @@ static void Lost(void)
 
     if (!f) break;
     TrsvChunkSettingsOverride(&forced[2]);
-    plan = MakeLower(f, NULL);
+    plan = MakeLower(f);
     TrsvChunkSettingsOverride(NULL);
     SimtSettings.bounded = 1;
     SimtSettings.lose    = lose;
@@ -290,8 +290,7 @@ static void *SolvePair(TrsvPair *pair, const void *b)
 /* What is in the pair alone: the same solves; and it comes back as it was, but not from a plan that does not have it. */
 static void Given(TrsvFactorKind kind)
 {
-  static const TrsvRequest asked = {NULL, NULL};
-  const TrsvRequest        chunk = {FindTested("chunk"), NULL};
+  const TrsvAlgorithm *const chunk = FindTested("chunk");
   Square                 A     = MakeSquare(GRID_3D, 343, 1, TRSV_DOUBLE, 5);
   TrsvFactor            *f[2]  = {MakeFactor(&A, NULL, kind, 0), MakeFactor(&A, NULL, kind, 0)}; /* the second is not trimmed */
   TrsvPair              *pair[3] = {NULL, NULL, NULL};
@@ -304,10 +303,10 @@ static void Given(TrsvFactorKind kind)
     void *x[2];
 
     TrsvFactorTriangles(f[0], &L, &U, NULL, NULL);
-    if (!i) ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, &asked, &pair[2]), TRSV_SUCCESS, "TrsvPairCreate");
+    if (!i) ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair[2]), TRSV_SUCCESS, "TrsvPairCreate");
     for (int k = 0; !i && k < 2; k++) {
       TrsvFactorTriangles(f[k], &L, &U, NULL, NULL);
-      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &chunk, &chunk, &pair[k]), TRSV_SUCCESS, "TrsvPairCreate");
+      ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, chunk, &pair[k]), TRSV_SUCCESS, "TrsvPairCreate");
     }
     if (!pair[0] || !pair[1] || !pair[2]) break;
     if (!i) ExpectError(TrsvPairSetValues(pair[0], NULL, A.values, TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT, "a plan without values");
@@ -348,7 +347,7 @@ static void Given(TrsvFactorKind kind)
 /* The vector that one launch for L and U hands values over in is the factorisation's as well. */
 static void Borrowed(TrsvFactorKind kind)
 {
-  const TrsvRequest thread = {TrsvAlgorithmFind("thread"), NULL};
+  const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");
   Square          A      = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 5);
   TrsvFactor     *f      = MakeFactor(&A, NULL, kind, 0);
   TrsvPair       *pair   = NULL;
@@ -359,7 +358,7 @@ static void Borrowed(TrsvFactorKind kind)
 
   Begin("factor %s, between solves in one launch", kind == TRSV_ICC ? "icc" : "ilu");
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &thread, &thread, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+  if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
     Expect(!!pair->fused, "it has two launches");
     for (int round = 0; round < 4; round++) {
       FillSquare(&A, 1, 1.5, 9 + (unsigned)round);

@@ -231,7 +231,7 @@ static void Numeric(TrsvFactor *f, TrsvPlan *lower, const Square *A, const Resul
   free(kept);
 }
 
-TrsvPlan *MakeLower(const TrsvFactor *f, const char *settings)
+TrsvPlan *MakeLower(const TrsvFactor *f)
 {
   TrsvMatrix L, U;
   TrsvPlan  *plan;
@@ -239,7 +239,7 @@ TrsvPlan *MakeLower(const TrsvFactor *f, const char *settings)
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvFactorEntries(f, &entries, &(int){0});
-  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, entries, FindTested("chunk"), settings, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, entries, FindTested("chunk"), &plan), TRSV_SUCCESS, "TrsvPlanCreate");
   return plan;
 }
 
@@ -262,7 +262,7 @@ void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const Trs
   Expect(PatternsOf(&B, kind, &L, &U), "%s: other patterns than those of A", where);
   FreeSquare(&B);
   if (f->pivots && L.analysis) {
-    TrsvPlan *lower = MakeLower(f, NULL);
+    TrsvPlan *lower = MakeLower(f);
 
     Numeric(f, lower, A, &r, p, times, where);
     TrsvPlanDestroy(&lower);

@@ -58,7 +58,7 @@ static void Schedule(unsigned k)
 }
 
 /* Made at the same time (which 1: with the analysis of L, 2: of both, 3: of L, matrices being on the host), or (0) one after the other. */
-static TrsvError Create(Factors *f, int which, int transposed, const TrsvRequest *lower, const TrsvRequest *upper, TrsvPair **pair)
+static TrsvError Create(Factors *f, int which, int transposed, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper, TrsvPair **pair)
 {
   f->A.analysis = which ? f->a : NULL;
   f->B.analysis = which > 1 ? f->b : NULL;
@@ -91,7 +91,6 @@ static void ExpectSame(const TrsvPairMember *m, const TrsvPairMember *alone, con
 static void Same(const TrsvAlgorithm *a)
 {
   static const Shape shapes[] = {CHAIN, BAND, DENSE};
-  const TrsvRequest    asked    = {a, NULL};
   unsigned           met      = 0; /* turns beyond those of one after the other */
 
   Begin("L and U made at the same time, by %s: as one after the other", a ? TrsvAlgorithmName(a) : "the one chosen");
@@ -101,13 +100,13 @@ static void Same(const TrsvAlgorithm *a)
       TrsvPair *alone, *pair;
 
       SimtDefaults();
-      if (ExpectError(Create(&f, 0, transposed, &asked, &asked, &alone), TRSV_SUCCESS, "one after the other")) {
+      if (ExpectError(Create(&f, 0, transposed, a, a, &alone), TRSV_SUCCESS, "one after the other")) {
         Apply(alone, &f, f.y);
         for (unsigned k = 0; k < (Reduced() ? 3 : 6); k++) {
           const unsigned turns = SimtTurns();
 
           Schedule(k);
-          if (!ExpectError(Create(&f, 1 + (int)k % 3, transposed, &asked, &asked, &pair), TRSV_SUCCESS, "at the same time")) continue;
+          if (!ExpectError(Create(&f, 1 + (int)k % 3, transposed, a, a, &pair), TRSV_SUCCESS, "at the same time")) continue;
           if (Expect(SimtTurns() - turns >= 2, "there was no second, or it has had no turn")) met += SimtTurns() - turns - 2;
           ExpectSame(&pair->forward, &alone->forward, "the first");
           ExpectSame(&pair->backward, &alone->backward, "the second");
@@ -134,7 +133,7 @@ static void Errors(void)
   } cases[] = {
     {1, 0}, {0, 1}, {1, 1},
   };
-  const TrsvRequest serial = {TrsvAlgorithmFind("serial"), NULL};
+  const TrsvAlgorithm *const serial = TrsvAlgorithmFind("serial");
 
   Begin("L and U made at the same time: an error in either, or in both");
   for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
@@ -148,7 +147,7 @@ static void Errors(void)
 
         Schedule(k);
         if (cases[c].broken) ExpectError(TrsvDeviceUpload((int *)f.B.columns + f.U.offsets[8] - 1, &none, sizeof(none), NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
-        ExpectError(Create(&f, 1, transposed, cases[c].lower ? &serial : NULL, NULL, &pair), upper ? TRSV_ERR_STRUCTURE : TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
+        ExpectError(Create(&f, 1, transposed, cases[c].lower ? serial : NULL, NULL, &pair), upper ? TRSV_ERR_STRUCTURE : TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
         Expect(strstr(TrsvErrorMessage(), upper ? "row 7" : "serial") != NULL, "the message is another's: %s", TrsvErrorMessage());
         Expect(!pair && SimtLive() == live, "a pair, or %ld device allocations, in spite of the error", (long)(SimtLive() - live));
         Free(&f);

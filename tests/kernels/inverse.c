@@ -44,13 +44,19 @@ static void Growth(TrsvTriangle triangle, TrsvPrecision precision)
   FreeTriangle(&T);
 }
 
-static void Described(const TrsvMatrix *T, const TrsvAlgorithm *a, const char *settings, char line[], size_t size)
+/* The plan of that rank, in words */
+static void Described(const TrsvMatrix *T, const TrsvAlgorithm *a, int rank, char line[], size_t size)
 {
-  TrsvPlan *plan = MakePlanWith(T, NULL, T->offsets[T->rows], a, settings);
+  TrsvMatrix    D = ToDevice(T);
+  TrsvAnalysis *analysis;
+  TrsvPlan     *plan = NULL;
 
   line[0] = 0;
+  if (ExpectError(TrsvAnalyse(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) ExpectError(TrsvPlanCreatePlaced(&D, analysis, NULL, T->offsets[T->rows], NULL, a, rank, &plan), TRSV_SUCCESS, "TrsvPlanCreatePlaced");
   if (plan) TrsvPlanDescribe(plan, line, size);
   TrsvPlanDestroy(&plan);
+  TrsvAnalysisDestroy(&analysis);
+  FromDevice(&D);
 }
 
 /* The first rank is what is predicted to take less time, the second the other one, the third the second of those without inverted blocks. */
@@ -73,12 +79,12 @@ static void Ranks(void)
     inverts = !TrsvChunk.uses_heights(&costs, &a->statistics, TRSV_DOUBLE);
     Expect(TrsvChunk.predict(&costs, &a->statistics, TRSV_DOUBLE) <= TrsvChunkPlain.predict(&costs, &a->statistics, TRSV_DOUBLE) && inverts == (TrsvChunk.predict(&costs, &a->statistics, TRSV_DOUBLE) < TrsvChunkPlain.predict(&costs, &a->statistics, TRSV_DOUBLE)), "%s: not the lesser time", ShapeName[shapes[s]]);
     both = inverts || (a->statistics.nnz > rows && a->statistics.level_mean <= 300);
-    Described(&T.view, &TrsvChunkPlain, NULL, plain[0], sizeof(plain[0]));
-    Described(&T.view, FindTested("chunk, inverted"), NULL, inverted, sizeof(inverted));
-    Described(&T.view, &TrsvChunk, NULL, rank[0], sizeof(rank[0]));
-    Described(&T.view, &TrsvChunk, "rank=1", rank[1], sizeof(rank[1]));
-    if (both) Described(&T.view, &TrsvChunk, "rank=2", rank[2], sizeof(rank[2]));
-    Described(&T.view, &TrsvChunkPlain, "rank=1", plain[1], sizeof(plain[1]));
+    Described(&T.view, &TrsvChunkPlain, 0, plain[0], sizeof(plain[0]));
+    Described(&T.view, FindTested("chunk, inverted"), 0, inverted, sizeof(inverted));
+    Described(&T.view, &TrsvChunk, 0, rank[0], sizeof(rank[0]));
+    Described(&T.view, &TrsvChunk, 1, rank[1], sizeof(rank[1]));
+    if (both) Described(&T.view, &TrsvChunk, 2, rank[2], sizeof(rank[2]));
+    Described(&T.view, &TrsvChunkPlain, 1, plain[1], sizeof(plain[1]));
     Expect(!strcmp(rank[0], inverts ? inverted : plain[0]), "%s: %s, not %s", ShapeName[shapes[s]], rank[0], inverts ? inverted : plain[0]);
     if (both) {
       Expect(!strcmp(rank[1], inverts ? plain[0] : inverted), "%s, rank 1: %s, not %s", ShapeName[shapes[s]], rank[1], inverts ? plain[0] : inverted);

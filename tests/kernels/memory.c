@@ -5,6 +5,7 @@
 
    The linker wraps malloc and its kin; see the makefile.
 */
+#include "solve/chunk/chunk.h"
 #include "square.h"
 
 void *__real_malloc(size_t);
@@ -103,7 +104,7 @@ static TrsvError OrderOne(const TrsvMatrix *A)
 static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *analysis)
 {
   TrsvPlan       *plan;
-  const TrsvError error = TrsvPlanCreate(A, analysis, NULL, s->L.offsets[s->L.view.rows], s->algorithm, NULL, &plan);
+  const TrsvError error = TrsvPlanCreate(A, analysis, NULL, s->L.offsets[s->L.view.rows], s->algorithm, &plan);
 
   Expect(!error == !!plan, "TrsvPlanCreate: error %d, plan %p", (int)error, (void *)plan);
   TrsvPlanDestroy(&plan);
@@ -112,9 +113,8 @@ static TrsvError PlanOne(Setting *s, const TrsvMatrix *A, const TrsvAnalysis *an
 
 static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, const int *order, int transposed)
 {
-  const TrsvRequest asked = {s->algorithm, NULL};
   TrsvPair       *pair;
-  const TrsvError error = TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, &asked, &asked, &pair);
+  const TrsvError error = TrsvPairCreate(L, U, transposed ? order : NULL, order, transposed, TrsvAlgorithmMemory(s->algorithm), TRSV_SELECT_MODEL, s->algorithm, s->algorithm, &pair);
   Expect(!error == !!pair, "TrsvPairCreate: error %d, pair %p", (int)error, (void *)pair);
   TrsvPairDestroy(&pair);
   return error;
@@ -214,7 +214,7 @@ static void Algorithm(const TrsvAlgorithm *a)
     Begin("fails anywhere: %s%s%s", operations[o].name, own ? ", " : "", own ? TrsvAlgorithmName(a) : "");
     if (!s.analysis) ExpectError(TrsvAnalyse(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyse");
     if (!s.plan && s.analysis) {
-      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], a, NULL, &s.plan), TRSV_SUCCESS, "TrsvPlanCreate");
+      ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], a, &s.plan), TRSV_SUCCESS, "TrsvPlanCreate");
       if (s.plan) ExpectError(SetValues(&s), TRSV_SUCCESS, "TrsvPlanSetValues");
     }
     for (int on_device = 0; s.plan && on_device <= device; on_device++)
@@ -242,28 +242,50 @@ static void Algorithm(const TrsvAlgorithm *a)
   free(s.x);
 }
 
+/* The settings of chunk for L that are number rank by predicted time. */
+static TrsvChunkSettings RankedSettings(const Square *A, int rank)
+{
+  TrsvChunkSettings settings = {0};
+  TrsvFactor       *f        = MakeFactor(A, NULL, TRSV_ILU, 0);
+  TrsvPlan         *plan     = NULL;
+  TrsvMatrix        L, U;
+
+  if (f) {
+    TrsvFactorTriangles(f, &L, &U, NULL, NULL);
+    if (ExpectError(TrsvPlanCreatePlaced(&L, L.analysis, NULL, TrsvStored(&L, L.analysis), NULL, FindTested("chunk"), rank, &plan), TRSV_SUCCESS, "TrsvPlanCreatePlaced")) settings = TrsvChunkPlanSummary(plan)->settings;
+  }
+  TrsvPlanDestroy(&plan);
+  TrsvFactorDestroy(&f);
+  return settings;
+}
+
 /* A first set-up as src/pc makes it: a pair for a factor without values, then the values. It has no more than so many times the matrix while the plans are made;
    and at its peak, and then beyond what stays. The former depends on which of the two is where when: the bound is a little above the most that seeds have shown. */
-static void Peak(Shape shape, int rows, const char *algorithm, const char *settings, double making, double most, double beyond)
+static void Peak(Shape shape, int rows, const char *algorithm, int rank, double making, double most, double beyond)
 {
-  const TrsvRequest asked = {FindTested(algorithm), settings};
-  TrsvFactor     *f     = NULL;
-  TrsvPair       *pair  = NULL;
-  TrsvOutcome     o;
-  TrsvMatrix      L, U;
-  const void     *l, *u;
+  const TrsvAlgorithm *a    = FindTested(algorithm);
+  TrsvFactor          *f    = NULL;
+  TrsvPair            *pair = NULL;
+  TrsvChunkSettings    settings;
+  TrsvOutcome          o;
+  TrsvMatrix           L, U;
+  const void          *l, *u;
 
-  Begin("peak of a set-up: %s, %d rows, %s %s", ShapeName[shape], rows, algorithm, settings ? settings : "as it chooses");
+  Begin("peak of a set-up: %s, %d rows, %s, choice %d", ShapeName[shape], rows, algorithm, rank);
   Square       A      = MakeSquare(shape, rows, 1, TRSV_DOUBLE, 5);
   const size_t before = TrsvDeviceHeld();
   const double matrix = (double)sizeof(int) * (rows + 1) + (double)(sizeof(int) + sizeof(double)) * A.nnz;
 
+  if (rank) {
+    settings = RankedSettings(&A, rank);
+    TrsvChunkSettingsOverride(&settings);
+  }
   TrsvDeviceMark();
   f = MakeFactor(&A, NULL, TRSV_ILU, 0);
   if (f) {
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     Expect(!l && !u, "there is memory for values before there are any");
-    if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, &asked, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
+    if (ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
       const double plans = (double)(TrsvDeviceHeld() - before) / matrix, made = (double)(TrsvDevicePeak() - before) / matrix;
       Expect(made <= making, "%.3f times the matrix while plans are made, %.3f with them", made, plans);
       TrsvFactorReleaseWorkspace(f, pair->forward.plan);
@@ -275,6 +297,7 @@ static void Peak(Shape shape, int rows, const char *algorithm, const char *setti
       Expect(peak <= stays + beyond, "%.2f times the matrix, of which %.2f stay", peak, stays);
     }
   }
+  TrsvChunkSettingsOverride(NULL);
   TrsvPairDestroy(&pair);
   TrsvFactorDestroy(&f);
   FreeSquare(&A);
@@ -286,12 +309,12 @@ void TestMemory(void)
   const char          *only = getenv("TRSV_TEST_ALGORITHM");
   const TrsvAlgorithm *a;
 
-  Peak(GRID_2D, 1600, "chunk", NULL, 3.07, 3.14, 0);
-  Peak(GRID_3D, 1728, "chunk", NULL, 2.59, 2.68, 0);
-  Peak(RANDOM, 1500, "chunk", NULL, 4.05, 4.05, 0.25); /* rows are cut into many partial sums; so little stays that the peak is that of making */
-  Peak(RANDOM, 1500, "chunk", "rank=3", 3.54, 3.95, 0); /* into few */
-  Peak(BAND, 1500, "chunk, inverted", NULL, 7.15, 7.60, 0.5); /* the values of the product, on their way */
-  Peak(GRID_2D, 1600, "thread", NULL, 4.46, 5.10, 0);
+  Peak(GRID_2D, 1600, "chunk", 0, 3.07, 3.14, 0);
+  Peak(GRID_3D, 1728, "chunk", 0, 2.59, 2.68, 0);
+  Peak(RANDOM, 1500, "chunk", 0, 4.05, 4.05, 0.25); /* rows are cut into many partial sums; so little stays that the peak is that of making */
+  Peak(RANDOM, 1500, "chunk", 3, 3.54, 3.95, 0); /* into few */
+  Peak(BAND, 1500, "chunk, inverted", 0, 7.15, 7.60, 0.5); /* the values of the product, on their way */
+  Peak(GRID_2D, 1600, "thread", 0, 4.46, 5.10, 0);
   for (int i = 0; (a = TestedAlgorithm(i)); i++)
     if (!only || !strcmp(only, TrsvAlgorithmName(a))) Algorithm(a);
 }

@@ -57,7 +57,7 @@ static void One(Shape shape, int rows, TrsvPrecision precision, int transposed, 
     Multiply(transposed ? &L.view : &U.view, transposed ? l : u, transposed, v, w);
     Multiply(transposed ? &U.view : &L.view, transposed ? u : l, transposed, w, v);
     for (int i = 0; i < rows; i++) Set(b, precision, out ? out[i] : i, v[i]);
-    if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, &(TrsvRequest){lower, NULL}, &(TrsvRequest){upper, NULL}, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
+    if (!pass && !ExpectError(TrsvPairCreate(&A, &B, placed_row, placed_column, transposed, memory, seed & 1 ? TRSV_SELECT_MODEL : TRSV_SELECT_GRANULARITY, lower, upper, &pair), TRSV_SUCCESS, "TrsvPairCreate")) break;
     ExpectError(TrsvPairSetValues(pair, rows ? l : NULL, rows ? u : NULL, pass ? memory : TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues"); /* of no rows there are none */
     for (unsigned s = 0; s < 3; s++) { /* both kinds of solves, in any order */
       const size_t bytes   = TrsvValueSize(precision) * (size_t)rows;
@@ -129,10 +129,9 @@ static void Mismatch(void)
   for (int n = 0; n < 4; n++) {
     const TrsvMemory     memory = n & 1 ? TRSV_DEVICE : TRSV_HOST;
     const TrsvAlgorithm *wrong  = n & 1 ? serial : device;
-    const TrsvRequest      asked  = {wrong, NULL};
     TrsvPair            *pair   = (TrsvPair *)&L;
 
-    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, memory, TRSV_SELECT_MODEL, n & 2 ? &asked : NULL, n & 2 ? NULL : &asked, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
+    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, memory, TRSV_SELECT_MODEL, n & 2 ? wrong : NULL, n & 2 ? NULL : wrong, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate");
     Expect(!pair, "a pair in spite of the error");
     Expect(strstr(TrsvErrorMessage(), TrsvAlgorithmName(wrong)) != NULL, "the message does not name the algorithm: %s", TrsvErrorMessage());
   }
@@ -160,12 +159,12 @@ typedef struct {
 /* A pair that is solved in one launch, and what two launches make of it. */
 static Both MakeBoth(Shape shape, int rows)
 {
-  const TrsvRequest thread = {TrsvAlgorithmFind("thread"), NULL};
+  const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");
   Both            t      = {MakeTriangle(shape, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1), MakeTriangle(shape, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2), NULL, NULL, MakeVector(TRSV_DOUBLE, rows, 3), MakeArray(TRSV_DOUBLE, rows), MakeArray(TRSV_DOUBLE, rows), MakeArray(TRSV_DOUBLE, rows), 1, NULL};
 
   t.l = MakeValues(&t.L.view, 1);
   t.u = MakeValues(&t.U.view, 2);
-  ExpectError(TrsvPairCreate(&t.L.view, &t.U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &thread, &thread, &t.pair), TRSV_SUCCESS, "TrsvPairCreate");
+  ExpectError(TrsvPairCreate(&t.L.view, &t.U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, &t.pair), TRSV_SUCCESS, "TrsvPairCreate");
   ExpectError(TrsvPairSetValues(t.pair, t.l, t.u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
   ExpectError(TrsvPairForward(t.pair, t.b, t.x, NULL), TRSV_SUCCESS, "TrsvPairForward");
   ExpectError(TrsvPairBackward(t.pair, t.x, t.want, NULL), TRSV_SUCCESS, "TrsvPairBackward");
@@ -324,10 +323,9 @@ static void Unfilled(void)
   Begin("a pair whose values could not be taken");
   for (int i = 0; (a = DeviceAlgorithm(&i));)
     for (int again = 0; again < 2; again++) { /* again: where there were others before */
-      const TrsvRequest asked = {a, NULL};
       TrsvPair       *pair;
 
-      if (!ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, &asked, &pair), TRSV_SUCCESS, "TrsvPairCreate")) continue;
+      if (!ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, &pair), TRSV_SUCCESS, "TrsvPairCreate")) continue;
       if (again) ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       for (long k = 1; k < 3; k++) {
         SimtFailAt(k, 0);
@@ -373,13 +371,12 @@ static void Lacking(void)
   Begin("a pair by thread where what is chosen turns out not to be possible");
   {
     const TrsvChunkSettings impossible = {.chunks = 2, .length = 4, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
-    const TrsvRequest         asked      = {chunk, NULL};
     TrsvPair               *pair;
 
     TrsvChunkSettingsOverride(&impossible);
     if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) Expect(pair->forward.algorithm == thread && strstr(pair->forward.selection_reason, "cannot run here") && pair->forward.predicted == TrsvPredict(thread, &pair->forward.statistics, TRSV_DOUBLE), "by %s: %s", TrsvAlgorithmName(pair->forward.algorithm), pair->forward.selection_reason);
     TrsvPairDestroy(&pair);
-    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, NULL, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate of what is asked for");
+    ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, chunk, NULL, &pair), TRSV_ERR_UNSUPPORTED, "TrsvPairCreate of what is asked for");
     TrsvChunkSettingsOverride(NULL);
   }
   Expect(!SimtLive(), "%zu device allocations are left", SimtLive());

@@ -85,7 +85,7 @@ static void Solves(const Triangle *T, int kind)
 
   want = Reference(A, NULL, entries, values, b);
   if (ExpectError(TrsvAnalyse(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
-    if (ExpectError(TrsvPlanCreate(&D, analysis, NULL, entries, TrsvAlgorithmFind("sell"), NULL, &plan), TRSV_SUCCESS, "TrsvPlanCreate")) {
+    if (ExpectError(TrsvPlanCreate(&D, analysis, NULL, entries, TrsvAlgorithmFind("sell"), &plan), TRSV_SUCCESS, "TrsvPlanCreate")) {
       TrsvPlanDescribe(plan, line, sizeof(line));
       Expect(sscanf(line, "%d slices, %d level sets", &slices, &levels) == 2, "described as \"%s\"", line);
       Expect(slices >= (rows + 31) / 32 && slices <= rows / 12, "%d slices of %d rows", slices, rows);

@@ -1,5 +1,5 @@
 /*
-   Settings as words: what is found of them, what is refused and how that is told.
+   Settings of the published algorithms as words: what is found of them, what is refused and with which message; ranks.
 */
 #include "check.h"
 
@@ -9,79 +9,93 @@ static int ParseDigit(const char *value, void *to)
   return value[0] >= '0' && value[0] <= '9' && !value[1];
 }
 
-static const TrsvSetting   words[] = {{"depth", "a digit", ParseDigit}, {"dep", "a digit, too", ParseDigit}, {NULL, NULL, NULL}};
-static const TrsvAlgorithm fake    = {.name = "fake", .settings = words}, bare = {.name = "bare"};
+static const TrsvSetting list[] = {
+  {"depth", "a digit",      ParseDigit},
+  {"dep",   "a digit, too", ParseDigit},
+  {NULL,    NULL,           NULL      },
+};
 
-void TestSettings(void)
+static void Good(void)
 {
   static const struct {
     const char *settings;
-    int         depth, dep, rank; /* -1: not given */
-  } good[] = {
-    {NULL,                    -1, -1, -1},
-    {"",                      -1, -1, -1},
-    {"   ",                   -1, -1, -1},
-    {"depth=3",               3,  -1, -1},
-    {"dep=3",                 -1, 3,  -1},
-    {"  depth=3 ",            3,  -1, -1},
-    {"depth=3 dep=4 rank=12", 3,  4,  12},
-    {"depth=3 depth=4",       4,  -1, -1},
+    int         depth, dep; /* -1: not given */
+  } cases[] = {
+    {NULL,              -1, -1},
+    {"",                -1, -1},
+    {"   ",             -1, -1},
+    {"depth=3",         3,  -1},
+    {"dep=3",           -1, 3 },
+    {"  depth=3 ",      3,  -1},
+    {"depth=3 dep=4",   3,  4 },
+    {"depth=3 depth=4", 4,  -1},
   };
-  static const struct {
-    const TrsvAlgorithm *algorithm;
-    const char          *settings, *told[2];
-  } bad[] = {
-    {&fake, "depth=x",         {"fake: depth cannot be 'x'", "a digit"}       },
-    {&fake, "depth=",          {"depth cannot be ''", "a digit"}              },
-    {&fake, "depth",           {"depth cannot be ''", "a digit"}              },
-    {&fake, "depth=3=4",       {"depth cannot be '3=4'", "a digit"}           },
-    {&fake, "dep=3  width=12", {"no setting 'width'", "depth, dep"}           },
-    {&fake, "=3",              {"no setting ''", "depth, dep"}                },
-    {&fake, "de=3",            {"no setting 'de'", "depth, dep"}              },
-    {&fake, "rank=-1",         {"rank cannot be '-1'", "a number"}            },
-    {&fake, "rank=1x",         {"rank cannot be '1x'", "a number"}            },
-    {&bare, "depth=3",         {"bare: there is no setting 'depth'", "none"}  },
-  };
-  const char *values;
-  char        many[300];
 
   Begin("settings in words");
-  for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-    int depth = -1, dep = -1, rank = -1;
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    int depth = -1, dep = -1;
 
-    ExpectError(TrsvAlgorithmCheck(&fake, good[i].settings), TRSV_SUCCESS, "TrsvAlgorithmCheck");
-    Expect(TrsvSettingGet(&fake, good[i].settings, "depth", &depth) == (good[i].depth >= 0), "%s: depth found or not", good[i].settings);
-    (void)TrsvSettingGet(&fake, good[i].settings, "dep", &dep);
-    (void)TrsvSettingGet(&fake, good[i].settings, "rank", &rank);
-    Expect(depth == good[i].depth && dep == good[i].dep && rank == good[i].rank, "%s: %d %d %d", good[i].settings, depth, dep, rank);
+    TrsvSettingsRequest(cases[i].settings);
+    ExpectError(TrsvSettingsCheck("fake", list), TRSV_SUCCESS, "TrsvSettingsCheck");
+    Expect(TrsvSettingsGet(list, "depth", &depth) == (cases[i].depth >= 0), "%s: depth found or not", cases[i].settings);
+    Expect(TrsvSettingsGet(list, "dep", &dep) == (cases[i].dep >= 0), "%s: dep found or not", cases[i].settings);
+    Expect(depth == cases[i].depth && dep == cases[i].dep, "%s: %d %d", cases[i].settings, depth, dep);
   }
-  Expect(!strcmp(TrsvAlgorithmSetting(&fake, 1, &values), "dep") && !strcmp(values, "a digit, too") && !TrsvAlgorithmSetting(&fake, 2, NULL) && !TrsvAlgorithmSetting(&bare, 0, NULL), "the list of settings");
   End();
+}
+
+static void Bad(void)
+{
+  static const char *const cases[][3] = {
+    {"depth=x",         "fake: depth cannot be 'x'", "a digit"   },
+    {"depth=",          "depth cannot be ''",        "a digit"   },
+    {"depth",           "depth cannot be ''",        "a digit"   },
+    {"depth=3=4",       "depth cannot be '3=4'",     "a digit"   },
+    {"dep=3  width=12", "no setting 'width'",        "depth, dep"},
+    {"=3",              "no setting ''",             "depth, dep"},
+    {"de=3",            "no setting 'de'",           "depth, dep"},
+    {"rank=1",          "no setting 'rank'",         "depth, dep"},
+  };
+  char many[300];
 
   Begin("settings that there are not");
-  for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-    ExpectError(TrsvAlgorithmCheck(bad[i].algorithm, bad[i].settings), TRSV_ERR_ARGUMENT, bad[i].settings);
-    for (int k = 0; k < 2; k++) Expect(strstr(TrsvErrorMessage(), bad[i].told[k]) != NULL, "%s: the message is '%s'", bad[i].settings, TrsvErrorMessage());
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    TrsvSettingsRequest(cases[i][0]);
+    ExpectError(TrsvSettingsCheck("fake", list), TRSV_ERR_ARGUMENT, cases[i][0]);
+    for (int k = 1; k < 3; k++)
+      Expect(strstr(TrsvErrorMessage(), cases[i][k]) != NULL, "%s: the message is '%s'", cases[i][0], TrsvErrorMessage());
   }
   memset(many, '1', sizeof(many) - 1);
   many[sizeof(many) - 1] = 0;
   memcpy(many, "depth=", 6);
-  ExpectError(TrsvAlgorithmCheck(&fake, many), TRSV_ERR_ARGUMENT, "a long value");
+  TrsvSettingsRequest(many);
+  ExpectError(TrsvSettingsCheck("fake", list), TRSV_ERR_ARGUMENT, "a long value");
+  TrsvSettingsRequest(NULL);
   End();
+}
+
+static void Plans(void)
+{
+  Triangle      T = MakeTriangle(CHAIN, 20, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
+  TrsvPlan     *plan = (TrsvPlan *)&T;
+  TrsvAnalysis *analysis;
 
   Begin("a plan refuses settings and ranks that there are not");
-  {
-    Triangle      T = MakeTriangle(CHAIN, 20, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
-    TrsvAnalysis *analysis;
-    TrsvPlan     *plan = (TrsvPlan *)&T;
-
-    ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse");
-    ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], TrsvAlgorithmFind("thread"), "depth=3", &plan), TRSV_ERR_ARGUMENT, "TrsvPlanCreate");
-    Expect(!plan, "a plan in spite of the error");
-    ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], TrsvAlgorithmFind("thread"), "rank=1", &plan), TRSV_ERR_UNSUPPORTED, "TrsvPlanCreate");
-    Expect(!plan, "a plan in spite of the error");
-    TrsvAnalysisDestroy(&analysis);
-    FreeTriangle(&T);
-  }
+  ExpectRefused("ag", "depth=3", "ag: there is no setting 'depth'");
+  ExpectRefused("recblock", "depth=x", "recblock: depth cannot be 'x'");
+  ExpectRefused("dense", "block=0", "dense: block cannot be '0'; it is the number of rows of an inverted diagonal block");
+  ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse");
+  ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[20], NULL, TrsvAlgorithmFind("thread"), 1, &plan), TRSV_ERR_UNSUPPORTED, "TrsvPlanCreatePlaced");
+  Expect(!plan, "a plan in spite of the error");
+  TrsvAnalysisDestroy(&analysis);
+  FreeTriangle(&T);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
   End();
+}
+
+void TestSettings(void)
+{
+  Good();
+  Bad();
+  Plans();
 }

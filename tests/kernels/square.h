@@ -39,7 +39,7 @@ TrsvFactor *MakeFactor(const Square *, const int *order, TrsvFactorKind, int lan
 extern const TrsvPivots Plain;
 
 /* A plan of the algorithm chunk for its L, by which it finds pivots where nothing but these depends on each other */
-TrsvPlan *MakeLower(const TrsvFactor *, const char *settings);
+TrsvPlan *MakeLower(const TrsvFactor *);
 
 /* Factors A some times under different schedules, with such a plan, too, where that makes a difference. Expects factors close to those of the host, closer where pivots is &Plain; the same to the
    bit every time; and the same outcome. */

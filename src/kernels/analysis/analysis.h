@@ -51,10 +51,10 @@ typedef struct {
                            profile over their number */
   double level_span;   /* rows between the first and the last of a level set, a tenth of it at either end left out: mean
                           over the rows */
-  double late_per_row; /* of products with inverted blocks: dependencies of a row that get ready right before it, mean; 0: not
-                          known */
-  double chain_fraction; /* rows that depend on the one solved right before them, over all rows; 0: not known of
-                            products with inverted blocks */
+  double late_per_row; /* of products with inverted diagonal blocks: dependencies of a row that get ready right before
+                          it, mean; 0: not known */
+  double chain_fraction; /* rows that depend on the one solved right before them, over all rows; 0: not known of such
+                            products */
   double granularity; /* parallel granularity, CapelliniSpTRSV (ICPP 2020) Equation 1, bases 10, biases 0.01 */
   double hub_fraction; /* dependencies on rows that more than 120 others depend on, but for 120 of each: over all, from
                           a sample of 4,096; of products that of T, or 0 */

@@ -18,7 +18,7 @@
    In large grids with no corners in their stencil, a color belongs to runs of 4 points along x. Every second or third
    point along x of a color means a memory sector of its own for each of b, x and the solutions of the neighbours; a run
    is one sector. Its points are a chain, so rows have more level sets (12 in place of 7 in a plane, 16 in place of 10
-   in space), but what a warp of `sell` solves at once has no more (6, 10). Colors rise for two runs only along x, and
+   in space), but what a warp solves at once has no more (6, 10). Colors rise for two runs only along x, and
    for a point more along the other sides. Iterations, PETSc's ILU(0) and CG, natural order, without runs, with: planes
    of 500^2 299, 342, 339; of 1000^2 562, 586, 564; spaces of 65^3 67, 67, 61; 80^3 81, 82, 77; 128^3 124, 123, 120.
    Insulated walls, 200^2: 212, 241, 268. A flow along x and half of it along y, 200^2 and GMRES: 144, 210, 179. None

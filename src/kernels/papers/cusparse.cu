@@ -150,7 +150,8 @@ static TrsvError CusparseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
 
 TRSV_ALGORITHM(TrsvCusparse) = {
   .name       = "cusparse",
-  .source     = "NVIDIA cuSPARSE, SpSV",
+  .summary    = "SpSV of the cuSPARSE library",
+  .source     = "NVIDIA",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = CusparseAnalyse,

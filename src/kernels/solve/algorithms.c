@@ -71,14 +71,14 @@ TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis
                                TrsvError *instead, TrsvPlan **plan)
 {
   const TrsvAlgorithm *thread = First(TRSV_DEVICE, TRSV_THREAD_LEVEL);
-  const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, NULL, plan);
+  const TrsvError      error  = TrsvPlanCreatePlaced(A, analysis, source, values, places, algorithm, 0, plan);
 
   *instead = TRSV_SUCCESS;
   if (algorithm->memory == TRSV_HOST || algorithm == thread ||
       (error != TRSV_ERR_UNSUPPORTED && !(error == TRSV_ERR_MEMORY && alone)))
     return error;
   *instead = error;
-  return TrsvPlanCreatePlaced(A, analysis, source, values, places, thread, NULL, plan);
+  return TrsvPlanCreatePlaced(A, analysis, source, values, places, thread, 0, plan);
 }
 
 double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision)

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include "solve/solve.h"
 
-static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvRequest *asked, TrsvPairMember *m)
+static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const TrsvAlgorithm *asked, TrsvPairMember *m)
 {
   if (asked) (void)snprintf(m->selection_reason, sizeof(m->selection_reason), "asked for");
-  m->algorithm = asked ? asked->algorithm
+  m->algorithm = asked ? asked
                        : TrsvSelect(&m->statistics, pair->memory, pair->precision, selection, m->selection_reason,
                                     sizeof(m->selection_reason));
   if (!m->algorithm) return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for a GPU in a build without CUDA");
@@ -21,12 +21,12 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
 
 /* The plan of the algorithm that is asked for or chosen. */
 static TrsvError MakePlan(const TrsvPair *pair, const TrsvMatrix *T, const TrsvAnalysis *analysis, const int *source,
-                          int entries, const TrsvPermutation *places, TrsvSelection selection, const TrsvRequest *asked,
-                          int alone, TrsvPairMember *m)
+                          int entries, const TrsvPermutation *places, TrsvSelection selection,
+                          const TrsvAlgorithm *asked, int alone, TrsvPairMember *m)
 {
   TrsvError error, instead;
 
-  if (asked) return TrsvPlanCreatePlaced(T, analysis, source, entries, places, m->algorithm, asked->settings, &m->plan);
+  if (asked) return TrsvPlanCreatePlaced(T, analysis, source, entries, places, asked, 0, &m->plan);
   error = TrsvPlanCreateChosen(T, analysis, source, entries, places, m->algorithm, alone, &instead, &m->plan);
   if (!instead) return error;
   (void)snprintf(m->selection_reason, sizeof(m->selection_reason),
@@ -42,7 +42,7 @@ typedef struct {
   const TrsvMatrix *A;
   TrsvPermutation        places;
   TrsvSelection     selection;
-  const TrsvRequest  *asked;
+  const TrsvAlgorithm *asked;
   int               alone; /* not beside the other member */
   TrsvPairMember   *member;
 } Making;
@@ -50,7 +50,6 @@ typedef struct {
 static TrsvError MakeMember(void *making)
 {
   const Making *const k        = making;
-  const TrsvRequest    *asked    = k->asked && k->asked->algorithm ? k->asked : NULL;
   const double        start    = TrsvSeconds();
   TrsvMatrix          T        = *k->A;
   int                *offsets  = NULL;
@@ -62,11 +61,11 @@ static TrsvError MakeMember(void *making)
   if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
   if (!error) {
     k->member->statistics = analysis->statistics;
-    error                 = Choose(k->pair, k->selection, asked, k->member);
+    error                 = Choose(k->pair, k->selection, k->asked, k->member);
   }
   if (!error)
-    error = MakePlan(k->pair, &T, analysis, source, TrsvStored(&T, analysis), &k->places, k->selection, asked, k->alone,
-                     k->member);
+    error = MakePlan(k->pair, &T, analysis, source, TrsvStored(&T, analysis), &k->places, k->selection, k->asked,
+                     k->alone, k->member);
   TrsvAnalysisDestroy(&made);
   TrsvFree(k->A->memory, offsets);
   k->member->seconds = TrsvSeconds() - start;
@@ -108,7 +107,7 @@ TrsvError TrsvPairJoin(TrsvPair *p)
 }
 
 static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
-                      TrsvSelection selection, const TrsvRequest *lower, const TrsvRequest *upper)
+                      TrsvSelection selection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper)
 {
   Making first = {
     p,          p->transposed ? U : L,         {p->transposed ? column : row, NULL},
@@ -142,8 +141,8 @@ static TrsvError Fill(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, con
 }
 
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed,
-                         TrsvMemory memory, TrsvSelection selection, const TrsvRequest *lower, const TrsvRequest *upper,
-                         TrsvPair **pair)
+                         TrsvMemory memory, TrsvSelection selection, const TrsvAlgorithm *lower,
+                         const TrsvAlgorithm *upper, TrsvPair **pair)
 {
   TrsvPair *p;
   TrsvError error;

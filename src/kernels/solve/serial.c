@@ -112,7 +112,8 @@ static TrsvError SerialSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
 
 TRSV_ALGORITHM(TrsvSerial) = {
   .name       = "serial",
-  .source     = "substitution by rows (CapelliniSpTRSV, ICPP 2020, Algorithm 1)",
+  .summary    = "substitution row by row",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 1",
   .memory     = TRSV_HOST,
   .analyse    = SerialAnalyse,
   .set_values = SerialSetValues,

@@ -49,12 +49,6 @@ enum {
   TRSV_TRIALS = 64
 };
 
-/* What is asked for a factor: an algorithm, NULL for TrsvSelect's choice, and settings of it or NULL. */
-typedef struct {
-  const TrsvAlgorithm *algorithm;
-  const char          *settings;
-} TrsvRequest;
-
 /* The plans of the two factors of one matrix A = L U, or, transposed, of A^T = U^T L^T: forward is solved before
    backward. */
 typedef struct {
@@ -77,12 +71,12 @@ typedef struct {
   TrsvFused      *fused;    /* where one launch does both; else NULL */
 } TrsvPair;
 
-/* Makes the pair of L and U, or of their transposes. lower and upper say what is asked for L and for U (transposed or
-   not); NULL is nothing. An algorithm of another memory is an error. Where row and column, each [rows] or NULL, are
-   given, L U is A with its rows and columns in that order: row i of L U is row row[i] of A, column j is column
-   column[j]. They live where L and U do. */
+/* Makes the pair of L and U, or of their transposes. lower and upper are the algorithms for L and for U (transposed or
+   not), NULL for TrsvSelect's choice. An algorithm of another memory is an error. Where row and column, each [rows] or
+   NULL, are given, L U is A with its rows and columns in that order: row i of L U is row row[i] of A, column j is
+   column column[j]. They live where L and U do. */
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed,
-                         TrsvMemory, TrsvSelection, const TrsvRequest *lower, const TrsvRequest *upper,
+                         TrsvMemory, TrsvSelection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
                          TrsvPair **pair);
 
 /* Takes new values of L and U, each in the order of its matrix's columns. L may be NULL where TrsvFactorNumeric has
@@ -92,11 +86,11 @@ TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory
 /* Measures solves with a pair on a device that has values: its own plans first, then, as long as it has not taken so
    many seconds, those of other algorithms and settings that are predicted to be the next best; keeps the fastest of
    those that are right. What TrsvPairCreate and TrsvPairSetValues were given is given again, values in memory of the
-   given kind; where lower or upper ask for an algorithm, only its settings are tried, and where they ask for settings,
-   nothing else. A host has nothing to choose from. */
+   given kind. Where lower or upper name an algorithm, only the settings that it ranks are tried. A host has nothing to
+   choose from. */
 TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
-                       const void *l, const void *u, TrsvMemory, const TrsvRequest *lower, const TrsvRequest *upper,
-                       double seconds, TrsvStream);
+                       const void *l, const void *u, TrsvMemory, const TrsvAlgorithm *lower,
+                       const TrsvAlgorithm *upper, double seconds, TrsvStream);
 
 /* Solves L U x = b, or the transposes; x is not b. */
 TrsvError TrsvPairSolve(TrsvPair *, const void *b, void *x, TrsvStream);

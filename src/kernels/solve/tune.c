@@ -192,24 +192,22 @@ static TrsvError Challenge(TrsvPairMember *m, TrsvPlan **candidate, const Trial 
 
 static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *T, const TrsvAnalysis *analysis,
                          const int *source, int entries, const void *values, TrsvMemory memory,
-                         const TrsvRequest *asked, const Trial *t)
+                         const TrsvAlgorithm *named, const Trial *t)
 {
-  const TrsvAlgorithm *list[TRIES], *first = m->algorithm, *named = asked ? asked->algorithm : NULL;
+  const TrsvAlgorithm *list[TRIES], *first = m->algorithm;
   const int            algorithms = Algorithms(&m->statistics, pair->precision, named, list), rank = m->plan->rank;
   const int            ranks = named ? named->choices : RANKS, tries = named ? TRSV_TRIALS : TRIES;
 
   m->chosen = 0;
   TrsvCall(Measure(m->plan, t, INFINITY, &m->trials[0]));
   m->trial_count = 1;
-  for (int r = 0; r < ranks && !(named && asked->settings); r++)
+  for (int r = 0; r < ranks; r++)
     for (int i = 0; i < algorithms && m->trial_count < tries && TrsvSeconds() < t->end; i++) {
       TrsvPlan *candidate;
       TrsvError error;
-      char      settings[32];
 
       if (list[i] == first && r == rank) continue;
-      (void)snprintf(settings, sizeof(settings), "rank=%d", r);
-      error = TrsvPlanCreatePlaced(T, analysis, source, entries, &t->places, list[i], settings, &candidate);
+      error = TrsvPlanCreatePlaced(T, analysis, source, entries, &t->places, list[i], r, &candidate);
       if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY || error == TRSV_ERR_TIMEOUT)
         continue; /* then it is no candidate */
       TrsvCall(error);
@@ -226,7 +224,7 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
 }
 
 static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPermutation places,
-                      const void *values, TrsvMemory memory, const TrsvRequest *asked, double seconds,
+                      const void *values, TrsvMemory memory, const TrsvAlgorithm *named, double seconds,
                       TrsvStream stream)
 {
   const double        start    = TrsvSeconds();
@@ -244,7 +242,7 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
   error = pair->transposed ? TrsvTranspose(A, &T, &offsets, &source) : TRSV_SUCCESS;
   if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
   if (!error) error = Fill(&t, &T, source, TrsvStored(&T, analysis), values, memory);
-  if (!error) error = Compete(pair, m, &T, analysis, source, TrsvStored(&T, analysis), values, memory, asked, &t);
+  if (!error) error = Compete(pair, m, &T, analysis, source, TrsvStored(&T, analysis), values, memory, named, &t);
   TrsvAnalysisDestroy(&made);
   TrsvFree(A->memory, offsets);
   for (int i = 0; i < 6; i++) TrsvDeviceFree(t.own[i]);
@@ -259,8 +257,8 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
 }
 
 TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
-                       const void *l, const void *u, TrsvMemory memory, const TrsvRequest *lower,
-                       const TrsvRequest *upper, double seconds, TrsvStream stream)
+                       const void *l, const void *u, TrsvMemory memory, const TrsvAlgorithm *lower,
+                       const TrsvAlgorithm *upper, double seconds, TrsvStream stream)
 {
   const double start = TrsvSeconds();
   const int    t     = p->transposed;

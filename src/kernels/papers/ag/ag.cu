@@ -26,6 +26,7 @@
 #include "device/sync.cuh"
 #include "papers/ag/ag.h"
 #include "papers/ag/ag_model.h"
+#include "papers/settings.h"
 
 enum {
   WIDTH = 4 /* entries of a row that a lane polls at once */
@@ -298,6 +299,8 @@ enum {
   MOST_LAUNCHES = 65536 /* some 0.1 s a solve */
 };
 
+static const TrsvSetting settings[] = {{"scheme", TrsvAgWords, TrsvAgParse}, {NULL, NULL, NULL}};
+
 static TrsvError AgAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   auto      w32 = ag_solve<float, true>, n32 = ag_solve<float, false>;
@@ -310,8 +313,8 @@ static TrsvError AgAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvCall(TrsvAlloc(sizeof(*a), &plan->data));
   a = (Ag *)memset(plan->data, 0, sizeof(*a));
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  if (!TrsvSettingGet(plan->algorithm, plan->settings, "scheme", &a->scheme))
-    TrsvCall(TrsvAgChoose(A, analysis, plan->rank, &a->scheme));
+  TrsvCall(TrsvSettingsCheck(plan->algorithm->name, settings));
+  if (!TrsvSettingsGet(settings, "scheme", &a->scheme)) TrsvCall(TrsvAgChoose(A, analysis, 0, &a->scheme));
   TrsvCall(TrsvAgPlan(A, analysis, source, &a->scheme, multiprocessors, &h));
   error = h.launches > MOST_LAUNCHES
             ? TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: %d launches a solve; %d is the limit", h.launches, MOST_LAUNCHES)
@@ -386,18 +389,16 @@ static void AgDescribe(const TrsvPlan *plan, char *line, size_t size)
   TrsvAgPrint(&((const Ag *)plan->data)->scheme, line + n, size - n);
 }
 
-static const TrsvSetting settings[] = {{"scheme", TrsvAgWords, TrsvAgParse}, {NULL, NULL, NULL}};
-
 TRSV_ALGORITHM(TrsvAg) = {
   .name       = "ag",
-  .source     = "AG-SpTRSV (ACM TACO 21(4), 2024): any scheme of its space",
+  .summary    = "any scheme of the space that AG-SpTRSV searches",
+  .source     = "AG-SpTRSV (ACM TACO 21(4), 2024)",
+  .citation   = TRSV_CITE_AG_SPTRSV,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = AgAnalyse,
   .set_values = AgSetValues,
   .solve      = AgSolve,
   .destroy    = AgDestroy,
-  .choices    = AG_REDUCED,
   .describe   = AgDescribe,
-  .settings   = settings,
 };

@@ -179,7 +179,9 @@ static void CscDestroy(TrsvPlan *plan)
 
 TRSV_ALGORITHM(TrsvCsc) = {
   .name       = "csc",
-  .source     = "SyncFree (Liu et al., Euro-Par 2016), columns with atomics",
+  .summary    = "by columns: a solved row adds to the rows that depend on it, with atomic operations",
+  .source     = "SyncFree (Liu et al., Euro-Par 2016)",
+  .citation   = TRSV_CITE_SYNCFREE,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = CscAnalyse,

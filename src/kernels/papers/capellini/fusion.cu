@@ -172,7 +172,9 @@ static void FusionDestroy(TrsvPlan *plan)
 
 TRSV_ALGORITHM(TrsvFusion) = {
   .name       = "fusion",
-  .source     = "CapelliniSpTRSV (ICPP 2020), Section 4.4, and YuenyeungSpTRSV (TPDS 2021), rows to threads or warps",
+  .summary    = "rows to threads or to warps, 32 rows at a time",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Section 4.4, and YuenyeungSpTRSV (TPDS 2021)",
+  .citation   = TRSV_CITE_YUENYEUNG,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = FusionAnalyse,

@@ -134,7 +134,9 @@ static void LevelDestroy(TrsvPlan *plan)
 
 TRSV_ALGORITHM(TrsvLevel) = {
   .name       = "level",
-  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 2, level sets",
+  .summary    = "a launch for each level set, all of them in one CUDA graph",
+  .source     = "Anderson and Saad (1989); CapelliniSpTRSV (ICPP 2020), Algorithm 2",
+  .citation   = TRSV_CITE_LEVEL_SETS,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = LevelAnalyse,

@@ -91,7 +91,9 @@ static TrsvError TwoPhaseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
 
 TRSV_ALGORITHM(TrsvTwoPhase) = {
   .name       = "twophase",
-  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 4, two-phase",
+  .summary    = "a thread for each row, which waits first for rows of other warps, then for those of its own",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 4",
+  .citation   = TRSV_CITE_CAPELLINI,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = TwoPhaseAnalyse,

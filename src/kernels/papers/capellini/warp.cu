@@ -84,7 +84,9 @@ static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream st
 
 TRSV_ALGORITHM(TrsvWarp) = {
   .name       = "warp",
-  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 3, warp-level in CSR",
+  .summary    = "a warp for each row, in the order of level sets",
+  .source     = "Dufrechou and Ezzatti (PDP 2018); CapelliniSpTRSV (ICPP 2020), Algorithm 3",
+  .citation   = TRSV_CITE_SYNCFREE_CSR,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = WarpAnalyse,

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "papers/dense/dense.cuh"
+#include "papers/settings.h"
 #include "solve/solve.h"
 
 enum {
@@ -234,19 +235,19 @@ static const TrsvSetting words[] = {
   {NULL,    NULL,                                                                    NULL      }
 };
 
-static TrsvDenseSettings Settings(const TrsvPlan *plan)
+static TrsvDenseSettings GetSettings(void)
 {
-  int form = plan->rank, block = 0, launches = 0;
+  int form = TRSV_DENSE_BLOCKS, block = 0, launches = 0;
 
-  (void)TrsvSettingGet(plan->algorithm, plan->settings, "form", &form);
-  (void)TrsvSettingGet(plan->algorithm, plan->settings, "block", &block);
-  (void)TrsvSettingGet(plan->algorithm, plan->settings, "steps", &launches);
+  (void)TrsvSettingsGet(words, "form", &form);
+  (void)TrsvSettingsGet(words, "block", &block);
+  (void)TrsvSettingsGet(words, "steps", &launches);
   return TrsvDenseSettings{(TrsvDenseForm)form, block, launches};
 }
 
 static TrsvError MakeDense(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
 {
-  const TrsvDenseSettings settings = Settings(plan);
+  const TrsvDenseSettings settings = GetSettings();
   const size_t            entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
   int *const              place = room, *const from = room + entries;
 
@@ -331,6 +332,7 @@ static TrsvError DenseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   TrsvError    error = TRSV_SUCCESS;
 
   (void)analysis;
+  TrsvCall(TrsvSettingsCheck(plan->algorithm->name, words));
   TrsvCall(TrsvAlloc(sizeof(*d), &plan->data));
   d        = (Dense *)memset(plan->data, 0, sizeof(*d));
   d->lower = A->triangle == TRSV_LOWER;
@@ -338,8 +340,6 @@ static TrsvError DenseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   memset(room, 0, sizeof(int) * measures);
   Measure(A, room, room + rows, room + 2 * rows);
   Cut(d, A->rows, blocks, Find(A->rows, room, room + rows, room + 2 * rows, blocks));
-  if (plan->rank && !d->blocks)
-    error = TrsvFail(TRSV_ERR_UNSUPPORTED, "dense: there is no dense block, and so no form of it");
   for (int k = 0; k < d->segments && !error; k++) {
     Segment *g = &d->segment[k];
 
@@ -455,14 +455,14 @@ static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
 
 TRSV_ALGORITHM(TrsvDenseRows) = {
   .name       = "dense",
-  .source     = "Dense Lower Triangular Solver (a course report): dense blocks of a sparse triangle",
+  .summary    = "dense diagonal blocks of a sparse triangle as such",
+  .source     = "Dense Lower Triangular Solver (a course report)",
+  .citation   = TRSV_CITE_DENSE_TRIANGLES,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = DenseAnalyse,
   .set_values = DenseRowsSetValues,
   .solve      = DenseSolve,
   .destroy    = DenseDestroy,
-  .choices    = 4,
   .describe   = DenseDescribe,
-  .settings   = words,
 };

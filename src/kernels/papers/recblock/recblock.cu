@@ -221,7 +221,7 @@ static TrsvError RecblockAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 #if defined(TRSV_CUDA)
   has_cusparse = 1;
 #endif
-  TrsvRecblockSettingsGet(plan->algorithm, plan->settings, &settings);
+  TrsvCall(TrsvRecblockSettingsGet(&settings));
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvAlloc(sizeof(*r), &plan->data));
   r            = (Recblock *)memset(plan->data, 0, sizeof(*r));
@@ -319,7 +319,9 @@ static void RecblockDescribe(const TrsvPlan *plan, char *line, size_t size)
 
 TRSV_ALGORITHM(TrsvRecblock) = {
   .name       = "recblock",
-  .source     = "recursive blocks (Lu, Niu and Liu, ICPP 2020)",
+  .summary    = "triangular blocks are solved, square blocks multiplied",
+  .source     = "Lu, Niu and Liu (ICPP 2020)",
+  .citation   = TRSV_CITE_BLOCK_ALGORITHMS,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
   .analyse    = RecblockAnalyse,
@@ -327,5 +329,4 @@ TRSV_ALGORITHM(TrsvRecblock) = {
   .solve      = RecblockSolve,
   .destroy    = RecblockDestroy,
   .describe   = RecblockDescribe,
-  .settings   = TrsvRecblockWords,
 };

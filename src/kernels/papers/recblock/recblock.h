@@ -83,11 +83,8 @@ enum {
   RECBLOCK_DEEPEST = 12
 };
 
-extern const TrsvSetting TrsvRecblockWords[];
-
-/* Words as settings, and the other way round. */
-void TrsvRecblockSettingsGet(const TrsvAlgorithm *, const char *words, TrsvRecblockSettings *);
-void TrsvRecblockSettingsPrint(const TrsvRecblocks *, char *line, size_t size);
+TrsvError TrsvRecblockSettingsGet(TrsvRecblockSettings *); /* those that are requested, see settings.h */
+void      TrsvRecblockSettingsPrint(const TrsvRecblocks *, char *words, size_t size);
 
 /* What the settings leave open: the depth; the kernel of a block whose entries and level sets have been counted, and
    what follows from it. filled: rows that are not empty. */

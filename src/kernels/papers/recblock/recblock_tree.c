@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "papers/recblock/recblock.h"
+#include "papers/settings.h"
 
 static const char *const types[]      = {"column", "row", "recursive", NULL};
 static const char *const thresholds[] = {"paper", "fitted", NULL};
@@ -41,7 +42,7 @@ static int ParseDepth(const char *value, void *to)
   return 1;
 }
 
-const TrsvSetting TrsvRecblockWords[] = {
+static const TrsvSetting settings[] = {
   {"type",       "column, row or recursive",                                      ParseType      },
   {"depth",      "a number from 0 to 12: there are 2^depth triangular blocks",    ParseDepth     },
   {"thresholds", "paper or fitted",                                               ParseThresholds},
@@ -50,14 +51,16 @@ const TrsvSetting TrsvRecblockWords[] = {
   {NULL,         NULL,                                                            NULL           },
 };
 
-void TrsvRecblockSettingsGet(const TrsvAlgorithm *a, const char *words, TrsvRecblockSettings *s)
+TrsvError TrsvRecblockSettingsGet(TrsvRecblockSettings *s)
 {
+  TrsvCall(TrsvSettingsCheck("recblock", settings));
   *s = (TrsvRecblockSettings){RECBLOCK_RECURSIVE, -1, RECBLOCK_PAPER, RECBLOCK_BY_TREE, RECBLOCK_BY_TREE};
-  (void)TrsvSettingGet(a, words, "type", &s->type);
-  (void)TrsvSettingGet(a, words, "depth", &s->depth);
-  (void)TrsvSettingGet(a, words, "thresholds", &s->thresholds);
-  (void)TrsvSettingGet(a, words, "triangle", &s->triangle);
-  (void)TrsvSettingGet(a, words, "square", &s->square);
+  (void)TrsvSettingsGet(settings, "type", &s->type);
+  (void)TrsvSettingsGet(settings, "depth", &s->depth);
+  (void)TrsvSettingsGet(settings, "thresholds", &s->thresholds);
+  (void)TrsvSettingsGet(settings, "triangle", &s->triangle);
+  (void)TrsvSettingsGet(settings, "square", &s->square);
+  return TRSV_SUCCESS;
 }
 
 void TrsvRecblockSettingsPrint(const TrsvRecblocks *r, char *line, size_t size)

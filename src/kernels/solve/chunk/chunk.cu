@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/citations.h"
 #include "solve/chunk/inverse.cuh"
 #include "solve/model/model.h"
 
@@ -171,7 +172,9 @@ static TrsvError Analyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis
 
 TRSV_ALGORITHM(TrsvChunk) = {
   .name         = "chunk",
-  .source       = "this project: scheduled chunks in shared memory; inverted blocks: Alvarado and Schreiber (1993)",
+  .summary      = "scheduled chunks of rows, solved in shared memory; diagonal blocks inverted for narrow level sets",
+  .source       = "this project; inverted blocks after Alvarado and Schreiber (1993)",
+  .citation     = TRSV_CITE_INVERSE_FACTORS,
   .memory       = TRSV_DEVICE,
   .pattern      = TRSV_DEVICE,
   .analyse      = Analyse,
@@ -189,7 +192,6 @@ TRSV_ALGORITHM(TrsvChunk) = {
 
 const TrsvAlgorithm TrsvChunkPlain = {
   .name         = "chunk",
-  .source       = "as TrsvChunk",
   .memory       = TRSV_DEVICE,
   .pattern      = TRSV_DEVICE,
   .analyse      = AnalyseRank,

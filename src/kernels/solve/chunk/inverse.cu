@@ -149,7 +149,7 @@ static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
   TrsvError             error;
 
   TrsvCall(TrsvAnalyse(&v->T, &analysis));
-  error = TrsvPlanCreatePlaced(&v->T, analysis, v->source, plan->values, &places, &TrsvChunkPlain, NULL, &v->plain);
+  error = TrsvPlanCreatePlaced(&v->T, analysis, v->source, plan->values, &places, &TrsvChunkPlain, 0, &v->plain);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(v->plain);

@@ -297,7 +297,7 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
     const TrsvPermutation places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
 
     error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunkPlain,
-                                 NULL, &v->product);
+                                 0, &v->product);
     if (!error) plan->bytes += TrsvPlanBytes(v->product);
   }
   ChunkLeave(P.memory);

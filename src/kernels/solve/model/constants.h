@@ -14,7 +14,7 @@
 
 /* clang-format off */
 #define TRSV_CONSTANTS(C) \
-  /* `thread`: solves of 93 matrices, both triangles, to 10% (root mean square), all within 45%: */ \
+  /* thread: solves of 93 matrices, both triangles, to 10% (root mean square), all within 45%: */ \
   /* results/solve.jsonl; scattered and long_entry: 27 matrices of up to 17 million rows, results/large.jsonl */ \
   C(thread_launch,          4.0e-6,   "s",         fit) \
   C(thread_hop,             0.30e-6,  "s a level", fit) \
@@ -25,7 +25,7 @@
   C(thread_long_entry,      1.2e-11,  "s an entry of long rows in chains", fit) \
   C(thread_long_row,        4,        "entries above which a row counts as long", hand) \
   C(thread_long_range,      8,        "entries more with which it counts in full", hand) \
-  /* `thread` with recomputation: 104 triangles of 150 level sets or fewer, to 11%; scattered: */ \
+  /* thread with recomputation: 104 triangles of 150 level sets or fewer, to 11%; scattered: */ \
   /* results/large.jsonl; wide: beyond, the bytes that are loaded twice are most of the time */ \
   C(recompute_launch,       3.7e-6,   "s",         fit) \
   C(recompute_hop,          0.42e-6,  "s for two levels", fit) \
@@ -36,7 +36,7 @@
   C(recompute_entry_float,  1.2e-11,  "s an entry", fit) \
   C(recompute_entry_double, 1.7e-11,  "s an entry", fit) \
   C(recompute_wide,         12000,    "rows of a level set", hand) \
-  /* `sell`: choice over 190 triangles, 0.2%; up to 30 level sets are predicted 17% too slow in the mean: */ \
+  /* sell: choice over 190 triangles, 0.2%; up to 30 level sets are predicted 17% too slow in the mean: */ \
   /* results/solve.jsonl, results/sell.jsonl */ \
   C(sell_launch,            4.0e-6,   "s",         choice) \
   C(sell_hop,               0.8e-6,   "s a level", choice) \
@@ -45,7 +45,7 @@
   C(sell_dependencies,      10,       "dependencies that count at most", hand) \
   C(sell_entry_float,       3.6e-12,  "s an entry", choice) \
   C(sell_entry_double,      5.2e-12,  "s an entry", choice) \
-  /* `chunk`: times to 20% (25% in multicolor ordering); choice over 170 real triangles, 0.7%, and 78 in */ \
+  /* chunk: times to 20% (25% in multicolor ordering); choice over 170 real triangles, 0.7%, and 78 in */ \
   /* multicolor ordering, 0.9%: results/solve.jsonl, results/bmc.jsonl */ \
   C(chunk_start,            7.2e-6,   "s",         fit) \
   C(chunk_step,             0.0508e-6, "s a level", fit) \
@@ -61,7 +61,7 @@
   C(chunk_busy_power,       2.5,      "1, the power in which chain and steps add up", choice) \
   C(chunk_busy_share,       0.6,      "1, steps over records by width", choice) \
   C(chunk_count,            120,      "chunks at work", hand) \
-  /* `chunk` with inverted blocks: times to 36%; choice as above */ \
+  /* chunk with inverted blocks: times to 36%; choice as above */ \
   C(inverse_launch,         2e-6,     "s of the multiplication", fit) \
   C(inverse_step,           0.046e-6, "s a level", choice) \
   C(inverse_sum,            0.043e-6, "s a level and dependency of its rows beyond one, up to five", choice) \
@@ -71,7 +71,7 @@
   C(inverse_chained,        0.2,      "share of rows in chains: of fewer the blocks gain nothing", hand) \
   C(inverse_estimate,       0.93,     "1, time over estimate, of products", fit) \
   C(inverse_row_max,        14,       "entries of the longest row of a product at least", hand) \
-  /* Settings of `chunk`: 2,260 solves of 270 triangles, 436 of products with inverted blocks; how many chunks */ \
+  /* Settings of chunk: 2,260 solves of 270 triangles, 436 of products with inverted blocks; how many chunks */ \
   /* grids get: 3,500 solves of 60 more. step, mean: measured of a chain, and over the steps of many solves, */ \
   /* waits included (a step of two takes 51 ns since its order was changed; settings were fitted with 54). */ \
   C(settings_start,         7000,     "ns",        fit) \
@@ -130,7 +130,7 @@
   C(plan_entry,             0.19e-9,  "s an entry, else", hand) \
   /* The choice of the ordering. Iterations grow by 1.07 in the geometric mean, 1.35 at most, over the symmetric */ \
   /* matrices of results/orderings.jsonl; over 15 grids of 5 and 7 points by 1.01 and 1.09, over 9 of 9 and 27 */ \
-  /* points by 1.13 and 1.22. Values further from symmetric than `unsymmetric` lose convergence. Of the systems */ \
+  /* points by 1.13 and 1.22. Values further from symmetric than unsymmetric lose convergence. Of the systems */ \
   /* of results/solutions.jsonl half take 80 iterations or fewer; 75 to 150 cost least. An iteration of CG takes */ \
   /* 117 us beside the apply, in their median. The ordering itself: 35 matrices. */ \
   C(order_growth,           1.2,      "1, iterations in multicolor ordering over natural", hand) \

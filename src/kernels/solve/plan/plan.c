@@ -81,7 +81,9 @@ static TrsvError KeepPlaces(TrsvPlan *plan, TrsvMemory there)
 }
 
 const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
+const char *TrsvAlgorithmSummary(const TrsvAlgorithm *a) { return a->summary; }
 const char *TrsvAlgorithmSource(const TrsvAlgorithm *a) { return a->source; }
+const char *TrsvAlgorithmCitation(const TrsvAlgorithm *a) { return a->citation; }
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
 int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & TRSV_BITS_VARY) != 0; }
 
@@ -91,22 +93,18 @@ int TrsvAlgorithmRuns(const TrsvAlgorithm *a)
 }
 
 TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
-                         const TrsvAlgorithm *algorithm, const char *settings, TrsvPlan **plan)
+                         const TrsvAlgorithm *algorithm, TrsvPlan **plan)
 {
-  return TrsvPlanCreatePlaced(A, analysis, source, values, NULL, algorithm, settings, plan);
+  return TrsvPlanCreatePlaced(A, analysis, source, values, NULL, algorithm, 0, plan);
 }
 
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
-                               const TrsvPermutation *places, const TrsvAlgorithm *algorithm, const char *settings,
-                               TrsvPlan **plan)
+                               const TrsvPermutation *places, const TrsvAlgorithm *algorithm, int rank, TrsvPlan **plan)
 {
   TrsvPlan *p;
   TrsvError error;
-  int       rank = 0;
 
   *plan = NULL;
-  TrsvCall(TrsvAlgorithmCheck(algorithm, settings));
-  (void)TrsvSettingGet(algorithm, settings, "rank", &rank);
   if (rank && rank >= algorithm->choices)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s: there are no settings of rank %d", algorithm->name, rank);
   p = calloc(1, sizeof(*p));
@@ -116,10 +114,8 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
   p->rows      = A->rows;
   p->values    = values;
   p->rank      = rank;
-  p->settings  = settings;
   if (places) p->places = *places;
   error        = (A->memory == algorithm->pattern ? algorithm->analyse : AnalyseMoved)(p, A, analysis, source);
-  p->settings = NULL;
   if (!error) error = KeepPlaces(p, A->memory);
   else p->places = (TrsvPermutation){NULL, NULL};
   /* what analyse asked of the default stream must be done before another stream solves */

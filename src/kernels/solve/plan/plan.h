@@ -5,6 +5,7 @@
 #define TRSV_PLAN_H
 
 #include "analysis/analysis.h"
+#include "base/citations.h"
 #include "solve/model/costs.h"
 
 #ifdef __cplusplus
@@ -15,13 +16,6 @@ extern "C" {
 typedef struct TrsvAlgorithm TrsvAlgorithm;
 
 typedef struct TrsvPlan TrsvPlan;
-
-/* What can be set of an algorithm: a name, what its value may be, for messages, and whether a value is that; where `to`
-   is not NULL it gets what the value means. */
-typedef struct {
-  const char *name, *values;
-  int (*parse)(const char *value, void *to);
-} TrsvSetting;
 
 /* Both solves of a pair of plans of one algorithm, which must outlive it, in one launch; the bits are those of two.
    between [rows] is its own from now on; who has used it for anything else in spite of that has it made ready again. */
@@ -47,7 +41,9 @@ typedef struct {
 
 struct TrsvAlgorithm {
   const char *name;
-  const char *source; /* the paper */
+  const char *summary;  /* what it does, in a line */
+  const char *source;   /* where it is from, in a line */
+  const char *citation; /* that in BibTeX (base/citations.h); NULL where nothing is cited */
   TrsvMemory  memory;
   TrsvMemory  pattern; /* where analyse takes the matrix, its analysis and source */
 
@@ -63,8 +59,8 @@ struct TrsvAlgorithm {
   /* Does its analyse use the heights of rows, which the analysis of the other triangle gives? NULL: never. */
   int (*uses_heights)(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
 
-  /* Where analyse has settings to choose from: how many of these it ranks, at most, and what a plan has, in words; 0
-     and NULL where there are none. */
+  /* Where analyse chooses among settings: how many of them it can rank by predicted time, at most; and the settings of
+     a plan, in words. 0 and NULL where there are none. */
   int  choices;
   void (*describe)(const TrsvPlan *, char *line, size_t size);
 
@@ -73,9 +69,7 @@ struct TrsvAlgorithm {
   const TrsvPairLaunch *pair;         /* NULL where a pair of its plans takes two launches */
   const TrsvPivotSolve *pivots;       /* NULL where its plans find none */
 
-  unsigned           traits;   /* what it does not have in common with the others */
-  const TrsvSetting *settings; /* what a caller can set, up to one without a name; describe prints them so that they can
-                                  be. NULL where there are none */
+  unsigned traits; /* what it does not have in common with the others */
 };
 
 enum {
@@ -102,7 +96,6 @@ struct TrsvPlan {
   int                  filled; /* does it have the values of its triangle? */
   int                  early; /* may the solve now asked for be an early launch? */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
-  const char          *settings;     /* while it is analysed: what was given, checked; or NULL */
   TrsvPermutation      places; /* where analyse takes the pattern; after it only where the algorithm does not take them:
                                   copies in its memory */
   void                *permuted[2];  /* [rows] b and x in the order of the rows, where there are such copies */
@@ -111,31 +104,21 @@ struct TrsvPlan {
 };
 
 const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
-const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);  /* the paper it is from */
+const char          *TrsvAlgorithmSummary(const TrsvAlgorithm *);
+const char          *TrsvAlgorithmSource(const TrsvAlgorithm *);
+const char          *TrsvAlgorithmCitation(const TrsvAlgorithm *);
 TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);  /* where its plans, b and x live */
 int                  TrsvAlgorithmBitsVary(
   const TrsvAlgorithm *); /* may equal solves give different bits? Those of all others never do */
 
-/* Settings of an algorithm are words "name=value" with spaces between them; what they leave open, and all where they
-   are NULL, the algorithm chooses. rank=N is known to all: the algorithm's own choice N by predicted time. */
-const char *TrsvAlgorithmSetting(
-  const TrsvAlgorithm *, int i,
-  const char **values); /* the name of the i-th other one, NULL past the last; what it may be */
-TrsvError TrsvAlgorithmCheck(const TrsvAlgorithm *,
-                             const char *settings); /* could they be given? The message says what could */
-
 /* Can the current device run it? Where it cannot there is no plan, so that nothing is to be predicted of it. */
 int TrsvAlgorithmRuns(const TrsvAlgorithm *);
 
-/* Was a setting given? Then *to gets what its value means. */
-int TrsvSettingGet(const TrsvAlgorithm *, const char *settings, const char *name, void *to);
-
 /* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept; all three live in one
    memory, and what the algorithm wants in another is copied there. source [nnz], where not NULL, says where in the
-   caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values. settings: as
-   TrsvAlgorithmCheck takes them; TRSV_ERR_UNSUPPORTED where there are not so many ranks. */
+   caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values. */
 TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *,
-                         const char *settings, TrsvPlan **plan);
+                         TrsvPlan **plan);
 
 /* Takes new values, in the order of the matrix's columns (or of source), from memory of the given kind. */
 TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStream);
@@ -147,7 +130,7 @@ TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *);
 void TrsvPlanDescribe(const TrsvPlan *, char *line,
-                      size_t size); /* its settings, "" where there are none; words where they can be given */
+                      size_t size); /* its settings in words, "" where there are none */
 size_t               TrsvPlanBytes(const TrsvPlan *); /* memory that the plan holds, where its algorithm lives */
 void                 TrsvPlanDestroy(TrsvPlan **);
 
@@ -155,9 +138,10 @@ enum {
   TRSV_SETTINGS = 96 /* characters of settings in words */
 };
 
-/* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none). */
+/* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none), and for the
+   algorithm's choice number rank by predicted time, 0 the best; TRSV_ERR_UNSUPPORTED where there are not so many. */
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
-                               const TrsvPermutation *, const TrsvAlgorithm *, const char *settings, TrsvPlan **plan);
+                               const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
 /* x_i = 1 / (b_i - sum of a_ik x_k) for the values a of a plan with a unit diagonal, instead of the solution: a
    recurrence that the pivots of an incomplete factorisation obey where no two rows of U that are taken off one row meet

@@ -183,7 +183,9 @@ static double RecomputePredict(const TrsvCosts *c, const TrsvStatistics *s, Trsv
 
 TRSV_ALGORITHM(TrsvRecompute) = {
   .name       = "recompute",
-  .source     = "this project: thread-level, every second level set recomputed instead of awaited",
+  .summary    = "thread-level; rows of every second level set recompute what they depend on instead of waiting",
+  .source     = "this project; after CapelliniSpTRSV (ICPP 2020)",
+  .citation   = TRSV_CITE_CAPELLINI,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = RecomputeAnalyse,

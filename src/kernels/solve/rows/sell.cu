@@ -281,7 +281,9 @@ static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPreci
 
 TRSV_ALGORITHM(TrsvSell) = {
   .name       = "sell",
-  .source     = "block multicolor solves, slices of 32 rows (SELL): Iwashita et al. (IPDPS 2012, CCF THPC 2020)",
+  .summary    = "a warp for each slice of 32 rows (SELL)",
+  .source     = "block multicolor solves: Iwashita et al. (IPDPS 2012, CCF THPC 2020)",
+  .citation   = TRSV_CITE_BLOCK_MULTICOLOR,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = TrsvSellAnalyse,

@@ -248,7 +248,9 @@ static double ThreadPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPre
 
 TRSV_ALGORITHM(TrsvThread) = {
   .name       = "thread",
-  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 5, writing-first",
+  .summary    = "a thread for each row, in the order of level sets; values are their own flags",
+  .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 5",
+  .citation   = TRSV_CITE_CAPELLINI,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
   .analyse    = ThreadAnalyse,
