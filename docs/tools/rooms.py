@@ -24,7 +24,7 @@ PURPOSE = {
     "solve": "the table of algorithms, the choice, pairs of plans, tuning",
     "solve/model": "times of this GPU over an H200's, which predictions take",
     "solve/plan": "what a plan is: analyze, set values, solve",
-    "solve/rows": "`thread`, `recompute`, `sell`: a thread or a lane for each row",
+    "solve/rows": "`thread`, `sell`: a thread or a lane for each row",
     "solve/schedule": "the schedule of `chunk`: heights, splits, steps, settings",
     "solve/chunk": "`chunk`: the plan and its kernels",
     "solve/inverse": "`inverse`: blocks inverted, then `chunk`",

@@ -88,7 +88,6 @@ static struct {
   PetscBool   set;
 } papers[] = {
   {"thread",   capellini,    PETSC_FALSE},
-  {"recompute", capellini,   PETSC_FALSE}, /* its kernel is that of thread */
   {"twophase", capellini,    PETSC_FALSE},
   {"fusion",   yuenyeung,    PETSC_FALSE},
   {"warp",     syncfree_csr, PETSC_FALSE},

@@ -36,7 +36,7 @@ static PetscErrorCode GetData(Mat F, SpTRSVGPU **s)
    Notes:
    To be called between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. After that it holds, as all that is set of a
    factor, from the next symbolic phase on: that of another pattern, or after `PCReset()`. The algorithms are
-   serial on the host, where auto leaves the solves to PETSc's own factor; chunk, inverse, thread, recompute, sell, warp, level, csc, twophase, fusion, ag, recblock, dense and cusparse on a GPU. csc sums in no fixed order: the bits of a
+   serial on the host, where auto leaves the solves to PETSc's own factor; chunk, inverse, thread, sell, warp, level, csc, twophase, fusion, ag, recblock, dense and cusparse on a GPU. csc sums in no fixed order: the bits of a
    solution may differ from solve to solve. level refuses factors of more than 65,536 level sets. auto never chooses level, csc, twophase, fusion, ag, recblock, dense,
    warp or cusparse by prediction. One that does not run where the matrix lives is an error of the set-up.
 

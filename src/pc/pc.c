@@ -409,7 +409,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 +  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
 .  -pc_sptrsvgpu_ordering <natural,multicolor,auto> - the order in which the matrix is factored, natural by default; see `PCSpTRSVGPUSetOrdering()`
 .  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors: auto (the default), serial, chunk, inverse, thread,
-                                       recompute, sell, warp, level, csc, twophase, fusion, ag, recblock, dense, cusparse
+                                       sell, warp, level, csc, twophase, fusion, ag, recblock, dense, cusparse
 .  -mat_sptrsvgpu_lower <name>        - for L
 .  -mat_sptrsvgpu_upper <name>        - for U
 .  -mat_sptrsvgpu_<name>_<setting> <value> - of an algorithm that is named; see `MatSpTRSVGPUSetSettings()`
@@ -488,6 +488,8 @@ PetscErrorCode PCCreate_SpTRSVGPU(PC pc)
 /*MC
    PCCAPELLINI = "capellini" - `PCSPTRSVGPU` with the thread-level kernels of CapelliniSpTRSV (ICPP 2020) for both factors, where the matrix is
    on a GPU; the same as `PCSPTRSVGPU` where it is not. -mat_sptrsvgpu_algorithm, _lower and _upper overrule it.
+
+   Unlike the paper's solve, rows of every second level set recompute what they need of the level set before where that is predicted to be faster.
 
    Level: beginner
 

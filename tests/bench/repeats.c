@@ -25,8 +25,8 @@
 static const struct {
   const char *algorithm, *settings;
 } candidates[] = {
-  {"thread",   NULL                                                                             },
-  {"recompute", NULL                                                                            },
+  {"thread",   "rank=0"                                                                         },
+  {"thread",   "rank=1"                                                                         },
   {"warp",     NULL                                                                             },
   {"sell",     NULL                                                                             },
   {"chunk",    "rank=0"                                                                         },
@@ -55,7 +55,16 @@ static const struct {
   {"csc",      NULL                                                                             },
 };
 
-static const char *const placed[] = {"thread", "recompute", "sell", "warp", "chunk", "inverse"};
+static const struct {
+  const char *algorithm, *settings;
+} placed[] = {
+  {"thread",  "rank=0"},
+  {"thread",  "rank=1"},
+  {"sell",    NULL    },
+  {"warp",    NULL    },
+  {"chunk",   NULL    },
+  {"inverse", NULL    },
+};
 
 static const TrsvPivots pivots[] = {
   {TRSV_SHIFT_NONE,              0,    1e-13},
@@ -299,12 +308,12 @@ static void Applies(const Square *A, const int *order, const void *b, void *x)
   Need(TrsvFactorNumeric(f, NULL, A->device_values, &pivots[0], &outcome, NULL));
   TrsvFactorTriangles(f, &L, &U, &l, &u);
   for (size_t c = 0; c < sizeof(placed) / sizeof(placed[0]); c++) {
-    const TrsvRequest asked = {TrsvAlgorithmFind(placed[c]), NULL};
+    const TrsvRequest asked = {TrsvAlgorithmFind(placed[c].algorithm), placed[c].settings};
     Applying        p     = {NULL, b, x};
     Repeat          r     = {.matrix = A->name, .times = times, .once = ApplyOnce, .data = &p, .poisoned = 1, .result = {{x, TrsvValueSize(precision) * (size_t)A->rows}}};
     TrsvError       error;
 
-    (void)snprintf(r.what, sizeof(r.what), "L and U in bmc order by %s", placed[c]);
+    (void)snprintf(r.what, sizeof(r.what), "L and U in bmc order by %s%s%s", placed[c].algorithm, placed[c].settings ? " " : "", placed[c].settings ? placed[c].settings : "");
     error = TrsvPairCreate(&L, &U, TrsvFactorOrder(f), TrsvFactorOrder(f), 0, TRSV_DEVICE, TRSV_SELECT_MODEL, &asked, &asked, &p.pair);
     if (!error) error = TrsvPairSetValues(p.pair, l, u, TRSV_DEVICE, NULL);
     if (error) Refused(A->name, r.what, error);

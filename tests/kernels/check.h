@@ -26,7 +26,7 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestRecompute(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPoolMemory(void), TestEntries(void);
+void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestThread(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPoolMemory(void), TestEntries(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -101,7 +101,11 @@ int CheckOrdering(int rows, const int *offsets, const int *columns, const double
 /* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host; factor.c */
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);
 
-/* A device algorithm of the table, from the i-th on; NULL past its end. All but one are left out where TRSV_TEST_ALGORITHM names it. */
+/* The rows of the table, but `thread` twice: without recomputation, and with; NULL past the last. By name: these are "thread" and "thread, recomputing". */
+const TrsvAlgorithm *TestedAlgorithm(int i);
+const TrsvAlgorithm *FindTested(const char *name);
+
+/* A device algorithm of those, from the i-th on; NULL past its end. All but one are left out where TRSV_TEST_ALGORITHM names it. */
 const TrsvAlgorithm *DeviceAlgorithm(int *i);
 
 #ifdef __cplusplus

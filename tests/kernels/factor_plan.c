@@ -348,7 +348,7 @@ static void Given(TrsvFactorKind kind)
 /* The vector that one launch for L and U hands values over in is the factorisation's as well. */
 static void Borrowed(TrsvFactorKind kind)
 {
-  const TrsvRequest thread = {TrsvAlgorithmFind("thread"), NULL};
+  const TrsvRequest thread = {FindTested("thread"), NULL};
   Square          A      = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 5);
   TrsvFactor     *f      = MakeFactor(&A, NULL, kind, 0);
   TrsvPair       *pair   = NULL;

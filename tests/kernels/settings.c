@@ -78,7 +78,7 @@ void TestSettings(void)
     ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse");
     ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], TrsvAlgorithmFind("thread"), "depth=3", &plan), TRSV_ERR_ARGUMENT, "TrsvPlanCreate");
     Expect(!plan, "a plan in spite of the error");
-    ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], TrsvAlgorithmFind("thread"), "rank=1", &plan), TRSV_ERR_UNSUPPORTED, "TrsvPlanCreate");
+    ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], TrsvAlgorithmFind("thread"), "rank=2", &plan), TRSV_ERR_UNSUPPORTED, "TrsvPlanCreate");
     Expect(!plan, "a plan in spite of the error");
     TrsvAnalysisDestroy(&analysis);
     FreeTriangle(&T);

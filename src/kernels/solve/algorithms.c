@@ -13,7 +13,6 @@
 #if defined(TRSV_CUDA) || defined(TRSV_SIMT)
   #define ON_A_DEVICE(row) \
     row(TrsvThread) \
-    row(TrsvRecompute) \
     row(TrsvWarp) \
     row(TrsvSell) \
     row(TrsvChunk) \

@@ -96,8 +96,7 @@ void TrsvPairPart(TrsvPair *p)
   if (p->fused) p->fused->launch->destroy(&p->fused);
 }
 
-/* Of two plans whose launches have nothing but the wait for each other in common, only those of `thread`, whose level
-   sets are wide, gain by being one. */
+/* One launch where the algorithm has one for these two plans. */
 TrsvError TrsvPairJoin(TrsvPair *p)
 {
   const TrsvAlgorithm *const first = p->forward.plan->algorithm;

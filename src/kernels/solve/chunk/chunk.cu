@@ -101,7 +101,7 @@ static double LoadImbalance(const TrsvCosts *c, const TrsvStatistics *s, double 
 
 /* The start of a launch; a step for each level set, and some more where rows are cut into partial sums. Constants are
    those that fit times (20%, root mean square; 25% in multicolor order) among those by which the choice between this,
-   `inverse`, `thread`, `recompute` and `sell` costs least: over 170 real triangles 0.7% (geometric mean), over 78 in
+   `inverse`, `thread` and `sell` costs least: over 170 real triangles 0.7% (geometric mean), over 78 in
    multicolor order 0.9%; where every dependency of long rows is another chunk's, twofold at worst. */
 static double ChunkPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
 {

@@ -24,7 +24,8 @@ typedef struct {
 } TrsvSetting;
 
 /* Both solves of a pair of plans of one algorithm, which must outlive it, in one launch; the bits are those of two.
-   between [rows] is its own from now on; who has used it for anything else in spite of that has it made ready again. */
+   create makes none, without an error, for two plans that do not gain by it. between [rows] belongs to it from then on;
+   whoever has used it for anything else calls ready. */
 typedef struct TrsvFused TrsvFused;
 typedef struct {
   TrsvError (*create)(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvFused **);
