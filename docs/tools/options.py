@@ -10,9 +10,7 @@ import os
 import re
 import sys
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
-from results import put  # noqa: E402
+from maker import ROOT, run
 
 BEGIN = "<!-- made by docs/tools/options.py from src/pc: {} -->\n"
 OPTION = re.compile(r'"(-(pc|mat)_sptrsvgpu_\w+)",\s*"([^"]*)"([^;{]*)')
@@ -77,13 +75,6 @@ def settings():
     return "\n".join(["| option | values |", "|---|---|", *rows]) + "\n"
 
 
-def main(args):
-    made = {"pc": options("pc"), "mat": options("mat"), "settings": settings()}
-    if not args:
-        print("\n".join(made.values()), end="")
-        return 0
-    return max(put(args[1], BEGIN.format(name), text) for name, text in made.items())
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    made = {"pc": options("pc"), "mat": options("mat"), "settings": settings()}
+    run({BEGIN.format(name): text for name, text in made.items()})
