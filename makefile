@@ -27,12 +27,18 @@ fat:
 
 # ---- which PETSc
 
+answer = $(patsubst $1=%,%,$(filter-out $1='',$(filter $1=%,$(PETSC))))
 setup = PETSC_DIR='$(PETSC_DIR)' PETSC_ARCH='$(PETSC_ARCH)' CUDA_ARCH='$(CUDA_ARCH)' conf/petsc.sh
 ifneq ($(filter-out help clean petsc petsc4py uninstall fat,$(or $(MAKECMDGOALS),lib)),)
+found := 0
+ifeq ($(MAKECMDGOALS)$(PETSC_DIR)$(CUDA_ARCH),install) # of what was built: root has another environment and another cache
+PETSC := $(file <$(BUILD)/config)
+endif
+ifeq ($(wildcard $(call answer,PETSC_DIR)/include/petscversion.h),)
 PETSC := $(shell $(setup) find)
 found := $(.SHELLSTATUS)
 endif
-answer = $(patsubst $1=%,%,$(filter-out $1='',$(filter $1=%,$(PETSC))))
+endif
 
 ifeq ($(found),1)
 $(error sptrsvgpu: there is no PETSc to build with; see above)
@@ -75,7 +81,7 @@ OBJ := $(CU:%.cu=$(BUILD)/obj/%.cu.o) $(C:%.c=$(BUILD)/obj/%.o) # what takes lon
 
 # objects of another PETSc, or for other GPUs, are made again
 CONFIG := makefile $(BUILD)/config
-config  = $(VERSION) $(PETSC_DIR) $(PETSC_ARCH) $(CUDA_ARCH)
+config  = VERSION=$(VERSION) PETSC_DIR=$(PETSC_DIR) PETSC_ARCH=$(PETSC_ARCH) CUDA=$(WITH_CUDA) CUDA_ARCH=$(CUDA_ARCH)
 $(BUILD)/config: FORCE
 	@mkdir -p $(@D); echo '$(config)' | cmp -s - $@ || echo '$(config)' >$@
 

@@ -1,8 +1,8 @@
 """Makes man pages of the comments /*@ ... @*/ and /*MC ... M*/ of C sources, which are in the form of PETSc's manual pages.
 
-usage: manpages.py VERSION FOLDER SOURCE...
+usage: manpages.py VERSION PREFIX SOURCE...
 
-Writes FOLDER/<name>.3 for each and prints the names of these files.
+Writes PREFIX/share/man/man3/NAME.3 for each. Prints each path, relative to PREFIX, before it writes the file.
 """
 
 import os
@@ -10,6 +10,7 @@ import re
 import sys
 
 ENTRY = re.compile(r"/\*(@C?|MC)\n(.*?)\n\s*(?:@|M)\*/\n(.*?)[{;]", re.S)
+FOLDER = "share/man/man3"
 HEADING = re.compile(r"^   (\w[\w .]*?)s?:\s*$")
 
 
@@ -50,15 +51,16 @@ def page(kind, comment, declaration, version):
 
 
 def main():
-    version, folder = sys.argv[1:3]
-    os.makedirs(folder, exist_ok=True)
+    version, prefix = sys.argv[1:3]
+    os.makedirs(os.path.join(prefix, FOLDER), exist_ok=True)
     for source in sys.argv[3:]:
         with open(source, encoding="utf-8") as file:
             for kind, comment, declaration in ENTRY.findall(file.read()):
                 name, roff = page(kind, comment, declaration, version)
-                with open(os.path.join(folder, name + ".3"), "w", encoding="utf-8") as out:
+                path = f"{FOLDER}/{name}.3"
+                print(path, flush=True)
+                with open(os.path.join(prefix, path), "w", encoding="utf-8") as out:
                     out.write(roff)
-                print(name + ".3")
 
 
 main()

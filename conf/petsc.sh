@@ -3,7 +3,7 @@
 #
 #   conf/petsc.sh find      looks for one; installs, downloads and builds nothing; exit status 2: there is none,
 #                           1: PETSC_DIR cannot be used
-#   conf/petsc.sh build     builds one in the cache where it is not there yet
+#   conf/petsc.sh build     builds one in the cache where it is not there yet, and names another that find prefers to it
 #   conf/petsc.sh petsc4py  builds petsc4py for the one in the cache
 #
 # find looks at PETSC_DIR (with or without PETSC_ARCH), CONDA_PREFIX, `pkg-config PETSc` and the cache, in this order.
@@ -128,6 +128,13 @@ find_cached() {
   [ ! -f "$root/complete" ] || answer "$dir" $arch cache "$([ ! -d "$site/petsc4py" ] || echo "$site")"
 }
 
+name_other_gpus() { # of the PETScs in the cache that were built for them
+  local others
+  [ "$kind" = cuda ] || return 0
+  others=$(ls -d "$cache/petsc-$version-cuda-"*/complete 2>/dev/null | sed 's|.*-cuda-\(.*\)/complete|\1|; s/-/, /g' | paste -sd';') || true
+  [ -z "$others" ] || say "the PETSc in the cache is for compute capability $others; needed is one for ${capability//,/, }"
+}
+
 # ---- a PETSc of our own
 
 missing=()
@@ -147,7 +154,7 @@ update() { # Debian's lists; another apt may be at work on a new machine
   done
 }
 
-install_packages() { # an MPI, BLAS and LAPACK, what the examples read files with, Python for PETSc's configure
+install_packages() { # an MPI, BLAS and LAPACK, what the examples read files with, Python for PETSc's configure, pkg-config for programs
   need build-essential c++ --version
   need mpich mpiexec --version
   need libmpich-dev library mpich
@@ -157,6 +164,7 @@ install_packages() { # an MPI, BLAS and LAPACK, what the examples read files wit
   need xz-utils xz --version
   need python3 python3 --version
   need python3-pip python3 -m pip --version
+  need pkg-config pkg-config --version
   [ ${#missing[@]} -gt 0 ] || return 0
   command -v apt-get >/dev/null || die "missing: ${missing[*]} (Debian's names); install them and start again"
   sudo=
@@ -247,6 +255,13 @@ sources() { # how many files there are to compile
   tr ' ' '\n' <"$dir/$arch/lib/petsc/conf/files" | grep -cE '^src/.*[.](c|cxx|cu)$' || true
 }
 
+name_preferred() { # the PETSc that make takes even where the cache has one
+  local found
+  found=$({ find_given; find_conda; find_pkg_config; } 2>/dev/null | sed -n 's/^PETSC_DIR=//p') || true
+  [ -z "$found" ] || [ "$found" = "$dir" ] ||
+    say "make uses the PETSc in $found, which it finds before the one that 'make petsc' builds in the cache"
+}
+
 build() {
   [ ! -f "$root/complete" ] || return 0
   mkdir -p "$root"
@@ -256,6 +271,7 @@ build() {
     flock 9
   fi
   [ ! -f "$root/complete" ] || return 0
+  name_other_gpus
   say "building PETSc $version ($kind${capability:+, compute capability $capability}) in $root, once for all clones"
   say "about 7 minutes on 2 cores; it may be interrupted and started again; rm -r $root removes it"
   unpack >"$root/unpack.log" 2>&1 9>&- & # while packages are installed, where Python has pip by now
@@ -285,9 +301,14 @@ find)
   find_conda
   find_pkg_config
   find_cached
+  name_other_gpus
   exit 2
   ;;
-build) build && find_cached ;;
+build)
+  name_preferred
+  build
+  find_cached
+  ;;
 petsc4py) build_petsc4py && find_cached ;;
 *) die "usage: conf/petsc.sh find | build | petsc4py" ;;
 esac

@@ -14,7 +14,6 @@ static const struct {
   {"ag",       "AGSpTRSV"           },
   {"recblock", "RecBlockSpTRSV"     },
   {"thread",   "CapelliniSpTRSV"    },
-  {"recompute", "CapelliniSpTRSV"   },
   {"dense",    "DenseLowerTriangularSolver"},
   {"chunk",    "AlvaradoSchreiber1993"},
   {"sell",     "IwashitaNakashimaTakahashi2012"}, /* and of the ordering; the last */

@@ -6,23 +6,12 @@ make=${MAKE:-make}
 unset MAKEFLAGS MAKELEVEL MFLAGS TEST_OPTIONS CUDA_ARCH
 empty=$(mktemp -d)
 trap 'rm -rf "$empty"' EXIT
-passed=0 failed=0 skipped=0
-
-check() { # NAME COMMAND...: passes if the command does
-  local name=$1 out
-  shift
-  if out=$("$@" 2>&1 </dev/null); then
-    echo "ok   $name"
-    passed=$((passed + 1))
-  else
-    echo "FAIL $name: $out"
-    failed=$((failed + 1))
-  fi
-}
+. tests/check.sh
 
 LIB= PETSC_DIR_HERE= # what this clone is built with
 eval "$(env timeout 60 $make -s info | sed 's/^PETSC_DIR=/PETSC_DIR_HERE=/; s/^PETSC_ARCH=/PETSC_ARCH_HERE=/')"
 without="env -u PETSC_DIR -u PETSC_ARCH -u CONDA_PREFIX -u CUDA_ARCH PKG_CONFIG_PATH= PKG_CONFIG_LIBDIR=$empty"
+ours=petsc-$(awk '!/^#/ { print $1; exit }' conf/petsc.versions) # the one that make petsc builds
 given="env -u CONDA_PREFIX PETSC_DIR=$PETSC_DIR_HERE"
 
 # ---- make info, make help
@@ -72,7 +61,7 @@ fresh() { # make run says that it builds one; configure sees no PETSC_DIR of the
   local kind src out
   stand_ins
   for kind in cuda host; do
-    src=$empty/fresh/petsc-$(awk '!/^#/ { print $1; exit }' conf/petsc.versions)-$kind$([ $kind = host ] || echo "-${CUDA_ARCH%%,*}")/src
+    src=$empty/fresh/$ours-$kind$([ $kind = host ] || echo "-${CUDA_ARCH%%,*}")/src
     mkdir -p "$src/config/BuildSystem/config/packages" && touch "$src/../unpacked" "$src/config/BuildSystem/config/packages/CUDA.py"
     printf 'import os\nraise SystemExit("environment: " + str([x for x in ("PETSC_DIR", "PETSC_ARCH") if x in os.environ]))\n' >"$src/configure"
   done
@@ -116,6 +105,13 @@ complex_conda() { # one found that cannot be used is named, and the next is take
   [ $? != 0 ] && grep -q "passed over the PETSc in $empty/complex.*complex double scalars" <<<"$out"
 }
 
+preferred() { # make petsc names the PETSc that comes before the cache's
+  local out
+  mkdir -p "$empty/host/$ours-host" && touch "$empty/host/$ours-host/complete" &&
+    out=$($without PETSC_KIND=host SPTRSV_CACHE="$empty/host" PETSC_DIR="$PETSC_DIR_HERE" PETSC_ARCH="$PETSC_ARCH_HERE" timeout 60 $make petsc 2>&1) &&
+    grep -q "make uses the PETSc in $PETSC_DIR_HERE, which it finds before" <<<"$out" || { echo "$out"; return 1; }
+}
+
 # ---- which GPUs (U3)
 
 archs() { # LIST FLAGS: the compiler gets these
@@ -134,6 +130,12 @@ gpu() { # CAPABILITY: PATH with a stand-in for nvidia-smi
   chmod +x "$empty/gpu$1/nvidia-smi"
   echo "PATH=$empty/gpu$1:$PATH"
 }
+cached_for() { # a PETSc in the cache that was built for another GPU is named
+  local out
+  mkdir -p "$empty/cache90/$ours-cuda-90" && touch "$empty/cache90/$ours-cuda-90/complete"
+  out=$($without "$(gpu 8.0)" SPTRSV_CACHE="$empty/cache90" timeout 60 $make lib 2>&1)
+  [ $? != 0 ] && grep -q "the PETSc in the cache is for compute capability 90; needed is one for 80" <<<"$out" || { echo "$out"; return 1; }
+}
 other_archs() { # a build for other GPUs is made again, not kept
   local out
   mkdir -p "$empty/kept" && $given $make -s BUILD="$empty/kept" "$empty/kept/config" && out=$(cat "$empty/kept/config") &&
@@ -143,15 +145,48 @@ other_archs() { # a build for other GPUs is made again, not kept
 # ---- builds, install, uninstall (U5, U7, U13)
 
 all_cores() { $make -pn help 2>/dev/null | grep -qE "^MAKEFLAGS = .*-j$(nproc)( |\$)"; }
-installs() { # into a folder, with a program that is built by pkg-config alone, and every file removed again
-  local root=$empty/root prefix=/opt/sp
-  $make -s install PREFIX=$prefix DESTDIR="$root" >"$empty/install.log" || return 1
+prefix=/opt/sp
+into() { # FOLDER [NAME=VALUE...]: make install there
+  local root=$1
+  shift
+  env "$@" $make -s install PREFIX=$prefix DESTDIR="$root"
+}
+removed() { # FOLDER: uninstall removes every file
+  $make -s uninstall PREFIX=$prefix DESTDIR="$1" || return 1
+  [ -z "$(find "$1" ! -type d)" ] || { find "$1" ! -type d; return 1; }
+}
+installs() { # library, pkg-config file, man pages, examples
+  local root=$empty/root
+  into "$root" || return 1
   [ "$(readelf -d "$root$prefix/lib/libsptrsvgpu.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" = "libsptrsvgpu.so.${VERSION%%.*}" ] || return 1
   [ "$(readlink "$root$prefix/lib/libsptrsvgpu.so")" = "libsptrsvgpu.so.$VERSION" ] || return 1
   [ "$(PKG_CONFIG_LIBDIR=$root$prefix/lib/pkgconfig pkg-config --modversion sptrsvgpu)" = "$VERSION" ] || return 1
   [ -s "$root$prefix/share/man/man3/PCSPTRSVGPU.3" ] && [ -s "$root$prefix/share/sptrsvgpu/examples/ex1.c" ] || return 1
-  $make -s uninstall PREFIX=$prefix DESTDIR="$root" || return 1
-  [ -z "$(find "$root" ! -type d)" ] || { find "$root" ! -type d; return 1; }
+  removed "$root"
+}
+installed_examples() { # are built by the makefile that is installed with them, and solve with the library that is
+  local root=$empty/examples example
+  into "$root" && cp -r "$root$prefix/share/sptrsvgpu/examples" "$empty/copy" && $make -s -C "$empty/copy" prefix="$root$prefix" || return 1
+  for example in "ex1 -n 8" "ex2 -f examples/data/poisson.mtx.xz" ex4; do
+    "$empty/copy/"$example -dll_append "$root$prefix/lib/libsptrsvgpu.so" -pc_type sptrsvgpu -ksp_converged_reason -use_gpu_aware_mpi 0 |
+      grep 'Linear.* solve converged' || { echo "$example"; return 1; }
+  done
+}
+install_as_root() { # with no environment and another home: of the PETSc and for the GPUs that make has built for
+  local root=$empty/as_root
+  into "$root" -u PETSC_DIR -u PETSC_ARCH -u CONDA_PREFIX PKG_CONFIG_LIBDIR="$empty" SPTRSV_CACHE="$empty/cache" >"$empty/install.log" &&
+    ! grep -E '^ *(CC|CUDAC|LINK) ' "$empty/install.log" && cmp "$LIB" "$root$prefix/lib/libsptrsvgpu.so" &&
+    grep -qx "petsc_dir=$PETSC_DIR_HERE" "$root$prefix/lib/pkgconfig/sptrsvgpu.pc"
+}
+install_fat() { # what make fat builds, though this PETSc may be for one GPU
+  local build=$empty/fat
+  $given PETSC_ARCH="$PETSC_ARCH_HERE" $make -s BUILD="$build" CUDA_ARCH=fat "$build/config" &&
+    env -u PETSC_DIR -u PETSC_ARCH $make -n install BUILD="$build" | grep -m 1 'nvcc.*-c ' | grep 'code=sm_80 .*code=sm_90 '
+}
+install_fails() { # halfway, for a folder is where a file belongs: uninstall removes what there is
+  local root=$empty/fails
+  mkdir -p "$root$prefix/include/sptrsvgpu.h" && ! into "$root" || return 1
+  [ -s "$root$prefix/lib/libsptrsvgpu.so" ] && rmdir "$root$prefix/include/sptrsvgpu.h" && removed "$root"
 }
 linked() { # a C program by pkg-config, with the header; it says the version and solves
   local root=$empty/linked
@@ -255,6 +290,7 @@ check "a PETSc that is too old" old
 check "a PETSc of conda" conda
 check "a PETSc by pkg-config" pkg_config
 check "a complex PETSc of conda is passed over" complex_conda
+check "make petsc where a PETSc is" preferred
 if [ "$CUDA" = 1 ]; then
   check "CUDA_ARCH as a list" archs "90 ptx90" "sm_90 compute_90"
   check "CUDA_ARCH by default, with no GPU" env PATH="$(gpu none | sed 's/^PATH=//')" bash -c "$(declare -f archs); given='$given' make='$make' empty='$empty'; archs '' 'sm_90 compute_80'"
@@ -263,13 +299,17 @@ if [ "$CUDA" = 1 ]; then
   check "CUDA_ARCH below 80" refused "needs compute capability 8.0" $given CUDA_ARCH=70
   check "CUDA_ARCH that is no number" refused "is not a compute capability" $given CUDA_ARCH=hopper
   check "a PETSc for another GPU" refused "does not run on compute capability 80" env -u PETSC_ARCH PETSC_DIR="$PETSC_DIR_HERE" "$(gpu 8.0)"
+  check "a PETSc in the cache for another GPU" cached_for
   check "a build for other GPUs is made again" other_archs
+  check "make install after make fat" install_fat
 else
-  echo "skip which GPUs: this PETSc has no CUDA"
-  skipped=8
+  skip "which GPUs" "this PETSc has no CUDA" 10
 fi
 check "make builds on all cores" all_cores
 check "make install and uninstall" installs
+check "the installed examples" installed_examples
+check "make install as another user" install_as_root
+check "make uninstall after an install that failed" install_fails
 check "a program built with what make install installs" linked
 check "make install with a PREFIX that is not absolute" not_absolute
 check "CHANGELOG has this version" changelog
@@ -284,5 +324,4 @@ check "generated parts of README and docs, and their links" table
 check "commands of README and docs" commands
 check "times to solution can be measured, and told" solutions
 check "set-ups and applies can be measured, and told" setups
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+summary

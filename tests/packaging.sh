@@ -8,22 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${1:-python3} petsc=${2:-}
 export PYTHONDONTWRITEBYTECODE=1
-passed=0 failed=0 skipped=0
-check() { # NAME COMMAND...: passes if the command does
-  local name=$1 out
-  shift
-  if out=$("$@" 2>&1 </dev/null); then
-    echo "ok   $name"
-    passed=$((passed + 1))
-  else
-    echo "FAIL $name: $out"
-    failed=$((failed + 1))
-  fi
-}
-skip() { # NAME REASON
-  echo "skip $1: $2"
-  skipped=$((skipped + 1))
-}
+. tests/check.sh
 
 # Syntax
 for file in packaging/petsc/sptrsvgpu.py packaging/spack/package.py python/sptrsvgpu.py; do
@@ -151,5 +136,4 @@ else
   skip "petsc/sptrsvgpu.py calls what PETSc has" "no PETSC_DIR with the sources of PETSc 3.24 or later"
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+summary

@@ -9,22 +9,16 @@ python=$1 petsc4py=$2 library=$3
 export PYTHONPATH=$petsc4py${petsc4py:+:}${PYTHONPATH:-} PYTHONDONTWRITEBYTECODE=1
 unset SPTRSVGPU_LIB PETSC_OPTIONS
 top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/tests/check.sh"
 example=$top/examples/ex3.py
 cd "$(dirname "$library")/.." || exit 1 # a folder that may be written to
 options="-use_gpu_aware_mpi 0 ${TEST_OPTIONS:-}"
-passed=0 failed=0 skipped=0
 
-check() { # NAME PATTERN COMMAND...: passes if what the command prints, all its lines joined by blanks, matches
-  local name=$1 pattern=$2 out
-  shift 2
-  out=$(timeout -k 5 120 "$@" 2>&1 </dev/null)
-  if grep -qE -- "$pattern" <<<"$(tr '\n' ' ' <<<"$out" | sed 's/ *$//')"; then
-    echo "ok   $name: $(tail -n 1 <<<"$out")"
-    passed=$((passed + 1))
-  else
-    echo "FAIL $name: $out"
-    failed=$((failed + 1))
-  fi
+prints() { # PATTERN COMMAND...: matches what the command prints, all its lines joined by blanks
+  local out
+  out=$(timeout -k 5 120 "${@:2}" 2>&1)
+  echo "$out"
+  grep -qE -- "$1" <<<"$(tr '\n' ' ' <<<"$out" | sed 's/ *$//')"
 }
 module() { # [NAME=VALUE...] FOLDER: imports the module there, prints PETSC_OPTIONS
   env "${@:1:$#-1}" PYTHONPATH="${@: -1}" "$python" -c 'import os, sptrsvgpu; print(os.environ["PETSC_OPTIONS"])'
@@ -41,24 +35,24 @@ for folder in clone/python prefix/share/sptrsvgpu/python prefix/lib/python3/site
   cp "$top/python/sptrsvgpu.py" "$tree/$folder"
 done
 finds() { # NAME FOLDER WHERE [NAME=VALUE...]
-  check "$1" "^-dll_append $tree/$3/libsptrsvgpu.so$" bash -c 'module "$@"' - "${@:4}" "$tree/$2"
+  check "$1" prints "^-dll_append $tree/$3/libsptrsvgpu.so$" bash -c 'module "$@"' - "${@:4}" "$tree/$2"
 }
 finds "in a clone" clone/python clone/build/lib
 finds "in a prefix" prefix/share/sptrsvgpu/python prefix/lib
 finds "in a prefix, site-packages" prefix/lib/python3/site-packages prefix/lib
 finds "in LD_LIBRARY_PATH" none path LD_LIBRARY_PATH="$tree/none:$tree/path"
 finds "by SPTRSVGPU_LIB" clone/python path SPTRSVGPU_LIB="$tree/path/libsptrsvgpu.so"
-check "by a SPTRSVGPU_LIB that is no file" " ImportError: SPTRSVGPU_LIB names no file: $tree/x" \
+check "by a SPTRSVGPU_LIB that is no file" prints " ImportError: SPTRSVGPU_LIB names no file: $tree/x" \
   bash -c 'module "$@"' - SPTRSVGPU_LIB="$tree/x" "$tree/clone/python"
 if [ ! -e /usr/local/lib/libsptrsvgpu.so ] && [ ! -e /usr/lib/libsptrsvgpu.so ]; then
-  check "nowhere" " ImportError: .*not found; build it with .make" \
+  check "nowhere" prints " ImportError: .*not found; build it with .make" \
     bash -c 'module "$@"' - -u LD_LIBRARY_PATH "$tree/none"
 fi
 
 # What it adds to PETSC_OPTIONS
 found=$tree/clone/build/lib/libsptrsvgpu.so
 adds() { # NAME PETSC_OPTIONS RESULT
-  check "$1" "^$3$" bash -c 'module "$@"' - PETSC_OPTIONS="$2" "$tree/clone/python"
+  check "$1" prints "^$3$" bash -c 'module "$@"' - PETSC_OPTIONS="$2" "$tree/clone/python"
 }
 adds "keeps other options" "-log_view" "-log_view -dll_append $found"
 adds "keeps another library" "-dll_append /x/liba.so -n 3" "-dll_append /x/liba.so -n 3 -dll_append /x/liba.so,$found"
@@ -92,16 +86,14 @@ if reason=$("$python" -c 'import petsc4py, numpy' 2>&1); then
   for ranks in 1 2; do
     run="mpiexec -n $ranks env"
     [ $ranks = 2 ] || run=env
-    check "module before init, $ranks ranks" "algorithm .*$solved" \
+    check "module before init, $ranks ranks" prints "algorithm .*$solved" \
       $run PETSC_OPTIONS="$options" "$python" "$example" -n 50
-    check "module after init, $ranks ranks" "algorithm .*$solved" \
+    check "module after init, $ranks ranks" prints "algorithm .*$solved" \
       $run PETSC_OPTIONS="$options -n 50" "$python" -c "$late"
-    check "PETSC_OPTIONS, $ranks ranks" "$solved" \
+    check "PETSC_OPTIONS, $ranks ranks" prints "$solved" \
       $run -u SPTRSVGPU_LIB PETSC_OPTIONS="-dll_append $library $options" "$python" -c "$plain"
   done
 else
-  echo "skip: 6 solves with petsc4py: $(tail -n 1 <<<"$reason")"
-  skipped=6
+  skip "solves with petsc4py" "$(tail -n 1 <<<"$reason")" 6
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+summary

@@ -61,7 +61,6 @@ KNOWN = {
     ("columns", "papers/ag"): 372,
     ("columns", "papers/recblock"): 2,
     ("columns", "solve"): 2,
-    ("lines", "papers/ag/ag.cu"): 1,
     ("lines", "papers/dense/dense.cu"): 1,
     ("lines", "papers/dense/dense_rows.cu"): 1,
     ("name", "../pc/device.c"): 1,

@@ -3,7 +3,6 @@ static char help[] = "Matrices of the host of every type that PETSc's ILU and IC
   -bs <size> : of its blocks\n\
   -tolerance <tolerance> : of a solution, where it is not to be the same bits\n\
   -once : without new values\n\
-  -bs <size>   : of its blocks\n\
   -ours, -reference <options> : of the two solves, in quotes, beginning with a space\n\n";
 
 #include "common.h"

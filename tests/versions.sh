@@ -46,8 +46,8 @@ write_results() {
   echo
   echo "date     $(date -u +%F)"
   printf 'sources  '
-  find makefile conf include src tests examples -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16
-  echo "host     $(uname -m), $(uname -s), $(mpicc --version | head -n 1)"
+  find makefile conf include src tests examples -type f ! -name '*.pyc' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16
+  echo "host     $(uname -m), $(uname -s), $(mpicc --version | sed -n '1s/ (.*)//p'), $(nproc) cores"
   echo
   printf '%s' "$lines"
 }

@@ -10,9 +10,7 @@ import os
 import re
 import sys
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
-from results import put  # noqa: E402
+from maker import ROOT, run
 
 BEGIN = "<!-- made by docs/tools/algorithms.py from src/kernels -->\n"
 ROW = re.compile(r"^TRSV_ALGORITHM\((\w+)\)\s*=\s*\{(.*?)\n\};", re.S | re.M)
@@ -38,12 +36,5 @@ def table():
     return "\n".join(out) + "\n"
 
 
-def main(args):
-    if not args:
-        print(table(), end="")
-        return 0
-    return put(args[1], BEGIN, table())
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run({BEGIN: table()})

@@ -9,9 +9,7 @@ import os
 import subprocess
 import sys
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
-from results import put  # noqa: E402
+from maker import ROOT, run
 
 BEGIN = "<!-- made by docs/tools/rooms.py from src/kernels -->\n"
 PURPOSE = {
@@ -22,9 +20,9 @@ PURPOSE = {
     "factor": "ILU(0) and IC(0) on the GPU",
     "ilu": "which ordering, and how a factor hands values to its plans",
     "solve": "the table of algorithms, the choice, pairs of plans, tuning",
-    "solve/model": "times of this GPU over an H200's, which predictions take",
+    "solve/model": "predicted times: all constants in one table, and the formulas",
     "solve/plan": "what a plan is: analyze, set values, solve",
-    "solve/rows": "`thread`, `recompute`, `sell`: a thread or a lane for each row",
+    "solve/rows": "`thread`, `sell`: a thread or a lane for each row",
     "solve/schedule": "the schedule of `chunk`: heights, splits, steps, settings",
     "solve/chunk": "`chunk`: the plan and its kernels",
     "papers": "cuSPARSE, for comparison",
@@ -47,12 +45,5 @@ def table():
     return "\n".join(out) + "\n"
 
 
-def main(args):
-    if not args:
-        print(table(), end="")
-        return 0
-    return put(args[1], BEGIN, table())
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run({BEGIN: table()})

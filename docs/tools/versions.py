@@ -9,14 +9,10 @@ import os
 import re
 import sys
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
-from results import put  # noqa: E402
+from maker import ROOT, run
 
 FILE = os.path.join(ROOT, "results", "versions.txt")
 BEGIN = "<!-- made by docs/tools/versions.py from results/versions.txt -->\n"
-
-
 ROW = re.compile(r"^PETSc (\S+)\s+(\d+) passed,\s+(\d+) failed,\s+(\d+) skipped[, ]*(.*)$", re.M)
 
 
@@ -36,12 +32,5 @@ def table():
     return "\n".join(out) + f"\n\n{date.group(1) if date else ''}: `make check` and `make check-petsc` on the host.\n"
 
 
-def main(args):
-    if not args:
-        print(table(), end="")
-        return 0
-    return put(args[1], BEGIN, table())
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run({BEGIN: table()})

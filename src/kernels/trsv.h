@@ -23,7 +23,6 @@
 #include "ilu/ilu.h"
 #include "ordering/ordering.h"
 #include "papers/factor_cusparse.h"
-#include "solve/model/costs.h"
 #include "solve/plan/plan.h"
 #include "solve/solve.h"
 

@@ -11,8 +11,9 @@
    KSPSolve() before 3.26 does not set up the PC again where only the values of the matrix are new: PCApply() does,
    after KSPSolve() has read why the previous set-up failed. With values that can be factored again, the KSP would
    fail once more (KSP_DIVERGED_NANORINF). KSPSolve() calls this operation of the PC before it reads the reason.
+   PETSC_VERSION_LT() counts main as later than every release; its minor number is that of the release before.
 */
-#if PETSC_VERSION_LT(3, 26, 0)
+#if PETSC_VERSION_MINOR < 26
   #define SPTRSVGPU_SETUP_ON_BLOCKS PCSetUp
 #else
   #define SPTRSVGPU_SETUP_ON_BLOCKS NULL

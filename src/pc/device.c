@@ -150,7 +150,6 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
   PetscDeviceContext context;
   TrsvError          error = TRSV_SUCCESS;
   double             device, host;
-  TrsvCosts          costs;
 
   PetscFunctionBegin;
   PetscCall(CheckHome(s));
@@ -173,8 +172,7 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
   }
   PetscCallTrsv(error);
   if (s->settings.factorization != SPTRSVGPU_FACTORIZATION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
-  costs = TrsvGetCosts();
-  device = TrsvFactorPredict(s->factor, &costs);
+  device = TrsvFactorPredict(s->factor);
   host   = TrsvFactorPredictHost(s->factor);
   if (device > host) {
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "predicted %.3g ms, device %.3g ms", 1e3 * host, 1e3 * device));

@@ -202,7 +202,6 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
   PetscCall(PetscObjectGetId((PetscObject)A, &s->id));
   PetscCall(MatGetNonzeroState(A, &s->pattern));
   s->matrix   = matrix.nz_used * (PetscLogDouble)(sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscLogDouble)(local->rmap->n + 1) * (PetscLogDouble)sizeof(PetscInt);
-  if (s->home == TRSV_DEVICE) (void)TrsvGetCosts(); /* measured once in a process, in memory that is not the set-up's */
   s->held = TrsvDeviceHeld();
   s->mark = ++marks;
   TrsvDeviceMark();

@@ -88,12 +88,6 @@ static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
 static PetscErrorCode ViewPair(const TrsvPair *pair, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  if (pair->forward.predicted > 0 || pair->backward.predicted > 0) {
-    const TrsvCosts c = TrsvGetCosts(); /* known by now */
-
-    if (c.measured) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions calibrated; times of an H200's: hop %.2f, push %.2f, step %.2f, byte %.2f\n", c.hop, c.push, c.step, c.byte));
-    else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  predictions not calibrated, as for an H200\n"));
-  }
   PetscCall(ViewMember(viewer, "L", &pair->forward));
   PetscCall(ViewMember(viewer, "U", &pair->backward));
   if (pair->fused) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  L and U in one launch\n"));

@@ -43,10 +43,8 @@ def structure(path, name):
 
 
 Statistics = structure("analysis/analysis.h", "TrsvStatistics")
-Costs = structure("solve/model/costs.h", "TrsvCosts")
 Settings = structure("solve/schedule/schedule.h", "TrsvChunkSettings")
 CONSTANTS = re.findall(r'^  C\((\w+),\s*([-\d.e]+),\s*"([^"]*)",\s*(\w+)\)', source("solve/model/constants.h"), re.M)
-H200 = Costs(1, 1, 1, 1, 0)
 
 
 def library():
@@ -120,12 +118,12 @@ class Formula:
     def __init__(self, name, lib, table, rows):
         self.name, self.table = name, table
         call = {
-            "thread": lambda s, p, t: lib.TrsvModelThread(H200_, s, p),
-            "recompute": lambda s, p, t: lib.TrsvModelRecompute(H200_, s, p),
-            "sell": lambda s, p, t: lib.TrsvModelSell(H200_, s, p, 6, 32),
-            "chunk": lambda s, p, t: lib.TrsvModelChunk(H200_, s, p),
-            "inverse": lambda s, p, t: lib.TrsvModelInverse(H200_, s, p),
-            "settings": lambda s, p, t: lib.TrsvChunkSettingsSeconds(s, H200_, t),
+            "thread": lambda s, p, t: lib.TrsvModelThread(s, p),
+            "recompute": lambda s, p, t: lib.TrsvModelRecompute(s, p),
+            "sell": lambda s, p, t: lib.TrsvModelSell(s, p, 6, 32),
+            "chunk": lambda s, p, t: lib.TrsvModelChunk(s, p),
+            "inverse": lambda s, p, t: lib.TrsvModelInverse(s, p),
+            "settings": lambda s, p, t: lib.TrsvChunkSettingsSeconds(s, t),
         }[name]
         self.call = call
         self.rows = [(m, ctypes.byref(s), p, math.log(1e-3 * ms), ctypes.byref(settings(t)) if name == "settings" else None) for m, s, p, ms, t in rows]
@@ -219,9 +217,6 @@ def report(f):
     for i, v in zip(f.free, x):
         name, value, unit, how = CONSTANTS[i]
         print(f"  {name:26s} {float(value):10.4g}  fitted {float(value) * math.exp(v):10.4g}  {how:6s} {unit}")
-
-
-H200_ = ctypes.byref(H200)
 
 
 def main(args):

@@ -29,7 +29,7 @@ static const struct {
   int         rank;
 } candidates[] = {
   {"thread",    NULL,                                                                                      0},
-  {"recompute", NULL,                                                                                      0},
+  {"thread",    NULL,                                                                                      1},
   {"warp",      NULL,                                                                                      0},
   {"sell",      NULL,                                                                                      0},
   {"chunk",     NULL,                                                                                      0},
@@ -57,7 +57,7 @@ static const struct {
   {"csc",       NULL,                                                                                      0},
 };
 
-static const char *const placed[] = {"thread", "recompute", "sell", "warp", "chunk"};
+static const char *const placed[] = {"thread", "sell", "warp", "chunk"};
 
 static const TrsvPivots pivots[] = {
   {TRSV_SHIFT_NONE,              0,    1e-13},

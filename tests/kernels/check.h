@@ -28,7 +28,7 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestRecompute(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPoolMemory(void), TestEntries(void);
+void TestAnalysis(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestThread(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPoolMemory(void), TestEntries(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -107,7 +107,8 @@ void CheckFactors(int rows, const int *offsets, const int *columns, unsigned see
 /* Settings of the plans of `chunk` made next; NULL: chosen again. In chunk_plan.cu. */
 void TrsvChunkSettingsOverride(const TrsvChunkSettings *);
 
-/* The rows of the table, but `chunk` twice: without inverted blocks, and with; NULL past the last. By name: these are "chunk" and "chunk, inverted". */
+/* The rows of the table, but `thread` and `chunk` twice; NULL past the last. By name: "thread" and "thread, recomputing"; "chunk", without inverted blocks, and
+   "chunk, inverted". */
 const TrsvAlgorithm *TestedAlgorithm(int i);
 const TrsvAlgorithm *FindTested(const char *name);
 

@@ -347,7 +347,7 @@ static void Given(TrsvFactorKind kind)
 /* The vector that one launch for L and U hands values over in is the factorisation's as well. */
 static void Borrowed(TrsvFactorKind kind)
 {
-  const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");
+  const TrsvAlgorithm *const thread = FindTested("thread");
   Square          A      = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 5);
   TrsvFactor     *f      = MakeFactor(&A, NULL, kind, 0);
   TrsvPair       *pair   = NULL;

@@ -70,14 +70,13 @@ static void Ranks(void)
   for (int s = 0; s < 5; s++) {
     const int       rows = shapes[s] == RANDOM ? 4000 : 900;
     Triangle        T    = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
-    const TrsvCosts costs = TrsvGetCosts();
     char            plain[2][TRSV_SETTINGS], inverted[TRSV_SETTINGS], rank[3][TRSV_SETTINGS];
     TrsvAnalysis   *a;
     int             inverts, both;
 
     if (!ExpectError(TrsvAnalyse(&T.view, &a), TRSV_SUCCESS, "TrsvAnalyse")) continue;
-    inverts = !TrsvChunk.uses_heights(&costs, &a->statistics, TRSV_DOUBLE);
-    Expect(TrsvChunk.predict(&costs, &a->statistics, TRSV_DOUBLE) <= TrsvChunkPlain.predict(&costs, &a->statistics, TRSV_DOUBLE) && inverts == (TrsvChunk.predict(&costs, &a->statistics, TRSV_DOUBLE) < TrsvChunkPlain.predict(&costs, &a->statistics, TRSV_DOUBLE)), "%s: not the lesser time", ShapeName[shapes[s]]);
+    inverts = !TrsvChunk.uses_heights(&a->statistics, TRSV_DOUBLE);
+    Expect(TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) <= TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE) && inverts == (TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) < TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE)), "%s: not the lesser time", ShapeName[shapes[s]]);
     both = inverts || (a->statistics.nnz > rows && a->statistics.level_mean <= 300);
     Described(&T.view, &TrsvChunkPlain, 0, plain[0], sizeof(plain[0]));
     Described(&T.view, FindTested("chunk, inverted"), 0, inverted, sizeof(inverted));

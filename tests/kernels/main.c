@@ -33,7 +33,7 @@ static const struct {
   {"orders",    TestFactorOrder},
   {"memory",    TestMemory     },
   {"sell",      TestSell       },
-  {"recompute", TestRecompute  },
+  {"thread",    TestThread     },
   {"select",    TestSelect     },
   {"ordering",  TestOrdering   },
   {"matrices",  TestMatrices   },

@@ -197,15 +197,6 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
   return failed ? cudaErrorUnknown : cudaSuccess;
 }
 
-/* Predictions must not depend on the executor's time. */
-TrsvError TrsvDeviceCurrent(int *) { return TRSV_ERR_UNSUPPORTED; }
-
-TrsvError TrsvDeviceClock(double *hertz)
-{
-  *hertz = 1e9;
-  return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaGetDevice: made to fail") : TRSV_SUCCESS;
-}
-
 /* A switch of the processor is a ns, and so is a byte that is copied. */
 struct TrsvTimer {
   uint64_t start, stop;

@@ -76,9 +76,7 @@ int TrsvDeviceSharing(
 TrsvError TrsvDeviceWait(TrsvStream); /* until the stream has done what it was asked for: where turns end */
 
 TrsvError TrsvDeviceSynchronize(void); /* waits for what was asked of the default stream */
-TrsvError TrsvDeviceCurrent(int *device); /* its number; TRSV_ERR_UNSUPPORTED where its times mean nothing */
 TrsvError TrsvDeviceMultiprocessors(int *count);
-TrsvError TrsvDeviceClock(double *hertz); /* of the multiprocessors, at most */
 
 /* Times what a stream does between start and stop; read waits for it. */
 typedef struct TrsvTimer TrsvTimer;

@@ -62,12 +62,12 @@ void TrsvFactorEntries(const TrsvFactor *f, int *L, int *U)
 
 /* A launch and a read; a hop for each level set, dearer where a row is made than where it is a pivot; what crosses the
    memory; the dependencies of the longest row, one after the other. */
-double TrsvFactorPredict(const TrsvFactor *f, const TrsvCosts *c)
+double TrsvFactorPredict(const TrsvFactor *f)
 {
   const TrsvModelConstants *const k = &TrsvModel;
 
-  return k->factor_launch + c->hop * (f->pivots ? k->factor_pivot : k->factor_row) * f->statistics.levels +
-         c->byte * k->factor_entry * ((double)f->lower + f->upper) + c->hop * k->factor_step * f->longest_warp_row;
+  return k->factor_launch + (f->pivots ? k->factor_pivot : k->factor_row) * f->statistics.levels +
+         k->factor_entry * ((double)f->lower + f->upper) + k->factor_step * f->longest_warp_row;
 }
 
 /* By the entry, or by the multiply-add, where long rows that many depend on make these more than all else. In another

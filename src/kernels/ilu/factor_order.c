@@ -15,14 +15,13 @@
 
 /* Seconds that the plan of one triangle adds to a first set-up: launches, and a pass over level sets and entries or,
    for a schedule, one that follows the chains of rows. */
-static double Plan(const TrsvAlgorithm *a, const TrsvStatistics *s, const TrsvCosts *c)
+static double Plan(const TrsvAlgorithm *a, const TrsvStatistics *s)
 {
-  const double chain = TrsvModel.plan_chain * c->hop, level = TrsvModel.plan_level * c->hop,
-               entry = TrsvModel.plan_entry * c->byte;
+  const TrsvModelConstants *const k = &TrsvModel;
 
-  return TrsvModel.plan_launches + (a->traits & TRSV_SCHEDULED
-                                      ? chain * cbrt((double)s->levels * s->rows) * sqrt(s->row_mean)
-                                      : level * s->levels + entry * (double)s->nnz);
+  return k->plan_launches + (a->traits & TRSV_SCHEDULED
+                               ? k->plan_chain * cbrt((double)s->levels * s->rows) * sqrt(s->row_mean)
+                               : k->plan_level * s->levels + k->plan_entry * (double)s->nnz);
 }
 
 /* The two solves, and what is left of a first set-up once there is a pattern: two plans and the values; U is taken to
@@ -30,8 +29,7 @@ static double Plan(const TrsvAlgorithm *a, const TrsvStatistics *s, const TrsvCo
 static TrsvOrderCost Cost(const TrsvFactor *f, const TrsvAlgorithm *const asked[2])
 {
   const TrsvStatistics *s = &f->statistics;
-  const TrsvCosts       c = TrsvGetCosts();
-  TrsvOrderCost         cost = {0, TrsvFactorPredict(f, &c)};
+  TrsvOrderCost         cost = {0, TrsvFactorPredict(f)};
   char                  why[128];
 
   for (int i = 0; i < 2; i++) {
@@ -41,7 +39,7 @@ static TrsvOrderCost Cost(const TrsvFactor *f, const TrsvAlgorithm *const asked[
 
     if (!(seconds > 0)) return (TrsvOrderCost){0, 0};
     cost.solves += seconds;
-    cost.setup += Plan(a, s, &c);
+    cost.setup += Plan(a, s);
   }
   return cost;
 }
@@ -50,7 +48,7 @@ static TrsvOrderCost Cost(const TrsvFactor *f, const TrsvAlgorithm *const asked[
    vectors. */
 static double Rest(const TrsvFactor *f)
 {
-  const double byte = TrsvModel.order_byte * TrsvGetCosts().byte, size = (double)TrsvValueSize(f->precision);
+  const double byte = TrsvModel.order_byte, size = (double)TrsvValueSize(f->precision);
 
   return TrsvModel.order_rest + byte * ((size + sizeof(int)) * ((double)f->lower + f->upper) + 10 * size * f->rows);
 }
@@ -209,7 +207,6 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
                                   const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice)
 {
   const TrsvAlgorithm *chosen = lower;
-  const TrsvCosts      costs  = TrsvGetCosts();
   char                 why[128];
   TrsvError error = Decide(rows, offsets, columns, values, kind, precision, lower, upper, factor, row, choice);
 
@@ -217,7 +214,7 @@ TrsvError TrsvFactorCreateOrdered(int rows, const int *offsets, const int *colum
     chosen = TrsvSelect(&(*factor)->statistics, TRSV_DEVICE, precision, TRSV_SELECT_MODEL, why, sizeof(why));
   /* for others than these U's analysis is better made beside L's plan */
   if (!error && !choice->multicolor && chosen && chosen->uses_heights &&
-      chosen->uses_heights(&costs, &(*factor)->statistics, precision))
+      chosen->uses_heights(&(*factor)->statistics, precision))
     error = TrsvFactorAnalyseUpper(*factor);
   if (error) TrsvFactorDestroy(factor);
   return error;

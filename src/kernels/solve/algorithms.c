@@ -13,7 +13,6 @@
 #if defined(TRSV_CUDA) || defined(TRSV_SIMT)
   #define ON_A_DEVICE(row) \
     row(TrsvThread) \
-    row(TrsvRecompute) \
     row(TrsvWarp) \
     row(TrsvSell) \
     row(TrsvChunk) \
@@ -83,11 +82,7 @@ TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis
 
 double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  TrsvCosts costs;
-
-  if (!a->predict) return 0;
-  costs = TrsvGetCosts();
-  return a->predict(&costs, s, precision);
+  return a->predict ? a->predict(s, precision) : 0;
 }
 
 /* Section 5.2 of CapelliniSpTRSV (ICPP 2020): warp-level solves lose speed where parallel granularity exceeds 0.7. */
@@ -104,7 +99,6 @@ static const TrsvAlgorithm *ByGranularity(const TrsvStatistics *s, char *why, si
 /* The shortest predicted time of those that run here: a choice that cannot is none. */
 static const TrsvAlgorithm *ByModel(const TrsvStatistics *s, TrsvPrecision precision, char *why, size_t size)
 {
-  const TrsvCosts      costs = TrsvGetCosts();
   const TrsvAlgorithm *a, *best = NULL;
   double               least = 0;
   size_t               end;
@@ -115,7 +109,7 @@ static const TrsvAlgorithm *ByModel(const TrsvStatistics *s, TrsvPrecision preci
     double seconds;
 
     if (!a->predict || !TrsvAlgorithmRuns(a)) continue;
-    seconds = a->predict(&costs, s, precision);
+    seconds = a->predict(s, precision);
     if (!best || seconds < least) {
       best  = a;
       least = seconds;

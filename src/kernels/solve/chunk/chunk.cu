@@ -108,22 +108,22 @@ static void Destroy(TrsvPlan *plan)
   free(c);
 }
 
-static int IsInverted(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
+static int IsInverted(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return TrsvModelInverse(c, s, precision) < TrsvModelChunk(c, s, precision);
+  return TrsvModelInverse(s, precision) < TrsvModelChunk(s, precision);
 }
 
-static double Predict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
+static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return fmin(TrsvModelChunk(c, s, precision), TrsvModelInverse(c, s, precision));
+  return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision));
 }
 
-static int UsesHeights(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
+static int UsesHeights(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return !IsInverted(c, s, precision);
+  return !IsInverted(s, precision);
 }
 
-static int AlwaysUsesHeights(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision) { return 1; }
+static int AlwaysUsesHeights(const TrsvStatistics *s, TrsvPrecision precision) { return 1; }
 
 static TrsvError Start(TrsvPlan *plan)
 {
@@ -162,9 +162,8 @@ extern "C" TrsvError TrsvChunkAnalyseInverted(TrsvPlan *plan, const TrsvMatrix *
    ranks are those of plans without. */
 static TrsvError Analyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const TrsvCosts costs    = TrsvGetCosts();
-  const int       inverted = IsInverted(&costs, &analysis->statistics, plan->precision) ? 0 : 1, /* its rank */
-                  both     = !inverted || TrsvInverseIsPossible(&analysis->statistics);
+  const int inverted = IsInverted(&analysis->statistics, plan->precision) ? 0 : 1, /* its rank */
+            both     = !inverted || TrsvInverseIsPossible(&analysis->statistics);
 
   if (both && plan->rank == inverted) return TrsvChunkAnalyseInverted(plan, A, analysis, source);
   return AnalysePlain(plan, A, analysis, source, plan->rank - (both && plan->rank > inverted));

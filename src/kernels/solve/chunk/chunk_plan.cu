@@ -41,11 +41,11 @@ static TrsvError Keep(TrsvPlan *plan, size_t bytes, void *pointer)
 
 template <class F> static TrsvError Pieces(TrsvPlan *plan, F layout, void **memory)
 {
-  ChunkArena a = {NULL, 0};
+  size_t bytes;
 
-  layout(a);
-  plan->bytes += a.used;
-  return ChunkAllocate(TrsvDeviceAlloc, layout, memory);
+  TrsvCall(TrsvArenaAllocate(TrsvDeviceAlloc, layout, memory, &bytes));
+  plan->bytes += bytes;
+  return TRSV_SUCCESS;
 }
 
 /* Rows as places of b or of x. */
@@ -63,7 +63,7 @@ static TrsvError Place(TrsvPlan *plan, const ChunkPlan *c, const int *map, int *
 
 static void Leave(void **memory)
 {
-  ChunkLeave(*memory);
+  TrsvScratchFree(*memory, NULL);
   *memory = NULL;
 }
 
@@ -123,7 +123,7 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times,
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
   c->shared_bytes =
     CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
-  TrsvCall(Pieces(plan, [&](ChunkArena &a) {
+  TrsvCall(Pieces(plan, [&](TrsvArena &a) {
     if (e.wide) a.take(records + dependencies, c->sources.wide);
     else a.take(records, c->sources.diagonal), a.take(dependencies, c->sources.apart);
     a.take(2 * (size_t)s->stages, c->sources.starts), a.take(c->places, c->sources.counts), a.take(c->places, c->rows),
@@ -140,7 +140,7 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times,
   Leave(&order->extended);
   TrsvCall(Pieces(
     plan,
-    [&](ChunkArena &a) {
+    [&](TrsvArena &a) {
       a.take(stage * (size_t)s->stages, c->records), a.take(2 * (size_t)size * (size_t)s->exports, *(char **)&c->words);
     },
     (void **)&c->records));
@@ -170,7 +170,7 @@ static TrsvError Schedule(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *ti
     if (!placed) error = TrsvChunkPlace(order, &settings, times);
     placed = 1;
     if (!error) error = Emit(plan, order, times, life, memory, &fits);
-    for (void *m : memory) ChunkLeave(m);
+    for (void *m : memory) TrsvScratchFree(m, NULL);
     TrsvCall(error);
     if (fits) return TRSV_SUCCESS;
     Clear((ChunkPlan *)plan->data);
@@ -193,14 +193,13 @@ extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
    the next. */
 static TrsvError PlaceRanked(const ChunkHeights *order, const TrsvStatistics *t, int rank, ChunkSchedule *times)
 {
-  const TrsvCosts   costs = TrsvGetCosts();
   TrsvChunkSettings choice[CHUNK_CHOICES];
   double            time[CHUNK_CHOICES];
   int               multiprocessors;
 
   if (settings_for_all) return TrsvChunkPlace(order, settings_for_all, times);
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const int choices = TrsvChunkSettingsRank(t, &costs, multiprocessors, choice, time);
+  const int choices = TrsvChunkSettingsRank(t, multiprocessors, choice, time);
   if (rank >= choices)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
   TrsvError error = TrsvChunkPlace(order, &choice[rank], times);

@@ -113,13 +113,12 @@ static __global__ void inverse_product(const InverseView A, unsigned *reaches, i
 /* Seconds of a solve with the best settings on the current device. */
 static TrsvError EstimateSolve(const TrsvStatistics *t, double *seconds)
 {
-  const TrsvCosts   costs = TrsvGetCosts();
   TrsvChunkSettings choice[CHUNK_CHOICES];
   double            time[CHUNK_CHOICES];
   int               multiprocessors;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  *seconds = TrsvChunkSettingsRank(t, &costs, multiprocessors, choice, time) ? time[0] : 0;
+  *seconds = TrsvChunkSettingsRank(t, multiprocessors, choice, time) ? time[0] : 0;
   return TRSV_SUCCESS;
 }
 
@@ -171,7 +170,7 @@ static TrsvError ChooseSize(const TrsvStatistics *plain, double least, const Inv
 TrsvError TrsvInverseLevels(const Inverse *v, InverseSizes *s)
 {
   *s = InverseSizes();
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(INVERSE_SIZES * (size_t)v->T.rows, s->word); }, &s->memory[0]));
+  TrsvCall(TrsvArenaScratch([&](TrsvArena &a) { a.take(INVERSE_SIZES * (size_t)v->T.rows, s->word); }, &s->memory[0]));
   return TrsvDeviceBlockLevels(&v->T, INVERSE_GROUP, INVERSE_SIZES, s->word, s->levels);
 }
 
@@ -180,8 +179,8 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
   const size_t   n = (size_t)sizes;
   InverseTotals *totals;
 
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) {
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
       a.take(INVERSE_SIZES, totals), a.take(n * (size_t)v->T.rows, s->rows), a.take(n * (size_t)v->groups, s->groups);
     },
     &s->memory[1]));
@@ -195,7 +194,7 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
 void TrsvInverseForget(InverseSizes *s)
 {
   for (int n = 0; n < 2; n++) {
-    ChunkLeave(s->memory[n]);
+    TrsvScratchFree(s->memory[n], NULL);
     s->memory[n] = NULL;
   }
 }
@@ -214,16 +213,16 @@ static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals
                         size = TrsvValueSize(plan->precision);
   int             *offsets, *columns;
 
-  TrsvCall(ChunkAllocate(
+  TrsvCall(TrsvArenaAllocate(
     TrsvDeviceAlloc,
-    [&](ChunkArena &a) {
+    [&](TrsvArena &a) {
       a.take(rows + 1, offsets), a.take(n, columns), a.take(rows, v->reach), a.take(rows + 1, v->begin),
         a.take(groups + 1, v->start);
       a.take(size * (size_t)totals->inverse, v->inverse), a.take(size * rows, v->right), a.take(1, v->beyond);
       if (source) a.take(n, v->source);
       if (given.b_index) a.take(rows, v->from);
       if (given.x_index) a.take(rows, v->to);
-      plan->bytes = a.used;
+      plan->bytes = a.bytes;
     },
     &v->memory));
   v->T.offsets = offsets;
@@ -250,8 +249,8 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
   TrsvCall(AllocateInverse(plan, v, totals, source));
   TrsvCall(TrsvDeviceScan(v->groups, s->groups + (size_t)size * (size_t)v->groups, v->start));
   TrsvCall(TrsvDeviceScan(rows, s->rows + (size_t)size * (size_t)rows, v->begin));
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) {
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
       a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural);
     },
     &P->memory));
@@ -300,6 +299,6 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
                                  0, &v->product);
     if (!error) plan->bytes += TrsvPlanBytes(v->product);
   }
-  ChunkLeave(P.memory);
+  TrsvScratchFree(P.memory, NULL);
   return error;
 }

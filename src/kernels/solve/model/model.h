@@ -1,13 +1,11 @@
 /*
-   model.h: what solves are predicted to take, in seconds. The constants: constants.h; what scales them to the current
-   device: costs.h.
+   model.h: what solves are predicted to take, in seconds. The constants: constants.h.
 */
 #ifndef TRSV_MODEL_H
 #define TRSV_MODEL_H
 
 #include "analysis/analysis.h"
 #include "solve/model/constants.h"
-#include "solve/model/costs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,11 +24,11 @@ extern TRSV_MODEL_QUALIFIER TrsvModelConstants TrsvModel;
 
 /* By thread, and with recomputation of every second level set; by sell, whose rows are cut where they are longer than
    `wide`, in slices of so many; by chunk, and with inverted blocks. INFINITY where it is never to be chosen. */
-double TrsvModelThread(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
-double TrsvModelRecompute(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
-double TrsvModelSell(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision, int wide, int slice);
-double TrsvModelChunk(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
-double TrsvModelInverse(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
+double TrsvModelThread(const TrsvStatistics *, TrsvPrecision);
+double TrsvModelRecompute(const TrsvStatistics *, TrsvPrecision);
+double TrsvModelSell(const TrsvStatistics *, TrsvPrecision, int wide, int slice);
+double TrsvModelChunk(const TrsvStatistics *, TrsvPrecision);
+double TrsvModelInverse(const TrsvStatistics *, TrsvPrecision);
 
 #ifdef __cplusplus
 }

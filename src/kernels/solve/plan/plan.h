@@ -6,7 +6,6 @@
 
 #include "analysis/analysis.h"
 #include "base/citations.h"
-#include "solve/model/costs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,7 +17,8 @@ typedef struct TrsvAlgorithm TrsvAlgorithm;
 typedef struct TrsvPlan TrsvPlan;
 
 /* Both solves of a pair of plans of one algorithm, which must outlive it, in one launch; the bits are those of two.
-   between [rows] is its own from now on; who has used it for anything else in spite of that has it made ready again. */
+   create makes none, without an error, for two plans that do not gain by it. between [rows] belongs to it from then on;
+   whoever has used it for anything else calls ready. */
 typedef struct TrsvFused TrsvFused;
 typedef struct {
   TrsvError (*create)(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvFused **);
@@ -54,10 +54,10 @@ struct TrsvAlgorithm {
   void (*destroy)(TrsvPlan *);
 
   /* Seconds that a solve is expected to take; NULL where TRSV_SELECT_MODEL is never to pick it. */
-  double (*predict)(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
+  double (*predict)(const TrsvStatistics *, TrsvPrecision);
 
   /* Does its analyse use the heights of rows, which the analysis of the other triangle gives? NULL: never. */
-  int (*uses_heights)(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
+  int (*uses_heights)(const TrsvStatistics *, TrsvPrecision);
 
   /* Where analyse chooses among settings: how many of them it can rank by predicted time, at most; and the settings of
      a plan, in words. 0 and NULL where there are none. */

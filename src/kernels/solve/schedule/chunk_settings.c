@@ -31,8 +31,6 @@ enum {
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
-static int RoundSteps(double v) { return v < 1 ? 1 : (int)(v + 0.5); }
-
 /* ns of a step of records so long. Grids wait less. */
 static double StepTime(const TrsvStatistics *t, int length)
 {
@@ -91,14 +89,14 @@ static double SolveSteps(const TrsvStatistics *t, const TrsvChunkSettings *s)
 }
 
 /* Of a solve: its steps, and what its chunks take from others. */
-double TrsvChunkSettingsSeconds(const TrsvStatistics *t, const TrsvCosts *c, const TrsvChunkSettings *s)
+double TrsvChunkSettingsSeconds(const TrsvStatistics *t, const TrsvChunkSettings *s)
 {
   const double size    = (double)t->rows / s->chunks,
                imports = (t->row_mean - 1) * (1 - t->hub_fraction) * size * fmin(1, t->mean_offset / size);
 
   return 1e-9 * ((s->cluster > 1 ? k->settings_start_cluster : k->settings_start) +
-                 SolveSteps(t, s) * StepTime(t, s->length) * c->step) +
-         1e-9 * k->settings_import * c->hop * imports;
+                 SolveSteps(t, s) * StepTime(t, s->length)) +
+         1e-9 * k->settings_import * imports;
 }
 
 /* How many planes a matrix has, as those of grids in three dimensions in their natural order have them: blocks of
@@ -161,7 +159,7 @@ static double Weigh(double seconds, const TrsvStatistics *t, int length, int pla
   return many ? seconds * k->settings_sums_cost : seconds;
 }
 
-int TrsvChunkSettingsRank(const TrsvStatistics *t, const TrsvCosts *costs, int multiprocessors,
+int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors,
                           TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES])
 {
   static const double share[] = {1, 0.5, 2, 0.25};
@@ -184,8 +182,8 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, const TrsvCosts *costs, int m
                                     2048,
                                     8,
                                     -1,
-                                    RoundSteps(k->settings_far * costs->hop / costs->step),
-                                    RoundSteps(k->settings_near * costs->push / costs->step)};
+                                    (int)k->settings_far,
+                                    (int)k->settings_near};
         double            when;
         int               at = 0, known = 0;
 
@@ -193,7 +191,7 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, const TrsvCosts *costs, int m
         if (together) s.cluster = n < 0 && s.chunks >= 16 && s.chunks <= most / 16 * 16 ? 16 : t->levels > 12 ? 8 : 1;
         if (s.cluster > s.chunks || (together && s.cluster == 1)) continue;
         if (s.length <= 3 && t->level_mean * MeanRecords(t, s.length) <= (double)RECORDS) s.width = NARROW;
-        when = Weigh(TrsvChunkSettingsSeconds(t, costs, &s), t, s.length, planes, near, n);
+        when = Weigh(TrsvChunkSettingsSeconds(t, &s), t, s.length, planes, near, n);
         for (int i = 0; i < choices; i++) known = known || !memcmp(&s, &choice[i], sizeof(s));
         while (at < choices && time[at] <= when) at++;
         if (known || at == CHUNK_CHOICES) continue;

@@ -17,7 +17,6 @@
 #define TRSV_SCHEDULE_H
 
 #include "analysis/analysis.h"
-#include "solve/model/costs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,11 +67,11 @@ enum {
   CHUNK_CHOICES = 10 /* settings that are considered for a triangle */
 };
 
-/* Settings for a triangle with these statistics, on a device of such costs and so many multiprocessors, by the seconds
-   that a solve with them is expected to take, the best first; returns how many there are. */
-int    TrsvChunkSettingsRank(const TrsvStatistics *, const TrsvCosts *, int multiprocessors,
-                             TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES]);
-double TrsvChunkSettingsSeconds(const TrsvStatistics *, const TrsvCosts *, const TrsvChunkSettings *);
+/* Settings for a triangle with these statistics, on a device of so many multiprocessors, by the seconds that a solve
+   with them is expected to take, the best first; returns how many there are. */
+int    TrsvChunkSettingsRank(const TrsvStatistics *, int multiprocessors, TrsvChunkSettings choice[CHUNK_CHOICES],
+                             double time[CHUNK_CHOICES]);
+double TrsvChunkSettingsSeconds(const TrsvStatistics *, const TrsvChunkSettings *);
 
 /* As a line of text. */
 void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
