@@ -15,7 +15,7 @@
 #include "papers/settings.h"
 #include "ilu/ilu.h"
 #include "ordering/multicolor.h"
-#include "solve/model/costs.h"
+#include "solve/model/model.h"
 #include "measure.cuh"
 
 /* What is measured: an algorithm, with settings or "". */
@@ -135,7 +135,6 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   }
   const TrsvStatistics s = analysis->statistics;
   TrsvAnalysisDestroy(&analysis);
-  /* where nothing is timed, under a sanitizer say, nothing is predicted and so nothing calibrated */
   const TrsvAlgorithm *selected = o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL).algorithm : nullptr, *cusparse = TrsvAlgorithmFind("cusparse");
   const double         budget = own ? 0 : o.budget, cpu = c.Serial(b, x);
   Result               base;
@@ -306,20 +305,6 @@ static double MeasureBandwidth()
   return 2.0 * (double)bytes / best;
 }
 
-/* What the predictions go by. */
-static void PrintCosts()
-{
-  TrsvMeasured m;
-  double       ms = -1;
-
-  if (TrsvCalibrate((size_t)128 << 20, &m) || MeasureAnalysis(&ms, true, [&] { return TrsvCalibrate((size_t)128 << 20, &m); }, [] { })) {
-    printf("no calibration: %s\n", TrsvErrorMessage());
-    return;
-  }
-  const TrsvCosts c = TrsvGetCosts();
-  printf("calibration, %.1f ms: hop %.4g ns, push %.4g ns, step %.4g ns, byte %.4g ps; of an H200's %.2f %.2f %.2f %.2f\n", ms, 1e9 * m.hop, 1e9 * m.push, 1e9 * m.step, 1e12 * m.byte, c.hop, c.push, c.step, c.byte);
-}
-
 static void Usage(const char *what)
 {
   fprintf(stderr, "%s\nbench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] MATRIX...\n", what);
@@ -368,7 +353,6 @@ int main(int count, char **args)
   
   o.bandwidth = MeasureBandwidth();
   printf("copy bandwidth %.2f TB/s; * marks what auto selects\n", 1e-9 * o.bandwidth);
-  if (o.budget > 0) PrintCosts();
   if (o.precision == TRSV_FLOAT) WarmUp<float>(o);
   else WarmUp<double>(o);
   profiled = true;

@@ -12,7 +12,7 @@
 #include "papers/dense/dense.h"
 #include "ilu/ilu.h"
 #include "ordering/multicolor.h"
-#include "solve/model/costs.h"
+#include "solve/model/model.h"
 #include "measure.cuh"
 
 /* in [0, 1), by place */

@@ -14,7 +14,7 @@
 
 #include "ilu/ilu.h"
 #include "ordering/multicolor.h"
-#include "solve/model/costs.h"
+#include "solve/model/model.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include "ilu/ilu.h"
 #include "ordering/multicolor.h"
-#include "solve/model/costs.h"
+#include "solve/model/model.h"
 
 extern TrsvPrecision precision; /* of all that is repeated */
 extern int           wrong;     /* how often bits differed, or something failed */

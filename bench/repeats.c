@@ -20,6 +20,7 @@
 #include "ordering/multicolor.h"
 #include "factor/factor.h"
 #include "papers/settings.h"
+#include "solve/chunk/chunk.h"
 #include "matrices.h"
 #include "repeat.h"
 
@@ -28,15 +29,14 @@ static const struct {
   int         rank;
 } candidates[] = {
   {"thread",    NULL,                                                                                      0},
-  {"recompute", NULL,                                                                                      0},
+  {"thread",    NULL,                                                                                      1},
   {"warp",      NULL,                                                                                      0},
   {"sell",      NULL,                                                                                      0},
   {"chunk",     NULL,                                                                                      0},
   {"chunk",     NULL,                                                                                      1},
   {"chunk",     NULL,                                                                                      2},
   {"chunk",     NULL,                                                                                      3},
-  {"inverse",   NULL,                                                                                      0},
-  {"inverse",   NULL,                                                                                      1},
+  {"chunk",     NULL,                                                                                      4},
   {"level",     NULL,                                                                                      0},
   {"twophase",  NULL,                                                                                      0},
   {"fusion",    NULL,                                                                                      0},
@@ -57,7 +57,7 @@ static const struct {
   {"csc",       NULL,                                                                                      0},
 };
 
-static const char *const placed[] = {"thread", "recompute", "sell", "warp", "chunk", "inverse"};
+static const char *const placed[] = {"thread", "sell", "warp", "chunk"};
 
 static const TrsvPivots pivots[] = {
   {TRSV_SHIFT_NONE,              0,    1e-13},
@@ -200,7 +200,7 @@ static TrsvPlan *FactorPlan(const TrsvFactor *f)
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvFactorEntries(f, &nl, &nu);
-  Need(TrsvPlanCreate(&L, L.analysis, NULL, nl, TrsvAlgorithmFind("chunk"), &plan));
+  Need(TrsvPlanCreate(&L, L.analysis, NULL, nl, &TrsvChunkPlain, &plan));
   return plan;
 }
 

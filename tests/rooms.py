@@ -31,13 +31,12 @@ MAY = {
     "solve/rows": LOW + ["solve/model", "solve/plan"],
     "solve/schedule": LOW + ["solve/model"],
     "solve/chunk": LOW + ["solve/model", "solve/plan", "solve/schedule"],
-    "solve/inverse": LOW + ["solve/model", "solve/plan", "solve/schedule", "solve/chunk"],
     "papers": LOW + ["solve/model", "solve/plan"],
     "papers/ag": LOW + ["solve/model", "solve/plan", "papers"],
     "papers/capellini": LOW + ["solve/model", "solve/plan", "solve/rows"],
     "papers/dense": LOW + ["solve/model", "solve/plan", "solve", "papers"],  # the rest is solved by what auto takes
     "papers/recblock": LOW + ["solve/model", "solve/plan", "papers"],
-    "solve": LOW + ["solve/model", "solve/plan", "solve/rows", "solve/schedule", "solve/chunk", "solve/inverse"],
+    "solve": LOW + ["solve/model", "solve/plan", "solve/rows", "solve/schedule", "solve/chunk"],
     "ilu": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve"],
     "door": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve", "ilu"],
 }
@@ -52,16 +51,10 @@ OTHER = {
     ("papers/recblock/recblock_tree.c", "level"): "a kernel of its blocks",
     ("papers/recblock/recblock_tree.c", "cusparse"): "a kernel of its blocks",
 }
-ENGLISH = {"serial", "thread", "recompute", "warp", "sell", "chunk", "inverse", "level", "fusion", "dense", "cusparse"}
+ENGLISH = {"serial", "thread", "recompute", "warp", "sell", "chunk", "level", "fusion", "dense", "cusparse"}
 
 # (rule, where) -> how often
 KNOWN = {
-    ("name", "solve/chunk/chunk.cu"): 4,
-    ("name", "solve/inverse/inverse.cu"): 6,
-    ("name", "solve/inverse/inverse_pattern.cu"): 1,
-    ("name", "solve/pair.c"): 1,
-    ("name", "solve/rows/recompute.cu"): 1,
-    ("name", "solve/schedule/chunk_settings.cu"): 1,
 }
 
 

@@ -18,7 +18,6 @@ NONE(TrsvDeviceCopy, void *to, const void *from, size_t bytes, TrsvStream stream
 NONE(TrsvDeviceClear, void *device, size_t bytes, TrsvStream stream)
 NONE(TrsvScratchUpload, const void *host, size_t bytes, void *pointer, TrsvStream stream)
 NONE(TrsvDeviceSynchronize, void)
-NONE(TrsvDeviceCurrent, int *device)
 NONE(TrsvDeviceTimerCreate, TrsvTimer **timer)
 NONE(TrsvDeviceTimerStart, TrsvTimer *timer, TrsvStream stream)
 NONE(TrsvDeviceTimerStop, TrsvTimer *timer, TrsvStream stream)
@@ -28,7 +27,6 @@ NONE(TrsvDevicePermute, int n, const int *index, int scatter, TrsvPrecision prec
      TrsvStream stream)
 NONE(TrsvDeviceError, const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
      double *error, TrsvStream stream)
-NONE(TrsvCalibrate, size_t copied, TrsvMeasured *measured)
 NONE(TrsvDeviceAnalyse, const TrsvMatrix *A, TrsvAnalysis *analysis)
 NONE(TrsvDeviceHeightsFromTranspose, const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *source)

@@ -3,6 +3,9 @@
 */
 #include <stdarg.h>
 #include "check.h"
+#include "solve/chunk/chunk.h"
+#include "solve/model/model.h"
+#include "solve/rows/level_csr.h"
 
 static char test[128], reason[1200];
 static int  failures, failed;
@@ -218,12 +221,63 @@ int ExpectSolves(TrsvPlan *plan, const void *b, const void *reference, unsigned 
   return good;
 }
 
+static TrsvError AnalyseAwaited(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source) { return TrsvThreadAnalyse(plan, A, analysis, source, 0); }
+static TrsvError AnalyseRecomputed(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source) { return TrsvThreadAnalyse(plan, A, analysis, source, 1); }
+
+/* `thread` in one of its forms, whatever is predicted */
+static const TrsvAlgorithm *ThreadForm(int recomputes)
+{
+  static TrsvAlgorithm   form[2];
+  TrsvAlgorithm *const f = &form[recomputes];
+
+  if (!f->name) {
+    *f         = *TrsvAlgorithmFind("thread");
+    f->name    = recomputes ? "thread, recomputing" : "thread";
+    f->analyse = recomputes ? AnalyseRecomputed : AnalyseAwaited;
+    f->predict = recomputes ? TrsvModelRecompute : TrsvModelThread;
+    f->choices = 0;
+  }
+  return f;
+}
+
+/* `chunk` with inverted blocks, whatever is predicted */
+static const TrsvAlgorithm *ChunkInverted(void)
+{
+  static TrsvAlgorithm inverted;
+
+  if (!inverted.name) {
+    inverted         = TrsvChunk;
+    inverted.name    = "chunk, inverted";
+    inverted.analyse = TrsvChunkAnalyseInverted;
+    inverted.choices = 1;
+  }
+  return &inverted;
+}
+
+const TrsvAlgorithm *TestedAlgorithm(int i)
+{
+  const TrsvAlgorithm *a = TrsvAlgorithmGet(i);
+
+  if (a) return a == TrsvAlgorithmFind("thread") ? ThreadForm(0) : a == &TrsvChunk ? &TrsvChunkPlain : a;
+  if (i > 0 && TrsvAlgorithmGet(i - 1)) return ThreadForm(1);
+  return i > 1 && TrsvAlgorithmGet(i - 2) ? ChunkInverted() : NULL;
+}
+
+const TrsvAlgorithm *FindTested(const char *name)
+{
+  const TrsvAlgorithm *a;
+
+  for (int i = 0; (a = TestedAlgorithm(i)); i++)
+    if (!strcmp(a->name, name)) return a;
+  return NULL;
+}
+
 const TrsvAlgorithm *DeviceAlgorithm(int *i)
 {
   const char          *only = getenv("TRSV_TEST_ALGORITHM");
   const TrsvAlgorithm *a;
 
-  while ((a = TrsvAlgorithmGet((*i)++)))
+  while ((a = TestedAlgorithm((*i)++)))
     if (TrsvAlgorithmMemory(a) == TRSV_DEVICE && (!only || !strcmp(only, TrsvAlgorithmName(a)))) return a;
   return NULL;
 }

@@ -13,7 +13,7 @@
 #include "papers/settings.h"
 #include "ilu/ilu.h"
 #include "ordering/multicolor.h"
-#include "solve/model/costs.h"
+#include "solve/schedule/schedule.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,7 +29,7 @@ int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestIlu(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestRecompute(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void), TestEntries(void);
+void TestAnalysis(void), TestIlu(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestThread(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void), TestEntries(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -105,7 +105,15 @@ int CheckOrdering(int rows, const int *offsets, const int *columns, const double
 /* ILU(0) and IC(0) of a pattern, made complete, with seeded values: the device against the host; factor.c */
 void CheckFactors(int rows, const int *offsets, const int *columns, unsigned seed);
 
-/* A device algorithm of the table, from the i-th on; NULL past its end. All but one are left out where TRSV_TEST_ALGORITHM names it. */
+/* Settings of the plans of `chunk` made next; NULL: chosen again. In chunk_plan.cu. */
+void TrsvChunkSettingsOverride(const TrsvChunkSettings *);
+
+/* The rows of the table, but `thread` and `chunk` twice; NULL past the last. By name: "thread" and "thread, recomputing"; "chunk", without inverted blocks, and
+   "chunk, inverted". */
+const TrsvAlgorithm *TestedAlgorithm(int i);
+const TrsvAlgorithm *FindTested(const char *name);
+
+/* A device algorithm of those, from the i-th on; NULL past its end. All but one are left out where TRSV_TEST_ALGORITHM names it. */
 const TrsvAlgorithm *DeviceAlgorithm(int *i);
 
 #ifdef __cplusplus

@@ -34,7 +34,7 @@ static const struct {
   {"ilu",       TestIlu        },
   {"memory",    TestMemory     },
   {"sell",      TestSell       },
-  {"recompute", TestRecompute  },
+  {"thread",    TestThread     },
   {"select",    TestSelect     },
   {"ordering",  TestOrdering   },
   {"matrices",  TestMatrices   },

@@ -14,9 +14,8 @@ static const struct {
   {"ag",       "AGSpTRSV"           },
   {"recblock", "RecBlockSpTRSV"     },
   {"thread",   "CapelliniSpTRSV"    },
-  {"recompute", "CapelliniSpTRSV"   },
   {"dense",    "DenseLowerTriangularSolver"},
-  {"inverse",  "AlvaradoSchreiber1993"},
+  {"chunk",    "AlvaradoSchreiber1993"},
   {"sell",     "IwashitaNakashimaTakahashi2012"}, /* and of the ordering; the last */
 };
 

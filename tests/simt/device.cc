@@ -88,13 +88,6 @@ TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvS
   return error;
 }
 
-/* Predictions must not depend on the executor's time. */
-TrsvError TrsvDeviceCurrent(int *) { return TRSV_ERR_UNSUPPORTED; }
-
-TrsvError TrsvDeviceClock(double *hertz)
-{
-  *hertz = 1e9;
-  return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaGetDevice: made to fail") : TRSV_SUCCESS;
 }
 
 /* A switch of the processor is a ns, and so is a byte that is copied. */

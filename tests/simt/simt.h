@@ -106,7 +106,6 @@ static inline void                    trsv_store(float *p, float v) { simt::stor
 static inline void                    trsv_store(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }
 static inline void                    trsv_store_host(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }
 static inline unsigned long long      trsv_nanoseconds() { return simt::nanoseconds(); }
-static inline unsigned long long      trsv_cycles() { return simt::nanoseconds(); }
 static inline unsigned long long      trsv_bits(double v) { return std::bit_cast<unsigned long long>(v); }
 static inline unsigned                trsv_bits(float v) { return std::bit_cast<unsigned>(v); }
 static inline double                  trsv_from_bits(unsigned long long b) { return std::bit_cast<double>(b); }

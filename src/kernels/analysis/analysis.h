@@ -84,16 +84,6 @@ static inline int TrsvRegular(const TrsvStatistics *s)
   return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth;
 }
 
-/* 1 where dependencies are anywhere, and the rows of a level set beside those of others, as by chance, so that values
-   come from all over memory; 0 where dependencies are near by, or where level sets stand together, as colors do. */
-static inline double TrsvCacheMissFactor(const TrsvStatistics *s)
-{
-  const double far    = s->rows ? 4 * s->mean_offset / s->rows - 0.25 : 0,
-               beside = s->rows ? (s->level_span * s->levels / s->rows - 2) / 4 : 0;
-
-  return far > 0 && beside > 0 ? (far < 1 ? far : 1) * (beside < 1 ? beside : 1) : 0;
-}
-
 /* TrsvAnalyse and TrsvTranspose of a matrix on the device, in the default stream: analysis.cu. analysis is zeroed, the
    caller frees what is in it after an error. */
 TrsvError TrsvDeviceAnalyse(const TrsvMatrix *, TrsvAnalysis *);

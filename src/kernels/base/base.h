@@ -18,6 +18,9 @@ extern "C" {
 
 static inline size_t TrsvValueSize(TrsvPrecision p) { return p == TRSV_FLOAT ? sizeof(float) : sizeof(double); }
 
+/* The instance of a function template for values of a precision. */
+#define TRSV_BY_PRECISION(precision, f) ((precision) == TRSV_FLOAT ? f<float> : f<double>)
+
 /* Notes a message, as printf makes it, and returns the code. */
 TrsvError TrsvFail(TrsvError, const char *format, ...)
 #ifdef __GNUC__

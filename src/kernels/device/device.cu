@@ -67,17 +67,6 @@ extern "C" TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *poi
   return error;
 }
 
-extern "C" TrsvError TrsvDeviceCurrent(int *device) { return Check(cudaGetDevice(device), "cudaGetDevice"); }
-
-extern "C" TrsvError TrsvDeviceClock(double *hertz)
-{
-  int device, kilohertz;
-
-  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  TrsvCall(Check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device), "cudaDeviceGetAttribute"));
-  *hertz = 1e3 * kilohertz;
-  return TRSV_SUCCESS;
-}
 
 struct TrsvTimer {
   cudaEvent_t start, stop;

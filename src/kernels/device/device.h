@@ -6,6 +6,7 @@
 #ifndef TRSV_DEVICE_H
 #define TRSV_DEVICE_H
 
+#include <stdlib.h>
 #include "base/base.h"
 
 #ifdef __cplusplus
@@ -48,8 +49,16 @@ TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision,
                             TrsvStream);
 
 /* Arrays in memory of the given kind. */
-TrsvError TrsvAllocIn(TrsvMemory, size_t bytes, void *pointer);
-void      TrsvFree(TrsvMemory, void *);
+static inline TrsvError TrsvAllocIn(TrsvMemory memory, size_t bytes, void *pointer)
+{
+  return memory == TRSV_HOST ? TrsvAlloc(bytes, pointer) : TrsvDeviceAlloc(bytes, pointer);
+}
+
+static inline void TrsvFree(TrsvMemory memory, void *pointer)
+{
+  if (memory == TRSV_HOST) free(pointer);
+  else TrsvDeviceFree(pointer);
+}
 
 /* How long a thread of a device kernel waits for one value before it gives up; 10 s unless set. For all plans, from the
    next solve on. */
@@ -79,9 +88,7 @@ int       TrsvDeviceSharing(void);     /* how many functions share the device in
    second. Neither may hold a lock while it waits for the device. interleave.cu. */
 TrsvError TrsvRunInterleaved(TrsvError (*run)(void *data), void *first, void *second);
 
-TrsvError TrsvDeviceCurrent(int *device); /* its number; TRSV_ERR_UNSUPPORTED where its times mean nothing */
 TrsvError TrsvDeviceMultiprocessors(int *count);
-TrsvError TrsvDeviceClock(double *hertz); /* of the multiprocessors, at most */
 
 /* The time that a stream takes from start to stop; reading it waits for the stream. */
 typedef struct TrsvTimer TrsvTimer;

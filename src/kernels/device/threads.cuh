@@ -91,14 +91,6 @@ static __device__ __forceinline__ unsigned long long trsv_nanoseconds()
   return t;
 }
 
-/* The multiprocessor's own clock. */
-static __device__ __forceinline__ unsigned long long trsv_cycles()
-{
-  unsigned long long t;
-  asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
-  return t;
-}
-
 static __device__ __forceinline__ unsigned long long trsv_bits(double v)
 {
   return (unsigned long long)__double_as_longlong(v);

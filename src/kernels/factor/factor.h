@@ -49,8 +49,7 @@ const int *TrsvFactorOrder(
 void TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
 int  TrsvFactorLanes(const TrsvFactor *); /* threads for a row; 1 where only the pivots depend on each other */
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
-double TrsvFactorPredict(const TrsvFactor *,
-                         const TrsvCosts *); /* seconds that values are expected to take on a device of such costs */
+double TrsvFactorPredict(const TrsvFactor *); /* seconds that values are expected to take */
 double TrsvFactorPredictHost(
   const TrsvFactor *); /* and all of PETSc's factorisation on the host, with the ways to it and back */
 void TrsvFactorReleaseWorkspace(

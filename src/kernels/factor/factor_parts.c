@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "factor/factor.h"
+#include "solve/model/model.h"
 
 void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues)
 {
@@ -60,25 +61,24 @@ void TrsvFactorEntries(const TrsvFactor *f, int *L, int *U)
 }
 
 /* A launch and a read; a hop for each level set, dearer where a row is made than where it is a pivot; what crosses the
-   memory; the dependencies of the longest row, one after the other. Fitted on an H200. */
-double TrsvFactorPredict(const TrsvFactor *f, const TrsvCosts *c)
+   memory; the dependencies of the longest row, one after the other. */
+double TrsvFactorPredict(const TrsvFactor *f)
 {
-  const double launch = 20e-6, pivot = 0.6e-6, row = 2e-6, entry = 3e-11, step = 0.45e-6;
+  const TrsvModelConstants *const k = &TrsvModel;
 
-  return launch + c->hop * (f->pivots ? pivot : row) * f->statistics.levels +
-         c->byte * entry * ((double)f->lower + f->upper) + c->hop * step * f->longest_warp_row;
+  return k->factor_launch + (f->pivots ? k->factor_pivot : k->factor_row) * f->statistics.levels +
+         k->factor_entry * ((double)f->lower + f->upper) + k->factor_step * f->longest_warp_row;
 }
 
-/* By the entry, from 150 ms for 1.5e7; by the multiply-add, where long rows that many depend on make these more than
-   all else, from 400 ms for 6.7e8 and 12 s for 1.7e10. In another order than the natural one PETSc's symbolic phase of
-   ILU puts the entries of a row into a list that it walks through for each: 53 s for 20 rows of 100,000. */
+/* By the entry, or by the multiply-add, where long rows that many depend on make these more than all else. In another
+   order than the natural one PETSc's symbolic phase of ILU walks through a list of the row's entries for each. */
 double TrsvFactorPredictHost(const TrsvFactor *f)
 {
-  const double      entry = 10e-9, operation = 0.6e-9, walk = 0.25e-9;
-  const FactorWork *w = &f->on_host;
+  const TrsvModelConstants *const k = &TrsvModel;
+  const FactorWork *const         w = &f->on_host;
 
-  return fmax(entry * ((double)f->lower + f->upper), operation * (double)w->operations) +
-         (f->order && f->kind == TRSV_ILU ? walk * (double)w->squares : 0);
+  return fmax(k->host_entry * ((double)f->lower + f->upper), k->host_operation * (double)w->operations) +
+         (f->order && f->kind == TRSV_ILU ? k->host_walk * (double)w->squares : 0);
 }
 
 int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes_per_row; }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include "factor/factor_cusparse.h"
 #include "ilu/ilu.h"
-#include "solve/model/costs.h"
 
 /* Why the host has to factor, before there is a look at the pattern; "" where the device can. */
 static const char *RefuseDevice(const TrsvIluRequest *r, int rows, const TrsvCSR *A)
@@ -54,7 +53,6 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
 static TrsvError Symbolic(TrsvIlu *ilu, const TrsvCSR *A)
 {
   const TrsvError error = CreateFactor(ilu, A);
-  TrsvCosts       costs;
   double          device, host;
 
   if (error == TRSV_ERR_STRUCTURE) {
@@ -62,8 +60,7 @@ static TrsvError Symbolic(TrsvIlu *ilu, const TrsvCSR *A)
     return TRSV_SUCCESS;
   }
   if (error || ilu->request.place != TRSV_PLACE_AUTO) return error;
-  costs  = TrsvGetCosts();
-  device = TrsvFactorPredict(ilu->factor, &costs);
+  device = TrsvFactorPredict(ilu->factor);
   host   = TrsvFactorPredictHost(ilu->factor);
   if (device <= host) return TRSV_SUCCESS;
   (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "predicted %.3g ms, device %.3g ms", 1e3 * host,
@@ -86,7 +83,6 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   ilu->rows    = rows;
   ilu->tuning  = request->selection == TRSV_SELECT_TUNE;
   if (request->memory == TRSV_DEVICE) {
-    (void)TrsvGetCosts(); /* measured once in a process, in memory that is not this set-up's */
     ilu->held = TrsvDeviceHeld();
     ilu->mark = ++marks;
     TrsvDeviceMark();

@@ -12,33 +12,17 @@
 #include <string.h>
 #include "ilu/ilu.h"
 #include "ordering/multicolor.h"
-#include "solve/model/costs.h"
-
-/* Over the symmetric matrices of results/orderings.jsonl iterations grow by 1.07 in the geometric mean, 1.35 at most;
-   over 15 grids of 5 and 7 points by 1.01 and 1.09, but over 9 of 9 and 27 points by 1.13 and 1.22. Those of values
-   further from symmetric than this are the ones that lose convergence, or take several times as many. */
-static const double growth = 1.2, growth_star = 1.05, unsymmetric = 0.1;
-
-/* How many a solve takes is not known before: half of the systems of results/solutions.jsonl take 80 or fewer, and a
-   pattern often serves for several solves. By the times there 75 to 150 cost least (docs/performance.md). */
-static const double iterations = 100;
-
-/* Level sets that multicolor has at most in most matrices, or in most grids: what is assumed before it is made */
-enum {
-  LEVELS      = 32,
-  LEVELS_GRID = 10
-};
+#include "solve/model/model.h"
 
 /* Seconds that the plan of one triangle adds to a first set-up: launches, and a pass over level sets and entries or,
-   for a schedule, one that follows the chains of rows. From results/analysis.jsonl and results/multicolor.jsonl, within
-   a factor of 1.5 (root mean square) over the triangles that each is chosen for, where grids take half as long; less a
-   quarter, as both triangles are looked at together, or else level sets of L are known. */
-static double PlanSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s, const TrsvCosts *c)
+   for a schedule, one that follows the chains of rows. */
+static double PlanSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s)
 {
-  const double launches = 0.17e-3, chain = 4.5e-6 * c->hop, level = 0.45e-6 * c->hop, entry = 0.19e-9 * c->byte;
+  const TrsvModelConstants *const k = &TrsvModel;
 
-  return launches + (a->traits & TRSV_SCHEDULED ? chain * cbrt((double)s->levels * s->rows) * sqrt(s->row_mean)
-                                                : level * s->levels + entry * (double)s->nnz);
+  return k->plan_launches + (a->traits & TRSV_SCHEDULED
+                               ? k->plan_chain * cbrt((double)s->levels * s->rows) * sqrt(s->row_mean)
+                               : k->plan_level * s->levels + k->plan_entry * (double)s->nnz);
 }
 
 /* The two solves, and what is left of a first set-up once there is a pattern: two plans and the values. U is taken to
@@ -46,8 +30,7 @@ static double PlanSeconds(const TrsvAlgorithm *a, const TrsvStatistics *s, const
 static TrsvOrderCost Cost(const TrsvFactor *f, const TrsvAlgorithm *const named[2], TrsvChoice *choice)
 {
   const TrsvStatistics *s    = &f->statistics;
-  const TrsvCosts       c    = TrsvGetCosts();
-  TrsvOrderCost         cost = {0, TrsvFactorPredict(f, &c)};
+  TrsvOrderCost         cost = {0, TrsvFactorPredict(f)};
 
   if (!named[0] || !named[1]) *choice = TrsvSelect(s, TRSV_DEVICE, f->precision, TRSV_SELECT_MODEL);
   for (int i = 0; i < 2; i++) {
@@ -56,35 +39,35 @@ static TrsvOrderCost Cost(const TrsvFactor *f, const TrsvAlgorithm *const named[
 
     if (!(seconds > 0)) return (TrsvOrderCost){0, 0};
     cost.solves += seconds;
-    cost.setup += PlanSeconds(a, s, &c);
+    cost.setup += PlanSeconds(a, s);
   }
   return cost;
 }
 
-/* Seconds of an iteration but for the apply, of CG: launches and the host's waits for norms and products, 117 us in the
-   median of the systems of results/solutions.jsonl (GMRES 150); A and some vectors. */
+/* Seconds of an iteration but for the apply, of CG: launches and the host's waits for norms and products; A and some
+   vectors. */
 static double IterationRest(const TrsvFactor *f)
 {
-  const double launches = 115e-6, byte = 0.3e-12 * TrsvGetCosts().byte, size = (double)TrsvValueSize(f->precision);
+  const double byte = TrsvModel.order_byte, size = (double)TrsvValueSize(f->precision);
 
-  return launches + byte * ((size + sizeof(int)) * ((double)f->lower + f->upper) + 10 * size * f->rows);
+  return TrsvModel.order_rest + byte * ((size + sizeof(int)) * ((double)f->lower + f->upper) + 10 * size * f->rows);
 }
 
 /* From a pattern to a solution, of so many times as many iterations */
 static double SolutionSeconds(const TrsvOrderCost *c, double rest, double times)
 {
-  return c->setup + iterations * times * (c->solves + rest);
+  return c->setup + TrsvModel.order_iterations * times * (c->solves + rest);
 }
 
 /* Seconds in which the multicolor ordering is made, on the host where that is sooner: on the device the rows of a chain
-   wait for each other, the longer the more entries they have; but those of a grid do not. Constants are from 35
-   matrices on an H200. */
+   wait for each other, the longer the more entries they have; but those of a grid do not. */
 static double OrderSeconds(const TrsvFactor *f, int *on_host)
 {
-  const double entries = (double)f->lower + f->upper, rows = f->rows;
-  const int    grid   = TrsvRegular(&f->statistics);
-  const double device = 0.35e-3 + (grid ? 0 : 0.2e-6 * f->statistics.levels * entries / rows),
-               host   = 0.1e-3 + 0.12e-6 * rows + 10e-9 * entries;
+  const TrsvModelConstants *const k       = &TrsvModel;
+  const double                    entries = (double)f->lower + f->upper, rows = f->rows;
+  const int                       grid    = TrsvRegular(&f->statistics);
+  const double device = k->order_device + (grid ? 0 : k->order_device_level * f->statistics.levels * entries / rows),
+               host   = k->order_host + k->order_host_row * rows + k->order_host_entry * entries;
 
   *on_host = host < device && !grid;
   return *on_host ? host : device;
@@ -93,10 +76,10 @@ static double OrderSeconds(const TrsvFactor *f, int *on_host)
 /* What it takes to look at multicolor: the ordering, and a pattern in it */
 static double LookSeconds(const TrsvFactor *f)
 {
-  const double launches = 0.4e-3, entry = 0.2e-9;
-  int          on_host;
+  int on_host;
 
-  return OrderSeconds(f, &on_host) + launches + entry * ((double)f->lower + f->upper);
+  return OrderSeconds(f, &on_host) + TrsvModel.order_look +
+         TrsvModel.order_look_entry * ((double)f->lower + f->upper);
 }
 
 static TrsvError MakeOrdering(const TrsvFactor *f, const TrsvCSR *A, TrsvOrdering **multicolor)
@@ -112,7 +95,8 @@ static TrsvError MakeOrdering(const TrsvFactor *f, const TrsvCSR *A, TrsvOrderin
 /* The factor's cost in multicolor, before that is made */
 static TrsvOrderCost GuessMulticolor(const TrsvFactor *natural, const TrsvAlgorithm *const named[2])
 {
-  const int       levels = TrsvRegular(&natural->statistics) ? LEVELS_GRID : LEVELS;
+  const int       levels = (int)(TrsvRegular(&natural->statistics) ? TrsvModel.order_levels_grid
+                                                                   : TrsvModel.order_levels);
   TrsvFactor      guess  = *natural;
   TrsvStatistics *s      = &guess.statistics;
   TrsvChoice      unused;
@@ -120,7 +104,7 @@ static TrsvOrderCost GuessMulticolor(const TrsvFactor *natural, const TrsvAlgori
   if (s->levels > levels) s->levels = levels;
   s->level_mean     = (double)s->rows / s->levels;
   s->level_max      = (int)ceil(s->level_mean); /* colors are balanced, and each stands together */
-  s->level_span     = 0.8 * s->level_mean;
+  s->level_span     = TrsvModel.order_level_span * s->level_mean;
   s->chain_fraction = 0; /* these are level sets of whole chains */
   s->row_bandwidth  = 0; /* nor are they in a grid's own order */
   return Cost(&guess, named, &unused);
@@ -129,7 +113,7 @@ static TrsvOrderCost GuessMulticolor(const TrsvFactor *natural, const TrsvAlgori
 /* How many times as many iterations it may take: fewer where the matrix is likely to be a grid of 5 or 7 points */
 static double IterationGrowth(const TrsvStatistics *s)
 {
-  return TrsvRegular(s) && s->row_max <= 4 ? growth_star : growth;
+  return TrsvRegular(s) && s->row_max <= 4 ? TrsvModel.order_growth_star : TrsvModel.order_growth;
 }
 
 /* Is ILU(0) in the natural order the whole factorisation? Fill stays between a row's first entry and its diagonal. */
@@ -153,7 +137,7 @@ TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, ch
 
   TrsvCall(TrsvDeviceAsymmetry(A->rows, A->offsets, A->columns, precision, A->values, &asymmetry));
   why[0] = 0;
-  if (asymmetry > unsymmetric) /* not where values are no numbers */
+  if (asymmetry > TrsvModel.order_unsymmetric) /* not where values are no numbers */
     (void)snprintf(why, size, "the values are unsymmetric: %.2g of what they can be", asymmetry);
   return TRSV_SUCCESS;
 }
@@ -233,7 +217,8 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
   }
   /* of some algorithms the plan of L gains by U's analysis, which others have made beside L's plan */
   first = lower ? lower : choice->lower.algorithm;
-  if (!error && !choice->multicolor && first && first->traits & TRSV_BOTH_ANALYSES)
+  if (!error && !choice->multicolor && first && first->uses_heights &&
+      first->uses_heights(&(*factor)->statistics, precision))
     error = TrsvFactorAnalyseUpper(*factor);
   if (error) TrsvFactorDestroy(factor);
   return error;

@@ -13,11 +13,9 @@
 #if defined(TRSV_CUDA) || defined(TRSV_SIMT)
   #define ON_A_DEVICE(row) \
     row(TrsvThread) \
-    row(TrsvRecompute) \
     row(TrsvWarp) \
     row(TrsvSell) \
     row(TrsvChunk) \
-    row(TrsvInverse) \
     row(TrsvLevel) \
     row(TrsvCsc) \
     row(TrsvTwoPhase) \
@@ -83,11 +81,7 @@ TrsvError TrsvPlanCreateChosen(const TrsvMatrix *A, const TrsvAnalysis *analysis
 
 double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecision precision)
 {
-  TrsvCosts costs;
-
-  if (!a->predict) return 0;
-  costs = TrsvGetCosts();
-  return a->predict(&costs, s, precision);
+  return a->predict ? a->predict(s, precision) : 0;
 }
 
 /* Section 5.2 of CapelliniSpTRSV (ICPP 2020): warp-level solves lose speed where parallel granularity exceeds 0.7. */
@@ -106,7 +100,6 @@ static TrsvChoice SelectByGranularity(const TrsvStatistics *s)
 /* The shortest predicted time of those that run here. */
 static TrsvChoice SelectByModel(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const TrsvCosts      costs = TrsvGetCosts();
   const TrsvAlgorithm *a;
   TrsvChoice           c = {NULL, 0, "predicted"};
   size_t               end = strlen(c.reason);
@@ -115,7 +108,7 @@ static TrsvChoice SelectByModel(const TrsvStatistics *s, TrsvPrecision precision
     double seconds;
 
     if (!a->predict || !TrsvAlgorithmRuns(a)) continue;
-    seconds = a->predict(&costs, s, precision);
+    seconds = a->predict(s, precision);
     if (end < sizeof(c.reason)) {
       (void)snprintf(c.reason + end, sizeof(c.reason) - end, "%s %s %.3g ms", c.algorithm ? "," : "", a->name,
                      1e3 * seconds);

@@ -99,8 +99,7 @@ void TrsvPairPart(TrsvPair *p)
   if (p->fused) p->fused->launch->destroy(&p->fused);
 }
 
-/* Of two plans whose launches have nothing but the wait for each other in common, only those of `thread`, whose level
-   sets are wide, gain by being one. */
+/* One launch where the algorithm has one for these two plans. */
 TrsvError TrsvPairJoin(TrsvPair *p)
 {
   const TrsvAlgorithm *const first = p->forward.plan->algorithm;
@@ -122,7 +121,6 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
   TrsvError error;
 
   if (!alone) {
-    (void)TrsvGetCosts(); /* measured once, with nothing beside it */
     error = TrsvRunInterleaved(MakeMember, &first, &second);
     alone = error ==
             TRSV_ERR_MEMORY; /* there may be enough for one at a time; what is chosen must not depend on who is first */

@@ -17,7 +17,7 @@
 enum {
   SOLVES = 31, /* measured, at most, of a candidate */
   LEAST  = 5,
-  RANKS  = 4,  /* settings of an algorithm, and */
+  RANKS  = 5,  /* settings of an algorithm, and */
   TRIES  = 8   /* candidates in all, where the algorithm is to be chosen, too */
 };
 

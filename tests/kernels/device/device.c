@@ -109,7 +109,7 @@ static void TestPlans(void)
 {
   const TrsvAlgorithm *a;
 
-  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
+  for (int i = 0; (a = TestedAlgorithm(i)); i++) {
     Begin("device: plans of %s", TrsvAlgorithmName(a));
     for (int shape = 0; shape < SHAPES; shape++)
       for (int variant = 0; variant < 4; variant++) {
@@ -184,18 +184,18 @@ static void TestCut(void)
     {DENSE,     100,  101, 99 }, /* what gets ready late is close to its row */
     {DENSE,     300,  302, 300},
   };
-  const char *const    names[] = {"thread", "warp"};
+  const TrsvAlgorithm *const algorithms[] = {FindTested("thread"), TrsvAlgorithmFind("warp")};
   static const int     longest[] = {4, 256};
 
   for (int a = 0; a < 2; a++) {
-    Begin("cut into partial sums: %s", names[a]);
+    Begin("cut into partial sums: %s", TrsvAlgorithmName(algorithms[a]));
     for (unsigned c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
       if (Reduced() && cases[c].rows > 2000) continue;
       for (int upper = 0; upper < 2; upper++) {
         Triangle  T = MakeTriangle(cases[c].shape, cases[c].rows, upper ? TRSV_UPPER : TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
         const int n = T.offsets[cases[c].rows], most = a ? cases[c].warp : cases[c].thread;
         double   *values = MakeValues(&T.view, 1), *b = MakeVector(TRSV_DOUBLE, cases[c].rows, 1), *x = MakeArray(TRSV_DOUBLE, cases[c].rows), *reference = Reference(&T.view, NULL, n, values, b);
-        TrsvPlan *plan = MakePlan(&T.view, NULL, n, TrsvAlgorithmFind(names[a]));
+        TrsvPlan *plan = MakePlan(&T.view, NULL, n, algorithms[a]);
 
         if (plan && reference) {
           const int depth = Depth(plan->data, longest[a]);

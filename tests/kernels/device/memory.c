@@ -211,8 +211,8 @@ static void Algorithm(const TrsvAlgorithm *a)
     long      places = 0;
 
     if (!own && a != TrsvAlgorithmGet(0)) continue;
-    if (operations[o].run == PairTogether && a != TrsvAlgorithmFind("chunk") && a != TrsvAlgorithmFind("thread")) continue; /* one that calls much, one that does not */
-    if (operations[o].run == PairDevice && a != TrsvAlgorithmGet(0) && a != TrsvAlgorithmFind("thread")) continue; /* one that copies, one that does not */
+    if (operations[o].run == PairTogether && a != FindTested("chunk") && a != FindTested("thread")) continue; /* one that calls much, one that does not */
+    if (operations[o].run == PairDevice && a != TrsvAlgorithmGet(0) && a != FindTested("thread")) continue; /* one that copies, one that does not */
     Begin("fails anywhere: %s%s%s", operations[o].name, own ? ", " : "", own ? TrsvAlgorithmName(a) : "");
     if (!s.analysis) ExpectError(TrsvAnalyse(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyse");
     if (!s.plan && s.analysis) {
@@ -254,7 +254,7 @@ static TrsvChunkSettings RankedSettings(const Square *A, int rank)
 
   if (f) {
     TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-    if (ExpectError(TrsvPlanCreatePlaced(&L, L.analysis, NULL, TrsvStored(&L, L.analysis), NULL, TrsvAlgorithmFind("chunk"), rank, &plan), TRSV_SUCCESS, "TrsvPlanCreatePlaced")) settings = TrsvChunkPlanSummary(plan)->settings;
+    if (ExpectError(TrsvPlanCreatePlaced(&L, L.analysis, NULL, TrsvStored(&L, L.analysis), NULL, FindTested("chunk"), rank, &plan), TRSV_SUCCESS, "TrsvPlanCreatePlaced")) settings = TrsvChunkPlanSummary(plan)->settings;
   }
   TrsvPlanDestroy(&plan);
   TrsvFactorDestroy(&f);
@@ -265,7 +265,7 @@ static TrsvChunkSettings RankedSettings(const Square *A, int rank)
    and at its peak, and then beyond what stays. The former depends on which of the two is where when: the bound is a little above the most that seeds have shown. */
 static void Peak(Shape shape, int rows, const char *algorithm, int rank, double making, double most, double beyond)
 {
-  const TrsvAlgorithm *a    = TrsvAlgorithmFind(algorithm);
+  const TrsvAlgorithm *a    = FindTested(algorithm);
   TrsvFactor          *f    = NULL;
   TrsvPair            *pair = NULL;
   TrsvChunkSettings    settings;
@@ -315,8 +315,9 @@ void TestMemory(void)
   Peak(GRID_3D, 1728, "chunk", 0, 2.59, 2.68, 0);
   Peak(RANDOM, 1500, "chunk", 0, 4.05, 4.05, 0.25); /* rows are cut into many partial sums; so little stays that the peak is that of making */
   Peak(RANDOM, 1500, "chunk", 3, 3.54, 3.95, 0); /* into few */
-  Peak(BAND, 1500, "inverse", 0, 7.15, 7.60, 0.5); /* the values of the product, on their way */
+  Peak(BAND, 1500, "chunk, inverted", 0, 7.15, 7.60, 0.5); /* the values of the product, on their way */
   Peak(GRID_2D, 1600, "thread", 0, 4.46, 5.10, 0);
-  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++)
+  Peak(GRID_2D, 1600, "thread, recomputing", 0, 4.46, 5.10, 0);
+  for (int i = 0; (a = TestedAlgorithm(i)); i++)
     if (!only || !strcmp(only, TrsvAlgorithmName(a))) Algorithm(a);
 }

@@ -181,12 +181,11 @@ static void Walks(int first)
   Begin("factor: what the host would take for long rows of %s", first ? "U" : "L");
   A = MakeSquareFrom(ROWS, offsets, columns);
   for (int ordered = 0; ordered < 2; ordered++) {
-    const TrsvCosts costs = TrsvGetCosts();
-    TrsvFactor     *f     = MakeFactor(&A, ordered ? order : NULL, TRSV_ILU, 32);
+    TrsvFactor *f = MakeFactor(&A, ordered ? order : NULL, TRSV_ILU, 32);
 
     if (!f) continue;
     host[ordered] = TrsvFactorPredictHost(f);
-    Expect(ordered == (TrsvFactorPredict(f, &costs) < host[ordered]), "host %g, device %g", host[ordered], TrsvFactorPredict(f, &costs));
+    Expect(ordered == (TrsvFactorPredict(f) < host[ordered]), "host %g, device %g", host[ordered], TrsvFactorPredict(f));
     TrsvFactorDestroy(&f);
   }
   Expect(host[0] < 0.01 && host[1] > 0.4 && host[1] < 0.6, "%g s in the natural order, %g in another", host[0], host[1]);

@@ -290,7 +290,7 @@ static void *SolvePair(TrsvPair *pair, const void *b)
 /* What is in the pair alone: the same solves; and it comes back as it was, but not from a plan that does not have it. */
 static void Given(TrsvFactorKind kind)
 {
-  const TrsvAlgorithm *const chunk = TrsvAlgorithmFind("chunk");
+  const TrsvAlgorithm *const chunk = FindTested("chunk");
   Square                 A     = MakeSquare(GRID_3D, 343, 1, TRSV_DOUBLE, 5);
   TrsvFactor            *f[2]  = {MakeFactor(&A, NULL, kind, 0), MakeFactor(&A, NULL, kind, 0)}; /* the second is not trimmed */
   TrsvPair              *pair[3] = {NULL, NULL, NULL};
@@ -347,7 +347,7 @@ static void Given(TrsvFactorKind kind)
 /* The vector that one launch for L and U hands values over in is the factorisation's as well. */
 static void Borrowed(TrsvFactorKind kind)
 {
-  const TrsvAlgorithm *const thread = TrsvAlgorithmFind("thread");
+  const TrsvAlgorithm *const thread = FindTested("thread");
   Square          A      = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 5);
   TrsvFactor     *f      = MakeFactor(&A, NULL, kind, 0);
   TrsvPair       *pair   = NULL;

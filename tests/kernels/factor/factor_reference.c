@@ -239,7 +239,7 @@ TrsvPlan *MakeLower(const TrsvFactor *f)
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvFactorEntries(f, &entries, &(int){0});
-  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, entries, TrsvAlgorithmFind("chunk"), &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, entries, FindTested("chunk"), &plan), TRSV_SUCCESS, "TrsvPlanCreate");
   return plan;
 }
 

@@ -183,7 +183,7 @@ static void Real(void)
 /* Where the natural order is kept, as for a chain, and `chunk` solves, U has been looked at; without the memory for that it is kept all the same. */
 static void Upper(void)
 {
-  const TrsvAlgorithm *chunk = TrsvAlgorithmFind("chunk"), *thread = TrsvAlgorithmFind("thread");
+  const TrsvAlgorithm *chunk = FindTested("chunk"), *thread = TrsvAlgorithmFind("thread");
   Square               A = MakeSquare(CHAIN, 400, 1, TRSV_DOUBLE, 5);
   int                  row, kept = 0;
 

@@ -113,7 +113,7 @@ static void Corrupt(const TrsvAlgorithm *a)
 
   for (int kind = 0; kind < (Reduced() ? 1 : 3) && p.plan && other.plan; kind++) {
     TrsvLevelCSR *o      = p.plan->data;
-    const int    row    = kind < 2 ? 101 : ROWS - 1; /* that `recompute`, too, has wait for the one before */
+    const int    row    = kind < 2 ? 101 : ROWS - 1; /* that waits for the one before with recomputation, too */
     int *const   column = Dependency(o, row), kept = *column;
 
     SimtSchedule((unsigned)(3 * kind));
@@ -142,7 +142,7 @@ static void Patience(const TrsvAlgorithm *a)
     double         took;
 
     SimtSettings.bounded = 1;
-    SimtSettings.lose    = a->choices || a == TrsvAlgorithmFind("sell") || a == TrsvAlgorithmFind("recompute") ? 1 : 32; /* of a chain: a value that another block, or another warp, waits for */
+    SimtSettings.lose    = a->choices || a == TrsvAlgorithmFind("sell") || a == FindTested("thread, recomputing") ? 1 : 32; /* of a chain: a value that another block, or another warp, waits for */
     TrsvSetTimeout(seconds[i]);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve that loses a value");
     took = 1e-9 * (double)(SimtNanoseconds() - start);

@@ -85,42 +85,21 @@ static TrsvError Reset(const TrsvPlan *plan, Ag *a, TrsvStream stream)
   return TrsvDeviceCheckLaunch("ag_fill");
 }
 
-/* The next part of a plan's memory; parts start at multiples of 256 bytes. With base NULL it only counts. */
-static void *Part(char *base, size_t *bytes, size_t size)
-{
-  void *const part = base ? base + *bytes : NULL;
-
-  *bytes += (size + 255) / 256 * 256;
-  return part;
-}
-
-static size_t Divide(Ag *a, const AgPlan *h, size_t size, bool stored)
-{
-  const size_t rows = (size_t)h->rows, off = (size_t)h->off;
-  size_t       bytes = 0;
-  char *const  base  = (char *)a->memory;
-
-  a->offsets = (int *)Part(base, &bytes, sizeof(int) * (rows + 1));
-  a->columns = (int *)Part(base, &bytes, sizeof(int) * off);
-  a->order   = (int *)Part(base, &bytes, sizeof(int) * rows);
-  a->source  = (int *)Part(base, &bytes, sizeof(int) * (off + rows));
-  a->node    = (int *)Part(base, &bytes, sizeof(int) * ((size_t)h->nodes + 1));
-  a->task    = (int *)Part(base, &bytes, sizeof(int) * (size_t)h->tasks * (size_t)a->scheme.ng);
-  a->begin   = (int *)Part(base, &bytes, sizeof(int) * (size_t)h->begins);
-  a->values  = Part(base, &bytes, size * off);
-  a->words   = Part(base, &bytes, 2 * size * rows);
-  a->tickets = (unsigned *)Part(base, &bytes, sizeof(unsigned) * (size_t)h->launches);
-  a->inverse = stored ? Part(base, &bytes, size * rows) : NULL;
-  return bytes;
-}
-
 static TrsvError Upload(TrsvPlan *plan, Ag *a, AgPlan *h, bool stored)
 {
-  const size_t rows = (size_t)h->rows, size = TrsvValueSize(plan->precision), word = sizeof(int);
+  const size_t rows = (size_t)h->rows, off = (size_t)h->off, size = TrsvValueSize(plan->precision), word = sizeof(int);
 
-  plan->bytes = Divide(a, h, size, stored);
-  TrsvCall(TrsvDeviceAlloc(plan->bytes, &a->memory));
-  (void)Divide(a, h, size, stored);
+  TrsvCall(TrsvArenaAllocate(
+    TrsvDeviceAlloc,
+    [&](TrsvArena &arena) {
+      arena.take(rows + 1, a->offsets), arena.take(off, a->columns), arena.take(rows, a->order);
+      arena.take(off + rows, a->source), arena.take((size_t)h->nodes + 1, a->node);
+      arena.take((size_t)h->tasks * (size_t)a->scheme.ng, a->task), arena.take((size_t)h->begins, a->begin);
+      arena.take(off, a->values, size), arena.take(2 * rows, a->words, size);
+      arena.take((size_t)h->launches, a->tickets);
+      if (stored) arena.take(rows, a->inverse, size);
+    },
+    &a->memory, &plan->bytes));
   TrsvCall(TrsvSyncCreate(&a->sync));
   a->rows      = h->rows;
   a->off       = h->off;

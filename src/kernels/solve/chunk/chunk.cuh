@@ -7,6 +7,8 @@
 #include "device/sync.cuh"
 #include "solve/chunk/chunk.h"
 
+typedef struct Inverse Inverse; /* inverse.cuh */
+
 /* Where the values of records come from, stage by stage, in each by place, without gaps. In an entry, 0 is nothing, 1 a
    one, 2 + where all else. The entries of a row are near its diagonal in the values, where these stand in the order of
    its columns: a byte each is enough then. */
@@ -43,6 +45,8 @@ struct ChunkPlan {
   ChunkImport   *imports;
   void          *words;
   TrsvSync       sync;
+  Inverse       *inverse;      /* where diagonal blocks are inverted: then this plan has nothing else; or NULL */
+  int            finds_pivots; /* see TrsvPlanFindsPivots */
 };
 
 template <class T> struct ChunkView {
@@ -83,11 +87,9 @@ template <class T> TrsvError ChunkGive(const ChunkPlan *, void *values, TrsvStre
    smaller if the device, or the part of it that there is, holds none so large: chunk.cu. */
 TrsvError TrsvChunkReady(TrsvPrecision, TrsvChunkSettings *);
 
-/* Set-up: chunk_plan.cu. */
-TrsvError TrsvChunkAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
-TrsvError TrsvChunkSetValues(TrsvPlan *, const void *values, TrsvStream);
-TrsvError TrsvChunkGetValues(const TrsvPlan *, void *values, TrsvStream);
-void      TrsvChunkDestroy(TrsvPlan *);
+/* Set-up of a plan without inverted blocks, with its settings number rank by predicted time: chunk_plan.cu. */
+TrsvError TrsvChunkMakeSchedule(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int rank);
+void      TrsvChunkFreeSchedule(ChunkPlan *);
 
 /* The front of shared memory, before the zero cell. */
 enum {

@@ -27,13 +27,13 @@ typedef struct {
   int cell;
 } ChunkImport;
 
-extern const TrsvAlgorithm TrsvChunk;
+/* The row of the table; and the same without inverted blocks, of which plans with such blocks are made. */
+extern const TrsvAlgorithm TrsvChunk, TrsvChunkPlain;
 
-/* The parts of chunk's prediction that inverse shares: chunk.cu. */
-double TrsvChunkThroughputSeconds(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
-double TrsvChunkColorPenalty(const TrsvCosts *, const TrsvStatistics *);
+/* The analyse of a plan that has inverted diagonal blocks, if a size of blocks is estimated to pay. */
+TrsvError TrsvChunkAnalyseInverted(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
 
-/* The schedule that a plan runs, without its arrays; NULL for plans of other algorithms. */
+/* The schedule that a plan runs, without its arrays; NULL where its blocks are inverted. */
 const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *);
 
 #ifdef __cplusplus

@@ -137,35 +137,35 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
   unsigned    *unsorted, now[CHUNK_WORDS];
   int         *numbers;
 
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) { a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->stages, e->stage_chunk); },
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) { a.take((size_t)e->stages + 1, e->stage_first), a.take((size_t)e->stages, e->stage_chunk); },
     &memory[0]));
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) {
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
       a.take(CHUNK_WORDS, e->words), a.take(uses, e->user), a.take(uses + 1, e->fresh), a.take(uses, e->used),
         a.take(uses, e->sorted_use), a.take(uses + 1, e->group);
     },
     &early[0]));
   unsorted = (unsigned *)e->fresh; /* until they are sorted */
   numbers  = e->group;
-  TrsvCall(ChunkLaunch("cells_uses", cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
+  TrsvCall(TrsvLaunchEach("cells_uses", cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
   TrsvCall(TrsvDeviceSort(e->uses, TrsvBits(e->nodes - 1), unsorted, e->used, numbers, e->sorted_use));
   /* when the sort's own room has been given back */
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(uses, e->cell), a.take(uses, e->imports); }, &memory[1]));
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
+  TrsvCall(TrsvArenaScratch([&](TrsvArena &a) { a.take(uses, e->cell), a.take(uses, e->imports); }, &memory[1]));
+  TrsvCall(TrsvArenaScratch([&](TrsvArena &a) {
     if (e->cluster > 1) a.take(uses + 1, e->import_);
     else e->import_ = e->fresh;
     a.take(uses, e->group_cell), a.take(moved, e->group_import), a.take(moved, e->import_head),
       a.take(moved, e->import_last);
   }, &early[1]));
-  TrsvCall(ChunkLaunch("cells_groups", cells_groups, (size_t)e->uses, *e));
+  TrsvCall(TrsvLaunchEach("cells_groups", cells_groups, (size_t)e->uses, *e));
   TrsvCall(TrsvDeviceScan(e->uses, e->group + 1, e->group));
   TrsvCall(TrsvDeviceScan(e->uses, e->fresh + 1, e->fresh));
   if (e->cluster > 1) TrsvCall(TrsvDeviceScan(e->uses, e->import_ + 1, e->import_));
-  TrsvCall(ChunkLaunch("cells_imports", cells_imports, (size_t)e->uses, *e));
-  TrsvCall(ChunkLaunch("cells_spread", cells_spread, (size_t)e->uses, *e));
+  TrsvCall(TrsvLaunchEach("cells_imports", cells_imports, (size_t)e->uses, *e));
+  TrsvCall(TrsvLaunchEach("cells_spread", cells_spread, (size_t)e->uses, *e));
   TrsvCall(TrsvDeviceScan(e->nodes, e->export_ + 1, e->export_));
-  TrsvCall(ChunkLaunch("cells_heads", cells_heads, (size_t)blocks, *e, blocks, heads, e->batch + 1));
+  TrsvCall(TrsvLaunchEach("cells_heads", cells_heads, (size_t)blocks, *e, blocks, heads, e->batch + 1));
   if (e->life >= 0) TrsvCall(TrsvDeviceScan(e->chunks, e->batch + 1, e->batch));
   TrsvCall(ChunkWordsRead(e->words, now));
   schedule->imports = (int)now[CHUNK_IMPORTS];

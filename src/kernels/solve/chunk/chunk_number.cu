@@ -97,8 +97,8 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps in %d chunks is too long", t->times,
                     s->chunks);
   e->bits = bits;
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) {
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
       a.take(t->first ? n : 0, e->owner), a.take(n, e->at), a.take(n, e->push), a.take(n, e->node),
         a.take(n + 1, e->step), a.take(n + 1, e->use), a.take(n + 1, e->source);
       a.take(chunks + 1, e->begin), a.take(chunks + 1, e->stage), a.take(chunks + 1, e->batch), a.take(3, e->totals);
@@ -108,16 +108,16 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
   e->index   = (int *)keys; /* once they are sorted */
   e->export_ = e->step;
   if (!t->first) e->owner = NULL;
-  TrsvCall(ChunkLaunch("emit_keys", emit_keys, (size_t)e->G.n, *e, keys, e->at));
+  TrsvCall(TrsvLaunchEach("emit_keys", emit_keys, (size_t)e->G.n, *e, keys, e->at));
   TrsvCall(TrsvDeviceSort(t->nodes, bits + chunk_bits, keys, e->key, e->at, e->node));
-  TrsvCall(ChunkLaunch("emit_steps", emit_steps, n, *e, e->step + 1));
+  TrsvCall(TrsvLaunchEach("emit_steps", emit_steps, n, *e, e->step + 1));
   TrsvCall(TrsvDeviceScan(t->nodes, e->step + 1, e->step));
-  TrsvCall(ChunkLaunch("emit_places", emit_places, n > chunks ? n : chunks, *e, e->stage + 1));
+  TrsvCall(TrsvLaunchEach("emit_places", emit_places, n > chunks ? n : chunks, *e, e->stage + 1));
   TrsvCall(TrsvDeviceScan(e->chunks, e->stage + 1, e->stage));
-  TrsvCall(ChunkLaunch("emit_count", emit_count, n, *e, e->use + 1, e->source + 1));
+  TrsvCall(TrsvLaunchEach("emit_count", emit_count, n, *e, e->use + 1, e->source + 1));
   TrsvCall(TrsvDeviceScan(t->nodes, e->use + 1, e->use));
   TrsvCall(TrsvDeviceScan(t->nodes, e->source + 1, e->source));
-  TrsvCall(ChunkLaunch("emit_totals", emit_totals, 2, *e));
+  TrsvCall(TrsvLaunchEach("emit_totals", emit_totals, 2, *e));
   TrsvCall(TrsvDeviceDownload(totals, e->totals, sizeof(totals), NULL));
   e->stages = totals[0], e->uses = totals[1], e->wide = totals[2];
   return TRSV_SUCCESS;

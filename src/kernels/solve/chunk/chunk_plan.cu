@@ -41,11 +41,11 @@ static TrsvError Keep(TrsvPlan *plan, size_t bytes, void *pointer)
 
 template <class F> static TrsvError Pieces(TrsvPlan *plan, F layout, void **memory)
 {
-  ChunkArena a = {NULL, 0};
+  size_t bytes;
 
-  layout(a);
-  plan->bytes += a.used;
-  return ChunkAllocate(TrsvDeviceAlloc, layout, memory);
+  TrsvCall(TrsvArenaAllocate(TrsvDeviceAlloc, layout, memory, &bytes));
+  plan->bytes += bytes;
+  return TRSV_SUCCESS;
 }
 
 /* Rows as places of b or of x. */
@@ -63,7 +63,7 @@ static TrsvError Place(TrsvPlan *plan, const ChunkPlan *c, const int *map, int *
 
 static void Leave(void **memory)
 {
-  ChunkLeave(*memory);
+  TrsvScratchFree(*memory, NULL);
   *memory = NULL;
 }
 
@@ -123,7 +123,7 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times,
   c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
   c->shared_bytes =
     CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
-  TrsvCall(Pieces(plan, [&](ChunkArena &a) {
+  TrsvCall(Pieces(plan, [&](TrsvArena &a) {
     if (e.wide) a.take(records + dependencies, c->sources.wide);
     else a.take(records, c->sources.diagonal), a.take(dependencies, c->sources.apart);
     a.take(2 * (size_t)s->stages, c->sources.starts), a.take(c->places, c->sources.counts), a.take(c->places, c->rows),
@@ -140,7 +140,7 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times,
   Leave(&order->extended);
   TrsvCall(Pieces(
     plan,
-    [&](ChunkArena &a) {
+    [&](TrsvArena &a) {
       a.take(stage * (size_t)s->stages, c->records), a.take(2 * (size_t)size * (size_t)s->exports, *(char **)&c->words);
     },
     (void **)&c->records));
@@ -170,7 +170,7 @@ static TrsvError Schedule(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *ti
     if (!placed) error = TrsvChunkPlace(order, &settings, times);
     placed = 1;
     if (!error) error = Emit(plan, order, times, life, memory, &fits);
-    for (void *m : memory) ChunkLeave(m);
+    for (void *m : memory) TrsvScratchFree(m, NULL);
     TrsvCall(error);
     if (fits) return TRSV_SUCCESS;
     Clear((ChunkPlan *)plan->data);
@@ -178,58 +178,54 @@ static TrsvError Schedule(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *ti
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no settings fit %d rows", plan->rows);
 }
 
-TrsvError TrsvChunkAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
-{
-  ChunkHeights order;
-  ChunkSchedule times = ChunkSchedule();
-  TrsvCosts  costs;
-  TrsvError  error;
-  int        multiprocessors;
+static const TrsvChunkSettings *settings_for_all;
 
-  TrsvCall(TrsvAlloc(sizeof(ChunkPlan), &plan->data));
-  memset(plan->data, 0, sizeof(ChunkPlan));
-  if (!A->rows) return TRSV_SUCCESS;
-  if (!TrsvAlgorithmRuns(&TrsvChunk))
-    return TrsvFail(TRSV_ERR_UNSUPPORTED,
-                    "chunk: needs a device of compute capability 9.0 or more with %d KB of shared memory for a block",
-                    CHUNK_SHARED / 1024);
+/* For tests (tests/kernels/check.h): settings of the plans made next; NULL: chosen again. */
+extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *s)
+{
+  static TrsvChunkSettings kept;
+
+  if (s) kept = *s;
+  settings_for_all = s ? &kept : NULL;
+}
+
+/* Places a triangle with the settings of that rank, or, where the best have too many chunks for chains so long, with
+   the next. */
+static TrsvError PlaceRanked(const ChunkHeights *order, const TrsvStatistics *t, int rank, ChunkSchedule *times)
+{
+  TrsvChunkSettings choice[CHUNK_CHOICES];
+  double            time[CHUNK_CHOICES];
+  int               multiprocessors;
+
+  if (settings_for_all) return TrsvChunkPlace(order, settings_for_all, times);
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  const int choices = TrsvChunkSettingsRank(t, multiprocessors, choice, time);
+  if (rank >= choices)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: only %d settings are considered for this matrix", choices);
+  TrsvError error = TrsvChunkPlace(order, &choice[rank], times);
+  for (int n = 1; !rank && error == TRSV_ERR_UNSUPPORTED && n < choices; n++)
+    error = TrsvChunkPlace(order, &choice[n], times);
+  return error;
+}
+
+TrsvError TrsvChunkMakeSchedule(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                                int rank)
+{
+  ChunkHeights  order;
+  ChunkSchedule times = ChunkSchedule();
+  TrsvError     error;
+
   TrsvCall(TrsvSyncCreate(&((ChunkPlan *)plan->data)->sync));
   TrsvCall(TrsvChunkFindHeights(A, analysis, source, &order));
-  costs = TrsvGetCosts();
-  error = TrsvChunkSettingsChoose(&order, &analysis->statistics, &costs, multiprocessors, plan->rank, &times);
+  error = PlaceRanked(&order, &analysis->statistics, rank, &times);
   if (!error) error = Schedule(plan, &order, &times);
   TrsvChunkScheduleFree(&times);
   TrsvChunkHeightsFree(&order);
   return error;
 }
 
-TrsvError TrsvChunkSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+void TrsvChunkFreeSchedule(ChunkPlan *c)
 {
-  ChunkPlan *c = (ChunkPlan *)plan->data;
-
-  return (plan->precision == TRSV_FLOAT ? ChunkGather<float> : ChunkGather<double>)(c, values, stream);
-}
-
-TrsvError TrsvChunkGetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
-{
-  const ChunkPlan *c = (const ChunkPlan *)plan->data;
-
-  return (plan->precision == TRSV_FLOAT ? ChunkGive<float> : ChunkGive<double>)(c, values, stream);
-}
-
-void TrsvChunkDestroy(TrsvPlan *plan)
-{
-  ChunkPlan *c = (ChunkPlan *)plan->data;
-
-  if (!c) return;
   Clear(c);
   TrsvSyncDestroy(&c->sync);
-  free(c);
-}
-
-/* For benchmarks: the settings that a plan runs with. */
-extern "C" const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *plan)
-{
-  return plan->algorithm == &TrsvChunk && plan->data ? &((const ChunkPlan *)plan->data)->schedule : NULL;
 }

@@ -116,5 +116,7 @@ template <class T> TrsvError ChunkGive(const ChunkPlan *c, void *values, TrsvStr
   return TrsvDeviceCheckLaunch("chunk_give");
 }
 
-template TrsvError ChunkGather<TRSV_REAL>(ChunkPlan *, const void *, TrsvStream);
-template TrsvError ChunkGive<TRSV_REAL>(const ChunkPlan *, void *, TrsvStream);
+template TrsvError ChunkGather<float>(ChunkPlan *, const void *, TrsvStream);
+template TrsvError ChunkGather<double>(ChunkPlan *, const void *, TrsvStream);
+template TrsvError ChunkGive<float>(const ChunkPlan *, void *, TrsvStream);
+template TrsvError ChunkGive<double>(const ChunkPlan *, void *, TrsvStream);

@@ -198,12 +198,12 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkH
   unsigned now[CHUNK_WORDS];
 
   TrsvCall(TrsvDeviceClear(e->words, sizeof(now), NULL));
-  TrsvCall(ChunkLaunch("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e,
+  TrsvCall(TrsvLaunchEach("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e,
                        heads, batch_of));
-  TrsvCall(ChunkLaunch("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
-  TrsvCall(ChunkLaunch("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
-  TrsvCall(
-    ChunkLaunch("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports, e->words + CHUNK_LAST));
+  TrsvCall(TrsvLaunchEach("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
+  TrsvCall(TrsvLaunchEach("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
+  TrsvCall(TrsvLaunchEach("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports,
+                          e->words + CHUNK_LAST));
   TrsvCall(ChunkWordsRead(e->words, now));
   *fits = !now[CHUNK_LAST];
   return TRSV_SUCCESS;
@@ -211,12 +211,12 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkH
 
 TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t sources, ChunkPlan *c, ChunkDraft *d)
 {
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) {
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
       a.take(sources, d->cells), a.take((size_t)s->stages * CHUNK_EXPORTS_OF(CHUNK_ROWS(e->K)), d->exports);
     },
     &d->memory));
-  TrsvCall(ChunkLaunch("write_imports", write_imports, (size_t)s->imports, *e, s->imports, c->imports));
+  TrsvCall(TrsvLaunchEach("write_imports", write_imports, (size_t)s->imports, *e, s->imports, c->imports));
   TRSV_LAUNCH(write_stages, (unsigned)e->stages, (unsigned)CHUNK_ROWS(e->K), 0, (TrsvStream)NULL, *e, *c, *d);
   return TrsvDeviceCheckLaunch("write_stages");
 }
@@ -226,8 +226,8 @@ TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const
   const size_t words = 2 * (size_t)s->exports;
 
   if (precision == TRSV_FLOAT)
-    TrsvCall(ChunkLaunch("write_words", write_words<float>, words, words, (float *)c->words));
-  else TrsvCall(ChunkLaunch("write_words", write_words<double>, words, words, (double *)c->words));
+    TrsvCall(TrsvLaunchEach("write_words", write_words<float>, words, words, (float *)c->words));
+  else TrsvCall(TrsvLaunchEach("write_words", write_words<double>, words, words, (double *)c->words));
   TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length), 0, (TrsvStream)NULL,
               s->settings.length, s->settings.width, (int)TrsvValueSize(precision), *c, *d);
   return TrsvDeviceCheckLaunch("write_records");

@@ -6,7 +6,6 @@
 
 #include "analysis/analysis.h"
 #include "base/citations.h"
-#include "solve/model/costs.h"
 #include "solve/plan/table.h"
 
 #ifdef __cplusplus
@@ -16,7 +15,8 @@ extern "C" {
 typedef struct TrsvPlan TrsvPlan;
 
 /* Both solves of a pair of plans of one algorithm, which must outlive it, in one launch; the bits are those of two.
-   between [rows] is its own from now on; who has used it for anything else in spite of that has it made ready again. */
+   create makes none, without an error, for two plans that do not gain by it. between [rows] belongs to it from then on;
+   whoever has used it for anything else calls ready. */
 typedef struct TrsvFused TrsvFused;
 typedef struct {
   TrsvError (*create)(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvFused **);
@@ -52,7 +52,10 @@ struct TrsvAlgorithm {
   void (*destroy)(TrsvPlan *);
 
   /* Seconds that a solve is expected to take; NULL where TRSV_SELECT_MODEL is never to pick it. */
-  double (*predict)(const TrsvCosts *, const TrsvStatistics *, TrsvPrecision);
+  double (*predict)(const TrsvStatistics *, TrsvPrecision);
+
+  /* Does its analyse use the heights of rows, which the analysis of the other triangle gives? NULL: never. */
+  int (*uses_heights)(const TrsvStatistics *, TrsvPrecision);
 
   /* Where analyse chooses among settings: how many of them it can rank by predicted time, at most; and the settings of
      a plan, in words. 0 and NULL where there are none. */
@@ -73,7 +76,6 @@ enum {
   TRSV_PERMUTES_IN_KERNEL =
     4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
   TRSV_SCHEDULED     = 8,  /* its analyse makes a schedule, which follows the chains of rows */
-  TRSV_BOTH_ANALYSES = 16, /* its analyse gains by what the analysis of the other triangle tells */
   TRSV_THREAD_LEVEL  = 32, /* a thread for each row; runs on every device, in little memory */
   TRSV_WARP_LEVEL    = 64  /* a warp for each row */
 };

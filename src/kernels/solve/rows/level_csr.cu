@@ -1,14 +1,17 @@
 /*
-   The level-ordered layout, made on the device: long rows are cut (split_rows.cu), the rows that come of it are ordered
-   by level set (levels.cu) and put where they belong. Its values are gathered whenever they change.
+   The layout in level order, made on the device: long rows are split (split_rows.cu), the rows of the resulting
+   sequence are ordered by level set (levels.cu) and copied to their positions. Values are gathered when they change.
+
+   Mapping: a thread for each row, entry or value. No thread waits for another. Same bits: each number is written by one
+   thread.
 */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
 #include "solve/rows/level_csr.h"
 
-/* One thread for each value. No thread waits for another. */
 template <class T> static __global__ void level_csr_gather(long off, int rows, const int *source, const T *from,
                                                            T *values, T *inverse)
 {
@@ -26,8 +29,7 @@ template <class T> static __global__ void level_csr_fill(long n, T *words, unsig
   if (shared && k < TRSV_SYNC_WORDS) shared[k] = 0;
 }
 
-/* position[s]: where row s of the sequence goes, from the order of the sequence's rows or, where none is cut, of the
-   matrix's */
+/* position[s]: of row s of the sequence, from the order of the sequence's rows or, with last, of the matrix's. */
 static __global__ void level_csr_positions(int rows, const int *order, const int *last, int *position)
 {
   const int p = trsv_index();
@@ -35,7 +37,7 @@ static __global__ void level_csr_positions(int rows, const int *order, const int
   if (p < rows) position[last ? last[order[p]] : order[p]] = p;
 }
 
-/* The level set of each position, from where the matrix's start. */
+/* level[p]: the level set of position p, from the positions at which level sets start. */
 static __global__ void level_csr_levels(int rows, int levels, const int *start, unsigned *level)
 {
   const int p = trsv_index();
@@ -43,18 +45,23 @@ static __global__ void level_csr_levels(int rows, int levels, const int *start, 
   if (p < rows) level[p] = 1u + (unsigned)segment(start, levels, p);
 }
 
-/* What the search for the level sets of a sequence wants: its columns, cleared words, numbered rows. */
-static __global__ void level_csr_search(const TrsvSplit s, const int *columns, int *to, unsigned *word, int *natural,
-                                        TrsvSearch *search)
+/* Arrays for the search for the level sets of a sequence. */
+struct SequenceSearch {
+  TrsvSearch *search;
+  unsigned   *word, *sorted;            /* [rows] */
+  int        *natural, *order, *columns; /* [rows], [rows], [off] */
+};
+
+static __global__ void level_csr_search(const TrsvSplit s, const int *columns, const SequenceSearch w)
 {
   const int k = trsv_index();
 
-  if (k < s.off) to[k] = s.items[k] < 0 ? ~s.items[k] : s.last[columns[s.items[k]]];
+  if (k < s.off) w.columns[k] = s.items[k] < 0 ? ~s.items[k] : s.last[columns[s.items[k]]];
   if (k < s.rows) {
-    word[k]    = 0;
-    natural[k] = k;
+    w.word[k]    = 0;
+    w.natural[k] = k;
   }
-  if (k == 0) *search = TrsvSearch{};
+  if (k == 0) *w.search = TrsvSearch{};
 }
 
 static __global__ void level_csr_lengths(const TrsvSplit s, const int *position, int *length)
@@ -64,7 +71,7 @@ static __global__ void level_csr_lengths(const TrsvSplit s, const int *position,
   if (r < s.rows) length[position[r]] = s.offsets[r + 1] - s.offsets[r];
 }
 
-/* One thread for each row of the sequence; width of padded rows, or 0. */
+/* One thread for each row of the sequence. width: of padded rows, or 0. */
 static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, const int *position, const int *source,
                                        int width, const TrsvPermutation places, TrsvLevelCSR o)
 {
@@ -86,140 +93,117 @@ static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, 
   o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
 }
 
-/* room: what it takes to find the level sets of a sequence with partial sums, a search and [4 * rows + off] */
-static TrsvError PositionsOfCut(const TrsvMatrix *A, const TrsvSplit *s, int *position, unsigned *level,
-                                TrsvSearch *room)
+static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *position, unsigned *level,
+                               const SequenceSearch *w)
 {
-  unsigned *const word = (unsigned *)(room + 1), *const sorted = word + s->rows;
-  int *const      natural = (int *)sorted + s->rows, *const order = natural + s->rows, *const columns = order + s->rows;
-  TrsvMatrix      S = *A;
-  TrsvSearch      found;
+  TrsvMatrix S = *A;
+  TrsvSearch found;
 
-  TRSV_LAUNCH(level_csr_search, TrsvBlocks(max(s->off, s->rows), 256), 256, 0, (TrsvStream)NULL, *s, A->columns,
-              columns, word, natural, room);
-  TrsvCall(TrsvDeviceCheckLaunch("level_csr_search"));
+  TrsvCall(TrsvLaunchEach("level_csr_search", level_csr_search, (size_t)max(s->off, s->rows), *s, A->columns, *w));
   S.rows     = s->rows;
   S.offsets  = s->offsets;
-  S.columns  = columns;
+  S.columns  = w->columns;
   S.triangle = TRSV_LOWER;
   S.diagonal = TRSV_DIAGONAL_UNIT;
-  TrsvCall(TrsvSearchLevels(&S, NULL, word, NULL, room));
-  TrsvCall(TrsvDeviceDownload(&found, room, sizeof(found), NULL));
+  TrsvCall(TrsvSearchLevels(&S, NULL, w->word, NULL, w->search));
+  TrsvCall(TrsvDeviceDownload(&found, w->search, sizeof(found), NULL));
   TrsvCall(TrsvSearchEnded(&found));
-  TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, word, sorted, natural, order));
-  if (level) TrsvCall(TrsvDeviceCopy(level, found.levels > 1 ? sorted : word, sizeof(*level) * (size_t)s->rows, NULL));
-  TRSV_LAUNCH(level_csr_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, order,
-              (const int *)NULL, position);
-  return TrsvDeviceCheckLaunch("level_csr_positions");
+  TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, w->word, w->sorted, w->natural, w->order));
+  if (level)
+    TrsvCall(
+      TrsvDeviceCopy(level, found.levels > 1 ? w->sorted : w->word, sizeof(*level) * (size_t)s->rows, NULL));
+  return TrsvLaunchEach("level_csr_positions", level_csr_positions, (size_t)s->rows, s->rows, w->order,
+                        (const int *)NULL, position);
 }
 
 extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *s,
                                            int *position, unsigned *level)
 {
-  TrsvSearch *room;
-  TrsvError   error;
+  const size_t   rows   = (size_t)s->rows;
+  void          *memory = NULL;
+  SequenceSearch w;
+  TrsvError      error;
 
-  if (s->rows == A->rows) { /* nothing is cut */
-    if (level) {
-      TRSV_LAUNCH(level_csr_levels, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows,
-                  analysis->statistics.levels, (const int *)analysis->levels, level);
-      TrsvCall(TrsvDeviceCheckLaunch("level_csr_levels"));
-    }
-    TRSV_LAUNCH(level_csr_positions, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, s->rows, analysis->order,
-                s->last, position);
-    return TrsvDeviceCheckLaunch("level_csr_positions");
+  if (s->rows == A->rows) { /* no row is split */
+    if (level)
+      TrsvCall(TrsvLaunchEach("level_csr_levels", level_csr_levels, rows, s->rows, analysis->statistics.levels,
+                              (const int *)analysis->levels, level));
+    return TrsvLaunchEach("level_csr_positions", level_csr_positions, rows, s->rows, analysis->order, s->last,
+                          position);
   }
-  TrsvCall(TrsvScratchAlloc(sizeof(*room) + sizeof(int) * (4 * (size_t)s->rows + (size_t)s->off), &room, NULL));
-  error = PositionsOfCut(A, s, position, level, room);
-  TrsvScratchFree(room, NULL);
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
+      a.take(1, w.search), a.take(rows, w.word), a.take(rows, w.sorted), a.take(rows, w.natural);
+      a.take(rows, w.order), a.take((size_t)s->off, w.columns);
+    },
+    &memory));
+  error = FindPositions(A, s, position, level, &w);
+  TrsvScratchFree(memory, NULL);
   return error;
 }
 
-static TrsvError Ready(TrsvPrecision precision, long n, void *words, unsigned *shared, TrsvStream stream)
+template <class T> static TrsvError FillWords(long n, void *words, unsigned *shared, TrsvStream stream)
 {
-  if (precision == TRSV_FLOAT)
-    TRSV_LAUNCH((level_csr_fill<float>), TrsvBlocks(n, 256), 256, 0, stream, n, (float *)words, shared);
-  else TRSV_LAUNCH((level_csr_fill<double>), TrsvBlocks(n, 256), 256, 0, stream, n, (double *)words, shared);
+  TRSV_LAUNCH(level_csr_fill<T>, TrsvBlocks(n, 256), 256, 0, stream, n, (T *)words, shared);
   return TrsvDeviceCheckLaunch("level_csr_fill");
 }
 
-/* The next part of a plan's memory; parts start at multiples of 256 bytes. With base NULL it only counts. */
-static void *Part(char *base, size_t *bytes, size_t size)
+extern "C" TrsvError TrsvLevelCSRReady(TrsvPrecision precision, long n, void *words, TrsvStream stream)
 {
-  void *const part = base ? base + *bytes : NULL;
-
-  *bytes += (size + 255) / 256 * 256;
-  return part;
-}
-
-static size_t Divide(TrsvLevelCSR *o, size_t columns, size_t size, bool stored, bool padded, bool placed,
-                     unsigned **shared)
-{
-  const size_t rows = (size_t)o->rows, off = (size_t)o->off;
-  size_t       bytes = 0;
-  char *const  base  = (char *)o->memory;
-
-  o->columns = (int *)Part(base, &bytes, sizeof(int) * columns);
-  o->values  = Part(base, &bytes, size * off);
-  o->words   = Part(base, &bytes, 2 * size * rows);
-  o->to      = (int *)Part(base, &bytes, sizeof(int) * rows);
-  o->from    = placed ? (int *)Part(base, &bytes, sizeof(int) * rows) : o->to;
-  o->source  = (int *)Part(base, &bytes, sizeof(int) * (off + rows));
-  if (!padded) o->offsets = (int *)Part(base, &bytes, sizeof(int) * (rows + 1));
-  if (stored) o->inverse = Part(base, &bytes, size * rows);
-  *shared = (unsigned *)Part(base, &bytes, sizeof(unsigned) * TRSV_SYNC_WORDS);
-  return bytes;
+  return TRSV_BY_PRECISION(precision, FillWords)(n, words, (unsigned *)NULL, stream);
 }
 
 extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored,
                                        int padded)
 {
-  const size_t size   = TrsvValueSize(plan->precision);
-  const long   words  = 2 * (long)rows;
+  const size_t size   = TrsvValueSize(plan->precision), n = (size_t)rows, entries = (size_t)off;
   const bool   placed = plan->places.b_index || plan->places.x_index;
   unsigned    *shared;
 
-  o->rows     = rows;
-  o->off      = off;
-  plan->bytes = Divide(o, (size_t)columns, size, stored, padded, placed, &shared);
-  TrsvCall(TrsvDeviceAlloc(plan->bytes, &o->memory));
-  (void)Divide(o, (size_t)columns, size, stored, padded, placed, &shared);
+  o->rows = rows;
+  o->off  = off;
+  TrsvCall(TrsvArenaAllocate(
+    TrsvDeviceAlloc,
+    [&](TrsvArena &a) {
+      a.take((size_t)columns, o->columns), a.take(entries, o->values, size), a.take(2 * n, o->words, size);
+      a.take(n, o->to);
+      if (placed) a.take(n, o->from);
+      else o->from = o->to;
+      a.take(entries + n, o->source);
+      if (!padded) a.take(n + 1, o->offsets);
+      if (stored) a.take(n, o->inverse, size);
+      a.take(TRSV_SYNC_WORDS, shared);
+    },
+    &o->memory, &plan->bytes));
   TrsvCall(TrsvSyncIn(shared, &o->sync));
   if (!rows) return TRSV_SUCCESS;
-  return Ready(plan->precision, words, o->words, shared,
-               NULL); /* both halves: a launch readies that of the launch after it */
+  /* both halves; from then on each launch fills that of the next */
+  return TRSV_BY_PRECISION(plan->precision, FillWords)(2 * (long)rows, o->words, shared, (TrsvStream)NULL);
 }
 
-extern "C" TrsvError TrsvLevelCSRReady(TrsvPrecision precision, long n, void *words, TrsvStream stream)
+static TrsvError MakeLayout(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *s, const int *source,
+                            const int *position, int *length, int longest, bool padded)
 {
-  return Ready(precision, n, words, NULL, stream);
-}
-
-static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *s, const int *source, const int *position,
-                      int *length, int longest, bool padded)
-{
-  TrsvLevelCSR *o   = (TrsvLevelCSR *)plan->data;
-  const int    off = padded ? s->rows * longest : s->off;
+  TrsvLevelCSR *o    = (TrsvLevelCSR *)plan->data;
+  const int     off  = padded ? s->rows * longest : s->off;
+  const size_t  rows = (size_t)s->rows;
 
   TrsvCall(TrsvLevelCSRAlloc(plan, o, s->rows, off, off, A->diagonal == TRSV_DIAGONAL_STORED, padded));
-  if (!s->rows) return TRSV_SUCCESS;
-  if (!padded) {
-    TRSV_LAUNCH(level_csr_lengths, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, *s, position, length);
-    TrsvCall(TrsvDeviceCheckLaunch("level_csr_lengths"));
+  if (!padded && s->rows) {
+    TrsvCall(TrsvLaunchEach("level_csr_lengths", level_csr_lengths, rows, *s, position, length));
     TrsvCall(TrsvDeviceScan(s->rows, length, o->offsets));
   }
-  TRSV_LAUNCH(level_csr_place, TrsvBlocks(s->rows, 256), 256, 0, (TrsvStream)NULL, TriangleView(A), *s, position,
-              source, padded ? longest : 0, plan->places, *o);
-  return TrsvDeviceCheckLaunch("level_csr_place");
+  return TrsvLaunchEach("level_csr_place", level_csr_place, rows, TriangleView(A), *s, position, source,
+                        padded ? longest : 0, plan->places, *o);
 }
 
 extern "C" TrsvError TrsvLevelCSRAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                          const int *source, int longest, int padded, unsigned **level)
 {
   TrsvLevelCSR *o;
-  TrsvSplit      s;
-  int         *position = NULL;
-  TrsvError    error;
+  TrsvSplit     s;
+  int          *position = NULL;
+  TrsvError     error;
 
   TrsvCall(TrsvAlloc(sizeof(*o), &plan->data));
   o             = (TrsvLevelCSR *)memset(plan->data, 0, sizeof(*o));
@@ -229,28 +213,26 @@ extern "C" TrsvError TrsvLevelCSRAnalyse(TrsvPlan *plan, const TrsvMatrix *A, co
     error = TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d are too many for 32-bit indices", s.rows, longest);
   if (!error) error = TrsvScratchAlloc(2 * sizeof(int) * (size_t)s.rows, &position, NULL); /* and lengths */
   if (!error && level) error = TrsvScratchAlloc(sizeof(**level) * (size_t)s.rows, level, NULL);
-  if (!error) {
-    if (s.rows) error = TrsvLevelCSRPositions(A, analysis, &s, position, level ? *level : NULL);
-    if (!error) error = Make(plan, A, &s, source, position, position + s.rows, longest, padded);
-  }
+  if (!error && s.rows) error = TrsvLevelCSRPositions(A, analysis, &s, position, level ? *level : NULL);
+  if (!error) error = MakeLayout(plan, A, &s, source, position, position + s.rows, longest, padded);
   TrsvScratchFree(position, NULL);
   TrsvSplitFree(&s);
   return error;
 }
 
-extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+template <class T> static TrsvError GatherValues(const TrsvLevelCSR *o, const void *values, TrsvStream stream)
 {
-  TrsvLevelCSR   *o    = (TrsvLevelCSR *)plan->data;
   const unsigned grid = TrsvBlocks((long)o->off + (o->inverse ? o->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT)
-    TRSV_LAUNCH((level_csr_gather<float>), grid, 256, 0, stream, (long)o->off, o->rows, o->source,
-                (const float *)values, (float *)o->values, (float *)o->inverse);
-  else
-    TRSV_LAUNCH((level_csr_gather<double>), grid, 256, 0, stream, (long)o->off, o->rows, o->source,
-                (const double *)values, (double *)o->values, (double *)o->inverse);
+  TRSV_LAUNCH(level_csr_gather<T>, grid, 256, 0, stream, (long)o->off, o->rows, o->source, (const T *)values,
+              (T *)o->values, (T *)o->inverse);
   return TrsvDeviceCheckLaunch("level_csr_gather");
+}
+
+extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+{
+  return TRSV_BY_PRECISION(plan->precision, GatherValues)((const TrsvLevelCSR *)plan->data, values, stream);
 }
 
 extern "C" TrsvError TrsvLevelCSRLimit(TrsvLevelCSR *o, const void *kernel, int block, double level_sets_ahead)

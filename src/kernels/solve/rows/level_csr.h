@@ -22,6 +22,7 @@ extern "C" {
 typedef struct {
   int      rows, off;         /* rows with partial sums; entries off the diagonal, with padding */
   double   level_mean;        /* rows in a level set */
+  int      recomputes;        /* `thread`: are columns marked? */
   size_t   shared_bytes;      /* of a launch, where the algorithm asks for any */
   void    *memory;            /* holds all that follows but the host's word of sync */
   int     *offsets, *columns; /* [rows + 1], [off], -1 for padding; offsets is NULL where rows are padded; `sell` has
@@ -47,12 +48,19 @@ void      TrsvLevelCSRDestroy(TrsvPlan *);
    memory pipes: polls of rows far from ready would saturate L2. */
 TrsvError TrsvLevelCSRLimit(TrsvLevelCSR *, const void *kernel, int block, double level_sets_ahead);
 
-/* A pair of plans of `thread` in one launch: thread.cu. */
+/* The two forms of `thread`, with recomputation and without: the predicted seconds of one, whether recomputation is
+   predicted to be faster, and the analysis for one. */
+int       TrsvThreadRecomputes(const TrsvStatistics *, TrsvPrecision);
+TrsvError TrsvThreadAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int recomputes);
+
+/* A pair of plans of `thread` in one launch: thread_pair.cu. */
+extern const TrsvPairLaunch TrsvThreadPairLaunch;
+
 typedef struct {
-  TrsvFused          fused;
-  TrsvPrecision      precision;
-  int                rows;
-  const TrsvLevelCSR *first, *second;
+  TrsvFused           fused;
+  TrsvPrecision       precision;
+  int                 rows;
+  const TrsvLevelCSR *forward, *backward;
   size_t             shared_bytes; /* of a launch */
   void               *between; /* [rows] the first solution by row, each its own flag; none is ready between launches */
   TrsvSync           sync;

@@ -24,6 +24,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "analysis/triangle_view.cuh"
+#include "solve/model/model.h"
 #include "solve/rows/sell.h"
 
 enum {
@@ -255,28 +256,9 @@ static void SellDescribe(const TrsvPlan *plan, char *line, size_t size)
   (void)snprintf(line, size, "%d slices, %d level sets%s", s->slices, s->levels, s->base ? ", columns of 16 bits" : "");
 }
 
-/* Level sets of slices, where rows stand in chains that a slice holds several of: a chain takes as many level sets of
-   rows as it is long, and one of slices. In a grid in multicolor order the longest way through rows passes two chains,
-   in all level sets of a slice's length at most. */
-static double Levels(const TrsvStatistics *s)
+static double SellPredict(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double chain = s->chain_fraction < 1 ? 1 / (1 - s->chain_fraction) : s->rows;
-
-  return chain > LANES / 2 ? s->levels : fmax(s->levels / chain, s->levels - 2 * (chain - 1));
-}
-
-/* A launch, a hop for each level set, as a warp waits for all its rows; what crosses the memory, or what one line of L2
-   gives out where all want the same. The constants are those by which the choice between this and the others costs
-   least, 0.2% (geometric mean over 190 triangles on an H200); where there are up to 30 level sets they say 17% too much
-   in the mean. */
-static double SellPredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
-{
-  const double launch = 4.0e-6, hop = 0.8e-6 * c->hop, same = 2e-11 * c->hop,
-               scattered = 0.65e-12 * TrsvCacheMissFactor(s) * fmin(s->row_mean - 1, 10);
-  const double entry = ((precision == TRSV_FLOAT ? 3.6e-12 : 5.2e-12) + scattered) * c->byte;
-  const double levels = s->row_mean > (double)WIDE ? s->levels : Levels(s); /* partial sums part a chain's rows */
-
-  return launch + levels * hop + fmax(entry * (double)s->nnz, same * s->hub_fraction * (double)(s->nnz - s->rows));
+  return TrsvModelSell(s, precision, WIDE, LANES);
 }
 
 TRSV_ALGORITHM(TrsvSell) = {

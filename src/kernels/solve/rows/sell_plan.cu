@@ -1,21 +1,24 @@
 /*
-   The plan of sell: its rows in slices, and their entries lane by lane.
+   The plan of sell: rows in slices, and their entries lane by lane.
 
-   Slices are those of the matrix's own order (sell_slices.cu) where they have no more level sets than its rows, and
-   these not many, else of the order of these. Columns take 16 bits where all fit: the n-th entries of a slice beside
-   the least of them, its base. They do in grids in the order of colors.
+   Slices follow the matrix's own order (sell_slices.cu) where they then have no more level sets than the rows, and the
+   rows have at most SEARCHED_LEVELS; else they follow the order of the rows' level sets. Columns take 16 bits where all
+   fit: the n-th entries of a slice are stored relative to the least of them, the base. In grids in multicolor order
+   they fit.
 
-   Mapping: a thread for each slice, row or entry; a warp for each slice where its entries are looked at.
-   Memory order: a bit for each row that another slice waits for is set by atomics; all else goes from one launch to the
-   next. Same bits: whole numbers, each written by one thread, or bits that any order of atomics leaves the same.
+   Mapping: a thread for each slice, row or entry; sell_shape: a warp for each slice.
+   Memory order: a bit for each row that another slice waits for is set by atomics; all other data go from one launch to
+   the next. Why it ends: no thread waits for another. Same bits: whole numbers, each written by one thread, or bits
+   that any order of atomics leaves the same.
 */
 #include <limits.h>
 #include <string.h>
 #include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
 #include "solve/rows/sell.h"
 
 enum {
-  FEW = 512 /* level sets up to which slices are looked for */
+  SEARCHED_LEVELS = 512 /* level sets up to which slices of the matrix's own order are looked for */
 };
 
 /* One thread for each slice: its rows and its longest. */
@@ -89,7 +92,7 @@ static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const
    entries, and *far where one is too far from it for 16 bits. */
 static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *slice, int *base, int *far)
 {
-  const int s = (int)(blockIdx.x * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
+  const int s = trsv_index() / LANES, lane = (int)(threadIdx.x % LANES);
 
   if (s >= slices) return;
   const unsigned shape = slice[s].shape;
@@ -122,85 +125,72 @@ template <class C> static __global__ void sell_columns(int off, const int *from,
   if (base && k % LANES == 0) plan_base[k / LANES] = base[k / LANES];
 }
 
-/* The columns of a plan, from those with positions, of `wide` slots; base [wide + 1]: of each slot, and whether one is
-   too far from it. */
+/* The columns of a plan, from those with positions. base [wide + 1]: of each n-th entry of a slice; then whether one is
+   too far from it for 16 bits. */
 static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const int *base)
 {
   Sell *const  s   = (Sell *)plan->data;
-  const int    off = s->rows.off;
+  const size_t off = (size_t)s->rows.off;
   int          far;
 
   TrsvCall(TrsvDeviceDownload(&far, base + wide, sizeof(far), NULL));
-  const size_t bytes = far ? sizeof(int) * (size_t)off : sizeof(short) * (size_t)off + sizeof(int) * (size_t)wide;
+  const size_t bytes = far ? sizeof(int) * off : sizeof(short) * off + sizeof(int) * (size_t)wide;
   TrsvCall(TrsvDeviceAlloc(bytes, &s->columns));
   plan->bytes += bytes;
-  if (far) {
-    TRSV_LAUNCH((sell_columns<int>), TrsvBlocks(off, BLOCK), BLOCK, 0, (TrsvStream)NULL, off, from, (const int *)NULL,
-                (int *)NULL, (int *)s->columns);
-  } else {
-    s->base = (int *)((short *)s->columns + off);
-    TRSV_LAUNCH((sell_columns<short>), TrsvBlocks(off, BLOCK), BLOCK, 0, (TrsvStream)NULL, off, from, base, s->base,
-                (short *)s->columns);
-  }
-  return TrsvDeviceCheckLaunch("sell_columns");
+  if (far)
+    return TrsvLaunchEach("sell_columns", sell_columns<int>, off, s->rows.off, from, (const int *)NULL, (int *)NULL,
+                          (int *)s->columns);
+  s->base = (int *)((short *)s->columns + off);
+  return TrsvLaunchEach("sell_columns", sell_columns<short>, off, s->rows.off, from, base, s->base,
+                        (short *)s->columns);
 }
 
-/* room [33 * wide + 1]: columns with positions, bases and whether they do. */
-static TrsvError Place(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source, const int *position,
-                       const int *first, int wide, int *room)
+/* room [33 * wide + 1]: columns with positions, bases, and whether an entry is too far from its base */
+static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
+                              const int *position, const int *first, int wide, int *room)
 {
-  Sell *const        s       = (Sell *)plan->data;
+  Sell *const         s       = (Sell *)plan->data;
   TrsvLevelCSR *const o       = &s->rows;
-  int *const         columns = room, *const base = columns + o->off;
+  int *const          columns = room, *const base = columns + o->off;
 
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
-  if (wide) {
-    TRSV_LAUNCH(sell_none, TrsvBlocks(o->off, BLOCK), BLOCK, 0, (TrsvStream)NULL, o->off, columns, o->source);
-    TrsvCall(TrsvDeviceCheckLaunch("sell_none"));
-  }
-  TRSV_LAUNCH(sell_place, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, position, first,
-              source, s->slices, plan->places, s->slice, columns, *o);
-  TrsvCall(TrsvDeviceCheckLaunch("sell_place"));
-  TRSV_LAUNCH(sell_shape, TrsvBlocks(s->slices * LANES, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, columns,
-              s->slice, base, base + wide);
-  TrsvCall(TrsvDeviceCheckLaunch("sell_shape"));
+  TrsvCall(TrsvLaunchEach("sell_none", sell_none, (size_t)o->off, o->off, columns, o->source));
+  TrsvCall(TrsvLaunchEach("sell_place", sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, source,
+                          s->slices, plan->places, s->slice, columns, *o));
+  TrsvCall(TrsvLaunchEach("sell_shape", sell_shape, (size_t)s->slices * LANES, s->slices, columns, s->slice, base,
+                          base + wide));
   return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
 }
 
 /* room [rows + 2 * slices + 1]: lengths of rows, widths of slices and their scan */
-static TrsvError Make(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source, const int *position,
-                      const int *first, int *room)
+static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
+                            const int *position, const int *first, int *room)
 {
-  Sell *const        s     = (Sell *)plan->data;
-  TrsvLevelCSR *const o     = &s->rows;
-  int *const         width = room + c->rows, *const start = width + s->slices;
-  int                wide, *columns;
-  TrsvError          error;
+  Sell *const         s      = (Sell *)plan->data;
+  const size_t        slices = (size_t)s->slices;
+  int *const          width  = room + c->rows, *const start = width + s->slices;
+  int                 wide, *columns;
+  TrsvError           error;
 
-  TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * (size_t)s->slices, &s->memory));
+  TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * slices, &s->memory));
   s->slice = (TrsvSlice *)s->memory;
-  TRSV_LAUNCH(sell_lengths, TrsvBlocks(c->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, *c, position, room);
-  TrsvCall(TrsvDeviceCheckLaunch("sell_lengths"));
-  TRSV_LAUNCH(sell_shapes, TrsvBlocks(s->slices, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, c->rows, first, room,
-              s->slice, width);
-  TrsvCall(TrsvDeviceCheckLaunch("sell_shapes"));
+  TrsvCall(TrsvLaunchEach("sell_lengths", sell_lengths, (size_t)c->rows, *c, position, room));
+  TrsvCall(TrsvLaunchEach("sell_shapes", sell_shapes, slices, s->slices, c->rows, first, room, s->slice, width));
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
   if (wide > INT_MAX / LANES)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d entries are too many for 32-bit indices", wide);
-  TRSV_LAUNCH(sell_starts, TrsvBlocks(s->slices, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->slices, start, s->slice);
-  TrsvCall(TrsvDeviceCheckLaunch("sell_starts"));
-  TrsvCall(TrsvLevelCSRAlloc(plan, o, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
-  plan->bytes += sizeof(TrsvSlice) * (size_t)s->slices;
+  TrsvCall(TrsvLaunchEach("sell_starts", sell_starts, slices, s->slices, start, s->slice));
+  TrsvCall(TrsvLevelCSRAlloc(plan, &s->rows, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
+  plan->bytes += sizeof(TrsvSlice) * slices;
   TrsvCall(TrsvScratchAlloc(sizeof(int) * ((LANES + 1) * (size_t)wide + 1), &columns, NULL));
-  error = Place(plan, A, c, source, position, first, wide, columns);
+  error = PlaceEntries(plan, A, c, source, position, first, wide, columns);
   TrsvScratchFree(columns, NULL);
   return error;
 }
 
-/* In the matrix's own order where its slices have no more level sets than its rows, and these not many, else in that of
-   the rows' level sets. */
-static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *c,
+/* Decides the order of the rows, and makes their slices. */
+static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *c,
                              const int *source)
 {
   Sell *const s      = (Sell *)plan->data;
@@ -208,7 +198,7 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
   int        *first = NULL, *room = NULL;
   TrsvError   error;
 
-  if (levels <= FEW) {
+  if (levels <= SEARCHED_LEVELS) {
     TrsvCall(TrsvSlicesFind(A, c, levels, &first, &s->slices, &s->levels));
     if (s->levels > levels) {
       TrsvScratchFree(first, NULL);
@@ -228,7 +218,7 @@ static TrsvError MakeOrdered(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
     int *const position = first ? NULL : room + c->rows + 2 * s->slices + 1;
 
     if (position) error = TrsvLevelCSRPositions(A, analysis, c, position, NULL);
-    if (!error) error = Make(plan, A, c, source, position, first, room);
+    if (!error) error = MakeSlices(plan, A, c, source, position, first, room);
     TrsvScratchFree(room, NULL);
   }
   if (first) TrsvScratchFree(first, NULL);
@@ -240,14 +230,14 @@ extern "C" TrsvError TrsvSellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const 
 {
   const int longest = analysis->statistics.row_max - 1;
   Sell     *s;
-  TrsvSplit   c;
+  TrsvSplit c;
   TrsvError error;
 
   TrsvCall(TrsvAlloc(sizeof(*s), &plan->data));
   s        = (Sell *)memset(plan->data, 0, sizeof(*s));
   s->width = longest > NARROW && longest <= WIDE ? WIDE : NARROW;
   error    = TrsvSplitRows(A, analysis, s->width, &c);
-  if (!error && c.rows) error = MakeOrdered(plan, A, analysis, &c, source);
+  if (!error && c.rows) error = OrderRows(plan, A, analysis, &c, source);
   TrsvSplitFree(&c);
   return error;
 }

@@ -1,18 +1,20 @@
 /*
    Slices of the rows of a triangle in their own order, on the device (sell.h).
 
-   Rows of a block of a block multicolor ordering depend on each other, on nothing else near, and on blocks of other
-   colors far away. So a place where no row behind depends on one of the 31 rows before is taken for the end of a block,
-   and a slice takes as many whole blocks as it has room for; else slices of one color would wait for each other, one by
-   one. Where there is no such place within 32 rows, a slice just has 32 rows.
+   In a block multicolor ordering the rows of a block depend on each other and on blocks of other colors far away, but
+   on no other near row. So a position is taken for the end of a block if no later row depends on one of the 31 rows
+   before it. A slice takes as many whole blocks as fit; otherwise slices of one color would wait for each other, one by
+   one. Where there is no such position within 32 rows, a slice has 32 rows.
 
-   Mapping: one thread for each row; one for each STRETCH rows, which it cuts from its first such place to that of the
-   next stretch; for the level sets one warp for each slice, a lane for each row. Memory order: a slice's level set is
-   handed over in one word that is its own flag, 0 until then. Why it ends: a slice waits for smaller ones only; those
-   of other blocks have smaller tickets. Warps of a block share no barrier once they have the ticket. Patience bounds a
-   wait if memory fails, and the search ends as soon as one level set is beyond the limit. Same bits: whole numbers.
+   Mapping: a thread for each row; a thread for each STRETCH rows, which it cuts from the first such position to that of
+   the next stretch; for the level sets a warp for each slice, a lane for each row. Memory order: a slice's level set is
+   handed over in one word that is its own flag, 0 until then. Why it ends: a slice waits for smaller slices only; those
+   of other blocks have smaller tickets. Warps of a block share no barrier once they have the ticket. The spin limit
+   bounds a wait if memory fails, and the search ends as soon as one level set is beyond the limit. Same bits: whole
+   numbers.
 */
 #include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
 #include "solve/rows/sell.h"
 
 enum {
@@ -116,7 +118,7 @@ static __global__ void __launch_bounds__(BLOCK)
       while (!(found = trsv_load(word)) && (on = !trsv_load(stop) && spin.more(sync))) { }
       largest = max(largest, found);
     }
-  for (int half = LANES / 2; half; half /= 2) largest = max(largest, __shfl_xor_sync(~0u, largest, half));
+  largest = trsv_warp_max(largest);
   if (!__all_sync(~0u, on)) largest = (unsigned)limit;
   if (lane) return;
   if (largest >= (unsigned)limit) trsv_store(stop, 1u);
@@ -124,27 +126,25 @@ static __global__ void __launch_bounds__(BLOCK)
   atomicMax(most, largest + 1);
 }
 
-static TrsvError Cut(const TrsvMatrix *A, const TrsvSplit *s, int stretches, int *reach, unsigned *clean, int *count,
-                     int *before, int *slices)
+/* Counts the slices of each stretch; before: their scan. */
+static TrsvError CountSlices(const TrsvMatrix *A, const TrsvSplit *s, int stretches, int *reach, unsigned *clean,
+                             int *count, int *before, int *slices)
 {
-  TRSV_LAUNCH(slices_reach, TrsvBlocks(s->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, reach);
-  TrsvCall(TrsvDeviceCheckLaunch("slices_reach"));
-  TRSV_LAUNCH(slices_clean, TrsvBlocks(s->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, reach, clean);
-  TrsvCall(TrsvDeviceCheckLaunch("slices_clean"));
-  TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean, count,
-              (const int *)NULL, (int *)NULL, (unsigned *)NULL);
-  TrsvCall(TrsvDeviceCheckLaunch("slices_cut"));
+  TrsvCall(TrsvLaunchEach("slices_reach", slices_reach, (size_t)s->rows, TriangleView(A), *s, reach));
+  TrsvCall(TrsvLaunchEach("slices_clean", slices_clean, (size_t)s->rows, s->rows, reach, clean));
+  TrsvCall(TrsvLaunchEach("slices_cut", slices_cut, (size_t)stretches, s->rows, stretches, clean, count,
+                          (const int *)NULL, (int *)NULL, (unsigned *)NULL));
   TrsvCall(TrsvDeviceScan(stretches, count, before));
   return TrsvDeviceDownload(slices, before + stretches, sizeof(int), NULL);
 }
 
-static TrsvError Depth(const TrsvMatrix *A, const TrsvSplit *s, int slices, const int *first, int limit,
+static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, const int *first, int limit,
                        unsigned *level, int *depth)
 {
   enum {
     TICKET,
-    GAVE_UP,
-    TOLD,
+    ABORT_DEVICE,
+    ABORT_HOST,
     MOST,
     STOP,
     STATES
@@ -154,11 +154,11 @@ static TrsvError Depth(const TrsvMatrix *A, const TrsvSplit *s, int slices, cons
   TrsvError error;
 
   TrsvCall(TrsvScratchAlloc(sizeof(state), &room, NULL));
-  sync.ticket   = room + TICKET;
-  sync.abort_device  = room + GAVE_UP;
-  sync.abort_host     = room + TOLD; /* nobody looks before the launch is over */
-  sync.timeout = TrsvTimeoutLimit();
-  error         = TrsvDeviceClear(room, sizeof(state), NULL);
+  sync.ticket       = room + TICKET;
+  sync.abort_device = room + ABORT_DEVICE;
+  sync.abort_host   = room + ABORT_HOST; /* not read before the launch is over */
+  sync.timeout      = TrsvTimeoutLimit();
+  error             = TrsvDeviceClear(room, sizeof(state), NULL);
   if (!error) {
     TRSV_LAUNCH(slices_depth, TrsvBlocks(slices, WARPS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *s, slices, first,
                 limit, level, room + MOST, room + STOP, sync);
@@ -166,7 +166,7 @@ static TrsvError Depth(const TrsvMatrix *A, const TrsvSplit *s, int slices, cons
   }
   if (!error) error = TrsvDeviceDownload(state, room, sizeof(state), NULL);
   TrsvScratchFree(room, NULL);
-  if (!error && state[GAVE_UP])
+  if (!error && state[ABORT_DEVICE])
     return TrsvFail(TRSV_ERR_TIMEOUT,
                     "the search for level sets of slices waited longer than %g s for one of them and gave up",
                     1e-9 * (double)sync.timeout);
@@ -185,15 +185,14 @@ extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int
   TrsvCall(TrsvScratchAlloc(sizeof(int) * ((size_t)s->rows + (size_t)words + 2 * (size_t)stretches + 1), &room, NULL));
   unsigned *const clean = (unsigned *)room + s->rows;
   int *const      count = (int *)clean + words, *const before = count + stretches;
-  error = Cut(A, s, stretches, room, clean, count, before, slices);
+  error = CountSlices(A, s, stretches, room, clean, count, before, slices);
   if (!error) error = TrsvScratchAlloc(sizeof(int) * (2 * (size_t)*slices + 1), first, NULL);
   if (!error) {
     unsigned *const level = (unsigned *)*first + *slices + 1;
 
-    TRSV_LAUNCH(slices_cut, TrsvBlocks(stretches, BLOCK), BLOCK, 0, (TrsvStream)NULL, s->rows, stretches, clean,
-                (int *)NULL, before, *first, level);
-    error = TrsvDeviceCheckLaunch("slices_cut");
-    if (!error) error = Depth(A, s, *slices, *first, limit, level, depth);
+    error = TrsvLaunchEach("slices_cut", slices_cut, (size_t)stretches, s->rows, stretches, clean, (int *)NULL, before,
+                           *first, level);
+    if (!error) error = FindDepth(A, s, *slices, *first, limit, level, depth);
     if (error) TrsvScratchFree(*first, NULL);
   }
   TrsvScratchFree(room, NULL);

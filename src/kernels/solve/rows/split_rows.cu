@@ -1,30 +1,33 @@
 /*
-   Long rows cut into partial sums, on the device (level_csr.h).
+   Long rows split into partial sums, on the device (level_csr.h).
 
-   Each long row is a tree of sums that take what is ready first, as often as it takes to leave no more than `longest`
-   entries for the row itself: no row of the tree waits for more than it must. What is ready when is told by the level
-   sets of the whole matrix. Rows of more than HUGE entries are cut into pieces first, which are summed up by trees of
-   their own; the last KEPT entries to get ready stay with the row.
+   Each long row becomes a tree of sums. A sum takes the entries and sums that are ready first, and there are as many
+   sums as leave no more than `longest` entries for the row itself: no row of the tree waits for more than it must. An
+   entry is ready after the level set of its column in the whole matrix. Rows of more than WHOLE_MAX entries are first
+   cut into pieces, each the tree of a sum; the last KEPT entries to get ready stay with the row.
 
-   Mapping: one thread for each row or piece, once the long rows' entries are by level: one thread for each counts which
-   of its row come before it; those of rows of more than COUNTED entries are sorted, twice. No thread waits for another.
+   Mapping: a thread for each row or piece, once the entries of long rows are in the order of levels. For that, in rows
+   of at most RANKED_MAX entries, a thread for each entry counts the entries of its row that come before it; the entries
+   of longer rows are sorted, twice. Memory order: data go from one launch to the next. Why it ends: no thread waits for
+   another. Same bits: whole numbers, each written by one thread.
 */
 #include <limits.h>
 #include <string.h>
-#include "solve/rows/level_csr.h"
 #include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
+#include "solve/rows/level_csr.h"
 
 enum {
-  BLOCK   = 256,
-  HUGE    = 1024,
-  KEPT    = 256,
-  PIECE   = 512, /* entries, at least */
-  PIECES  = 256, /* of a row, at most */
-  COUNTED = 128, /* entries of a row, at most, where counting is quicker than sorting */
-  ROWS    = 64   /* of a block that counts */
+  BLOCK      = 256,
+  WHOLE_MAX  = 1024, /* entries of a row that is not cut into pieces */
+  KEPT       = 256,  /* entries of a row that is, in no piece */
+  PIECE_MIN  = 512,  /* entries of a piece but the last */
+  PIECES_MAX = 256,  /* pieces of a row */
+  RANKED_MAX = 128,  /* entries of a row up to which counting is faster than sorting */
+  RANKED     = 64    /* rows of a block that counts */
 };
 
-/* How many partial sums n entries are cut into: each takes `longest` entries away and becomes one. */
+/* Partial sums of n entries: each takes `longest` entries away and becomes one itself. */
 static __device__ __forceinline__ int partial_sums(int n, int longest)
 {
   return n > longest ? (n - 2) / (longest - 1) : 0;
@@ -38,9 +41,9 @@ struct Pieces {
 
   __device__ Pieces(int n, int longest) : pieces(0), size(0), last(0), kept(n), sums(0), last_sums(0), depth(1)
   {
-    if (n <= HUGE) return;
+    if (n <= WHOLE_MAX) return;
     kept      = KEPT;
-    size      = max((int)PIECE, (n - kept + PIECES - 1) / PIECES);
+    size      = max((int)PIECE_MIN, (n - kept + PIECES_MAX - 1) / PIECES_MAX);
     pieces    = (n - kept + size - 1) / size;
     last      = n - kept - (pieces - 1) * size;
     sums      = partial_sums(size, longest);
@@ -52,16 +55,16 @@ struct Pieces {
   __device__ int entries() const { return pieces ? (pieces - 1) * (size + sums) + last + last_sums : 0; }
 };
 
-/* What kernels work with. The scans are by rows in the order of solution: first is NULL where no row is long, the
-   others where none is to be sorted. */
-struct Cutting {
+/* What kernels work with. The scans are by rows in the order of solution; first is NULL where no row is long, the other
+   two where no row is to be sorted. */
+struct Splitting {
   int        longest;
   const int *first, *part, *sorted; /* scans: rows of the sequence, rows and pieces, entries of rows to be sorted */
-  int       *entry, *ready;         /* where a row is long: its entries as they get ready; their levels */
+  int       *entry, *ready;         /* of long rows: the entries as they get ready; their levels */
   int       *level;                 /* room for a level of each row of the sequence */
 };
 
-/* level[i]: the level set of row i; and what is scanned */
+/* level[i]: the level set of row i; first, part, sorted: the counts that are scanned */
 static __global__ void split_count(const TriangleView A, int longest, int levels, const int *order, const int *start,
                                    int *level, int *first, int *part, int *sorted)
 {
@@ -74,13 +77,13 @@ static __global__ void split_count(const TriangleView A, int longest, int levels
   first[r]        = p.rows() + partial_sums(p.kept + p.pieces, longest) + 1;
   if (!part) return;
   part[r]   = p.pieces + 1;
-  sorted[r] = n > max(longest, (int)COUNTED) ? n : 0;
+  sorted[r] = n > max(longest, (int)RANKED_MAX) ? n : 0;
 }
 
-static __global__ void split_rank(const TriangleView A, const Cutting c, const int *level)
+static __global__ void split_rank(const TriangleView A, const Splitting c, const int *level)
 {
-  TRSV_SHARED(int, start, ROWS + 1);
-  const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS, rows = min((int)ROWS, A.rows - first);
+  TRSV_SHARED(int, start, RANKED + 1);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * RANKED, rows = min((int)RANKED, A.rows - first);
 
   for (int n = t; n <= rows; n += BLOCK) start[n] = A.before(first + n);
   __syncthreads();
@@ -88,7 +91,7 @@ static __global__ void split_rank(const TriangleView A, const Cutting c, const i
     const int n = segment(start, rows, k), i = A.row_of(first + n), e = k - start[n], entries = start[n + 1] - start[n];
     int       to = start[n];
 
-    if (entries <= c.longest || entries > COUNTED) return;
+    if (entries <= c.longest || entries > RANKED_MAX) return;
     const int mine = level[A.columns[A.entry(i, e)]];
     for (int other = 0; other < entries; other++) {
       const int l = level[A.columns[A.entry(i, other)]];
@@ -126,7 +129,7 @@ static __global__ void split_keys(int n, const int *number, const int *row, unsi
 }
 
 /* From the numbers of sorted entries and their rows to entries of the matrix and their levels. */
-static __global__ void split_look_up(const TriangleView A, const Cutting c, int n, const int *level,
+static __global__ void split_look_up(const TriangleView A, const Splitting c, int n, const int *level,
                                      const unsigned *row, const int *number)
 {
   const int t = trsv_index();
@@ -138,7 +141,7 @@ static __global__ void split_look_up(const TriangleView A, const Cutting c, int 
 }
 
 /* One thread for each row, or piece of a row. */
-static __global__ void split_make(const TriangleView A, const Cutting c, int parts, TrsvSplit s)
+static __global__ void split_make(const TriangleView A, const Splitting c, int parts, TrsvSplit s)
 {
   const int t = trsv_index();
 
@@ -192,7 +195,7 @@ static __global__ void split_make(const TriangleView A, const Cutting c, int par
   if (whole) s.last[i] = now;
 }
 
-/* What three scans end with, side by side. */
+/* The totals of three scans, side by side. */
 static __global__ void split_totals(int rows, const int *scan, int *end)
 {
   const size_t n = threadIdx.x;
@@ -200,77 +203,72 @@ static __global__ void split_totals(int rows, const int *scan, int *end)
   if (n < 3) end[n] = scan[n * ((size_t)rows + 1) + (size_t)rows];
 }
 
-/* Levels, counts, their scans, and what these end with, in room [rows + 2 * scans * rows + 2 * scans]; total: the same
+/* Levels, counts, their scans and the totals of these, in room [rows + 2 * scans * rows + 2 * scans]; total: the totals
    on the host. */
-static TrsvError Scan(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, int total[3])
+static TrsvError ScanCounts(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, int *room,
+                            int total[3])
 {
   const int    rows = A->rows, all = scans == 3;
   const size_t size = (size_t)rows;
   int *const count = room + size, *const scan = count + (size_t)scans * size,
              *const end = scan + (size_t)scans * (size + 1);
 
-  TRSV_LAUNCH(split_count, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), c->longest,
-              a->statistics.levels, a->order, a->levels, room, count, all ? count + size : NULL,
-              all ? count + 2 * size : NULL);
-  TrsvCall(TrsvDeviceCheckLaunch("split_count"));
+  TrsvCall(TrsvLaunchEach("split_count", split_count, size, TriangleView(A), c->longest, a->statistics.levels, a->order,
+                          a->levels, room, count, all ? count + size : NULL, all ? count + 2 * size : NULL));
   for (int n = 0; n < scans; n++)
     TrsvCall(TrsvDeviceScan(rows, count + (size_t)n * size, scan + (size_t)n * (size + 1)));
   c->first = scan;
   if (!all) return TrsvDeviceDownload(total, scan + size, sizeof(int), NULL);
   c->part   = scan + size + 1;
   c->sorted = scan + 2 * (size + 1);
-  TRSV_LAUNCH(split_totals, 1, 32, 0, (TrsvStream)NULL, rows, scan, end);
-  TrsvCall(TrsvDeviceCheckLaunch("split_totals"));
+  TrsvCall(TrsvLaunchEach("split_totals", split_totals, 3, rows, scan, end));
   return TrsvDeviceDownload(total, end, 3 * sizeof(int), NULL);
 }
 
 /* The entries of the longest rows by row and level: LSD, two stable sorts. room [5 * n] */
-static TrsvError Sort(const TrsvMatrix *A, const TrsvAnalysis *a, const Cutting *c, const int *level, int n, int *room)
+static TrsvError SortEntries(const TrsvMatrix *A, const TrsvAnalysis *a, const Splitting *c, const int *level, int n,
+                             int *room)
 {
+  const size_t    size = (size_t)n;
   int *const      row = room, *const number = row + n, *const sorted_number = number + n;
   unsigned *const key = (unsigned *)sorted_number + n, *const sorted_key = key + n;
 
-  TRSV_LAUNCH(split_entries, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), n, c->sorted, level,
-              key, row, number);
-  TrsvCall(TrsvDeviceCheckLaunch("split_entries"));
+  TrsvCall(TrsvLaunchEach("split_entries", split_entries, size, TriangleView(A), n, c->sorted, level, key, row,
+                          number));
   TrsvCall(TrsvDeviceSort(n, TrsvBits(a->statistics.levels), key, sorted_key, number, sorted_number));
-  TRSV_LAUNCH(split_keys, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, sorted_number, row, key);
-  TrsvCall(TrsvDeviceCheckLaunch("split_keys"));
+  TrsvCall(TrsvLaunchEach("split_keys", split_keys, size, n, sorted_number, row, key));
   TrsvCall(TrsvDeviceSort(n, TrsvBits(A->rows), key, sorted_key, sorted_number, number));
-  TRSV_LAUNCH(split_look_up, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, n, level,
-              sorted_key, number);
-  return TrsvDeviceCheckLaunch("split_look_up");
+  return TrsvLaunchEach("split_look_up", split_look_up, size, TriangleView(A), *c, n, level, sorted_key, number);
 }
 
-static TrsvError Rank(const TrsvMatrix *A, const Cutting *c, const int *level)
+static TrsvError RankEntries(const TrsvMatrix *A, const Splitting *c, const int *level)
 {
-  if (c->longest >= COUNTED) return TRSV_SUCCESS;
-  TRSV_LAUNCH(split_rank, TrsvBlocks(A->rows, ROWS), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, level);
+  if (c->longest >= RANKED_MAX) return TRSV_SUCCESS;
+  TRSV_LAUNCH(split_rank, TrsvBlocks(A->rows, RANKED), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c, level);
   return TrsvDeviceCheckLaunch("split_rank");
 }
 
-static TrsvError Make(const TrsvMatrix *A, const Cutting *c, int parts, TrsvSplit *s)
+static TrsvError MakeSequence(const TrsvMatrix *A, const Splitting *c, int parts, TrsvSplit *s)
 {
-  int *memory;
+  const size_t rows = (size_t)s->rows;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(int) * (2 * (size_t)s->rows + 1 + (size_t)s->off + (size_t)A->rows), &memory, NULL));
-  s->memory  = memory;
-  s->offsets = memory;
-  s->row     = s->offsets + s->rows + 1;
-  s->last    = s->row + s->rows;
-  s->items   = s->last + A->rows;
-  TRSV_LAUNCH(split_make, TrsvBlocks(parts > 1 ? parts : 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), *c,
-              parts, *s);
-  return TrsvDeviceCheckLaunch("split_make");
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
+      a.take(rows + 1, s->offsets), a.take(rows, s->row), a.take((size_t)A->rows, s->last);
+      a.take((size_t)s->off, s->items);
+    },
+    &s->memory));
+  return TrsvLaunchEach("split_make", split_make, parts > 1 ? (size_t)parts : 1, TriangleView(A), *c, parts, *s);
 }
 
-static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c, int scans, int *room, TrsvSplit *s)
+static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, int *room,
+                               TrsvSplit *s)
 {
   int       total[3] = {0, A->rows, 0}, *more = NULL;
   size_t    off = (size_t)s->off;
   TrsvError error;
 
-  TrsvCall(Scan(A, a, c, scans, room, total));
+  TrsvCall(ScanCounts(A, a, c, scans, room, total));
   if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX)
     return TrsvFail(TRSV_ERR_UNSUPPORTED,
                     "%d rows and %d entries, partial sums not included, are too many for 32-bit indices", A->rows,
@@ -279,19 +277,19 @@ static TrsvError CutLong(const TrsvMatrix *A, const TrsvAnalysis *a, Cutting *c,
   c->entry = more;
   c->ready = c->entry + off;
   c->level = c->ready + off;
-  error    = Rank(A, c, room);
-  if (!error && total[2]) error = Sort(A, a, c, room, total[2], c->level + total[0]);
+  error    = RankEntries(A, c, room);
+  if (!error && total[2]) error = SortEntries(A, a, c, room, total[2], c->level + total[0]);
   s->rows = total[0];
   s->off += total[0] - A->rows; /* each partial sum is an entry too */
-  if (!error) error = Make(A, c, total[1], s);
+  if (!error) error = MakeSequence(A, c, total[1], s);
   TrsvScratchFree(more, NULL);
   return error;
 }
 
 extern "C" TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, int longest, TrsvSplit *s)
 {
-  const int row_max = a->statistics.row_max - 1, scans = row_max > COUNTED ? 3 : 1;
-  Cutting   c;
+  const int row_max = a->statistics.row_max - 1, scans = row_max > RANKED_MAX ? 3 : 1;
+  Splitting c;
   int      *room;
   TrsvError error;
 
@@ -300,10 +298,10 @@ extern "C" TrsvError TrsvSplitRows(const TrsvMatrix *A, const TrsvAnalysis *a, i
   c.longest = longest;
   s->rows   = A->rows;
   s->off    = (int)(a->statistics.nnz - A->rows);
-  if (row_max <= longest) return Make(A, &c, A->rows, s);
+  if (row_max <= longest) return MakeSequence(A, &c, A->rows, s);
   TrsvCall(
     TrsvScratchAlloc(sizeof(int) * ((2 * (size_t)scans + 1) * (size_t)A->rows + 2 * (size_t)scans), &room, NULL));
-  error = CutLong(A, a, &c, scans, room, s);
+  error = SplitLongRows(A, a, &c, scans, room, s);
   TrsvScratchFree(room, NULL);
   return error;
 }

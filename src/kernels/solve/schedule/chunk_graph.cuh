@@ -9,8 +9,7 @@
 
 #include <limits.h>
 #include "analysis/analysis.h"
-#include "solve/model/costs.h"
-#include "device/sync.cuh"
+#include "device/setup.cuh"
 #include "solve/schedule/schedule.h"
 
 enum {
@@ -111,11 +110,6 @@ static __device__ __forceinline__ int chunk_of(int p, int n, const int *first, i
   return first ? (int)((long long)first[p] * chunks / first[n]) : (int)((long long)p * chunks / n);
 }
 
-/* Places a triangle, on a device of so many multiprocessors, with the settings that are the best but rank by predicted
-   time; TRSV_ERR_UNSUPPORTED where there are not so many. */
-TrsvError TrsvChunkSettingsChoose(const ChunkHeights *, const TrsvStatistics *, const TrsvCosts *, int multiprocessors,
-                                  int rank, ChunkSchedule *);
-
 /* Cells for imports that fit beside the ring and so many stages. */
 static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size)
 {
@@ -131,48 +125,6 @@ static inline TrsvError ChunkCount(size_t count, const char *what)
 {
   return count >= INT_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %zu %s are too many for 32-bit indices", count, what)
                           : TRSV_SUCCESS;
-}
-
-/* Pieces of one allocation: taken once to see how much is needed, once more to have them. */
-struct ChunkArena {
-  char  *base;
-  size_t used;
-
-  template <class T> void take(size_t count, T *&p)
-  {
-    p = (T *)(base + used);
-    used += (count * sizeof(T) + 255) / 256 * 256;
-  }
-};
-
-template <class F> static inline TrsvError ChunkAllocate(TrsvError (*allocate)(size_t, void *), F layout, void **memory)
-{
-  ChunkArena a = {NULL, 0};
-
-  layout(a);
-  TrsvCall(allocate(a.used, &a.base));
-  *memory = a.base;
-  a.used  = 0;
-  layout(a);
-  return TRSV_SUCCESS;
-}
-
-/* The same for what is needed while a plan is made; ChunkLeave gives it back. */
-static inline TrsvError ChunkRoom(size_t bytes, void *pointer) { return TrsvScratchAlloc(bytes, pointer, NULL); }
-static inline void      ChunkLeave(void *memory) { TrsvScratchFree(memory, NULL); }
-
-template <class F> static inline TrsvError ChunkBorrow(F layout, void **memory)
-{
-  return ChunkAllocate(ChunkRoom, layout, memory);
-}
-
-/* Launches a thread for each of n. */
-template <class Kernel, class... Arguments> static inline TrsvError ChunkLaunch(const char *name, Kernel kernel,
-                                                                                size_t n, Arguments... arguments)
-{
-  if (!n) return TRSV_SUCCESS;
-  TRSV_LAUNCH(kernel, TrsvBlocks(n, CHUNK_BLOCK), CHUNK_BLOCK, 0, (TrsvStream)NULL, arguments...);
-  return TrsvDeviceCheckLaunch(name);
 }
 
 /* Words that the blocks of one launch share. */

@@ -152,20 +152,20 @@ static TrsvError Search(const TrsvAnalysis *analysis, const ChunkHeights *o)
   const unsigned blocks = (unsigned)(multiprocessors * (wanted < 1                ? 1
                                                         : wanted > blocks_at_most ? blocks_at_most
                                                                                   : (int)wanted));
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) {
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
       a.take((size_t)G.n + 1, starts), a.take((size_t)o->entries, mail), a.take((size_t)o->entries, words);
     },
     &memory));
-  error = ChunkLaunch("chunk_clear", chunk_clear, (size_t)max(G.n + 1, o->entries), G.n, o->entries, starts, words);
-  if (!error) error = ChunkLaunch("chunk_count", chunk_count, (size_t)G.n, G, starts + 1, mail);
+  error = TrsvLaunchEach("chunk_clear", chunk_clear, (size_t)max(G.n + 1, o->entries), G.n, o->entries, starts, words);
+  if (!error) error = TrsvLaunchEach("chunk_count", chunk_count, (size_t)G.n, G, starts + 1, mail);
   if (!error) error = TrsvDeviceScan(G.n, starts + 1, starts);
   if (!error) {
     TRSV_LAUNCH(chunk_heights, min(TrsvBlocks((size_t)G.n, CHUNK_BLOCK), blocks), CHUNK_BLOCK, 0, (TrsvStream)NULL, G,
                 ChunkSync(o->words), levels, starts, mail, words, o->height);
     error = TrsvDeviceCheckLaunch("chunk_heights");
   }
-  ChunkLeave(memory);
+  TrsvScratchFree(memory, NULL);
   return error;
 }
 
@@ -176,7 +176,7 @@ static TrsvError Make(const TrsvAnalysis *analysis, ChunkHeights *o)
   /* cutting rows makes chains longer, by as many partial sums as follow each other */
   o->bits = TrsvBits((long)analysis->statistics.levels * (G.owner ? 8 : 1));
   TrsvCall(
-    ChunkBorrow([&](ChunkArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));
+    TrsvArenaScratch([&](TrsvArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));
   TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
   return analysis->heights && !G.owner ? TrsvDeviceLevels(analysis->heights, !G.lower, o->height) : Search(analysis, o);
 }
@@ -201,7 +201,7 @@ TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis
 
 void TrsvChunkHeightsFree(ChunkHeights *o)
 {
-  ChunkLeave(o->memory);
-  ChunkLeave(o->extended);
+  TrsvScratchFree(o->memory, NULL);
+  TrsvScratchFree(o->extended, NULL);
   *o = ChunkHeights();
 }

@@ -206,14 +206,14 @@ static TrsvError Allocate(const ChunkHeights *o, const TrsvChunkSettings *s, Chu
 
   TrsvChunkScheduleFree(t);
   TrsvCall(ChunkCount(nodes, "records"));
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) {
+  TrsvCall(TrsvArenaScratch([&](TrsvArena &a) {
     a.take(n + 1, t->cuts);
     if (several) a.take(n + 1, t->first), a.take(nodes, t->taken), a.take((size_t)o->entries, t->sorted);
   }, &t->memory));
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) { a.take(nodes, t->time), a.take(nodes, t->spare[0]), a.take(nodes, t->spare[1]); }, &t->early));
-  return ChunkBorrow([&](ChunkArena &a) { a.take(n, r->list), a.take(n, r->finish), a.take(CHUNK_WORDS, r->words); },
-                     &r->memory);
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) { a.take(nodes, t->time), a.take(nodes, t->spare[0]), a.take(nodes, t->spare[1]); }, &t->early));
+  return TrsvArenaScratch(
+    [&](TrsvArena &a) { a.take(n, r->list), a.take(n, r->finish), a.take(CHUNK_WORDS, r->words); }, &r->memory);
 }
 
 static TrsvError Place(const ChunkHeights *o, const TrsvChunkSettings *settings, int chunks, int bits, ChunkSchedule *t,
@@ -229,10 +229,10 @@ static TrsvError Place(const ChunkHeights *o, const TrsvChunkSettings *settings,
   t->settings        = *settings;
   t->settings.chunks = chunks;
   if (t->first) {
-    TrsvCall(ChunkLaunch("chunk_lengths", chunk_lengths, (size_t)G.n, G, settings->length, t->first + 1));
+    TrsvCall(TrsvLaunchEach("chunk_lengths", chunk_lengths, (size_t)G.n, G, settings->length, t->first + 1));
     TrsvCall(TrsvDeviceScan(G.n, t->first + 1, t->first));
   }
-  TrsvCall(ChunkLaunch("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words,
+  TrsvCall(TrsvLaunchEach("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words,
                        t->cuts, keys, positions, r->finish, r->words));
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, r->list));
 
@@ -277,13 +277,13 @@ TrsvError TrsvChunkPlace(const ChunkHeights *o, const TrsvChunkSettings *setting
   if (bits > 32)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks are too many where chains are so long", chunks);
   const TrsvError error = Place(o, settings, chunks, bits, t, &r);
-  ChunkLeave(r.memory);
+  TrsvScratchFree(r.memory, NULL);
   return error;
 }
 
 void TrsvChunkScheduleFree(ChunkSchedule *t)
 {
-  ChunkLeave(t->memory);
-  ChunkLeave(t->early);
+  TrsvScratchFree(t->memory, NULL);
+  TrsvScratchFree(t->early, NULL);
   *t = ChunkSchedule();
 }

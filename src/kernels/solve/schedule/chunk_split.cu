@@ -1,23 +1,30 @@
 /*
-   Rows with more than CHUNK_ITEMS dependencies, cut before the algorithm `chunk` looks at them: each becomes a tree of
-   partial sums of CHUNK_ITEMS neighbouring dependencies, which are positions of their own, right behind the last they
-   depend on. So the sums of a long row are spread over the chunks of what it depends on, and a chunk gives one result
-   of many away in place of all.
+   Rows with more than CHUNK_ITEMS dependencies, split before the algorithm `chunk` places them. Each becomes a tree of
+   partial sums of CHUNK_ITEMS neighboring dependencies. A sum is a position of its own, right behind the last
+   dependency in it. So the sums of a long row are spread over the chunks of its dependencies, and a chunk exports one
+   sum instead of many results.
 
-   The dependencies of a row, in order of position, are level 0 of its tree. From a level of more than CHUNK_ITEMS, so
-   many are summed from the front that with the sums in their place no more are left, if that can be; they and what is
-   left, in this order, are the next level. The last level is what the row keeps.
+   Level 0 of the tree has the dependencies of the row in order of position. A level of more than CHUNK_ITEMS is summed
+   from its front: as few sums as leave at most CHUNK_ITEMS items, or as many as it has full sums. The sums, then the
+   items that are left, are the next level. The last level is what the row keeps.
 
-   Mapping: a thread for each position or partial sum. Nothing crosses threads within a launch but counters.
+   (split_rows.cu has other trees, by readiness, with the sums right before their row: for one thread per row a late
+   dependency costs a wait, here it costs an import.)
+
+   Mapping: a thread for each position or partial sum. Memory order: within a launch only counters cross threads. Why it
+   ends: no thread waits for another. Same bits: whole numbers; the stable sort fixes the order of sums that follow the
+   same position.
 */
 #include "solve/schedule/chunk_graph.cuh"
 
-enum { LEVELS = 8 }; /* of a tree: more than 2^31 dependencies have */
+enum {
+  TREE_LEVELS = 8 /* of a row of 2^31 dependencies, at most */
+};
 
 struct LongRow {
   int levels;
-  int sums[LEVELS], first[LEVELS]; /* of each level: how many sums, the number of the first */
-  int all, kept;                   /* sums of the row; dependencies that it keeps */
+  int sums[TREE_LEVELS], first[TREE_LEVELS]; /* of each level: how many sums, the number of the first */
+  int all, kept;                             /* sums of the row; dependencies that it keeps */
 };
 
 static __device__ __forceinline__ LongRow long_row(int n)
@@ -36,7 +43,7 @@ static __device__ __forceinline__ LongRow long_row(int n)
   return t;
 }
 
-/* The i-th of a level: a dependency of the row, or -1 - a sum. */
+/* The i-th item of a level: a dependency of the row, or -1 - a sum. */
 static __device__ __forceinline__ int long_item(const LongRow &t, int level, int i)
 {
   for (; level > 0; level--) {
@@ -46,7 +53,7 @@ static __device__ __forceinline__ int long_item(const LongRow &t, int level, int
   return i;
 }
 
-/* The level of a sum, which gets its number there. */
+/* The level of a sum; *sum becomes its number there. */
 static __device__ __forceinline__ int long_level(const LongRow &t, int *sum)
 {
   int level = t.levels - 1;
@@ -79,7 +86,7 @@ static __global__ void long_count(const ChunkGraph G, int *count, int *behind)
   behind[p] = 0;
 }
 
-/* Whose sum it is. */
+/* The position whose row a sum belongs to. */
 static __device__ __forceinline__ int long_owner(const LongView &v, int sum)
 {
   return trsv_first(0, v.G.n - 1, [&](int p) { return v.first[p + 1] > sum; });
@@ -166,7 +173,7 @@ static __global__ void long_sums(const LongView v)
   long_write(v, v.place[s], p, t, row, level, i * CHUNK_ITEMS, CHUNK_ITEMS, false);
 }
 
-static TrsvError Cut(ChunkHeights *o, void *memory[])
+static TrsvError SplitLongRows(ChunkHeights *o, void *memory[])
 {
   const size_t n = (size_t)o->graph.n;
   LongView     v;
@@ -174,38 +181,38 @@ static TrsvError Cut(ChunkHeights *o, void *memory[])
   int         *count, *behind, *numbers, *order, *offsets, *columns, *source, *owner, *diagonal;
 
   v.G = o->graph;
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); },
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) { a.take(n, count), a.take(n, behind), a.take(n + 1, v.first), a.take(n + 1, v.shift); },
     &memory[0]));
-  TrsvCall(ChunkLaunch("long_count", long_count, n, v.G, count, behind));
+  TrsvCall(TrsvLaunchEach("long_count", long_count, n, v.G, count, behind));
   TrsvCall(TrsvDeviceScan(v.G.n, count, v.first));
   TrsvCall(TrsvDeviceDownload(&v.sums, v.first + n, sizeof(int), NULL));
 
-  /* each sum takes the place of what it sums */
+  /* each sum becomes a dependency, instead of those in it */
   const size_t sums = (size_t)v.sums, all = n + sums, entries = (size_t)o->entries - (v.G.stored ? n : 0) + sums;
   TrsvCall(ChunkCount(all, "rows and partial sums"));
   TrsvCall(ChunkCount(entries, "dependencies"));
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) {
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
       a.take(sums, keys), a.take(sums, sorted), a.take(sums, numbers), a.take(sums, order), a.take(sums, v.place),
         a.take(all, v.lengths);
     },
     &memory[1]));
-  TrsvCall(ChunkLaunch("long_follow", long_follow, sums, v, behind, keys, numbers));
+  TrsvCall(TrsvLaunchEach("long_follow", long_follow, sums, v, behind, keys, numbers));
   TrsvCall(TrsvDeviceScan(v.G.n, behind, v.shift));
   TrsvCall(TrsvDeviceSort(v.sums, TrsvBits(v.G.n - 1), keys, sorted, numbers, order));
-  TrsvCall(ChunkLaunch("long_place", long_place, sums, v, sorted, order));
-  TrsvCall(ChunkLaunch("long_lengths", long_lengths, n > sums ? n : sums, v));
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) {
+  TrsvCall(TrsvLaunchEach("long_place", long_place, sums, v, sorted, order));
+  TrsvCall(TrsvLaunchEach("long_lengths", long_lengths, n > sums ? n : sums, v));
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
       a.take(all + 1, offsets), a.take(entries, columns), a.take(entries, source), a.take(all, owner),
         a.take(all, diagonal);
     },
     &o->extended));
   v.offsets = offsets, v.columns = columns, v.source = source, v.owner = owner, v.diagonal = diagonal;
   TrsvCall(TrsvDeviceScan((int)all, v.lengths, v.offsets));
-  TrsvCall(ChunkLaunch("long_rows", long_rows, n, v));
-  TrsvCall(ChunkLaunch("long_sums", long_sums, sums, v));
+  TrsvCall(TrsvLaunchEach("long_rows", long_rows, n, v));
+  TrsvCall(TrsvLaunchEach("long_sums", long_sums, sums, v));
   o->graph   = {(int)all, 1, 0, offsets, columns, source, owner, diagonal};
   o->entries = (int)entries;
   o->longest = CHUNK_ITEMS;
@@ -215,8 +222,8 @@ static TrsvError Cut(ChunkHeights *o, void *memory[])
 TrsvError TrsvChunkSplitRows(ChunkHeights *o)
 {
   void           *memory[2] = {NULL, NULL};
-  const TrsvError error     = Cut(o, memory);
+  const TrsvError error     = SplitLongRows(o, memory);
 
-  for (void *m : memory) ChunkLeave(m);
+  for (void *m : memory) TrsvScratchFree(m, NULL);
   return error;
 }

@@ -67,15 +67,15 @@ enum {
   CHUNK_CHOICES = 10 /* settings that are considered for a triangle */
 };
 
-/* Seconds that a solve with the best of them is expected to take on the current device, for a triangle with these
-   statistics. */
-TrsvError TrsvChunkEstimate(const TrsvStatistics *, double *seconds);
+/* Settings for a triangle with these statistics, on a device of so many multiprocessors, by the seconds that a solve
+   with them is expected to take, the best first; returns how many there are. */
+int    TrsvChunkSettingsRank(const TrsvStatistics *, int multiprocessors, TrsvChunkSettings choice[CHUNK_CHOICES],
+                             double time[CHUNK_CHOICES]);
+double TrsvChunkSettingsSeconds(const TrsvStatistics *, const TrsvChunkSettings *);
 
 /* As a line of text. */
 void      TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);
 
-/* For benchmarks: settings for the plans made next; NULL: chosen again. */
-void      TrsvChunkSettingsOverride(const TrsvChunkSettings *);
 
 #ifdef __cplusplus
 }

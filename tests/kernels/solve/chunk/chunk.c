@@ -104,7 +104,7 @@ static void Apart(const TrsvAlgorithm *a)
 /* What devices lack that are older than an H200, or newer but smaller: no plan, and a message that says why. */
 static void Lacking(void)
 {
-  static const char *const names[] = {"chunk", "inverse"};
+  static const char *const names[] = {"chunk", "chunk, inverted"};
   Triangle                 T       = MakeTriangle(BAND, 300, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
 
   for (int i = 0; i < 2; i++)
@@ -116,7 +116,7 @@ static void Lacking(void)
       ExpectError(TrsvAnalyse(&D, &there), TRSV_SUCCESS, "TrsvAnalyse");
       SimtSettings.old    = lacks == 1;
       SimtSettings.shared = lacks == 2 ? 99 << 10 : 227 << 10;
-      ExpectError(TrsvPlanCreate(&D, there, NULL, T.offsets[300], TrsvAlgorithmFind(names[i]), &plan), lacks ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, names[i]);
+      ExpectError(TrsvPlanCreate(&D, there, NULL, T.offsets[300], FindTested(names[i]), &plan), lacks ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, names[i]);
       Expect(!plan == !!lacks, "%s: a plan on such a device, or none where nothing is lacking", names[i]);
       if (lacks) Expect(strstr(TrsvErrorMessage(), "shared memory") != NULL, "the message does not say what is lacking: %s", TrsvErrorMessage());
       SimtDefaults();
@@ -142,7 +142,7 @@ void TestChunk(void)
     {.chunks = 3, .length = 2,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 4, .life = 1,  .far = 8, .near = 4},
     {.chunks = 5, .length = 3,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 6, .life = 4,  .far = 8, .near = 4},
   };
-  const TrsvAlgorithm *a = TrsvAlgorithmFind("chunk");
+  const TrsvAlgorithm *a = FindTested("chunk");
   unsigned             n = 0;
 
   for (size_t s = 0; a && s < sizeof(all) / sizeof(all[0]); s++) {
@@ -194,7 +194,7 @@ void TestChunk(void)
   SimtDefaults();
   End();
 
-  Begin("chunk and inverse on a device without clusters, or with little shared memory");
+  Begin("chunk, and with inverted blocks, on a device without clusters, or with little shared memory");
   if (a) Lacking();
   End();
 }

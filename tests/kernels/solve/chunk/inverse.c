@@ -1,7 +1,8 @@
 /*
-   The algorithm `inverse`: that it takes its inverses where they are harmless and leaves them where they are not.
+   `chunk` with inverted blocks: that it takes its inverses where they are harmless and leaves them where they are not.
 */
 #include "check.h"
+#include "solve/chunk/chunk.h"
 
 static void Fill(const TrsvMatrix *A, void *values, double off)
 {
@@ -16,7 +17,7 @@ static void Growth(TrsvTriangle triangle, TrsvPrecision precision)
   const int rows   = 200;
   Triangle  T      = MakeTriangle(CHAIN, rows, triangle, TRSV_DIAGONAL_STORED, precision, 1);
   void     *values = MakeArray(precision, T.offsets[rows]), *b = MakeVector(precision, rows, 5), *x = MakeArray(precision, rows), *y = MakeArray(precision, rows);
-  TrsvPlan *plan = MakePlan(&T.view, NULL, T.offsets[rows], TrsvAlgorithmFind("inverse")), *chunk = MakePlan(&T.view, NULL, T.offsets[rows], TrsvAlgorithmFind("chunk"));
+  TrsvPlan *plan = MakePlan(&T.view, NULL, T.offsets[rows], FindTested("chunk, inverted")), *chunk = MakePlan(&T.view, NULL, T.offsets[rows], FindTested("chunk"));
 
   for (int pass = 0; plan && chunk && pass < 4; pass++) {
     const int grows = pass % 2;
@@ -43,8 +44,64 @@ static void Growth(TrsvTriangle triangle, TrsvPrecision precision)
   FreeTriangle(&T);
 }
 
+/* The plan of that rank, in words */
+static void Described(const TrsvMatrix *T, const TrsvAlgorithm *a, int rank, char line[], size_t size)
+{
+  TrsvMatrix    D = ToDevice(T);
+  TrsvAnalysis *analysis;
+  TrsvPlan     *plan = NULL;
+
+  line[0] = 0;
+  if (ExpectError(TrsvAnalyse(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) ExpectError(TrsvPlanCreatePlaced(&D, analysis, NULL, T->offsets[T->rows], NULL, a, rank, &plan), TRSV_SUCCESS, "TrsvPlanCreatePlaced");
+  if (plan) TrsvPlanDescribe(plan, line, size);
+  TrsvPlanDestroy(&plan);
+  TrsvAnalysisDestroy(&analysis);
+  FromDevice(&D);
+}
+
+/* The first rank is what is predicted to take less time, the second the other one, the third the second of those without inverted blocks. */
+static void Ranks(void)
+{
+  static const Shape shapes[] = {CHAIN, BAND, GRID_2D, DIAGONAL, RANDOM};
+  int                first[2] = {0, 0};
+
+  Begin("chunk inverts blocks where that is predicted to take less time, and by rank");
+  SimtSettings.multiprocessors = 132; /* of fewer there is a choice of few settings */
+  for (int s = 0; s < 5; s++) {
+    const int       rows = shapes[s] == RANDOM ? 4000 : 900;
+    Triangle        T    = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    char            plain[2][TRSV_SETTINGS], inverted[TRSV_SETTINGS], rank[3][TRSV_SETTINGS];
+    TrsvAnalysis   *a;
+    int             inverts, both;
+
+    if (!ExpectError(TrsvAnalyse(&T.view, &a), TRSV_SUCCESS, "TrsvAnalyse")) continue;
+    inverts = !TrsvChunk.uses_heights(&a->statistics, TRSV_DOUBLE);
+    Expect(TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) <= TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE) && inverts == (TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) < TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE)), "%s: not the lesser time", ShapeName[shapes[s]]);
+    both = inverts || (a->statistics.nnz > rows && a->statistics.level_mean <= 300);
+    Described(&T.view, &TrsvChunkPlain, 0, plain[0], sizeof(plain[0]));
+    Described(&T.view, FindTested("chunk, inverted"), 0, inverted, sizeof(inverted));
+    Described(&T.view, &TrsvChunk, 0, rank[0], sizeof(rank[0]));
+    Described(&T.view, &TrsvChunk, 1, rank[1], sizeof(rank[1]));
+    if (both) Described(&T.view, &TrsvChunk, 2, rank[2], sizeof(rank[2]));
+    Described(&T.view, &TrsvChunkPlain, 1, plain[1], sizeof(plain[1]));
+    Expect(!strcmp(rank[0], inverts ? inverted : plain[0]), "%s: %s, not %s", ShapeName[shapes[s]], rank[0], inverts ? inverted : plain[0]);
+    if (both) {
+      Expect(!strcmp(rank[1], inverts ? plain[0] : inverted), "%s, rank 1: %s, not %s", ShapeName[shapes[s]], rank[1], inverts ? plain[0] : inverted);
+      Expect(!strcmp(rank[2], plain[1]), "%s, rank 2: %s, not %s", ShapeName[shapes[s]], rank[2], plain[1]);
+    } else Expect(!strcmp(rank[1], plain[1]), "%s, rank 1: %s, not %s", ShapeName[shapes[s]], rank[1], plain[1]);
+    first[inverts]++;
+    TrsvAnalysisDestroy(&a);
+    FreeTriangle(&T);
+  }
+  SimtDefaults();
+  Expect(first[0] && first[1], "%d with inverted blocks first, %d without", first[1], first[0]);
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+}
+
 void TestInverse(void)
 {
+  Ranks();
   for (int variant = 0; variant < 4; variant++) {
     Begin("inverse leaves blocks alone that grow, %s, %s", variant & 1 ? "upper" : "lower", variant & 2 ? "double" : "float");
     Growth((TrsvTriangle)(variant & 1), (TrsvPrecision)(variant >> 1));

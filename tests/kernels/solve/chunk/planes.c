@@ -69,7 +69,7 @@ static void Check(const Case *c, int variant, int multiprocessors)
   const TrsvChunkSettings *s;
 
   SimtSettings.multiprocessors = multiprocessors;
-  plan = MakePlan(&T.view, NULL, T.offsets[rows], TrsvAlgorithmFind("chunk"));
+  plan = MakePlan(&T.view, NULL, T.offsets[rows], FindTested("chunk"));
   s    = plan ? &TrsvChunkPlanSummary(plan)->settings : NULL;
   SimtDefaults();
   if (s) {

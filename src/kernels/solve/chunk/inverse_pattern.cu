@@ -1,13 +1,13 @@
 /*
-   The pattern of the algorithm `inverse`: which entries the inverses of the diagonal blocks have, which their product
-   with the triangle, and how large the blocks are to be.
+   The pattern of a plan with inverted diagonal blocks: which entries the inverses have, which their product with the
+   triangle has, and how large the blocks are.
 
    Mapping: a warp for each group of 32 positions, a lane for each row. The warp merges its rows, whose columns rise, so
    that nothing is sorted. Nobody waits for anybody. Same result: sums and extremes of whole numbers.
 */
 #include <limits.h>
-#include "solve/chunk/chunk.h"
-#include "solve/inverse/inverse.cuh"
+#include "solve/chunk/inverse.cuh"
+#include "solve/model/model.h"
 #include "solve/schedule/chunk_graph.cuh"
 
 typedef unsigned long long Sum;
@@ -110,10 +110,21 @@ static __global__ void inverse_product(const InverseView A, unsigned *reaches, i
     });
 }
 
-/* What a solve with D^-1 T is expected to take, with so many level sets, entries, and dependencies that are late. */
-static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, Sum late, double *seconds)
+/* Seconds of a solve with the best settings on the current device. */
+static TrsvError EstimateSolve(const TrsvStatistics *t, double *seconds)
 {
-  const double   launch = 2e-6, seen = 0.93; /* of what is estimated of products, where that of T is right */
+  TrsvChunkSettings choice[CHUNK_CHOICES];
+  double            time[CHUNK_CHOICES];
+  int               multiprocessors;
+
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  *seconds = TrsvChunkSettingsRank(t, multiprocessors, choice, time) ? time[0] : 0;
+  return TRSV_SUCCESS;
+}
+
+/* What a solve with D^-1 T is expected to take, with so many level sets, entries, and dependencies that are late. */
+static TrsvError EstimateProduct(const TrsvStatistics *plain, int levels, long nnz, Sum late, double *seconds)
+{
   TrsvStatistics s = *plain;
 
   s.row_mean   = (double)nnz / s.rows;
@@ -121,36 +132,36 @@ static TrsvError Estimate(const TrsvStatistics *plain, int levels, long nnz, Sum
   s.level_mean = (double)s.rows / levels;
   s.late_per_row       = (double)late / s.rows;
   s.nnz        = nnz;
-  s.row_max    = s.row_max > 14 ? s.row_max : 14; /* rows get longer */
-  TrsvCall(TrsvChunkEstimate(&s, seconds));
-  *seconds = launch + seen * *seconds;
+  s.row_max    = s.row_max > TrsvModel.inverse_row_max ? s.row_max : (int)TrsvModel.inverse_row_max;
+  TrsvCall(EstimateSolve(&s, seconds));
+  *seconds = TrsvModel.inverse_launch + TrsvModel.inverse_estimate * *seconds;
   return TRSV_SUCCESS;
 }
 
 /* How many sizes, from the largest blocks on, there is hope for: if their products had no more entries than T, and
    waited as T does. Smaller blocks have more level sets, but fewer entries. */
-static TrsvError Hope(const TrsvStatistics *plain, double least, const InverseSizes *s, int *sizes)
+static TrsvError CountHopeful(const TrsvStatistics *plain, double least, const InverseSizes *s, int *sizes)
 {
   double seconds;
 
   for (*sizes = 0; *sizes < INVERSE_SIZES; ++*sizes) {
-    TrsvCall(Estimate(plain, s->levels[*sizes], plain->nnz, 0, &seconds));
+    TrsvCall(EstimateProduct(plain, s->levels[*sizes], plain->nnz, 0, &seconds));
     if (seconds >= least) break;
   }
   return TRSV_SUCCESS;
 }
 
 /* Of so many sizes, the one whose product is solved fastest; INVERSE_SIZES if none is faster than T itself. */
-static TrsvError Choose(const TrsvStatistics *plain, double least, const InverseSizes *s, int sizes, int *best)
+static TrsvError ChooseSize(const TrsvStatistics *plain, double least, const InverseSizes *s, int sizes, int *best)
 {
   *best = INVERSE_SIZES;
   for (int size = 0; size < sizes; size++) {
     const Sum entries = s->totals[size].entries;
     double    seconds;
 
-    TrsvCall(Estimate(plain, s->levels[size], plain->nnz, 0, &seconds));
+    TrsvCall(EstimateProduct(plain, s->levels[size], plain->nnz, 0, &seconds));
     if (seconds >= least) break; /* its level sets rule it out by now */
-    TrsvCall(Estimate(plain, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
+    TrsvCall(EstimateProduct(plain, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
     if (seconds < least && entries <= INT_MAX) least = seconds, *best = size;
   }
   return TRSV_SUCCESS;
@@ -159,7 +170,7 @@ static TrsvError Choose(const TrsvStatistics *plain, double least, const Inverse
 TrsvError TrsvInverseLevels(const Inverse *v, InverseSizes *s)
 {
   *s = InverseSizes();
-  TrsvCall(ChunkBorrow([&](ChunkArena &a) { a.take(INVERSE_SIZES * (size_t)v->T.rows, s->word); }, &s->memory[0]));
+  TrsvCall(TrsvArenaScratch([&](TrsvArena &a) { a.take(INVERSE_SIZES * (size_t)v->T.rows, s->word); }, &s->memory[0]));
   return TrsvDeviceBlockLevels(&v->T, INVERSE_GROUP, INVERSE_SIZES, s->word, s->levels);
 }
 
@@ -168,8 +179,8 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
   const size_t   n = (size_t)sizes;
   InverseTotals *totals;
 
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) {
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
       a.take(INVERSE_SIZES, totals), a.take(n * (size_t)v->T.rows, s->rows), a.take(n * (size_t)v->groups, s->groups);
     },
     &s->memory[1]));
@@ -183,18 +194,18 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
 void TrsvInverseForget(InverseSizes *s)
 {
   for (int n = 0; n < 2; n++) {
-    ChunkLeave(s->memory[n]);
+    TrsvScratchFree(s->memory[n], NULL);
     s->memory[n] = NULL;
   }
 }
 
-static TrsvError Copy(const int *from, size_t count, int *to)
+static TrsvError CopyIndex(const int *from, size_t count, int *to)
 {
   return TrsvDeviceCopy(to, from, sizeof(int) * count, NULL);
 }
 
 /* The memory of a plan with inverses; T and what goes with it. */
-static TrsvError Keep(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
+static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
 {
   const TrsvMatrix A = v->T;
   const TrsvPermutation given = plan->places;
@@ -202,25 +213,25 @@ static TrsvError Keep(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, c
                         size = TrsvValueSize(plan->precision);
   int             *offsets, *columns;
 
-  TrsvCall(ChunkAllocate(
+  TrsvCall(TrsvArenaAllocate(
     TrsvDeviceAlloc,
-    [&](ChunkArena &a) {
+    [&](TrsvArena &a) {
       a.take(rows + 1, offsets), a.take(n, columns), a.take(rows, v->reach), a.take(rows + 1, v->begin),
         a.take(groups + 1, v->start);
       a.take(size * (size_t)totals->inverse, v->inverse), a.take(size * rows, v->right), a.take(1, v->beyond);
       if (source) a.take(n, v->source);
       if (given.b_index) a.take(rows, v->from);
       if (given.x_index) a.take(rows, v->to);
-      plan->bytes = a.used;
+      plan->bytes = a.bytes;
     },
     &v->memory));
   v->T.offsets = offsets;
   v->T.columns = columns;
-  TrsvCall(Copy(A.offsets, rows + 1, offsets));
-  TrsvCall(Copy(A.columns, n, columns));
-  if (source) TrsvCall(Copy(source, n, v->source));
-  if (given.b_index) TrsvCall(Copy(given.b_index, rows, v->from));
-  if (given.x_index) TrsvCall(Copy(given.x_index, rows, v->to));
+  TrsvCall(CopyIndex(A.offsets, rows + 1, offsets));
+  TrsvCall(CopyIndex(A.columns, n, columns));
+  if (source) TrsvCall(CopyIndex(source, n, v->source));
+  if (given.b_index) TrsvCall(CopyIndex(given.b_index, rows, v->from));
+  if (given.x_index) TrsvCall(CopyIndex(given.x_index, rows, v->to));
   return TRSV_SUCCESS;
 }
 
@@ -235,11 +246,11 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
 
   *P       = InverseProduct();
   v->block = INVERSE_GROUP >> size;
-  TrsvCall(Keep(plan, v, totals, source));
+  TrsvCall(AllocateInverse(plan, v, totals, source));
   TrsvCall(TrsvDeviceScan(v->groups, s->groups + (size_t)size * (size_t)v->groups, v->start));
   TrsvCall(TrsvDeviceScan(rows, s->rows + (size_t)size * (size_t)rows, v->begin));
-  TrsvCall(ChunkBorrow(
-    [&](ChunkArena &a) {
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
       a.take((size_t)totals->entries, columns), a.take((size_t)rows, P->analysis.order), a.take((size_t)rows, natural);
     },
     &P->memory));
@@ -272,11 +283,11 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
   int            sizes = 0, best = INVERSE_SIZES;
   TrsvError      error;
 
-  TrsvCall(TrsvChunkEstimate(plain, &least));
+  TrsvCall(EstimateSolve(plain, &least));
   error = TrsvInverseLevels(v, &s);
-  if (!error) error = Hope(plain, least, &s, &sizes);
+  if (!error) error = CountHopeful(plain, least, &s, &sizes);
   if (!error && sizes) error = TrsvInverseCount(v, plain->level_span, sizes, &s);
-  if (!error && sizes) error = Choose(plain, least, &s, sizes, &best);
+  if (!error && sizes) error = ChooseSize(plain, least, &s, sizes, &best);
   if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
   TrsvInverseForget(&s);
   if (!error && best < INVERSE_SIZES) {
@@ -284,10 +295,10 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
     P.analysis.statistics.late_per_row = (double)s.totals[best].late / plain->rows;
     const TrsvPermutation places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
 
-    error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunk, 0,
-                                 &v->product);
+    error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunkPlain,
+                                 0, &v->product);
     if (!error) plan->bytes += TrsvPlanBytes(v->product);
   }
-  ChunkLeave(P.memory);
+  TrsvScratchFree(P.memory, NULL);
   return error;
 }

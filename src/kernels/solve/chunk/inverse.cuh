@@ -1,23 +1,23 @@
 /*
-   inverse.cuh: what the pattern and the values of the algorithm `inverse` share; the idea is told in inverse.cu.
+   inverse.cuh: plans of `chunk` with inverted diagonal blocks; inverse.cu says why there are such.
 */
 #ifndef TRSV_INVERSE_CUH
 #define TRSV_INVERSE_CUH
 
 #include "analysis/triangle_view.cuh"
-#include "solve/plan/plan.h"
+#include "solve/chunk/chunk.cuh"
 
 enum {
   INVERSE_GROUP = 32,
   INVERSE_SIZES = 3 /* of blocks: 32, 16 and 8 rows */
 };
 
-typedef struct {
-  TrsvMatrix T;                 /* as analysed; the arrays are the plan's own where blocks are inverted */
+struct Inverse {
+  TrsvMatrix T;                 /* as analysed, in arrays of its own once blocks are to be inverted */
   int        entries, groups;   /* of T, the diagonal's among them where they are stored; of INVERSE_GROUP rows */
-  int        block;             /* rows of a diagonal block; 1: none is inverted */
-  TrsvPlan  *product, *plain;   /* chunk's plans: of D^-1 T; of T, where that is what is solved or was needed once */
-  int        use_plain;
+  int        block;             /* rows of a diagonal block */
+  TrsvPlan  *product, *plain;   /* of TrsvChunkPlain: of D^-1 T; of T, where some values have needed it, else NULL */
+  int        use_plain;         /* do the values now set? */
   void      *memory;            /* that holds all that follows, and T */
   int       *source;            /* of T, as analysed */
   int       *from, *to;         /* [rows] the places of b and of x, NULL where they are the rows */
@@ -26,7 +26,7 @@ typedef struct {
   char      *inverse,
     *right; /* D^-1: the first entries of a group's rows, then the second of those that have so many, ...; D^-1 b */
   unsigned  *beyond;            /* rows whose growth is beyond the limit */
-} Inverse;
+};
 
 /* What kernels see of it. A position is a row's place in the order of solution. */
 struct InverseView : TriangleView {
@@ -154,7 +154,18 @@ struct InverseProduct {
 /* Makes all that is kept for blocks of the size-th size, and their product; takes the counts as room. */
 TrsvError TrsvInverseMake(TrsvPlan *, Inverse *, InverseSizes *, int size, const int *source, InverseProduct *);
 
-/* Chooses the rows of a block, v->block, 1 where no inverse pays. Where it does, makes all that is kept. */
+/* Chooses the rows of a block. Where an inverse pays, makes all that is kept, v->product with it; else that stays NULL.
+   plan->bytes */
 TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvStatistics *, const int *source);
+
+/* Could it pay, by the statistics? What a plan of chunk does where its blocks are inverted; *inverse is NULL where they
+   are better not. */
+int       TrsvInverseIsPossible(const TrsvStatistics *);
+TrsvError TrsvInverseAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source,
+                             Inverse **inverse);
+TrsvError TrsvInverseSetValues(TrsvPlan *, Inverse *, const void *values, TrsvStream);
+TrsvError TrsvInverseSolve(TrsvPlan *, Inverse *, const void *b, void *x, TrsvStream);
+void      TrsvInverseDescribe(const Inverse *, char *line, size_t size);
+void      TrsvInverseDestroy(Inverse *);
 
 #endif

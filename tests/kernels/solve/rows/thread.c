@@ -1,5 +1,5 @@
 /*
-   recompute beside thread: the same layout but for marks, which are where the level sets say and halve the hops; the same bits.
+   The two forms of thread: with recomputation the same layout but for marks, which are where the level sets say and halve the hops; the same bits.
 */
 #include "check.h"
 #include "solve/rows/level_csr.h"
@@ -17,9 +17,9 @@ static void CheckMarks(const TrsvLevelCSR *o, const TrsvLevelCSR *plain)
   int *const level = calloc((size_t)o->rows + 1, sizeof(int)), *const hops = calloc((size_t)o->rows + 1, sizeof(int));
   int        levels = 0, longest = 0, wrong = 0;
 
-  if (!Expect(o->rows == plain->rows && o->off == plain->off, "%d rows and %d entries, thread has %d and %d", o->rows, o->off, plain->rows, plain->off)) goto end;
+  if (!Expect(o->rows == plain->rows && o->off == plain->off, "%d rows and %d entries, without recomputation %d and %d", o->rows, o->off, plain->rows, plain->off)) goto end;
   for (int k = 0; k < o->off; k++) wrong += Position(o->columns[k]) != plain->columns[k];
-  Expect(!wrong, "%d columns are not those of thread", wrong);
+  Expect(!wrong, "%d columns are not those without recomputation", wrong);
   for (int p = 0; p < o->rows && !wrong; p++) {
     for (int k = WIDTH * p; k < WIDTH * (p + 1); k++)
       if (plain->columns[k] >= 0 && level[p] <= level[plain->columns[k]]) level[p] = level[plain->columns[k]] + 1;
@@ -48,12 +48,12 @@ static void Compare(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal d
   Triangle    T      = MakeTriangle(shape, rows, triangle, diagonal, precision, 11);
   const int   n      = T.offsets[rows];
   void       *values = MakeValues(&T.view, 11), *b = MakeVector(precision, rows, 11), *x[2];
-  const char *names[] = {"thread", "recompute"};
+  const char *names[] = {"thread", "thread, recomputing"};
   TrsvPlan   *plan[2];
 
   for (int k = 0; k < 2; k++) {
     x[k]    = MakeArray(precision, rows);
-    plan[k] = MakePlan(&T.view, NULL, n, TrsvAlgorithmFind(names[k]));
+    plan[k] = MakePlan(&T.view, NULL, n, FindTested(names[k]));
     if (!plan[k]) continue;
     ExpectError(TrsvPlanSetValues(plan[k], values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
     SimtSchedule((unsigned)(7 * k + 1));
@@ -61,14 +61,14 @@ static void Compare(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal d
   }
   if (plan[0] && plan[1]) {
     CheckMarks(plan[1]->data, plan[0]->data);
-    Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)rows), "not the bits of thread");
+    Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)rows), "not the bits without recomputation");
     /* and so with any marks: all of them */
     const TrsvLevelCSR *o = plan[1]->data;
     for (int k = 0; k < o->off; k++)
       if (o->columns[k] >= 0) o->columns[k] = -2 - o->columns[k];
     memset(x[1], 0xcd, TrsvValueSize(precision) * (size_t)rows);
     ExpectError(TrsvPlanSolve(plan[1], b, x[1], NULL), TRSV_SUCCESS, "a solve with all marks");
-    Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)rows), "not the bits of thread with all marks");
+    Expect(!memcmp(x[0], x[1], TrsvValueSize(precision) * (size_t)rows), "with all marks not the bits without recomputation");
   }
   for (int k = 0; k < 2; k++) {
     TrsvPlanDestroy(&plan[k]);
@@ -79,13 +79,46 @@ static void Compare(Shape shape, int rows, TrsvTriangle triangle, TrsvDiagonal d
   FreeTriangle(&T);
 }
 
-void TestRecompute(void)
+/* Rank 0 is what is predicted to be faster, rank 1 the other. */
+static void Ranks(void)
+{
+  static const Shape shapes[] = {DIAGONAL, CHAIN, GRID_2D, RANDOM};
+
+  Begin("thread recomputes where that is predicted to be faster");
+  for (int s = 0; s < 4; s++) {
+    const int     rows = shapes[s] == DIAGONAL ? 13000 : 300; /* too wide to be recomputed, and not */
+    Triangle      T = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
+    TrsvAnalysis *analysis;
+
+    ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse");
+    const int wanted = TrsvThreadRecomputes(&analysis->statistics, TRSV_DOUBLE);
+    Expect(wanted == (shapes[s] != DIAGONAL), "%s: recomputes %d", ShapeName[shapes[s]], wanted);
+    for (int rank = 0; rank < 2; rank++) {
+      TrsvPlan *plan = MakePlanWith(&T.view, NULL, T.offsets[rows], TrsvAlgorithmFind("thread"), rank ? "rank=1" : NULL);
+      char      line[TRSV_SETTINGS];
+
+      if (!plan) continue;
+      const TrsvLevelCSR *o = plan->data;
+      int                 marks = 0;
+      for (int k = 0; k < o->off; k++) marks += Marked(o->columns[k]);
+      TrsvPlanDescribe(plan, line, sizeof(line));
+      Expect(o->recomputes == (wanted ^ rank) && (o->recomputes || !marks) && !*line == !o->recomputes, "%s, rank %d: recomputes %d, %d marks, '%s'", ShapeName[shapes[s]], rank, o->recomputes, marks, line);
+      TrsvPlanDestroy(&plan);
+    }
+    TrsvAnalysisDestroy(&analysis);
+    FreeTriangle(&T);
+  }
+  End();
+}
+
+void TestThread(void)
 {
   static const int sizes[] = {1, 2, 33, 260};
 
+  Ranks();
   for (int shape = 0; shape < SHAPES; shape++)
     for (int upper = 0; upper < 2; upper++) {
-      Begin("recompute beside thread, %s, %s", ShapeName[shape], upper ? "upper" : "lower");
+      Begin("thread with recomputation and without, %s, %s", ShapeName[shape], upper ? "upper" : "lower");
       for (int s = 0; s < 4; s++)
         for (int unit = 0; unit < 2; unit++)
           for (int single = 0; single < 2; single++) Compare((Shape)shape, sizes[s], upper ? TRSV_UPPER : TRSV_LOWER, unit ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED, single ? TRSV_FLOAT : TRSV_DOUBLE);

@@ -1,6 +1,6 @@
 /*
-   inverse: for narrow factors: the rows of a triangle multiplied by the inverses of its small diagonal blocks, then
-   `chunk`.
+   Plans of `chunk` for narrow factors: the rows of a triangle are multiplied by the inverses of its small diagonal
+   blocks, and the product is solved in chunks.
 
    A factor of a few rows a level set is a chain of hops, with most lanes idle. Cut into blocks of m <= 32 consecutive
    rows, with D its block diagonal, T x = b has the solution of (D^-1 T) x = D^-1 b: within a block nobody waits for
@@ -12,8 +12,8 @@
 
    Stability: substitution is backward stable row by row; multiplying by an inverse is so up to the growth || |D^-1| |D|
    ||, the condition of the worst block (Higham, Accuracy and Stability of Numerical Algorithms, Section 14.2). It is
-   computed with every set of values; where any block exceeds the limit, or is not finite, those values are solved by
-   `chunk` without inverses. A NaN or an Inf outside of the blocks reaches all rows of its block that have an entry in
+   computed with every set of values; where any block exceeds the limit, or is not finite, those values are solved
+   without inverses. A NaN or an Inf outside of the blocks reaches all rows of its block that have an entry in
    its column, also those before its own: zeros of the inverse times it.
 
    Mapping: positions in order of solution (row, or from the last row) in groups of 32, a warp each, a lane for each
@@ -24,16 +24,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "solve/chunk/chunk.h"
-#include "solve/inverse/inverse.cuh"
+#include "solve/chunk/inverse.cuh"
+#include "solve/model/model.h"
 
 enum {
-  WARPS = 4, /* groups of a block of threads in the multiplication */
-  AHEAD = 8  /* entries of a row that it has on their way */
+  GROUPS = 4, /* of a block of threads in the multiplication */
+  AHEAD  = 8  /* entries of a row that it has on their way */
 };
 
-static const float  growth_limit   = 100;
-static const double inverse_narrow = 300; /* rows of a level set: wider ones leave no lanes idle */
+static const float growth_limit = 100;
 
 /* How many lanes before this one have something. */
 static __device__ __forceinline__ int inverse_rank(unsigned have, int lane)
@@ -107,10 +106,10 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
 }
 
 /* right = D^-1 b; a warp for each group. */
-template <class T> static __global__ void __launch_bounds__(WARPS * 32)
+template <class T> static __global__ void __launch_bounds__(GROUPS * 32)
   inverse_multiply(const InverseView A, int groups, const T *inverse, const T *b, T *right)
 {
-  const int lane = (int)(threadIdx.x % 32), group = (int)(blockIdx.x * WARPS + threadIdx.x / 32),
+  const int lane = (int)(threadIdx.x % 32), group = (int)(blockIdx.x * GROUPS + threadIdx.x / 32),
             p = group * INVERSE_GROUP + lane;
 
   if (group >= groups) return;
@@ -142,97 +141,90 @@ template <class T> static __global__ void __launch_bounds__(WARPS * 32)
   if (p < A.rows) right[A.row_of(p)] = sum;
 }
 
-/* chunk's plan of T itself. */
+/* A plan of T itself. */
 static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
 {
   const TrsvPermutation places = {v->from, v->to};
-  TrsvAnalysis    *analysis;
-  TrsvError        error;
+  TrsvAnalysis         *analysis;
+  TrsvError             error;
 
   TrsvCall(TrsvAnalyse(&v->T, &analysis));
-  error = TrsvPlanCreatePlaced(&v->T, analysis, v->source, plan->values, &places, &TrsvChunk, 0, &v->plain);
+  error = TrsvPlanCreatePlaced(&v->T, analysis, v->source, plan->values, &places, &TrsvChunkPlain, 0, &v->plain);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(v->plain);
   return TRSV_SUCCESS;
 }
 
-static TrsvError InverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+int TrsvInverseIsPossible(const TrsvStatistics *s)
 {
-  const TrsvStatistics *s = &analysis->statistics;
-  Inverse              *v;
+  return s->nnz > s->rows && s->level_mean <= TrsvModel.inverse_level_rows;
+}
 
-  TrsvCall(TrsvAlloc(sizeof(*v), &plan->data));
-  v             = (Inverse *)memset(plan->data, 0, sizeof(*v));
+TrsvError TrsvInverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+                             Inverse **inverse)
+{
+  Inverse  *v;
+  TrsvError error;
+
+  if (!TrsvInverseIsPossible(&analysis->statistics)) return TRSV_SUCCESS;
+  TrsvCall(TrsvAlloc(sizeof(*v), &v));
+  *v            = Inverse();
   v->T          = *A;
   v->T.analysis = NULL;
   v->entries    = TrsvStored(A, analysis);
   v->groups     = (A->rows + INVERSE_GROUP - 1) / INVERSE_GROUP;
-  v->block      = 1;
-  if (s->nnz > s->rows && s->level_mean <= inverse_narrow) TrsvCall(TrsvInversePattern(plan, v, s, source));
-  v->use_plain = v->block == 1;
-  if (!v->use_plain) return TRSV_SUCCESS;
-  TrsvCall(TrsvPlanCreatePlaced(A, analysis, source, plan->values, &plan->places, &TrsvChunk, 0,
-                                &v->plain)); /* all there will be */
-  plan->bytes = TrsvPlanBytes(v->plain);
-  return TRSV_SUCCESS;
+  error         = TrsvInversePattern(plan, v, &analysis->statistics, source);
+  if (error || !v->product) TrsvInverseDestroy(v);
+  else *inverse = v;
+  return error;
 }
 
 template <class T> static TrsvError Multiply(Inverse *v, bool early, const void *b, TrsvStream stream)
 {
-  TRSV_LAUNCH_EARLY(inverse_multiply<T>, early, 1, TrsvBlocks(v->groups, WARPS), WARPS * 32, 0, stream, InverseView(v),
-                    v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
+  TRSV_LAUNCH_EARLY(inverse_multiply<T>, early, 1, TrsvBlocks(v->groups, GROUPS), GROUPS * 32, 0, stream,
+                    InverseView(v), v->groups, (const T *)v->inverse, (const T *)b, (T *)v->right);
   return TrsvDeviceCheckLaunch("inverse_multiply");
 }
 
-template <class T> static TrsvError Values(Inverse *v, const void *values, void *product, TrsvStream stream)
+template <class T> static TrsvError MakeProduct(Inverse *v, const void *values, void *product, TrsvStream stream)
 {
   TRSV_LAUNCH(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values, growth_limit,
               (T *)v->inverse, (T *)product, v->beyond);
   return TrsvDeviceCheckLaunch("inverse_values");
 }
 
-static TrsvError InverseSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, TrsvStream stream)
 {
-  Inverse *v      = (Inverse *)plan->data;
-  unsigned beyond = 0;
+  unsigned  beyond = 0;
+  void     *product; /* its values: they are gathered at once */
+  TrsvError error;
 
-  if (v->block > 1) {
-    void     *product; /* its values: chunk's plan gathers them at once */
-    TrsvError error;
-
-    TrsvCall(TrsvScratchAlloc(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
-    error = TrsvDeviceClear(v->beyond, sizeof(*v->beyond), stream);
-    if (!error)
-      error = plan->precision == TRSV_FLOAT ? Values<float>(v, values, product, stream)
-                                            : Values<double>(v, values, product, stream);
-    if (!error) error = TrsvDeviceDownload(&beyond, v->beyond, sizeof(beyond), stream);
-    if (!error && !beyond) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
-    TrsvScratchFree(product, stream);
-    TrsvCall(error);
-  }
-  if (v->block == 1 || beyond) {
+  TrsvCall(TrsvScratchAlloc(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
+  error = TrsvDeviceClear(v->beyond, sizeof(*v->beyond), stream);
+  if (!error)
+    error = (plan->precision == TRSV_FLOAT ? MakeProduct<float> : MakeProduct<double>)(v, values, product, stream);
+  if (!error) error = TrsvDeviceDownload(&beyond, v->beyond, sizeof(beyond), stream);
+  if (!error && !beyond) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
+  TrsvScratchFree(product, stream);
+  TrsvCall(error);
+  if (beyond) {
     if (!v->plain) TrsvCall(MakePlain(plan, v));
     TrsvCall(TrsvPlanSetValues(v->plain, values, TRSV_DEVICE, stream));
   }
-  v->use_plain = v->block == 1 || beyond;
+  v->use_plain = beyond > 0;
   return TRSV_SUCCESS;
 }
 
-static TrsvError InverseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
+TrsvError TrsvInverseSolve(TrsvPlan *plan, Inverse *v, const void *b, void *x, TrsvStream stream)
 {
-  Inverse *v = (Inverse *)plan->data;
-
   if (v->use_plain) return (plan->early ? TrsvPlanSolveNext : TrsvPlanSolve)(v->plain, b, x, stream);
-  TrsvCall(plan->precision == TRSV_FLOAT ? Multiply<float>(v, plan->early, b, stream)
-                                         : Multiply<double>(v, plan->early, b, stream));
+  TrsvCall((plan->precision == TRSV_FLOAT ? Multiply<float> : Multiply<double>)(v, plan->early, b, stream));
   return TrsvPlanSolveNext(v->product, v->right, x, stream);
 }
 
-static void InverseDestroy(TrsvPlan *plan)
+void TrsvInverseDestroy(Inverse *v)
 {
-  Inverse *v = (Inverse *)plan->data;
-
   if (!v) return;
   TrsvPlanDestroy(&v->product);
   TrsvPlanDestroy(&v->plain);
@@ -240,43 +232,9 @@ static void InverseDestroy(TrsvPlan *plan)
   free(v);
 }
 
-/* Two launches; a chain that is the shorter the narrower level sets are, at a price a level set that grows with the
-   rows, whose product is longer. Never for wide factors. Fitted as chunk's (36%). */
-static double InversePredict(const TrsvCosts *c, const TrsvStatistics *s, TrsvPrecision precision)
+void TrsvInverseDescribe(const Inverse *v, char *line, size_t size)
 {
-  const double launch = 2e-6, start = 7.2e-6 /* chunk's */, step = 0.046e-6 * c->step, sum = 0.043e-6 * c->step;
+  const int n = snprintf(line, size, "blocks of %d, ", v->use_plain ? 1 : v->block);
 
-  if (s->level_mean > inverse_narrow) return 1;
-  if (s->chain_fraction < 0.2)
-    return launch + TrsvChunk.predict(c, s, precision); /* what rows wait for is not in their block */
-  return launch + start +
-         (s->levels * (step + sum * fmin(fmax(s->row_mean - 2, 0), 5)) + TrsvChunkThroughputSeconds(c, s, precision)) /
-           (1 + 16.3 * pow(s->level_mean, -0.52)) +
-         TrsvChunkColorPenalty(c, s);
+  if (n > 0 && (size_t)n < size) TrsvPlanDescribe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
 }
-
-static void InverseDescribe(const TrsvPlan *plan, char *line, size_t size)
-{
-  const Inverse *v = (const Inverse *)plan->data;
-  int            n = snprintf(line, size, "blocks of %d, ", v->use_plain ? 1 : v->block);
-
-  if (n > 0 && (size_t)n < size) TrsvChunk.describe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
-}
-
-TRSV_ALGORITHM(TrsvInverse) = {
-  .name       = "inverse",
-  .summary    = "inverted diagonal blocks, then chunk",
-  .source     = "this project; after Alvarado and Schreiber (1993)",
-  .citation   = TRSV_CITE_INVERSE_FACTORS,
-  .memory     = TRSV_DEVICE,
-  .pattern    = TRSV_DEVICE,
-  .analyse    = InverseAnalyse,
-  .set_values = InverseSetValues,
-  .solve      = InverseSolve,
-  .destroy    = InverseDestroy,
-  .predict    = InversePredict,
-  .choices    = 1,
-  .describe   = InverseDescribe,
-  .shared_bytes = CHUNK_SHARED,
-  .traits     = TRSV_PERMUTES_IN_KERNEL | TRSV_SCHEDULED,
-};

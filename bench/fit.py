@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""The constants of the predictions (src/kernels/solve/model/constants.h) against the committed results.
+
+fit.py            for each formula: rms error of the logarithm of the time with the constants as they are, with constants fitted again, and of each family of
+                  matrices with constants fitted to the others; then the constants side by side
+fit.py thread     of that formula alone; others are printed by fit.py --list
+
+Least squares of log(predicted / measured) over single solves in results/{solve,families,bmc,sell,large}.jsonl, by Levenberg and Marquardt over the logarithm of each
+constant that is marked fit or choice. Statistics of the triangles are in results/statistics.jsonl (bench/statistics.c makes them, without a GPU).
+The formulas are those of the library: model.c and chunk_settings.c are compiled into a shared library whose constants can be changed. Constants are never
+changed in the source: those marked choice are not the best fit on purpose. Needs gcc, and no packages of Python.
+"""
+
+import ctypes
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+KERNELS = os.path.join(ROOT, "src", "kernels")
+RESULTS = ("solve", "families", "bmc", "sell", "large")
+TYPES = {"int": ctypes.c_int, "long": ctypes.c_long, "double": ctypes.c_double}
+LEAST = 30  # lines for a fit
+
+
+def source(path):
+    with open(os.path.join(KERNELS, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def structure(path, name):
+    """A C struct of plain numbers."""
+    text = re.sub(r"/\*.*?\*/", "", source(path), flags=re.S)
+    body = re.search(r"typedef struct \{([^{}]*)\} " + name + ";", text).group(1)
+    fields = []
+    for kind, names in re.findall(r"\b(int|long|double)\s+([\w\s,]+);", body):
+        fields += [(n.strip(), TYPES[kind]) for n in names.split(",")]
+    return type(name, (ctypes.Structure,), {"_fields_": fields})
+
+
+Statistics = structure("analysis/analysis.h", "TrsvStatistics")
+Settings = structure("solve/schedule/schedule.h", "TrsvChunkSettings")
+CONSTANTS = re.findall(r'^  C\((\w+),\s*([-\d.e]+),\s*"([^"]*)",\s*(\w+)\)', source("solve/model/constants.h"), re.M)
+
+
+def library():
+    """The formulas, and their constants as an array."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.so")
+        files = [os.path.join(KERNELS, "solve", f) for f in ("model/model.c", "schedule/chunk_settings.c")]
+        subprocess.run(["gcc", "-std=gnu11", "-O2", "-shared", "-fPIC", "-DTRSV_MODEL_QUALIFIER=", "-I" + KERNELS, *files, "-o", path, "-lm"], check=True)
+        lib = ctypes.CDLL(path)
+    for name in ("Thread", "Recompute", "Sell", "Chunk", "Inverse"):
+        getattr(lib, "TrsvModel" + name).restype = ctypes.c_double
+    lib.TrsvChunkSettingsSeconds.restype = ctypes.c_double
+    table = (ctypes.c_double * len(CONSTANTS)).in_dll(lib, "TrsvModel")
+    assert all(table[i] == float(c[1]) for i, c in enumerate(CONSTANTS)), "constants.h was read wrongly"
+    return lib, table
+
+
+def settings(text):
+    """Of a schedule, as a plan describes it: 'P48 K2 W32 N16 R2048 S8 L-1 C8 D4' once, 'chunks=48 record=2 ...' now."""
+    old = dict(re.findall(r"\b([PKNL])(-?\d+)", text))
+    new = dict(re.findall(r"\b(\w+)=(-?\d+)", text))
+    find = lambda letter, word, default=0: int(old.get(letter) or new.get(word) or default)
+    s = Settings()
+    for field, value in (("chunks", find("P", "chunks")), ("length", find("K", "record")), ("width", int(re.search(r"W(\d+)|$", text).group(1) or 32)), ("cluster", find("N", "cluster")),
+                         ("ring", 2048), ("stages", 8), ("life", find("L", "import_lifetime", -1)), ("far", 8), ("near", 4)):
+        if field in dict(Settings._fields_):
+            setattr(s, field, value)
+    return s
+
+
+def kind(line):
+    """By which formula a line's solve is predicted; None where by none."""
+    name, text = line["algorithm"], line["setting"]
+    blocks = re.match(r"blocks(?: of |=)(\d+)", text)
+    if name in ("chunk", "inverse"):
+        return None if blocks and blocks.group(1) == "1" else "inverse" if blocks else "chunk" if name == "chunk" else None
+    if name == "thread" and "recompute" in text:
+        return "recompute"
+    return name if name in ("thread", "recompute", "sell") else None
+
+
+def family(matrix):
+    """Matrices that are alike: of one generator, or of names that differ in numbers."""
+    name = matrix.removeprefix("bmc:").removeprefix("family:")
+    return re.match(r"[A-Za-z]*", name).group(0) if ":" not in name else name.split(":")[0]
+
+
+def measured():
+    """formula -> (matrix, statistics, precision, ms, settings)"""
+    with open(os.path.join(ROOT, "results", "statistics.jsonl"), encoding="utf-8") as f:
+        known = {}
+        for line in map(json.loads, f):
+            known[line["matrix"], line["triangle"]] = Statistics(*(line[n] for n, _ in Statistics._fields_))
+    found = {}
+    for name in RESULTS:
+        with open(os.path.join(ROOT, "results", name + ".jsonl"), encoding="utf-8") as f:
+            for line in map(json.loads, f):
+                s = known.get((line["matrix"], line["triangle"]))
+                if not s or not line["ms"] > 0 or not line["ok"] or line["values"] != "seeded":
+                    continue
+                k = kind(line)
+                row = line["matrix"], s, 0 if line["precision"] == "float" else 1, line["ms"], line["setting"]
+                if k == "chunk":
+                    found.setdefault("settings", []).append(row)
+                if k and line["rank"] == 0:
+                    found.setdefault(k, []).append(row)
+    return found
+
+
+class Formula:
+    def __init__(self, name, lib, table, rows):
+        self.name, self.table = name, table
+        call = {
+            "thread": lambda s, p, t: lib.TrsvModelThread(s, p),
+            "recompute": lambda s, p, t: lib.TrsvModelRecompute(s, p),
+            "sell": lambda s, p, t: lib.TrsvModelSell(s, p, 6, 32),
+            "chunk": lambda s, p, t: lib.TrsvModelChunk(s, p),
+            "inverse": lambda s, p, t: lib.TrsvModelInverse(s, p),
+            "settings": lambda s, p, t: lib.TrsvChunkSettingsSeconds(s, t),
+        }[name]
+        self.call = call
+        self.rows = [(m, ctypes.byref(s), p, math.log(1e-3 * ms), ctypes.byref(settings(t)) if name == "settings" else None) for m, s, p, ms, t in rows]
+        self.rows = [r for r in self.rows if math.isfinite(call(r[1], r[2], r[4]))]
+        self.stock = [float(c[1]) for c in CONSTANTS]
+        prefix = ("inverse_", "chunk_") if name == "inverse" else (name + "_",)
+        unused = "inverse_estimate"
+        self.free = [i for i, c in enumerate(CONSTANTS) if c[0].startswith(prefix) and c[3] != "hand" and c[0] != unused and self.matters(i)]
+
+    def matters(self, i):
+        before = self.errors(self.rows)
+        self.table[i] = 1.3 * self.stock[i]
+        after = self.errors(self.rows)
+        self.table[i] = self.stock[i]
+        return before != after
+
+    def errors(self, rows):
+        return [math.log(self.call(s, p, t)) - ms for _, s, p, ms, t in rows]
+
+    def put(self, values):
+        for i, v in zip(self.free, values):
+            self.table[i] = self.stock[i] * math.exp(v)
+
+    def fit(self, rows, rounds=25):
+        """Logarithms of the factors to the constants: Levenberg and Marquardt, with a slight pull to where they are."""
+        n, x, damping = len(self.free), [0.0] * len(self.free), 1e-2
+        pull = 1e-3 * len(rows)
+        cost = lambda e, x: sum(v * v for v in e) + pull * sum(v * v for v in x)
+        self.put(x)
+        e = self.errors(rows)
+        for _ in range(rounds):
+            columns = []
+            for j in range(n):
+                self.put([v + 1e-4 * (k == j) for k, v in enumerate(x)])
+                columns.append([(a - b) / 1e-4 for a, b in zip(self.errors(rows), e)])
+            A = [[sum(a * b for a, b in zip(columns[i], columns[j])) + pull * (i == j) for j in range(n)] for i in range(n)]
+            b = [-sum(a * v for a, v in zip(columns[i], e)) - pull * x[i] for i in range(n)]
+            better = False
+            while damping < 1e6 and not better:
+                step = solve([[A[i][j] * (1 + damping * (i == j)) for j in range(n)] for i in range(n)], b)
+                new = [max(-2.5, min(2.5, v + d)) for v, d in zip(x, step)]
+                self.put(new)
+                trial = self.errors(rows)
+                better = cost(trial, new) < cost(e, x) * (1 - 1e-6)
+                damping *= 0.3 if better else 5
+            if not better:
+                break
+            x, e = new, trial
+        self.put([0.0] * n)
+        return x
+
+    def rms(self, rows, x):
+        self.put(x)
+        e = self.errors(rows)
+        self.put([0.0] * len(self.free))
+        return math.sqrt(sum(v * v for v in e) / len(e))
+
+
+def solve(A, b):
+    """A x = b, by elimination with pivots."""
+    n = len(b)
+    M = [row[:] + [v] for row, v in zip(A, b)]
+    for i in range(n):
+        p = max(range(i, n), key=lambda r: abs(M[r][i]))
+        M[i], M[p] = M[p], M[i]
+        for r in range(n):
+            if r != i and M[i][i]:
+                f = M[r][i] / M[i][i]
+                M[r] = [u - f * v for u, v in zip(M[r], M[i])]
+    return [M[i][n] / M[i][i] if M[i][i] else 0.0 for i in range(n)]
+
+
+def report(f):
+    none = [0.0] * len(f.free)
+    print(f"\n{f.name}: {len(f.rows)} solves of {len({r[0] for r in f.rows})} matrices")
+    if len(f.rows) < LEAST:
+        print("  too few for a fit")
+        return
+    x = f.fit(f.rows)
+    families = {}
+    for r in f.rows:
+        families.setdefault(family(r[0]), []).append(r)
+    left, worst = 0, []
+    for name, rows in families.items():
+        others = [r for r in f.rows if family(r[0]) != name]
+        error = f.rms(rows, f.fit(others, rounds=6))
+        left += error * error * len(rows)
+        worst.append((error, name, len(rows), f.rms(rows, none)))
+    print(f"  rms error: {f.rms(f.rows, none):.3f} as they are, {f.rms(f.rows, x):.3f} fitted again, {math.sqrt(left / len(f.rows)):.3f} for each of {len(families)} families with constants fitted to the others")
+    print("  worst families left out: " + ", ".join(f"{name} {error:.2f} ({before:.2f} as they are)" for error, name, _, before in sorted(worst, reverse=True)[:5]))
+    for i, v in zip(f.free, x):
+        name, value, unit, how = CONSTANTS[i]
+        print(f"  {name:26s} {float(value):10.4g}  fitted {float(value) * math.exp(v):10.4g}  {how:6s} {unit}")
+
+
+def main(args):
+    lib, table = library()
+    rows = measured()
+    names = ["thread", "recompute", "sell", "chunk", "inverse", "settings"]
+    if args == ["--list"]:
+        print(*names)
+        return 0
+    for name in args or names:
+        report(Formula(name, lib, table, rows.get(name, [])))
+    fixed = [c[0] for c in CONSTANTS if c[3] == "hand"]
+    print(f"\n{len(CONSTANTS)} constants, of which {len(fixed)} are set by hand: {', '.join(fixed)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,155 @@
+/*
+   constants.h: all constants of the predictions: name, value, unit, and how it came about.
+
+   They are for an H200 at 1.98 GHz, and are used on every device. On an H100, whose bytes take 1.33 times as long, scaled
+   ones chose worse (time over the best plan of 251 triangles: 1.016, unscaled 1.008). Where a constant comes from:
+     fit      a formula was fitted to measured times, in the logarithm: bench/fit.py does that again
+     choice   one of those near the best fit, by which the choice among algorithms costs least
+     hand     set by hand, for the reason that stands at its group
+
+   Units: s: seconds; ns; a level: of each level set; a row, an entry: of each row or entry of the triangle; rows,
+   steps, ...: how many; 1: a factor or a power.
+*/
+#ifndef TRSV_CONSTANTS_H
+#define TRSV_CONSTANTS_H
+
+/* clang-format off */
+#define TRSV_CONSTANTS(C) \
+  /* thread: solves of 93 matrices, both triangles, to 10% (root mean square), all within 45%: */ \
+  /* results/solve.jsonl; scattered and long_entry: 27 matrices of up to 17 million rows, results/large.jsonl */ \
+  C(thread_launch,          4.0e-6,   "s",         fit) \
+  C(thread_hop,             0.30e-6,  "s a level", fit) \
+  C(thread_crowd,           0.04e-6,  "s a level, times log10 of its rows", fit) \
+  C(thread_scattered,       0.33e-12, "s a level and row whose values are all over memory", fit) \
+  C(thread_entry_float,     0.7e-11,  "s an entry", fit) \
+  C(thread_entry_double,    1e-11,    "s an entry", fit) \
+  C(thread_long_entry,      1.2e-11,  "s an entry of long rows in chains", fit) \
+  C(thread_long_row,        4,        "entries above which a row counts as long", hand) \
+  C(thread_long_range,      8,        "entries more with which it counts in full", hand) \
+  /* thread with recomputation: 104 triangles of 150 level sets or fewer, to 11%; scattered: */ \
+  /* results/large.jsonl; wide: beyond, the bytes that are loaded twice are most of the time */ \
+  C(recompute_launch,       3.7e-6,   "s",         fit) \
+  C(recompute_hop,          0.42e-6,  "s for two levels", fit) \
+  C(recompute_crowd,        0.05e-6,  "s for two levels, times log10 of their rows", fit) \
+  C(recompute_dependency,   0.013e-6, "s for two levels and a dependency of their rows", fit) \
+  C(recompute_dependencies, 24,       "dependencies that count at most", hand) \
+  C(recompute_scattered,    0.5e-12,  "s for two levels and a row whose values are all over memory", fit) \
+  C(recompute_entry_float,  1.2e-11,  "s an entry", fit) \
+  C(recompute_entry_double, 1.7e-11,  "s an entry", fit) \
+  C(recompute_wide,         12000,    "rows of a level set", hand) \
+  /* sell: choice over 190 triangles, 0.2%; up to 30 level sets are predicted 17% too slow in the mean: */ \
+  /* results/solve.jsonl, results/sell.jsonl */ \
+  C(sell_launch,            4.0e-6,   "s",         choice) \
+  C(sell_hop,               0.8e-6,   "s a level", choice) \
+  C(sell_same,              2e-11,    "s an entry of rows on which most others depend", choice) \
+  C(sell_scattered,         0.65e-12, "s an entry and dependency of its row, all over memory", choice) \
+  C(sell_dependencies,      10,       "dependencies that count at most", hand) \
+  C(sell_entry_float,       3.6e-12,  "s an entry", choice) \
+  C(sell_entry_double,      5.2e-12,  "s an entry", choice) \
+  /* chunk: times to 20% (25% in multicolor ordering); choice over 170 real triangles, 0.7%, and 78 in */ \
+  /* multicolor ordering, 0.9%: results/solve.jsonl, results/bmc.jsonl */ \
+  C(chunk_start,            7.2e-6,   "s",         fit) \
+  C(chunk_step,             0.0508e-6, "s a level", fit) \
+  C(chunk_sum,              0.0078e-6, "s a level and dependency of its rows beyond two, up to three", choice) \
+  C(chunk_hop,              0.22e-6,  "s a level that fills the pipeline of chunks, up to 20", choice) \
+  C(chunk_far,              2200,     "rows that a dependency is away, from which it counts in full", choice) \
+  C(chunk_entry_float,      0.2e-11,  "s an entry", choice) \
+  C(chunk_entry_double,     0.3e-11,  "s an entry", choice) \
+  C(chunk_import,           3.4e-9,   "s a value that a chunk takes from others", choice) \
+  C(chunk_crossing,         0.8e-6,   "s a level set of another color", choice) \
+  C(chunk_chained,          0.01,     "share of rows in chains, up to which rows are colored", hand) \
+  C(chunk_busy_step,        0.07e-6,  "s a step of few chunks that have all the work", choice) \
+  C(chunk_busy_power,       2.5,      "1, the power in which chain and steps add up", choice) \
+  C(chunk_busy_share,       0.6,      "1, steps over records by width", choice) \
+  C(chunk_count,            120,      "chunks at work", hand) \
+  /* chunk with inverted blocks: times to 36%; choice as above */ \
+  C(inverse_launch,         2e-6,     "s of the multiplication", fit) \
+  C(inverse_step,           0.046e-6, "s a level", choice) \
+  C(inverse_sum,            0.043e-6, "s a level and dependency of its rows beyond one, up to five", choice) \
+  C(inverse_shorter,        16.3,     "1, by how much the chain gets shorter, for level sets of one row", choice) \
+  C(inverse_power,          -0.52,    "1, and by which power of their rows less", choice) \
+  C(inverse_level_rows,     300,      "rows of a level set: wider ones leave no lanes idle", hand) \
+  C(inverse_chained,        0.2,      "share of rows in chains: of fewer the blocks gain nothing", hand) \
+  C(inverse_estimate,       0.93,     "1, time over estimate, of products", fit) \
+  C(inverse_row_max,        14,       "entries of the longest row of a product at least", hand) \
+  /* Settings of chunk: 2,260 solves of 270 triangles, 436 of products with inverted blocks; how many chunks */ \
+  /* grids get: 3,500 solves of 60 more. step, mean: measured of a chain, and over the steps of many solves, */ \
+  /* waits included (a step of two takes 51 ns since its order was changed; settings were fitted with 54). */ \
+  C(settings_start,         7000,     "ns",        fit) \
+  C(settings_start_cluster, 8000,     "ns",        fit) \
+  C(settings_step_2,        54,       "ns a step of records of 2", fit) \
+  C(settings_step_3,        67,       "ns a step of records of 3", fit) \
+  C(settings_step_5,        88,       "ns a step of records of 5", fit) \
+  C(settings_step_13,       130,      "ns a step of records of 13", fit) \
+  C(settings_mean_2,        62,       "ns a step, waits included", fit) \
+  C(settings_mean_3,        68,       "ns a step, waits included", fit) \
+  C(settings_mean_5,        100,      "ns a step, waits included", fit) \
+  C(settings_mean_13,       150,      "ns a step, waits included", fit) \
+  C(settings_import,        1.2,      "ns a value taken from another chunk", fit) \
+  C(settings_far,           8,        "steps of a crossing through L2", fit) \
+  C(settings_near,          4,        "steps of a crossing inside a cluster", fit) \
+  C(settings_crossing,      0.6,      "1, crossings on the longest chain over chunks", fit) \
+  C(settings_crossing_levels, 0.6,    "1, crossings on the longest chain over levels, at most", fit) \
+  C(settings_chain,         0.95,     "steps a level", fit) \
+  C(settings_spread_record, 0.09,     "1, a dependency of a record beyond three, all over the rows", fit) \
+  C(settings_late_record,   0.25,     "1, where more dependencies are late than a record may have", fit) \
+  C(settings_late_sum,      0.35,     "1, a partial sum that waits for late dependencies", fit) \
+  C(settings_fill,          0.6,      "1, steps over records by width", fit) \
+  C(settings_spread_late,   0.4,      "1, chunks over which a level set with late dependencies is spread", fit) \
+  C(settings_spread,        0.75,     "1, and other ones", fit) \
+  C(settings_power,         1.7,      "1, the power in which chain and work add up", fit) \
+  C(settings_deep,          40,       "level sets above which chains are what takes time", hand) \
+  C(settings_rows_shallow,  400,      "rows of a chunk of shallow triangles", fit) \
+  C(settings_rows,          1000,     "rows of a chunk of deep ones", fit) \
+  C(settings_row_length,    8,        "entries of a row, above which chunks are smaller", fit) \
+  C(settings_rows_large,    11000,    "rows of a chunk, beyond which more chunks are better", fit) \
+  C(settings_more_chunks,   16,       "chunks more than are at work", fit) \
+  C(settings_near_level,    9.4,      "rows of a level set for each chunk, if crossings take time", fit) \
+  C(settings_sums_many,     5,        "records of a row, from which schedules take long to make", hand) \
+  C(settings_sums_cost,     1.05,     "1, what that counts for", hand) \
+  C(settings_not_planes,    2,        "1, time over that of chunks of planes, where there are planes", fit) \
+  C(settings_planes_sums,   1.5,      "1, the same of chunks of planes whose rows are cut", fit) \
+  C(settings_grid_sums,     1.3,      "1, time where rows of a grid are cut", fit) \
+  C(settings_not_near,      1.1,      "1, time over that of few chunks, where crossings take time", fit) \
+  /* Values of a factorization on the device: set by hand to the times of the real matrices */ \
+  /* (docs/performance.md): no committed result has the time of the values alone */ \
+  C(factor_launch,          20e-6,    "s",         hand) \
+  C(factor_pivot,           0.6e-6,   "s a level, where only pivots depend on each other", hand) \
+  C(factor_row,             2e-6,     "s a level, else", hand) \
+  C(factor_entry,           3e-11,    "s an entry", hand) \
+  C(factor_step,            0.45e-6,  "s an entry of the longest row", hand) \
+  /* and PETSc's on the host: 150 ms for 1.5e7 entries; 400 ms for 6.7e8 multiply-adds, 12 s for 1.7e10; the list */ \
+  /* of its symbolic phase in another order: 53 s for 20 rows of 100,000 entries */ \
+  C(host_entry,             10e-9,    "s an entry", hand) \
+  C(host_operation,         0.6e-9,   "s a multiply-add", hand) \
+  C(host_walk,              0.25e-9,  "s a square of a row's length", hand) \
+  /* A plan in a first set-up, within a factor of 1.5, where grids take half as long; less a quarter, as both */ \
+  /* triangles are looked at together. Set by hand: results have the time of analysis and plan alone. */ \
+  C(plan_launches,          0.17e-3,  "s",         hand) \
+  C(plan_chain,             4.5e-6,   "s, of a schedule: cbrt(levels * rows) * sqrt(mean row)", hand) \
+  C(plan_level,             0.45e-6,  "s a level, else", hand) \
+  C(plan_entry,             0.19e-9,  "s an entry, else", hand) \
+  /* The choice of the ordering. Iterations grow by 1.07 in the geometric mean, 1.35 at most, over the symmetric */ \
+  /* matrices of results/orderings.jsonl; over 15 grids of 5 and 7 points by 1.01 and 1.09, over 9 of 9 and 27 */ \
+  /* points by 1.13 and 1.22. Values further from symmetric than unsymmetric lose convergence. Of the systems */ \
+  /* of results/solutions.jsonl half take 80 iterations or fewer; 75 to 150 cost least. An iteration of CG takes */ \
+  /* 117 us beside the apply, in their median. The ordering itself: 35 matrices. */ \
+  C(order_growth,           1.2,      "1, iterations in multicolor ordering over natural", hand) \
+  C(order_growth_star,      1.05,     "1, of grids of 5 and 7 points", hand) \
+  C(order_unsymmetric,      0.1,      "1, share of what asymmetry can be", hand) \
+  C(order_iterations,       100,      "iterations of a solve", hand) \
+  C(order_levels,           32,       "level sets in multicolor ordering, before it is made", hand) \
+  C(order_levels_grid,      10,       "level sets, of grids", hand) \
+  C(order_level_span,       0.8,      "1, span of a level set over its rows", hand) \
+  C(order_rest,             115e-6,   "s an iteration, launches and waits", hand) \
+  C(order_byte,             0.3e-12,  "s a byte", hand) \
+  C(order_device,           0.35e-3,  "s",         hand) \
+  C(order_device_level,     0.2e-6,   "s a level and mean entry of a row, but of grids", hand) \
+  C(order_host,             0.1e-3,   "s",         hand) \
+  C(order_host_row,         0.12e-6,  "s a row",   hand) \
+  C(order_host_entry,       10e-9,    "s an entry", hand) \
+  C(order_look,             0.4e-3,   "s of a pattern in it", hand) \
+  C(order_look_entry,       0.2e-9,   "s an entry", hand)
+/* clang-format on */
+
+#endif

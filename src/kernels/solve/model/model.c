@@ -1,0 +1,130 @@
+/*
+   What solves are predicted to take: formulas in the statistics of a triangle. Each says what its terms stand for; how
+   well they fit is said in constants.h.
+*/
+#include <math.h>
+#include "solve/model/model.h"
+
+#define TRSV_CONSTANT(name, value, unit, how) .name = value,
+TRSV_MODEL_QUALIFIER TrsvModelConstants TrsvModel = {TRSV_CONSTANTS(TRSV_CONSTANT)};
+
+static const TrsvModelConstants *const k = (const TrsvModelConstants *)&TrsvModel;
+
+/* 1 where dependencies are anywhere, and the rows of a level set beside those of others, as by chance, so that values
+   come from all over memory; 0 where dependencies are near by, or where level sets stand together, as colors do. */
+static double CacheMissFactor(const TrsvStatistics *s)
+{
+  const double far    = s->rows ? 4 * s->mean_offset / s->rows - 0.25 : 0,
+               beside = s->rows ? (s->level_span * s->levels / s->rows - 2) / 4 : 0;
+
+  return far > 0 && beside > 0 ? (far < 1 ? far : 1) * (beside < 1 ? beside : 1) : 0;
+}
+
+/* A launch; a hop through L2 for each level set, dearer where many rows poll, and where their values are all over a
+   memory that no cache holds; what crosses the memory, and what long rows keep a warp waiting for that holds a chain of
+   them. */
+double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
+{
+  const double entry = precision == TRSV_FLOAT ? k->thread_entry_float : k->thread_entry_double;
+  const double chains =
+    s->chain_fraction * fmin(fmax((s->row_mean - k->thread_long_row) / k->thread_long_range, 0), 1);
+
+  return k->thread_launch +
+         s->levels * (k->thread_hop + k->thread_crowd * log10(s->level_mean + 1) +
+                      k->thread_scattered * CacheMissFactor(s) * s->rows) +
+         (entry + k->thread_long_entry * chains) * (double)s->nnz;
+}
+
+/* A launch; a hop through L2 for two level sets, dearer where many rows poll, where they are long, and where their
+   values are all over memory; what crosses the memory, which rows of wide level sets load twice. Never for the widest,
+   where that is most of it. */
+double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
+{
+  const double entry = precision == TRSV_FLOAT ? k->recompute_entry_float : k->recompute_entry_double;
+
+  if (s->level_mean > k->recompute_wide) return INFINITY;
+  return k->recompute_launch +
+         (1 + s->levels / 2) * (k->recompute_hop + k->recompute_crowd * log10(s->level_mean + 1) +
+                                k->recompute_dependency * fmin(s->row_mean - 1, k->recompute_dependencies) +
+                                k->recompute_scattered * CacheMissFactor(s) * s->rows) +
+         entry * (double)s->nnz;
+}
+
+/* Level sets of slices, where rows stand in chains that a slice holds several of: a chain takes as many level sets of
+   rows as it is long, and one of slices. In a grid in multicolor order the longest way through rows passes two chains,
+   in all level sets of a slice's length at most. */
+static double SliceLevels(const TrsvStatistics *s, int slice)
+{
+  const double chain = s->chain_fraction < 1 ? 1 / (1 - s->chain_fraction) : s->rows;
+
+  return chain > slice / 2 ? s->levels : fmax(s->levels / chain, s->levels - 2 * (chain - 1));
+}
+
+/* A launch; a hop for each level set, as a warp waits for all its rows; what crosses the memory, or what one line of L2
+   gives out where all want the same. Partial sums part a chain's rows. */
+double TrsvModelSell(const TrsvStatistics *s, TrsvPrecision precision, int wide, int slice)
+{
+  const double scattered = k->sell_scattered * CacheMissFactor(s) * fmin(s->row_mean - 1, k->sell_dependencies),
+               entry  = (precision == TRSV_FLOAT ? k->sell_entry_float : k->sell_entry_double) + scattered,
+               levels = s->row_mean > (double)wide ? s->levels : SliceLevels(s, slice);
+
+  return k->sell_launch + levels * k->sell_hop +
+         fmax(entry * (double)s->nnz, k->sell_same * s->hub_fraction * (double)(s->nnz - s->rows));
+}
+
+/* Time that does not grow with the number of level sets: filling the pipeline of chunks, by hops through L2, where
+   dependencies are far; memory traffic; imports of each chunk. A value is imported once for all its neighbors: rows of
+   a grid count as no longer than with 7 points. */
+static double Throughput(const TrsvStatistics *s, TrsvPrecision precision)
+{
+  const double entry = precision == TRSV_FLOAT ? k->chunk_entry_float : k->chunk_entry_double,
+               dependencies = TrsvRegular(s) ? fmin(s->row_mean - 1, 3) : s->row_mean - 1;
+
+  return k->chunk_hop * fmin(s->levels, 20) * fmin(1, s->mean_offset / k->chunk_far) + entry * (double)s->nnz +
+         k->chunk_import * dependencies * (1 - s->hub_fraction) * fmin(s->rows / k->chunk_count, s->mean_offset);
+}
+
+/* Where next to no row depends on the one solved right before it, as in an order by colors, no chain stays inside a
+   chunk: each level set waits for values of other chunks, more so the more chunks its rows fill; less where a few level
+   sets hold most rows, or where each is spread over all chunks. */
+static double ColorPenalty(const TrsvStatistics *s)
+{
+  const double chunks = fmin(k->chunk_count, s->rows / 1000.0);
+
+  if (!s->rows || s->chain_fraction > k->chunk_chained) return 0;
+  return k->chunk_crossing * s->rows / s->level_max * sqrt(fmin(2, chunks / s->levels)) *
+         (1 - s->level_span / s->rows);
+}
+
+/* What the steps of few chunks take longer than the chain through all, where each level set lies in few: these have all
+   the work of the time. */
+static double LoadImbalance(const TrsvStatistics *s, double chain)
+{
+  const double power  = k->chunk_busy_power,
+               chunks = s->rows ? fmin(k->chunk_count, 1 + 2 * s->level_span * k->chunk_count / s->rows) : 1,
+               records = 1 + fmax(s->row_mean - 4, 0) / 3,
+               work    = k->chunk_busy_share * s->rows / 32 * records / chunks * k->chunk_busy_step;
+
+  return pow(pow(chain, power) + pow(work, power), 1 / power) - chain;
+}
+
+/* A launch; a step for each level set, and some more where rows are cut into partial sums. */
+double TrsvModelChunk(const TrsvStatistics *s, TrsvPrecision precision)
+{
+  const double chain = s->levels * (k->chunk_step + k->chunk_sum * fmin(fmax(s->row_mean - 3, 0), 3));
+
+  return k->chunk_start + chain + LoadImbalance(s, chain) + ColorPenalty(s) + Throughput(s, precision);
+}
+
+/* Two launches; a chain that is the shorter the narrower level sets are, at a price for each level set that grows with
+   the rows, whose product is longer. Never for wide level sets, nor where what rows depend on is not in their block. */
+double TrsvModelInverse(const TrsvStatistics *s, TrsvPrecision precision)
+{
+  const double step = k->inverse_step + k->inverse_sum * fmin(fmax(s->row_mean - 2, 0), 5);
+
+  if (s->level_mean > k->inverse_level_rows || s->chain_fraction < k->inverse_chained) return INFINITY;
+  return k->inverse_launch + k->chunk_start +
+         (s->levels * step + Throughput(s, precision)) /
+           (1 + k->inverse_shorter * pow(s->level_mean, k->inverse_power)) +
+         ColorPenalty(s);
+}

@@ -1,0 +1,168 @@
+/*
+   thread_rows.cuh: the rows that a block of the algorithm `thread` solves, one thread for one row. thread.cu launches
+   it for one triangle, thread_pair.cu for both triangles of a pair.
+
+   Source: CapelliniSpTRSV (ICPP 2020), Section 4.3, Algorithm 5, the writing-first solve. Changes: the value is its own
+   flag (no get_value, no fence, no reset); rows are taken in the order of their level sets, so that threads wait for
+   values that are nearly there; rows of more than four dependencies are split into partial sums, a row each
+   (level_csr.h), so that a thread polls all values that it waits for at once; loads that depend on no other row come
+   before the wait. Recomputation is this project's: redundant work in place of communication, as in the matrix powers
+   kernel (Demmel, Hoemmen, Mohiyuddin, Yelick: Avoiding Communication in Sparse Matrix Computations, IPDPS 2008).
+
+   Recomputation: a column -2 - q in place of q marks a dependency that the row computes for itself from the values that
+   row q depends on. With every second level set marked so, a solve takes half as many hops through L2. Unlike the
+   products of `inverse`, it changes no value: the same numbers are summed in the same order. A solve is right with any
+   marks.
+
+   Mapping: the block with ticket t solves positions t * blockDim.x onwards of the level order, one thread each.
+   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (sync.cuh).
+   Why it ends: a row waits for smaller positions only, or for the triangle before; what it recomputes waits for smaller
+   positions too. Rows of other blocks have smaller tickets, so their blocks have started. Rows of the same warp are
+   solved because all its threads take turns together: in each turn of the loop every thread polls once, and writes if
+   it can, before the vote brings them together again. (With threads that the hardware schedules apart, those that poll
+   have been seen to starve those that could write, under compute-sanitizer.) By induction on the position every wait
+   ends; the spin limit bounds it if memory fails. Same bits: each row is one thread's sum in the order of its entries,
+   in whatever order they arrive, with marks or without.
+*/
+#ifndef TRSV_THREAD_ROWS_CUH
+#define TRSV_THREAD_ROWS_CUH
+
+#include "device/sync.cuh"
+#include "solve/rows/level_csr.h"
+
+enum {
+  BLOCK = 128
+};
+
+/* What solves a block of rows: a launch for one triangle, or a launch for both triangles of a pair. */
+enum Role {
+  ALONE,
+  FORWARD, /* the solution goes to `between`, word by word */
+  BACKWARD /* the right-hand side comes from there: each word is read once, and made ready for the next launch by its
+              reader */
+};
+
+/* A dependency whose solution the row waits for. */
+template <class T> struct Awaited {
+  static constexpr int words = 1;
+  int                  column[words];
+  T                    solution[words];
+
+  __device__ __forceinline__ void load(const LevelCSRView<T> &, int c) { column[0] = c; }
+  __device__ __forceinline__ void start(const T *) { solution[0] = column[0] < 0 ? 0 : trsv_not_ready<T>(); }
+  __device__ __forceinline__ T    value(int) const { return solution[0]; }
+};
+
+/* A dependency that the row recomputes where its column is marked; where not, a row with one dependency stands for it.
+ */
+template <class T> struct Recomputed {
+  static constexpr int words = QUAD;
+  int                  column[words], from;
+  Quad<T>              factor;
+  T                    inverse, sum, solution[words];
+
+  __device__ __forceinline__ void load(const LevelCSRView<T> &A, int c)
+  {
+    const int       q      = -2 - c;
+    const Quad<int> source = q < 0 ? Quad<int>{{c, -1, -1, -1}} : ((const Quad<int> *)A.columns)[q];
+
+    from    = q < 0 ? -1 : A.from[q];
+    inverse = q < 0 || !A.inverse ? 1 : A.inverse[q];
+    factor  = q < 0 ? Quad<T>() : ((const Quad<T> *)A.values)[q];
+#pragma unroll
+    for (int m = 0; m < words; m++) /* its own marks do not count here */
+      column[m] = source.v[m] < -1 ? -2 - source.v[m] : source.v[m];
+  }
+  __device__ __forceinline__ void start(const T *b)
+  {
+    sum = from < 0 ? 0 : b[from];
+#pragma unroll
+    for (int m = 0; m < words; m++) solution[m] = column[m] < 0 ? 0 : trsv_not_ready<T>();
+  }
+  __device__ __forceinline__ T value(int c) const
+  {
+    T one = solution[0];
+
+    if (c < -1) {
+      one = sum;
+#pragma unroll
+      for (int m = 0; m < words; m++) one = fma(-factor.v[m], solution[m], one);
+      one *= inverse;
+    }
+    return one;
+  }
+};
+
+/* Term: Awaited or Recomputed. *turn, in shared memory: which of two launches in turn this is; there already where one
+   triangle is solved alone. aborted: nothing comes from the forward triangle any more. */
+template <class T, class Term, Role ROLE> static __device__ __forceinline__ void thread_rows(
+  const LevelCSRView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, bool aborted, T *between, const T *b,
+  T *x)
+{
+  const int p    = (int)(block * BLOCK + threadIdx.x);
+  bool      done = p >= A.rows;
+  unsigned  mine = 0;
+
+  if (ROLE != ALONE && threadIdx.x == 0) (void)trsv_ticket_of(A.sync, ((unsigned)A.rows + BLOCK - 1) / BLOCK, &mine);
+  const int       row     = done ? -1 : A.from[p], to = done ? -1 : A.to[p];
+  const Quad<int> column  = done ? Quad<int>() : ((const Quad<int> *)A.columns)[p];
+  const Quad<T>   factor  = done ? Quad<T>() : ((const Quad<T> *)A.values)[p];
+  const T         inverse = done || !A.inverse ? 1 : A.inverse[p];
+  Term            term[QUAD];
+
+#pragma unroll
+  for (int n = 0; n < QUAD; n++) term[n].load(A, column.v[n]);
+  if (ROLE == ALONE) {
+    trsv_wait_for_previous(); /* no launch changes what was read before this */
+    trsv_let_next_start();
+  } else {
+    if (threadIdx.x == 0) *turn = mine; /* after the loads, which need not wait for the ticket */
+    __syncthreads();
+  }
+  T *const      now  = A.words + (*turn ? A.rows : 0);
+  T *const      then = A.words + (*turn ? 0 : A.rows);
+  T             sum  = 0;
+  TrsvSpinLimit spin;
+
+  if (!done) then[p] = trsv_not_ready<T>();
+#pragma unroll
+  for (int n = 0; n < QUAD; n++) term[n].start(b);
+  if (row >= 0 && ROLE != BACKWARD) sum = b[row];
+  if (row >= 0 && ROLE == BACKWARD && aborted) sum = trsv_nan<T>();
+  else if (row >= 0 && ROLE == BACKWARD) {
+    while (!trsv_is_ready(sum = trsv_load(between + row)))
+      if (!spin.more(sync)) {
+        sum = trsv_nan<T>();
+        break;
+      }
+    between[row] = trsv_not_ready<T>();
+  }
+  do {
+    if (!done) {
+#pragma unroll
+      for (int n = 0; n < QUAD; n++)
+#pragma unroll
+        for (int m = 0; m < Term::words; m++)
+          if (!trsv_is_ready(term[n].solution[m])) term[n].solution[m] = trsv_load(now + term[n].column[m]);
+      done = true;
+#pragma unroll
+      for (int n = 0; n < QUAD; n++)
+#pragma unroll
+        for (int m = 0; m < Term::words; m++) done = done && trsv_is_ready(term[n].solution[m]);
+      if (done) {
+#pragma unroll
+        for (int n = 0; n < QUAD; n++) sum = fma(-factor.v[n], term[n].value(column.v[n]), sum);
+      } else if (!spin.more(sync)) {
+        sum  = trsv_nan<T>();
+        done = true;
+      }
+      if (done) {
+        sum = trsv_publish(now + p, sum * inverse);
+        if (to >= 0 && ROLE == FORWARD) trsv_store(between + to, sum);
+        if (to >= 0 && ROLE != FORWARD) x[to] = sum;
+      }
+    }
+  } while (!__all_sync(0xffffffffu, done));
+}
+
+#endif
