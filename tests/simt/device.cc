@@ -88,8 +88,6 @@ TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *pointer, TrsvS
   return error;
 }
 
-}
-
 /* A switch of the processor is a ns, and so is a byte that is copied. */
 struct TrsvTimer {
   uint64_t start, stop;

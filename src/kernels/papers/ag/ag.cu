@@ -23,6 +23,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
+#include "device/setup.cuh"
 #include "papers/ag/ag_model.h"
 #include "papers/ag/ag_task.cuh"
 #include "papers/settings.h"
