@@ -4,6 +4,7 @@
 fit.py            for each formula: rms error of the logarithm of the time with the constants as they are, with constants fitted again, and of each family of
                   matrices with constants fitted to the others; then the constants side by side
 fit.py thread     of that formula alone; others are printed by fit.py --list
+fit.py --matrices FOLDER   the matrices of these results, as tests/bench/statistics.c takes them; files are in FOLDER
 
 Least squares of log(predicted / measured) over single solves in results/{solve,families,bmc,sell,large}.jsonl, by Levenberg and Marquardt over the logarithm of each
 constant that is marked fit or choice. Statistics of the triangles are in results/statistics.jsonl (bench/statistics.c makes them, without a GPU).
@@ -114,6 +115,19 @@ def measured():
     return found
 
 
+def matrices(folder):
+    """Of at most 24 million entries, the small ones first."""
+    files = {name.split(".mtx")[0]: os.path.join(folder, name) for name in os.listdir(folder) if ".mtx" in name}
+    found = {}
+    for name in RESULTS:
+        with open(os.path.join(ROOT, "results", name + ".jsonl"), encoding="utf-8") as f:
+            for line in map(json.loads, f):
+                base = line["matrix"].removeprefix("bmc:")
+                if line["nnz"] <= 24e6 and (base in files or ":" in base):
+                    found[line["matrix"].removesuffix(base) + files.get(base, base)] = line["nnz"]
+    return sorted(found, key=found.get)
+
+
 class Formula:
     def __init__(self, name, lib, table, rows):
         self.name, self.table = name, table
@@ -220,12 +234,15 @@ def report(f):
 
 
 def main(args):
-    lib, table = library()
-    rows = measured()
     names = ["thread", "recompute", "sell", "chunk", "inverse", "settings"]
+    if args[:1] == ["--matrices"]:
+        print(*matrices(args[1]))
+        return 0
     if args == ["--list"]:
         print(*names)
         return 0
+    lib, table = library()
+    rows = measured()
     for name in args or names:
         report(Formula(name, lib, table, rows.get(name, [])))
     fixed = [c[0] for c in CONSTANTS if c[3] == "hand"]

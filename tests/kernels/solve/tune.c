@@ -201,7 +201,7 @@ static void Wrong(void)
   Begin("tune rejects a candidate that is wrong");
   Make(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL);
   TrsvPlanDescribe(s.pair->forward.plan, line, sizeof(line));
-  Expect(s.pair->forward.choice.algorithm == TrsvAlgorithmFind("chunk") && !strncmp(line, "blocks of 32", 12), "the model's choice is %s %s", TrsvAlgorithmName(s.pair->forward.choice.algorithm), line);
+  Expect(s.pair->forward.choice.algorithm == TrsvAlgorithmFind("chunk") && !strncmp(line, "blocks=32 ", 10), "the model's choice is %s %s", TrsvAlgorithmName(s.pair->forward.choice.algorithm), line);
   SimtSettings.bounded = 1;
   SimtSettings.lose    = 251; /* of a level set that is not recomputed */
   SimtSettings.loser   = "thread_solve";

@@ -234,7 +234,7 @@ void TrsvInverseDestroy(Inverse *v)
 
 void TrsvInverseDescribe(const Inverse *v, char *line, size_t size)
 {
-  const int n = snprintf(line, size, "blocks of %d, ", v->use_plain ? 1 : v->block);
+  const int n = snprintf(line, size, "blocks=%d ", v->use_plain ? 1 : v->block);
 
   if (n > 0 && (size_t)n < size) TrsvPlanDescribe(v->use_plain ? v->plain : v->product, line + n, size - (size_t)n);
 }

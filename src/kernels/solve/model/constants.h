@@ -2,7 +2,8 @@
    constants.h: all constants of the predictions: name, value, unit, and how it came about.
 
    They are for an H200 at 1.98 GHz, and are used on every device. On an H100, whose bytes take 1.33 times as long,
-   scaled ones chose worse (time over the best plan of 251 triangles: 1.016, unscaled 1.008). Where each comes from:
+   scaled constants chose worse: time over that of the best plan 1.016, unscaled 1.008, over 251 triangles. How a
+   constant came about is
      fit      a formula was fitted to measured times, in the logarithm: bench/fit.py does that again
      choice   one of those near the best fit, by which the choice among algorithms costs least
      hand     set by hand, for the reason that stands at its group

@@ -12,8 +12,11 @@
 
 void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, size_t size)
 {
-  (void)snprintf(line, size, "P%d K%d W%d N%d R%d S%d L%d C%d D%d", s->chunks, s->length, s->width, s->cluster, s->ring,
-                 s->stages, s->life, s->far, s->near);
+  const int n = snprintf(line, size, "chunks=%d record=%d width=%d cluster=%d stages=%d", s->chunks, s->length,
+                         s->width, s->cluster, s->stages);
+
+  if (s->life >= 0 && n > 0 && (size_t)n < size)
+    (void)snprintf(line + n, size - (size_t)n, " import_lifetime=%d", s->life);
 }
 
 static const TrsvModelConstants *const k = (const TrsvModelConstants *)&TrsvModel;
