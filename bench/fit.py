@@ -4,7 +4,7 @@
 fit.py            for each formula: rms error of the logarithm of the time with the constants as they are, with constants fitted again, and of each family of
                   matrices with constants fitted to the others; then the constants side by side
 fit.py thread     of that formula alone; others are printed by fit.py --list
-fit.py --matrices FOLDER   the matrices of these results, as tests/bench/statistics.c takes them; files are in FOLDER
+fit.py --matrices FOLDER   the matrices of these results, as bench/statistics.c takes them; files are in FOLDER
 
 Least squares of log(predicted / measured) over single solves in results/{solve,families,bmc,sell,large}.jsonl, by Levenberg and Marquardt over the logarithm of each
 constant that is marked fit or choice. Statistics of the triangles are in results/statistics.jsonl (bench/statistics.c makes them, without a GPU).

@@ -102,7 +102,7 @@ typedef enum {
 
 /* x [rows] = the solution for b [rows], both in the given memory and in the order of A; x is not b. b and x of halves
    may be NULL: y is then in the object. Returns at once; the stream does the work; no allocation. A wait that outlasts
-   the time limit writes NaN to x, and the next call returns TRSV_ERR_TIMEOUT. TRSV_ERR_ARGUMENT: TrsvIluIsReady is not
+   10 s writes NaN to x, and the next call returns TRSV_ERR_TIMEOUT. TRSV_ERR_ARGUMENT: TrsvIluIsReady is not
    true, or a half without y of a solve in one launch. */
 TrsvError TrsvIluSolve(TrsvIlu *, TrsvMemory, int transposed, TrsvPart, const void *b, void *x, TrsvStream);
 
@@ -152,9 +152,9 @@ void TrsvIluDestroy(TrsvIlu **);
    "": they are not, or some are no numbers. Works in the default stream and waits for it. */
 TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision, char why[], size_t size);
 
-/* How long a thread of a kernel waits for one value before it gives up; 10 s unless set. For all objects, from the next
-   solve on. */
-void TrsvSetTimeout(double seconds);
+/* Gives back what the process holds on its devices beside objects: pools of memory, streams, pinned words. Objects that
+   are still there stay valid, and others can be made afterwards. Waits for the devices. */
+void TrsvDeviceFinalize(void);
 
 #ifdef __cplusplus
 }

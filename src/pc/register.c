@@ -12,6 +12,7 @@ static PetscErrorCode Finalize(void)
   PetscFunctionBegin;
   registered = PETSC_FALSE;
   SpTRSVGPUCitationsForget();
+  TrsvDeviceFinalize();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
