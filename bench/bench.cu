@@ -190,7 +190,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
     size_t at = strlen(setting);
 
     TrsvPlanDescribe(members[k]->plan, line, sizeof(line));
-    snprintf(setting + at, size - at, "%s%s%s%s", k ? " + " : "", TrsvAlgorithmName(members[k]->algorithm), *line ? " " : "", line);
+    snprintf(setting + at, size - at, "%s%s%s%s", k ? " + " : "", TrsvAlgorithmName(members[k]->choice.algorithm), *line ? " " : "", line);
     for (int i = 0; i < members[k]->trial_count; i++) {
       const TrsvTrial *m = &members[k]->trials[i];
 
