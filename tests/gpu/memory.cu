@@ -344,6 +344,7 @@ int main(int count, char **args)
 {
   unsigned *wrong;
 
+  setvbuf(stdout, NULL, _IOLBF, 0); /* what has been said is to be seen after a crash */
   small = count > 1 && !strcmp(args[1], "small");
   CUDA(cudaFree(NULL));
   if (failures) return 1;
@@ -360,11 +361,16 @@ int main(int count, char **args)
   Times("later");
   NEED(TrsvPinnedAlloc(1, &wrong));
   Counters();
+  puts("counters done");
   Streams(wrong);
+  puts("streams done");
   SetUps(wrong);
+  puts("set-ups done");
   Captures(wrong);
+  puts("captures done");
   Devices(wrong);
   if (!small) Full();
+  puts("a full device done");
   TrsvPinnedFree(1, wrong);
   TrsvDeviceFinalize();
   NEED(TrsvPinnedAlloc(1, &wrong));

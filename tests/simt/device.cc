@@ -20,7 +20,7 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
 {
   if (fails() || (bytes && !holds(device, bytes, stream))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the device: invalid argument");
   if (bytes) memcpy(device, host, bytes);
-  simt::asked();
+  simt::asked(TrsvDeviceStream(stream));
   return TRSV_SUCCESS;
 }
 
@@ -38,7 +38,7 @@ TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream st
 {
   if (fails() || (bytes && (!holds(to, bytes, stream) || !holds(from, bytes, stream)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
   if (bytes) memcpy(to, from, bytes);
-  simt::asked();
+  simt::asked(TrsvDeviceStream(stream));
   copied += bytes;
   return TRSV_SUCCESS;
 }
@@ -47,7 +47,7 @@ TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream)
 {
   if (fails() || (bytes && !holds(device, bytes, stream))) return TrsvFail(TRSV_ERR_DEVICE, "clearing on the device: invalid argument");
   if (bytes) memset(device, 0, bytes);
-  simt::asked();
+  simt::asked(TrsvDeviceStream(stream));
   return TRSV_SUCCESS;
 }
 
@@ -183,7 +183,7 @@ void TrsvDeviceGraphDestroy(TrsvDeviceGraph **graph)
 TrsvError TrsvDeviceCheckLaunch(const char *kernel)
 {
   simt::launched();
-  simt::asked();
+  simt::asked(TrsvCurrentStream());
   if (simt::take_failure()) return TrsvFail(TRSV_ERR_DEVICE, "%s: %s", kernel, SimtReport());
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "%s: made to fail", kernel) : TRSV_SUCCESS;
 }

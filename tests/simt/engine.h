@@ -140,7 +140,7 @@ void forget_shared(const Block *);             /* it has ended: nobody sees what
 /* runtime.cc */
 bool fails();                              /* is this call of the device one that fails? */
 bool holds(const void *p, size_t bytes, TrsvStream); /* is all of it memory of the device that the stream may use? */
-void asked();                              /* the device has been asked for something */
+void asked(const void *stream);            /* the device has been asked for something */
 
 /* turns.cc */
 bool turn_ends(); /* of two coroutines of the host: is what this one waits for not there yet? */

@@ -3,7 +3,7 @@
 
    Memory starts as junk, is counted, and goes back to malloc when it is freed, so that a later use of it is found. Only its bytes stay in its pool: those freed in
    the order of a stream are for that stream until somebody has waited for it, the others for all; so a device can be full of what one stream has freed, as CUDA's
-   can. Calls that may fail can be made to, but those that free. cudaFree() of a pool's memory that was not waited for ends the program.
+   can. Calls that may fail can be made to, but those that free. cudaFree() of a pool's memory that was not waited for, or cudaFreeAsync() in a stream in which nothing runs, ends the program.
 */
 #include <sys/mman.h>
 #include <cstdio>
@@ -49,6 +49,7 @@ static size_t                  streams;      /* that there are */
 static size_t                  alone, limit; /* bytes of cudaMalloc; that the device has, 0: any */
 static long                    until;
 static int                     for_ever, has_failed, again, device, captures, no_pools;
+static std::set<const void *>  used; /* streams in which something has run */
 static std::set<int>           busy; /* devices that have been asked for something that nobody has waited for */
 
 namespace simt {
@@ -73,7 +74,11 @@ bool holds(const void *p, size_t bytes, TrsvStream stream)
   return (char *)p + bytes <= after->first + after->second.bytes && (after->second.ready || after->second.stream == stream);
 }
 
-void asked() { busy.insert(device); }
+void asked(const void *stream)
+{
+  used.insert(stream);
+  busy.insert(device);
+}
 
 }
 
@@ -265,7 +270,9 @@ cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
 
   if (captures || (at != live.end() && !at->second.pool)) return cudaErrorUnknown;
   const Piece piece = take(memory);
-  piece.pool->pending[stream] += piece.bytes;
+  if (piece.ready && !used.count(stream) && busy.count(piece.device)) fault("memory is freed that somebody may use"); /* nothing that runs in that stream is waited for */
+  if (used.count(stream)) piece.pool->pending[stream] += piece.bytes;
+  else piece.pool->settled += piece.bytes; /* done at once where nothing runs */
   drop(piece.pool);
   return cudaSuccess;
 }
@@ -300,6 +307,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+  used.erase(stream);
   simt::stream_ends();
   for (const cudaMemPool_t p : pools) settle(p, stream);
   streams--;

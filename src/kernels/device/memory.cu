@@ -2,8 +2,8 @@
    Device memory: a private pool of the CUDA runtime for each device.
 
    Scratch is allocated and freed in the order of one stream. Other memory may be used in any stream: it is allocated in
-   a stream in which nothing ever runs, and freed once the device has been waited for. The pool must not make that
-   stream wait for the last user of a piece, so the reuse that inserts such waits is off.
+   a stream in which nothing ever runs, and freed in that stream once the device has been waited for. The pool must not
+   make that stream wait for the last user of a piece, so the reuse that inserts such waits is off.
 
    A pool keeps what is freed: new memory of the driver would take a third of a small set-up. TrsvDeviceFree() gives the
    driver what nobody uses, but for SPARE bytes. Where a device has no pools, memory is that of cudaMalloc(), and
@@ -58,7 +58,7 @@ static TrsvError CreatePool(int device, Pool *p)
 static void DestroyPool(Pool *p)
 {
   if (p->stream) (void)cudaStreamDestroy(p->stream);
-  if (p->memory) (void)cudaMemPoolDestroy(p->memory); /* what is in use of it stays until it is freed */
+  if (p->memory) (void)cudaMemPoolDestroy(p->memory);
   *p = Pool();
 }
 
@@ -90,11 +90,12 @@ static uint64_t GetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute)
 }
 
 /* Gives unused memory to the driver, but for spare bytes. */
-static void TrimPool(cudaMemPool_t pool, uint64_t spare)
+static void TrimPool(const Pool *p, uint64_t spare)
 {
-  const uint64_t keep = GetAttribute(pool, cudaMemPoolAttrUsedMemCurrent) + spare;
+  const uint64_t keep = GetAttribute(p->memory, cudaMemPoolAttrUsedMemCurrent) + spare;
 
-  if (GetAttribute(pool, cudaMemPoolAttrReservedMemCurrent) > keep && cudaMemPoolTrimTo(pool, keep) != cudaSuccess)
+  if (GetAttribute(p->memory, cudaMemPoolAttrReservedMemCurrent) <= keep) return;
+  if (cudaStreamSynchronize(p->stream) != cudaSuccess || cudaMemPoolTrimTo(p->memory, keep) != cudaSuccess)
     (void)cudaGetLastError();
 }
 
@@ -114,7 +115,7 @@ static TrsvError AllocateOrTrim(const Pool *p, size_t bytes, cudaStream_t stream
   cudaError_t  e    = Allocate(p, size, stream, memory);
 
   if (e == cudaErrorMemoryAllocation && TrsvDeviceDrain()) {
-    TrimPool(p->memory, 0);
+    TrimPool(p, 0);
     e = Allocate(p, size, stream, memory);
   }
   if (e == cudaSuccess) return TRSV_SUCCESS;
@@ -147,8 +148,14 @@ static void Defer(Deferred *d)
   (void)pthread_mutex_unlock(&lock);
 }
 
+/* Frees what no stream uses any more; cudaFree() of a pool's memory would take several times as long. */
+static void Free(const Pool *p, void *memory)
+{
+  (void)(p->memory ? cudaFreeAsync(memory, p->stream) : cudaFree(memory));
+}
+
 /* Frees memory of the current device, and what was deferred before; memory may be NULL. */
-static void FreeOnDevice(int device, void *memory)
+static void FreeOnDevice(int device, const Pool *p, void *memory)
 {
   (void)pthread_mutex_lock(&lock);
   Deferred *d = deferred; /* not what others defer during the wait */
@@ -158,12 +165,12 @@ static void FreeOnDevice(int device, void *memory)
   for (Deferred *next; d; d = next) {
     next = d->next;
     if (idle && d->device == device) {
-      (void)cudaFree(d->memory);
+      Free(p, d->memory);
       free(d);
     } else Defer(d);
   }
   if (!memory) return;
-  if (idle) (void)cudaFree(memory); /* which does not wait for users of a pool's memory */
+  if (idle) Free(p, memory);
   else if ((d = (Deferred *)malloc(sizeof(*d)))) {
     *d = {memory, device, NULL};
     Defer(d);
@@ -174,15 +181,14 @@ extern "C" void TrsvDeviceFree(void *memory)
 {
   cudaPointerAttributes there = {};
   int                   device;
+  Pool                  p;
 
   if (!memory || cudaGetDevice(&device) != cudaSuccess) return;
   if (cudaPointerGetAttributes(&there, memory) != cudaSuccess) there.device = device;
   if (there.device != device) (void)cudaSetDevice(there.device);
-  FreeOnDevice(there.device, memory);
-  (void)pthread_mutex_lock(&lock);
-  const cudaMemPool_t pool = there.device < DEVICES ? pools[there.device].memory : NULL;
-  (void)pthread_mutex_unlock(&lock);
-  TrimPool(pool, SPARE);
+  (void)GetPool(&p);
+  FreeOnDevice(there.device, &p, memory);
+  TrimPool(&p, SPARE);
   if (there.device != device) (void)cudaSetDevice(device);
   (void)cudaGetLastError(); /* or it would be taken for the next launch's */
 }
@@ -236,9 +242,10 @@ extern "C" void TrsvDeviceFinalize(void)
   for (int d = 0; d < DEVICES; d++) {
     if (!pools[d].known) continue;
     (void)cudaSetDevice(d);
-    FreeOnDevice(d, NULL);
+    FreeOnDevice(d, &pools[d], NULL);
+    TrimPool(&pools[d], 0);
     (void)pthread_mutex_lock(&lock);
-    DestroyPool(&pools[d]);
+    if (!GetAttribute(pools[d].memory, cudaMemPoolAttrUsedMemCurrent)) DestroyPool(&pools[d]); /* else objects use it */
     (void)pthread_mutex_unlock(&lock);
   }
   (void)cudaSetDevice(device);
