@@ -142,7 +142,7 @@ static void Patience(const TrsvAlgorithm *a)
     double         took;
 
     SimtSettings.bounded = 1;
-    SimtSettings.lose    = a->choices || a == TrsvAlgorithmFind("sell") || a == FindTested("thread, recomputing") ? 1 : 32; /* of a chain: a value that another block, or another warp, waits for */
+    SimtSettings.lose    = a->choices || a == TrsvAlgorithmFind("dense") || a == TrsvAlgorithmFind("sell") || a == FindTested("thread, recomputing") ? 1 : 32; /* of a chain: a value that another block, or another warp, waits for */
     TrsvSetTimeout(seconds[i]);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve that loses a value");
     took = 1e-9 * (double)(SimtNanoseconds() - start);
