@@ -10,9 +10,7 @@ import os
 import re
 import sys
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
-from results import put  # noqa: E402
+from maker import ROOT, run
 
 BEGIN = "<!-- made by docs/tools/options.py from src/pc: {} -->\n"
 OPTION = re.compile(r'"(-(pc|mat)_sptrsvgpu_\w+)",\s*"([^"]*)"([^;{]*)')
