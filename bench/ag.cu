@@ -66,7 +66,7 @@ static void Schemes(const char *name, bool real, const Triangle &t)
   double                   features[AG_FEATURES], worst = 0;
   cudaStream_t             stream;
 
-  if (TrsvAnalyse(&c.host, &analysis)) {
+  if (TrsvAnalyze(&c.host, &analysis)) {
     fprintf(stderr, "%s: %s\n", name, TrsvErrorMessage());
     exit(2);
   }
@@ -136,7 +136,7 @@ static void Search(const char *name, const Triangle &t, double seconds)
   std::string          chosen, best;
   int                  tries = 0;
 
-  if (TrsvAnalyse(&c.host, &analysis)) {
+  if (TrsvAnalyze(&c.host, &analysis)) {
     fprintf(stderr, "%s: %s\n", name, TrsvErrorMessage());
     exit(2);
   }

@@ -96,11 +96,11 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
   };
   TrsvSettingsRequest(candidate.settings.c_str());
   /* cuSPARSE needs nothing of our analysis */
-  if (cusparse && TrsvAnalyse(&c.device, &analysis)) return false;
+  if (cusparse && TrsvAnalyze(&c.device, &analysis)) return false;
   const TrsvError e = MeasureAnalysis(
     &r->analysis_ms, budget > 0,
     [&] {
-      if (!cusparse) TrsvCall(TrsvAnalyse(&c.device, &analysis));
+      if (!cusparse) TrsvCall(TrsvAnalyze(&c.device, &analysis));
       TrsvCall(TrsvPlanCreatePlaced(&c.device, analysis, nullptr, (int)c.values.size(), nullptr, candidate.algorithm, rank, &plan));
       return TrsvPlanSetValues(plan, c.device_values.p, TRSV_DEVICE, nullptr);
     },
@@ -128,7 +128,7 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   TrsvAnalysis        *analysis;
   char                 setting[TRSV_SETTINGS];
 
-  if (TrsvAnalyse(&c.host, &analysis)) {
+  if (TrsvAnalyze(&c.host, &analysis)) {
     printf("%s: %s\n", name, TrsvErrorMessage());
     o.bad++;
     return 0;
@@ -156,7 +156,7 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   return base.analysis_ms;
 }
 
-/* L and then U by one pair, made as PCSetUp makes it: L is analysed first, so that both plans may be made at the same time. how: NULL for what is selected. */
+/* L and then U by one pair, made as PCSetUp makes it: L is analyzed first, so that both plans may be made at the same time. how: NULL for what is selected. */
 template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const std::vector<T> &b, const TrsvAlgorithm *how, double tune, const Options &o, char *setting, size_t size, double *predicted_ms)
 {
   DeviceArray<T>  db(b.data(), b.size()), dy(b.size()), dx(b.size());
@@ -168,7 +168,7 @@ template <class T> static Result Pair(const Case<T> &L, const Case<T> &U, const 
   const TrsvError e = MeasureAnalysis(
     &r.analysis_ms, tune < 0,
     [&] {
-      TrsvCall(TrsvAnalyse(&L.device, &analysis));
+      TrsvCall(TrsvAnalyze(&L.device, &analysis));
       lower.analysis = analysis;
       TrsvCall(TrsvPairCreate(&lower, &U.device, nullptr, nullptr, 0, TRSV_DEVICE, tune < 0 ? TRSV_SELECT_MODEL : TRSV_SELECT_TUNE, how, how, nullptr, &pair));
       TrsvCall(TrsvPairSetValues(pair, L.device_values.p, U.device_values.p, TRSV_DEVICE, nullptr));
@@ -224,7 +224,7 @@ template <class T> static void Pairs(const char *name, bool real, const Triangle
   char                 setting[2 * TRSV_SETTINGS + 32];
   double               predicted_ms = 0;
 
-  if (TrsvAnalyse(&L.host, &analysis[0]) || TrsvAnalyse(&U.host, &analysis[1])) exit(2);
+  if (TrsvAnalyze(&L.host, &analysis[0]) || TrsvAnalyze(&U.host, &analysis[1])) exit(2);
   const TrsvStatistics s[2] = {analysis[0]->statistics, analysis[1]->statistics};
   TrsvAnalysisDestroy(&analysis[0]);
   TrsvAnalysisDestroy(&analysis[1]);

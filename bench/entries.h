@@ -16,7 +16,7 @@ void *Grow(void *, size_t bytes); /* as realloc() */
 void  Add(Entries *, long row, long column, double value);
 void  AddBoth(Entries *, long i, long j); /* without values */
 
-/* The grid of side[0] x side[1] x ... points, the first side fastest: neighbours along its axes up to `reach` away, or all those around, with so many
+/* The grid of side[0] x side[1] x ... points, the first side fastest: neighbors along its axes up to `reach` away, or all those around, with so many
    unknowns at each point, all of which are coupled. The number of rows. */
 int AddStar(Entries *, const int side[4], int reach);
 int AddBox(Entries *, const int side[3], int unknowns);

@@ -107,7 +107,7 @@ static int Tree(const int *of, Entries *e)
   return n;
 }
 
-/* Points of the unit square in any order; neighbours are at most 1.5 / sqrt(n) apart, and so at most two cells of a grid of almost n. */
+/* Points of the unit square in any order; neighbors are at most 1.5 / sqrt(n) apart, and so at most two cells of a grid of almost n. */
 static int Geometric(const int *of, Entries *e)
 {
   const int n    = of[0];
@@ -160,7 +160,7 @@ static int Preferential(const int *of, Entries *e)
   return of[0];
 }
 
-/* Watts and Strogatz: a ring of three neighbours on each side; one of twenty is somewhere else. */
+/* Watts and Strogatz: a ring of three neighbors on each side; one of twenty is somewhere else. */
 static int SmallWorld(const int *of, Entries *e)
 {
   Seed seed = SEED;
@@ -174,7 +174,7 @@ static int SmallWorld(const int *of, Entries *e)
   return of[0];
 }
 
-/* One to four neighbours near by, a source among the first nodes for one of fifty, and in the middle ten rails that go everywhere. */
+/* One to four neighbors near by, a source among the first nodes for one of fifty, and in the middle ten rails that go everywhere. */
 static int Circuit(const int *of, Entries *e)
 {
   const int n    = of[0];
@@ -300,7 +300,7 @@ static const struct {
   int of[5];
 } families[] = {
   {"tridiag_batch",  Tridiagonals, NULL,         {2000, 500, 0}},         /* line relaxation, splines, cables: many small systems in one */
-  {"tridiag_inter",  Tridiagonals, NULL,         {2000, 500, 1}},         /* the same as batched solvers store them: neighbours are 2000 rows apart */
+  {"tridiag_inter",  Tridiagonals, NULL,         {2000, 500, 1}},         /* the same as batched solvers store them: neighbors are 2000 rows apart */
   {"tridiag_one",    Tridiagonals, NULL,         {1, 200000}},            /* one line: nothing is parallel */
   {"grid_8_8_4000",  Star,         NULL,         {8, 8, 4000, 1, 1}},     /* a duct */
   {"grid_4_100000",  Star,         NULL,         {4, 100000, 1, 1, 1}},   /* a pipe */
@@ -322,7 +322,7 @@ static const struct {
   {"blocks32",       Blocks,       NULL,         {3000, 32}},             /* block Jacobi, reactions in cells, discontinuous elements */
   {"blocks100",      Blocks,       NULL,         {300, 100}},             /* the same of many species or of high order */
   {"circuit",        Circuit,      NULL,         {200000}},               /* circuits with supply rails */
-  {"kkt",            SaddlePoint,  NULL,         {60000, 40000}},         /* optimisation with constraints */
+  {"kkt",            SaddlePoint,  NULL,         {60000, 40000}},         /* optimization with constraints */
   {"chain_far",      FarChain,     NULL,         {100000}},               /* a recurrence that also looks far back */
   {"tree",           Tree,         NULL,         {17}},                   /* river networks, multibody systems, elimination trees */
   {"steps",          Steps,        NULL,         {100, 2000, 5}},         /* all time steps at once; layers of a network */

@@ -150,7 +150,7 @@ int AddBox(Entries *e, const int side[3], int unknowns)
   const int n = side[0] * side[1] * side[2];
 
   for (int i = 0; i < n; i++)
-    for (int d = 0; d < 14; d++) { /* the neighbours that come before, and the point itself */
+    for (int d = 0; d < 14; d++) { /* the neighbors that come before, and the point itself */
       const int x = i % side[0] + d % 3 - 1, y = i / side[0] % side[1] + d / 3 % 3 - 1, z = i / side[0] / side[1] + d / 9 - 1, j = x + side[0] * (y + side[1] * z);
 
       if (x < 0 || x >= side[0] || y < 0 || y >= side[1] || z < 0) continue;
@@ -217,7 +217,7 @@ void Reorder(const int *place, Matrix *M)
   FromEntries(rows, rows, valued, &e, M);
 }
 
-/* In multicolour order */
+/* In multicolor order */
 static int Order(Matrix *M)
 {
   TrsvOrdering *o;

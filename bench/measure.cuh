@@ -96,7 +96,7 @@ template <class T> struct Case {
     TrsvPlan     *plan = nullptr;
     double        best = INFINITY;
 
-    if (TrsvAnalyse(&host, &analysis) || TrsvPlanCreate(&host, analysis, nullptr, (int)values.size(), TrsvAlgorithmFind("serial"), &plan) || TrsvPlanSetValues(plan, values.data(), TRSV_HOST, nullptr)) {
+    if (TrsvAnalyze(&host, &analysis) || TrsvPlanCreate(&host, analysis, nullptr, (int)values.size(), TrsvAlgorithmFind("serial"), &plan) || TrsvPlanSetValues(plan, values.data(), TRSV_HOST, nullptr)) {
       fprintf(stderr, "serial: %s\n", TrsvErrorMessage());
       exit(2);
     }

@@ -84,11 +84,11 @@ def plot():
         return
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), sharex=True)
     rows = [n for n, _ in every]
-    for label, form, launches, colour, marker in (("one CPU core", "cpu", False, "#666666", "X"), ("cuBLAS", "cublas", False, "#000000", "s"), ("simple", "simple", False, "#E69F00", "^"), ("pairs", "pairs", False, "#CC79A7", "v"),
+    for label, form, launches, color, marker in (("one CPU core", "cpu", False, "#666666", "X"), ("cuBLAS", "cublas", False, "#000000", "s"), ("simple", "simple", False, "#E69F00", "^"), ("pairs", "pairs", False, "#CC79A7", "v"),
                                                   ("doubling", "doubling", False, "#0072B2", "D"), ("blocks (ours)", "blocks", False, "#009E73", "o")):
-        left.plot(rows, [r["cublas", False]["cpu_ms"] if form == "cpu" else r[form, launches]["ms"] for _, r in every], color=colour, marker=marker, markersize=4, linewidth=1.2, label=label)
-    for label, form, colour, marker in (("one CPU core", "cpu", "#666666", "X"), ("GPU Simple", "simple", "#E69F00", "^"), ("GPU Complex 1", "pairs", "#CC79A7", "v"), ("GPU Complex 2", "doubling", "#0072B2", "D")):
-        right.plot(rows, [r["cublas", False]["cpu_ms"] if form == "cpu" else r[form, True]["ms"] + (r[form, True]["values_ms"] if form != "simple" else 0) for _, r in every], color=colour, marker=marker, markersize=4, linewidth=1.2, label=label)
+        left.plot(rows, [r["cublas", False]["cpu_ms"] if form == "cpu" else r[form, launches]["ms"] for _, r in every], color=color, marker=marker, markersize=4, linewidth=1.2, label=label)
+    for label, form, color, marker in (("one CPU core", "cpu", "#666666", "X"), ("GPU Simple", "simple", "#E69F00", "^"), ("GPU Complex 1", "pairs", "#CC79A7", "v"), ("GPU Complex 2", "doubling", "#0072B2", "D")):
+        right.plot(rows, [r["cublas", False]["cpu_ms"] if form == "cpu" else r[form, True]["ms"] + (r[form, True]["values_ms"] if form != "simple" else 0) for _, r in every], color=color, marker=marker, markersize=4, linewidth=1.2, label=label)
     left.set_title("a solve; one launch, components are their own flags", fontsize=10)
     right.set_title("a step a launch, the matrix multiplied in every solve", fontsize=10)
     for axis in (left, right):

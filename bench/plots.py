@@ -18,7 +18,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import FuncFormatter  # noqa: E402
 
-# Okabe and Ito's colours, told apart by the colour-blind; and a shape each, for print
+# Okabe and Ito's colors, told apart by the color-blind; and a shape each, for print
 STYLE = {
     "chunk": ("#0072B2", "o"), "thread": ("#E69F00", "^"), "warp": ("#009E73", "s"), "inverse": ("#CC79A7", "D"), "recompute": ("#000000", "*"), "recblock": ("#56B4E9", "v"), "ag": ("#D55E00", "P"),
 }
@@ -35,10 +35,10 @@ def save(figure, name):
 
 
 def points(axis, cases, algorithm, x, y, **more):
-    colour, marker = STYLE.get(algorithm, OTHER)
+    color, marker = STYLE.get(algorithm, OTHER)
     for real in (True, False):
         some = [c for c in cases if c.real == real]
-        axis.scatter([x(c) for c in some], [y(c) for c in some], s=18 if real else 30, marker=marker, facecolors=colour if real else "none", edgecolors=colour, linewidths=0.9, alpha=0.75, label=algorithm if real else None, **more)
+        axis.scatter([x(c) for c in some], [y(c) for c in some], s=18 if real else 30, marker=marker, facecolors=color if real else "none", edgecolors=color, linewidths=0.9, alpha=0.75, label=algorithm if real else None, **more)
 
 
 def algorithms(cases):
@@ -94,8 +94,8 @@ def regret(cases):
     for a in algorithms(cases):
         some = [(i, c) for i, c in enumerate(ranked) if c.chosen["algorithm"] == a]
         if some:
-            colour, marker = STYLE.get(a, OTHER)
-            axis.scatter([i for i, _ in some], [c.regret for _, c in some], s=16, marker=marker, color=colour, alpha=0.8, label=a)
+            color, marker = STYLE.get(a, OTHER)
+            axis.scatter([i for i, _ in some], [c.regret for _, c in some], s=16, marker=marker, color=color, alpha=0.8, label=a)
     named = set()
     for i, c in reversed(list(enumerate(ranked))):
         if c.regret > 1.02 and c.matrix not in named and len(named) < 3:

@@ -1,11 +1,11 @@
 /*
-   repeats: are the bits the same, over and over? Of every ordering, factorisation and solve on the device.
+   repeats: are the bits the same, over and over? Of every ordering, factorization and solve on the device.
 
      repeats [-n TIMES] [-p double|float] [-o FILE.jsonl] MATRIX...
 
-   For each matrix (see matrices.h; its pattern with a full diagonal and seeded values): the multicolour ordering; ILU(0) and ICC(0) in the natural order and in
+   For each matrix (see matrices.h; its pattern with a full diagonal and seeded values): the multicolor ordering; ILU(0) and ICC(0) in the natural order and in
    that one, with every number of lanes for a row and every shift; the lower and the upper triangle by every algorithm of the table and the settings
-   below; and L and then U of the ILU(0) in multicolour order, b and x in the matrix's own, as PCApply has them. Each TIMES times (1,000 if not
+   below; and L and then U of the ILU(0) in multicolor order, b and x in the matrix's own, as PCApply has them. Each TIMES times (1,000 if not
    given; orderings a tenth of that) into poisoned memory, and compared with the first, bit for bit; orderings with the host's. What an algorithm refuses is told. Algorithms whose bits
    vary by design are there to show that the comparison sees a difference; it is not counted. full:N is a dense triangle, by every form of
    that; order:MATRIX the ordering alone.
@@ -257,7 +257,7 @@ static void Solves(const char *name, const Triangle *t, const void *b, void *x)
   T.precision = precision;
   T.offsets   = Upload(t->offsets, sizeof(int) * (n + 1));
   T.columns   = Upload(t->columns, sizeof(int) * nnz);
-  Need(TrsvAnalyse(&T, &analysis));
+  Need(TrsvAnalyze(&T, &analysis));
   for (size_t c = 0; c < sizeof(candidates) / sizeof(candidates[0]); c++) {
     const TrsvAlgorithm *a = TrsvAlgorithmFind(candidates[c].algorithm);
     Solving              s = {NULL, b, x};
@@ -293,7 +293,7 @@ static TrsvError ApplyOnce(void *data)
   return TrsvPairSolve(p->pair, p->b, p->x, NULL);
 }
 
-/* L and then U in multicolour order, by the algorithms that take b and x in the matrix's own. */
+/* L and then U in multicolor order, by the algorithms that take b and x in the matrix's own. */
 static void Applies(const Square *A, const int *order, const void *b, void *x)
 {
   TrsvFactor *f = FactorMake(A, order, TRSV_ILU, 0);

@@ -1,4 +1,4 @@
-static char help[] = "Time to solution, set-up included: ours in the natural order, in multicolour and in the one that auto takes, against Jacobi and PETSc's ILU(0) by cuSPARSE.\n\
+static char help[] = "Time to solution, set-up included: ours in the natural order, in multicolor and in the one that auto takes, against Jacobi and PETSc's ILU(0) by cuSPARSE.\n\
   -f <file,file,...>      : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
   -values <own,laplacian> : which values of a file, both if not given; Laplacians for symmetric patterns alone\n\
   -limit <seconds>        : that a solve may take, 20 if not given; a set-up is not cut off\n\

@@ -195,14 +195,14 @@ def plot(systems, png):
     style = {"jacobi": ("#E69F00", "^"), "ilu": ("#009E73", "s"), "natural": ("#0072B2", "o"), "bmc": ("#CC79A7", "D")}
     some = sorted((s for s in systems if "auto" in s.ms), key=lambda s: s.ms.get("jacobi", float("inf")) / s.ms["auto"])
     figure, axis = plt.subplots(figsize=(9.5, 4.4))
-    for way, (colour, marker) in style.items():
+    for way, (color, marker) in style.items():
         at = [(i, s.ms[way] / s.ms["auto"]) for i, s in enumerate(some) if way in s.ms]
         axis.scatter(
             [i for i, _ in at],
             [y for _, y in at],
             s=20,
             marker=marker,
-            color=colour,
+            color=color,
             alpha=0.8,
             label=WAYS[way] if way in ("jacobi", "ilu") else "sptrsvgpu, " + WAYS[way],
         )

@@ -34,7 +34,7 @@ int main(int count, char **args)
       TrsvAnalysis *a;
 
       if (TriangleMake(&M, upper ? TRSV_UPPER : TRSV_LOWER, 0, &T)) continue;
-      if (TrsvAnalyse(&T.matrix, &a)) {
+      if (TrsvAnalyze(&T.matrix, &a)) {
         fprintf(stderr, "%s: %s\n", name, TrsvErrorMessage());
         bad = 1;
       } else {

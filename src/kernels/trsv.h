@@ -1,5 +1,5 @@
 /*
-   trsv.h: the door of src/kernels. An incomplete factorisation L U of a matrix, and the solves with it.
+   trsv.h: the door of src/kernels. An incomplete factorization L U of a matrix, and the solves with it.
 
      TrsvIluCreate -> TrsvIluPrepare -> TrsvIluSetValues -> TrsvIluSolve ... -> TrsvIluDestroy
                                         with new values again and again
@@ -44,7 +44,7 @@ typedef enum {
   TRSV_ORDER_AUTO        /* natural or multicolor: the one with the shorter predicted time to solution */
 } TrsvOrderRequest;
 
-/* What is asked of a factorisation. */
+/* What is asked of a factorization. */
 typedef struct {
   TrsvFactorKind       kind;
   TrsvPrecision        precision;
@@ -61,7 +61,7 @@ typedef struct {
 typedef struct TrsvIlu TrsvIlu;
 
 /* Splits the pattern of A, in memory of the device, into L and U in the order asked for and analyses L: a symbolic
-   factorisation. A may be NULL, or its offsets, where there is no such pattern; then, and where TrsvIluDescribe gives a
+   factorization. A may be NULL, or its offsets, where there is no such pattern; then, and where TrsvIluDescribe gives a
    reason, the host has to factor. A pattern that cannot be factored (a row without a diagonal, columns that do not
    rise) is such a reason, not an error. values of A are needed for any order but TRSV_ORDER_GIVEN. Works in the default
    stream and waits for it. */
@@ -114,7 +114,7 @@ TrsvError TrsvIluDownload(TrsvIlu *, TrsvTriangles *, TrsvStream);
 void      TrsvTrianglesDestroy(TrsvTriangles *);
 
 /* Statistics of triangles on the host. TRSV_ERR_STRUCTURE: they are none. */
-TrsvError TrsvTrianglesAnalyse(const TrsvTriangles *, TrsvPrecision, TrsvStatistics *L, TrsvStatistics *U);
+TrsvError TrsvTrianglesAnalyze(const TrsvTriangles *, TrsvPrecision, TrsvStatistics *L, TrsvStatistics *U);
 
 /* How one triangle is solved. Strings and trials are valid until the plan changes. */
 typedef struct {

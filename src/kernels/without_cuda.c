@@ -27,7 +27,7 @@ NONE(TrsvDevicePermute, int n, const int *index, int scatter, TrsvPrecision prec
      TrsvStream stream)
 NONE(TrsvDeviceError, const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
      double *error, TrsvStream stream)
-NONE(TrsvDeviceAnalyse, const TrsvMatrix *A, TrsvAnalysis *analysis)
+NONE(TrsvDeviceAnalyze, const TrsvMatrix *A, TrsvAnalysis *analysis)
 NONE(TrsvDeviceHeightsFromTranspose, const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U, TrsvAnalysis *upper)
 NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *source)
 NONE(TrsvDeviceOrder, int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)

@@ -1,5 +1,5 @@
 /*
-   The factorisation on the device: the pattern and the values it is given, and its outcome as PETSc's.
+   The factorization on the device: the pattern and the values it is given, and its outcome as PETSc's.
 */
 #include "impl.h"
 #include <petscdevice.h>
@@ -98,7 +98,7 @@ PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char why[], size_t size)
       error      = TrsvCheckNearlySymmetric(&csr, TRSV_DOUBLE, why, size);
       PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
       PetscCall(RestorePattern(local, &csr));
-      if (error == TRSV_ERR_MEMORY) why[0] = 0; /* none for this look; the factorisation may need none */
+      if (error == TRSV_ERR_MEMORY) why[0] = 0; /* none for this look; the factorization may need none */
       else PetscCallTrsv(error);
       unsuitable = (PetscBool)!!why[0];
     }
@@ -109,7 +109,7 @@ PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char why[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is asked of the factorisation. */
+/* What is asked of the factorization. */
 static void FillRequest(const SpTRSVGPU *s, const MatFactorInfo *info, TrsvIluRequest *r)
 {
   *r = (TrsvIluRequest){.kind         = s->kind == MAT_FACTOR_ICC ? TRSV_ICC : TRSV_ILU,

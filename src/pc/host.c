@@ -1,9 +1,9 @@
 /*
-   The factorisation on the host, by PETSc: what it is given, and what it says of a pivot that is zero.
+   The factorization on the host, by PETSc: what it is given, and what it says of a pivot that is zero.
 */
 #include "impl.h"
 
-/* The local matrix as PETSc's host factorisation is given it: where its type is MATSEQAIJCUSPARSE, a seqaij over the arrays that it
+/* The local matrix as PETSc's host factorization is given it: where its type is MATSEQAIJCUSPARSE, a seqaij over the arrays that it
    keeps on the host. A factor of the matrix itself would inherit the functions of its type, and PETSc would leak them. */
 static PetscErrorCode GetOnHost(Mat local, Mat *onhost)
 {
@@ -50,7 +50,7 @@ static PetscBool RowsAreSound(PetscInt n, const PetscInt i[], const PetscInt j[]
   return (PetscBool)!falls;
 }
 
-/* What PETSc's factorisation and a triangular solve take for granted; says which row breaks it. */
+/* What PETSc's factorization and a triangular solve take for granted; says which row breaks it. */
 PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
 {
   const PetscInt *i, *j, first = A->rmap->rstart;
@@ -100,7 +100,7 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
   }
   PetscCall(GetOnHost(local, &onhost));
   PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &factor));
-  PetscCheck(factor, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorisation for this matrix", MatFactorTypes[s->kind]);
+  PetscCheck(factor, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorization for this matrix", MatFactorTypes[s->kind]);
   ierr = s->kind == MAT_FACTOR_ICC ? (*factor->ops->iccfactorsymbolic)(factor, onhost, row, info) : (*factor->ops->ilufactorsymbolic)(factor, onhost, row, column, info);
   if (ierr) PetscCall(MatDestroy(&factor)); /* or it would be taken for one that is made */
   s->host = factor;

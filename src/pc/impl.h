@@ -25,10 +25,10 @@ typedef struct {
 
 typedef struct {
   MatFactorType     kind;      /* MAT_FACTOR_ILU or MAT_FACTOR_ICC */
-  TrsvIlu          *ilu;       /* the factorisation on the GPU, and the solves */
+  TrsvIlu          *ilu;       /* the factorization on the GPU, and the solves */
   PetscBool         on_device; /* is this rank's block factored there? */
   Mat               host;      /* if not: PETSc's own factor of it */
-  TrsvOutcome       outcome;   /* of the last factorisation on the device */
+  TrsvOutcome       outcome;   /* of the last factorization on the device */
   PetscLogDouble    nonzeros;  /* of this rank's block, */
   PetscLogDouble    bytes;     /* and what it takes in compressed sparse rows */
   PetscObjectId     id;        /* of the matrix of the symbolic phase, */

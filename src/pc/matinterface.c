@@ -258,7 +258,7 @@ PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat F, PetscReal *seconds)
 }
 
 /*@
-   MatSpTRSVGPUSetFactorization - sets where the factorisation of a matrix on a GPU is computed
+   MatSpTRSVGPUSetFactorization - sets where the factorization of a matrix on a GPU is computed
 
    Logically Collective
 

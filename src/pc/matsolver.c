@@ -1,7 +1,7 @@
 /*
    The MatSolverType sptrsvgpu: a factor Mat in the order of its life.
 
-   Values come from the factorisation of src/kernels on the device (device.c), or from PETSc's own on the host (host.c), an
+   Values come from the factorization of src/kernels on the device (device.c), or from PETSc's own on the host (host.c), an
    inner Mat, each of this rank's diagonal block. The triangular solves are src/kernels' (solve.c); on the host, where no
    algorithm is named, they are that inner Mat's.
 */

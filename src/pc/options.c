@@ -56,7 +56,7 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   if (set) PetscCall(MatSpTRSVGPUSetTuneSeconds(F, seconds));
   PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_factorization", "Where ILU(0) and IC(0) of a matrix on a GPU are computed", "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorizations, (PetscEnum)s->settings.factorization, &factorization, &set));
   if (set) PetscCall(MatSpTRSVGPUSetFactorization(F, (SpTRSVGPUFactorization)factorization));
-  PetscCall(PetscOptionsName("-mat_sptrsvgpu_view", "Show statistics, choice and memory once the factor is analysed", "MatView", &set));
+  PetscCall(PetscOptionsName("-mat_sptrsvgpu_view", "Show statistics, choice and memory once the factor is analyzed", "MatView", &set));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -38,7 +38,7 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
    Level: intermediate
 
    Notes:
-   For factorisations without fill: -pc_factor_mat_ordering_type multicolor gives their triangular factors few level sets, and so short solves on a
+   For factorizations without fill: -pc_factor_mat_ordering_type multicolor gives their triangular factors few level sets, and so short solves on a
    GPU, for ILU(0) and IC(0) of any solver type. Symmetric and diffusion-like problems take few more iterations than in the natural order, or
    fewer; where a flow or an elimination order is written into the natural order it can be several times as many.
 

@@ -440,7 +440,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 }
 
 /*MC
-   PCSPTRSVGPU = "sptrsvgpu" - Incomplete LU or Cholesky factorisation whose triangular solves run on a GPU, each by a kernel that is
+   PCSPTRSVGPU = "sptrsvgpu" - Incomplete LU or Cholesky factorization whose triangular solves run on a GPU, each by a kernel that is
    chosen from the statistics of its factor; by PETSc's own on the host where the matrix is there.
 
    Options Database Keys:

@@ -1,5 +1,5 @@
 /*
-   The order in which a factor Mat has the rows and columns of its matrix: as it is given, or multicolor, made here for the factorisation of the
+   The order in which a factor Mat has the rows and columns of its matrix: as it is given, or multicolor, made here for the factorization of the
    host. Where the device factors, its TrsvIlu holds the order.
 */
 #include "impl.h"

@@ -135,11 +135,11 @@ static PetscErrorCode SolveOnHost(const SpTRSVGPU *s, PetscBool transposed, Trsv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a factorisation that failed there is neither a solve nor a root. */
+/* Of a factorization that failed there is neither a solve nor a root. */
 static PetscErrorCode CheckSound(Mat F)
 {
   PetscFunctionBegin;
-  PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The factorisation failed; there is no solve with it");
+  PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The factorization failed; there is no solve with it");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -57,7 +57,7 @@ static PetscErrorCode ViewSolve(PetscViewer viewer, const char *name, const Trsv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The triangles of PETSc's factor, which are analysed for this alone. */
+/* The triangles of PETSc's factor, which are analyzed for this alone. */
 static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
 {
   SpTRSVGPUTriangles t;
@@ -73,7 +73,7 @@ static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
-  PetscCallTrsv(TrsvTrianglesAnalyse(&t.view, TRSV_DOUBLE, &statistics[SPTRSVGPU_LOWER], &statistics[SPTRSVGPU_UPPER]));
+  PetscCallTrsv(TrsvTrianglesAnalyze(&t.view, TRSV_DOUBLE, &statistics[SPTRSVGPU_LOWER], &statistics[SPTRSVGPU_UPPER]));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   for (int f = 0; f < 2; f++) {
     PetscCall(ViewStatistics(viewer, f == SPTRSVGPU_LOWER ? "L" : "U", &statistics[f]));
@@ -154,7 +154,7 @@ PetscErrorCode MatView_SpTRSVGPU(Mat F, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -mat_sptrsvgpu_view: once, when the factor is first analysed. */
+/* -mat_sptrsvgpu_view: once, when the factor is first analyzed. */
 PetscErrorCode SpTRSVGPUViewFromOptions(Mat F)
 {
   PetscViewer       viewer;

@@ -23,7 +23,7 @@
 #   ranks      ranks.jsonl                    ~1 min   block Jacobi and additive Schwarz on two ranks, on a GPU each where there are two
 #   orders     orders.jsonl                   130 s    the same in each order, with what auto takes; the time of an ordering
 #   solutions  solutions.jsonl                190 s    time to solution, set-up included, of all real matrices; at most 500 s
-#   repeats    repeats.jsonl                  175 s    the same bits 1,000 times, of every factorisation and solve; at most 260 s
+#   repeats    repeats.jsonl                  175 s    the same bits 1,000 times, of every factorization and solve; at most 260 s
 #   dense      dense.jsonl                    ~1 min   dense triangles, and sparse ones with dense parts
 #   recblock   recblock.jsonl                 ~1 min   recblock's settings
 #   ag         ag_search.jsonl                ~1 min   searches among ag's schemes
@@ -239,7 +239,7 @@ if begin setup "set-ups, ms"; then
   done
 fi
 
-# Runs a program of PETSc's twice: with the synchronisation that timing each event needs, and for KSPSolve, which is without the set-up, without it. Sets its, sums
+# Runs a program of PETSc's twice: with the synchronization that timing each event needs, and for KSPSolve, which is without the set-up, without it. Sets its, sums
 # of all solves; setup_s, apply_ms, ksp_s; and what the factor's view says: levels, algorithms, order.
 once() { # COMMAND...
   local status=0 n apply log=$results/petsc.log

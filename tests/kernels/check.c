@@ -147,7 +147,7 @@ TrsvPlan *MakePlanWith(const TrsvMatrix *A, const int *source, int values, const
   TrsvAnalysis *analysis;
   TrsvPlan     *plan = NULL;
 
-  if (!ExpectError(TrsvAnalyse(A, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) return NULL;
+  if (!ExpectError(TrsvAnalyze(A, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) return NULL;
   TrsvSettingsRequest(settings);
   (void)ExpectError(TrsvPlanCreate(A, analysis, source, values, algorithm, &plan), TRSV_SUCCESS, "TrsvPlanCreate");
   TrsvSettingsRequest(NULL);
@@ -161,7 +161,7 @@ void ExpectRefused(const char *algorithm, const char *settings, const char *why)
   TrsvPlan     *plan = (TrsvPlan *)&T;
   TrsvAnalysis *analysis;
 
-  ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse");
+  ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   TrsvSettingsRequest(settings);
   ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[20], TrsvAlgorithmFind(algorithm), &plan), TRSV_ERR_ARGUMENT, settings);
   TrsvSettingsRequest(NULL);
@@ -221,8 +221,8 @@ int ExpectSolves(TrsvPlan *plan, const void *b, const void *reference, unsigned 
   return good;
 }
 
-static TrsvError AnalyseAwaited(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source) { return TrsvThreadAnalyse(plan, A, analysis, source, 0); }
-static TrsvError AnalyseRecomputed(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source) { return TrsvThreadAnalyse(plan, A, analysis, source, 1); }
+static TrsvError AnalyzeAwaited(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source) { return TrsvThreadAnalyze(plan, A, analysis, source, 0); }
+static TrsvError AnalyzeRecomputed(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source) { return TrsvThreadAnalyze(plan, A, analysis, source, 1); }
 
 /* `thread` in one of its forms, whatever is predicted */
 static const TrsvAlgorithm *ThreadForm(int recomputes)
@@ -233,7 +233,7 @@ static const TrsvAlgorithm *ThreadForm(int recomputes)
   if (!f->name) {
     *f         = *TrsvAlgorithmFind("thread");
     f->name    = recomputes ? "thread, recomputing" : "thread";
-    f->analyse = recomputes ? AnalyseRecomputed : AnalyseAwaited;
+    f->analyze = recomputes ? AnalyzeRecomputed : AnalyzeAwaited;
     f->predict = recomputes ? TrsvModelRecompute : TrsvModelThread;
     f->choices = 0;
   }
@@ -248,7 +248,7 @@ static const TrsvAlgorithm *ChunkInverted(void)
   if (!inverted.name) {
     inverted         = TrsvChunk;
     inverted.name    = "chunk, inverted";
-    inverted.analyse = TrsvChunkAnalyseInverted;
+    inverted.analyze = TrsvChunkAnalyzeInverted;
     inverted.choices = 1;
   }
   return &inverted;

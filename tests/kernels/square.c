@@ -1,5 +1,5 @@
 /*
-   Square matrices for the tests of the factorisations: from triangles, permuted, with values.
+   Square matrices for the tests of the factorizations: from triangles, permuted, with values.
 */
 #include "square.h"
 

@@ -47,7 +47,7 @@ static PetscErrorCode Numeric(Mat F, Mat A, MatFactorType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The factorisation of a tridiagonal matrix is complete. */
+/* The factorization of a tridiagonal matrix is complete. */
 static PetscErrorCode CheckSolve(Mat F, Mat A, Vec b, Vec x, const char what[])
 {
   Vec r;
@@ -78,7 +78,7 @@ static PetscErrorCode Fails(PetscErrorCode ierr, const char what[])
       PetscCall(Fails(check_fails_, #__VA_ARGS__)); \
     } while (0)
 
-/* New values in the same pattern: some with which the factorisation succeeds, or a zero pivot in the first row */
+/* New values in the same pattern: some with which the factorization succeeds, or a zero pivot in the first row */
 static PetscErrorCode SetDiagonal(Mat A, PetscScalar first)
 {
   PetscFunctionBeginUser;

@@ -39,7 +39,7 @@ static Mbarrier &find_mbarrier(const void *p)
   if (!b->live) misuse("an mbarrier of a block that has ended");
   for (Mbarrier &m : b->mbarrier)
     if (m.address == p) return m;
-  misuse("an mbarrier that was not initialised");
+  misuse("an mbarrier that was not initialized");
 }
 
 static void end_phase(Mbarrier &m)
@@ -54,10 +54,10 @@ void mbarrier_init(TrsvMbarrier *p, unsigned count)
   Variable *v;
   Block    *b = owner(p, &v);
 
-  if (b != running->block) misuse("an mbarrier outside the block's shared memory is initialised");
+  if (b != running->block) misuse("an mbarrier outside the block's shared memory is initialized");
   if ((uintptr_t)p % 8 || !count) misuse("an mbarrier off its 8 bytes, or for no arrivals");
   for (Mbarrier &m : b->mbarrier)
-    if (m.address == p) misuse("an mbarrier is initialised twice");
+    if (m.address == p) misuse("an mbarrier is initialized twice");
   *p = 0;
   b->mbarrier.push_back({p, count, 0, 0, 0, false});
 }

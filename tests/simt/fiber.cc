@@ -40,7 +40,7 @@ static void *take_stack()
 }
 
 /* Stacks that begin at the same place in their pages would share a few sets of the cache. */
-static size_t colour()
+static size_t color()
 {
   static unsigned n;
   return 64 * (n++ % 61);
@@ -70,7 +70,7 @@ static void *scheduler;
 
 static void prepare(Fiber &f, void (*entry)())
 {
-  void **p = (void **)((char *)f.stack + stack_size - 64 - colour());
+  void **p = (void **)((char *)f.stack + stack_size - 64 - color());
 
   *--p = nullptr; /* where entry would return to; keeps the stack aligned as at a call */
   *--p = (void *)entry;
@@ -90,7 +90,7 @@ static void prepare(Fiber &f, void (*entry)())
 
   getcontext(c);
   c->uc_stack.ss_sp   = f.stack;
-  c->uc_stack.ss_size = stack_size - colour();
+  c->uc_stack.ss_size = stack_size - color();
   c->uc_link          = nullptr;
   makecontext(c, entry, 0);
   f.top = c;

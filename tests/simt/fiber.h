@@ -9,7 +9,7 @@ namespace simt {
 struct Fiber {
   void *top     = nullptr; /* where it was left */
   void *stack   = nullptr;
-  void *context = nullptr; /* what the portable switch and the sanitiser keep */
+  void *context = nullptr; /* what the portable switch and the sanitizer keep */
 };
 
 void fiber_start(Fiber &, void (*entry)()); /* entry must never return: it leaves for good */

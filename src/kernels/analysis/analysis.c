@@ -158,7 +158,7 @@ static void SortByLevel(int rows, const int level[], int order[], int levels[], 
 
 /* The level sets and the statistics of a triangle on the host, into an analysis that is zeroed; the caller frees what
    is in it after an error. */
-static TrsvError HostAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
+static TrsvError HostAnalyze(const TrsvMatrix *A, TrsvAnalysis *a)
 {
   int      *level;
   TrsvError error;
@@ -175,7 +175,7 @@ static TrsvError HostAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
   return error;
 }
 
-TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
+TrsvError TrsvAnalyze(const TrsvMatrix *A, TrsvAnalysis **analysis)
 {
   const double start = TrsvSeconds();
   TrsvError    error;
@@ -184,7 +184,7 @@ TrsvError TrsvAnalyse(const TrsvMatrix *A, TrsvAnalysis **analysis)
   TrsvCall(TrsvAlloc(sizeof(**analysis), analysis));
   memset(*analysis, 0, sizeof(**analysis));
   (*analysis)->memory  = A->memory;
-  error                = (A->memory == TRSV_HOST ? HostAnalyse : TrsvDeviceAnalyse)(A, *analysis);
+  error                = (A->memory == TRSV_HOST ? HostAnalyze : TrsvDeviceAnalyze)(A, *analysis);
   (*analysis)->seconds = TrsvSeconds() - start;
   if (error) TrsvAnalysisDestroy(analysis);
   return error;
@@ -202,16 +202,16 @@ TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, con
 typedef struct {
   const TrsvMatrix *A;
   TrsvAnalysis    **analysis;
-} Analysing;
+} Analyzing;
 
-static TrsvError Run(void *analysing)
+static TrsvError Run(void *analyzing)
 {
-  const Analysing *const a = analysing;
+  const Analyzing *const a = analyzing;
 
-  return TrsvAnalyse(a->A, a->analysis);
+  return TrsvAnalyze(a->A, a->analysis);
 }
 
-static TrsvError RunBoth(Analysing *first, Analysing *second)
+static TrsvError RunBoth(Analyzing *first, Analyzing *second)
 {
   if (first->A->memory == TRSV_DEVICE) {
     const TrsvError error = TrsvRunInterleaved(Run, first, second);
@@ -224,9 +224,9 @@ static TrsvError RunBoth(Analysing *first, Analysing *second)
   return Run(second);
 }
 
-TrsvError TrsvAnalyseBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper)
+TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper)
 {
-  Analysing first = {L, lower}, second = {U, upper};
+  Analyzing first = {L, lower}, second = {U, upper};
   TrsvError error;
 
   *lower = *upper = NULL;
@@ -243,7 +243,7 @@ TrsvError TrsvAnalysisGet(const TrsvMatrix *A, const TrsvAnalysis **analysis, Tr
   TrsvError error = TRSV_SUCCESS;
 
   *made = NULL;
-  if (!A->analysis) error = TrsvAnalyse(A, made);
+  if (!A->analysis) error = TrsvAnalyze(A, made);
   *analysis = *made ? *made : A->analysis;
   return error;
 }

@@ -243,7 +243,7 @@ static TrsvError LevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, un
 }
 
 /* room: a Found, and words as in Check() */
-static TrsvError Analyse(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
+static TrsvError Analyze(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
 {
   const bool      unit = A->diagonal == TRSV_DIAGONAL_UNIT;
   unsigned *const word = (unsigned *)(room + 1);
@@ -260,14 +260,14 @@ static TrsvError Analyse(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
   return LevelSets(A, a, found.entries, word, room->sums);
 }
 
-extern "C" TrsvError TrsvDeviceAnalyse(const TrsvMatrix *A, TrsvAnalysis *a)
+extern "C" TrsvError TrsvDeviceAnalyze(const TrsvMatrix *A, TrsvAnalysis *a)
 {
   Found    *room;
   TrsvError error;
 
   TrsvCall(TrsvCheckStart(A, 0));
   TrsvCall(TrsvScratchAlloc(sizeof(*room) + 3 * sizeof(unsigned) * (size_t)A->rows, &room, NULL));
-  error = Analyse(A, room, a);
+  error = Analyze(A, room, a);
   TrsvScratchFree(room, NULL);
   return error;
 }

@@ -32,11 +32,11 @@ typedef struct {
   TrsvPrecision precision; /* of the values, of b and of x */
   TrsvMemory    memory;    /* where offsets and columns live */
 
-  const TrsvAnalysis *analysis; /* by TrsvAnalyse of this very triangle, where it has been made: TrsvPairCreate spares
+  const TrsvAnalysis *analysis; /* by TrsvAnalyze of this very triangle, where it has been made: TrsvPairCreate spares
                                    itself another; else NULL */
 } TrsvMatrix;
 
-/* The result of TrsvAnalyse: statistics, and the rows in an order in which each follows all it depends on. */
+/* The result of TrsvAnalyze: statistics, and the rows in an order in which each follows all it depends on. */
 struct TrsvAnalysis {
   TrsvStatistics statistics;
   TrsvMemory     memory; /* where order and levels live: with the matrix */
@@ -50,11 +50,11 @@ struct TrsvAnalysis {
 
 /* Checks that a matrix is a triangle that can be solved, and finds its level sets, O(rows + nnz), where the matrix
    lives. On an error *analysis is left NULL. */
-TrsvError TrsvAnalyse(const TrsvMatrix *, TrsvAnalysis **analysis);
+TrsvError TrsvAnalyze(const TrsvMatrix *, TrsvAnalysis **analysis);
 
 /* Both triangles of a matrix, on the device at the same time. Each analysis may then lead across to the other. On an
    error both are left NULL. */
-TrsvError TrsvAnalyseBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper);
+TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper);
 void      TrsvAnalysisDestroy(TrsvAnalysis **);
 
 /* Makes the transpose T^T of a triangle: its offsets [rows + 1] and columns [nnz], and source [nnz], which says where
@@ -84,9 +84,9 @@ static inline int TrsvRegular(const TrsvStatistics *s)
   return s->bandwidth > 0 && s->row_bandwidth >= 0.9 * s->bandwidth;
 }
 
-/* TrsvAnalyse and TrsvTranspose of a matrix on the device, in the default stream: analysis.cu. analysis is zeroed, the
+/* TrsvAnalyze and TrsvTranspose of a matrix on the device, in the default stream: analysis.cu. analysis is zeroed, the
    caller frees what is in it after an error. */
-TrsvError TrsvDeviceAnalyse(const TrsvMatrix *, TrsvAnalysis *);
+TrsvError TrsvDeviceAnalyze(const TrsvMatrix *, TrsvAnalysis *);
 TrsvError TrsvDeviceTranspose(const TrsvMatrix *, int *offsets, int *columns, int *source);
 
 /* Lets the analyses of L and U lead across to each other, where they are on the device, deep, and the levels of the one

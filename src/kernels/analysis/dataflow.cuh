@@ -3,7 +3,7 @@
    level sets (levels.cu), colors (multicolor_waves.cu).
 
    Source: the writing-first solve of CapelliniSpTRSV (ICPP 2020), Section 4.3, with words in place of components. What
-   is added: neighbours hand over inside the multiprocessor, and a warp helps with its long rows.
+   is added: neighbors hand over inside the multiprocessor, and a warp helps with its long rows.
 
    Mapping: a block takes ticket after ticket; that of ticket t has rows t * DATAFLOW_BLOCK onwards, thread by thread. A
    thread waits for four dependencies of its row at a time, in the order in which the pass lists them: four after four
@@ -11,7 +11,7 @@
    while more than LONG are left, the whole warp takes on many at once. There are no more blocks than the device holds,
    beside those of another launch where there is one (interleave.cu), which would else begin when all of these are done.
    Memory order: a word is its own flag, 0 until it is there: in device memory, and once more in shared memory for the
-   rows of the same block, so that a chain of neighbours goes from thread to thread there. Nothing else crosses threads.
+   rows of the same block, so that a chain of neighbors goes from thread to thread there. Nothing else crosses threads.
    Why it ends: a row waits for rows before it only. Those of smaller tickets are done, or with blocks that have
    started. Warps of a block share no barrier between two tickets. The threads of a warp take turns together
    (thread.cu), each turn looks at what every one of them waits for, and no turn waits. By induction on the row every
@@ -28,7 +28,7 @@ enum {
   DATAFLOW_SHARED = sizeof(unsigned) * DATAFLOW_BLOCK, /* bytes that the launch gives */
   DATAFLOW_QUAD   = 4,
   DATAFLOW_LONG   = 64, /* dependencies of a row that a thread takes on alone */
-  DATAFLOW_TAIL   = 32, /* what it takes on alone of more, for the neighbours are here */
+  DATAFLOW_TAIL   = 32, /* what it takes on alone of more, for the neighbors are here */
   DATAFLOW_SHARE  = 8,  /* dependencies that each thread of the warp looks at in a turn */
   DATAFLOW_REST   = 32, DATAFLOW_REST_MOST = 256, /* ns between two looks of a warp that waits, at first and at most */
   DATAFLOW_NONE   = INT_MIN

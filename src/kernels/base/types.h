@@ -41,7 +41,7 @@ typedef struct {
   const void *values; /* double or float, as a precision beside it says; NULL where a pattern is enough */
 } TrsvCSR;
 
-/* A factorisation on the host: L without its unit diagonal, U with each row's diagonal first, columns rising. Row i of
+/* A factorization on the host: L without its unit diagonal, U with each row's diagonal first, columns rising. Row i of
    L U is row row[i] of A, column j is column column[j]; NULL for the natural order. */
 typedef struct {
   TrsvCSR    L, U;

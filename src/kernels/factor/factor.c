@@ -20,7 +20,7 @@ static TrsvError Make(TrsvFactor *f, const int *offsets, const int *columns, con
   TrsvCall(TrsvDeviceAlloc(sizeof(*f->status), &f->status));
   TrsvCall(TrsvFactorSplit(f, offsets, columns, order, there, row));
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvCall(both ? TrsvAnalyseBoth(&L, &U, &f->analysis, &f->upper_analysis) : TrsvAnalyse(&L, &f->analysis));
+  TrsvCall(both ? TrsvAnalyzeBoth(&L, &U, &f->analysis, &f->upper_analysis) : TrsvAnalyze(&L, &f->analysis));
   f->statistics = f->analysis->statistics;
   TrsvCall(TrsvFactorPivotsCheck(f));
   if (!f->pivots) TrsvCall(TrsvFactorSlots(f, f->analysis->order));
@@ -63,12 +63,12 @@ TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns
   return Create(rows, offsets, columns, order, there, kind, precision, 0, factor, row);
 }
 
-TrsvError TrsvFactorAnalyseUpper(TrsvFactor *f)
+TrsvError TrsvFactorAnalyzeUpper(TrsvFactor *f)
 {
   TrsvMatrix L, U;
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  const TrsvError error = TrsvAnalyse(&U, &f->upper_analysis);
+  const TrsvError error = TrsvAnalyze(&U, &f->upper_analysis);
   if (error) return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* who makes the plan looks again */
   return TrsvHeightsFromTranspose(&L, f->analysis, &U, f->upper_analysis);
 }
@@ -125,7 +125,7 @@ static TrsvError Slots(TrsvFactor *f)
   if (f->row_of_group) return TRSV_SUCCESS;
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvDeviceAlloc(bytes, &slot));
-  error = analysis ? TRSV_SUCCESS : TrsvAnalyse(&L, &made);
+  error = analysis ? TRSV_SUCCESS : TrsvAnalyze(&L, &made);
   if (!error) error = TrsvDeviceCopy(slot, (analysis ? analysis : made)->order, bytes, NULL);
   if (!error) error = TrsvDeviceSynchronize();
   TrsvAnalysisDestroy(&made);
@@ -137,7 +137,7 @@ static TrsvError Slots(TrsvFactor *f)
   return error;
 }
 
-/* One factorisation of A + shift I: the first row of a zero pivot, or UINT_MAX */
+/* One factorization of A + shift I: the first row of a zero pivot, or UINT_MAX */
 static TrsvError Attempt(TrsvFactor *f, TrsvPlan *lower, const void *values, const TrsvPivots *p, double shift,
                          unsigned *row, TrsvStream stream)
 {

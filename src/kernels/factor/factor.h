@@ -1,5 +1,5 @@
 /*
-   factor.h: what the files of the factorisation share: factor.c runs it, factor_permute.cu brings A into another order,
+   factor.h: what the files of the factorization share: factor.c runs it, factor_permute.cu brings A into another order,
    factor_split.cu makes the patterns, factor_start.cu starts an attempt at the values, factor_rows.cu makes them, and
    factor_pivots.cu where they are those of A but for the pivots; factor_cusparse.cu has cuSPARSE make them.
 */
@@ -51,7 +51,7 @@ int  TrsvFactorLanes(const TrsvFactor *); /* threads for a row; 1 where only the
 size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
 double TrsvFactorPredict(const TrsvFactor *); /* seconds that values are expected to take */
 double TrsvFactorPredictHost(
-  const TrsvFactor *); /* and all of PETSc's factorisation on the host, with the ways to it and back */
+  const TrsvFactor *); /* and all of PETSc's factorization on the host, with the ways to it and back */
 void TrsvFactorReleaseWorkspace(
   TrsvFactor *,
   const TrsvPlan
@@ -74,7 +74,7 @@ typedef struct {
   unsigned long long largest; /* bits of the largest row sum, for TRSV_SHIFT_POSITIVE_DEFINITE */
 } FactorStatus;
 
-/* What PETSc's factorisation on a host would take. */
+/* What PETSc's factorization on a host would take. */
 typedef struct {
   unsigned long long operations; /* multiply-adds: each row goes through all of U's rows that it depends on */
   unsigned long long squares;    /* of the lengths of rows, L's and U's together */
@@ -120,7 +120,7 @@ struct TrsvFactor {
 /* TrsvFactorCreate without a look at U, for who may want another order; and that look, for who then does not */
 TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
                                 TrsvFactorKind, TrsvPrecision, TrsvFactor **, int           *row);
-TrsvError TrsvFactorAnalyseUpper(TrsvFactor *);
+TrsvError TrsvFactorAnalyzeUpper(TrsvFactor *);
 
 TrsvError TrsvFactorRoom(TrsvFactor *, TrsvPlan *lower,
                          void *vector); /* for values, once; as TrsvFactorMake has them */

@@ -32,7 +32,7 @@ static __global__ void cusparse_split(int rows, const int *l_offsets, const int 
   for (int k = u_first; k < u_offsets[i + 1]; k++) u[k] = a[k + l_end];
 }
 
-static TrsvError Analyse(TrsvFactor *f, FactorCusparse *c, const int *offsets, const int *columns)
+static TrsvError Analyze(TrsvFactor *f, FactorCusparse *c, const int *offsets, const int *columns)
 {
   const int nnz = f->lower + f->upper;
   int       bytes;
@@ -73,12 +73,12 @@ extern "C" TrsvError TrsvFactorCusparse(TrsvFactor *f, const TrsvCSR *A, TrsvOut
   int              row;
 
   if (f->kind != TRSV_ILU || f->precision != TRSV_DOUBLE)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "cuSPARSE's factorisation is for ILU in double precision here");
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "cuSPARSE's factorization is for ILU in double precision here");
   if (!f->cusparse) {
     f->release_cusparse = Release;
     f->cusparse         = (FactorCusparse *)calloc(1, sizeof(*f->cusparse));
     if (!f->cusparse) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factor");
-    const TrsvError error = Analyse(f, f->cusparse, A->offsets, A->columns);
+    const TrsvError error = Analyze(f, f->cusparse, A->offsets, A->columns);
     if (error) {
       Release(f);
       return error;

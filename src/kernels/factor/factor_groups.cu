@@ -1,5 +1,5 @@
 /*
-   Who makes which row of a factorisation: groups of lanes get their rows.
+   Who makes which row of a factorization: groups of lanes get their rows.
 
    Mapping: a thread for each row, position or group. None waits for another. Works in the default stream.
 */

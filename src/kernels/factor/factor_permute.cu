@@ -1,5 +1,5 @@
 /*
-   A matrix in another order, for a factorisation on the device: P A P^T's pattern, columns rising in every row, and
+   A matrix in another order, for a factorization on the device: P A P^T's pattern, columns rising in every row, and
    where in A each of its values stands, so that new values cost one gather.
 
    Mapping: for the pattern a group of lanes takes a row: each lane finds the place of an entry by counting those before

@@ -2,7 +2,7 @@
    The values of ILU(0) or IC(0), row by row (IKJ), without a launch for each level set.
 
    Source: the elimination by rows of Saad, Iterative Methods for Sparse Linear Systems (2003), Algorithm 10.4, with the
-   waiting of the synchronisation-free triangular solves (CapelliniSpTRSV, ICPP 2020), a value its own flag. ICC is the
+   waiting of the synchronization-free triangular solves (CapelliniSpTRSV, ICPP 2020), a value its own flag. ICC is the
    same for the upper triangle: with L = U^T its multipliers are the entries of U that stand in the row's column. What
    counts as a zero pivot is PETSc's.
 

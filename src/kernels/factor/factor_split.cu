@@ -1,5 +1,5 @@
 /*
-   The patterns of a factorisation, made on the device: A is split into L and U.
+   The patterns of a factorization, made on the device: A is split into L and U.
 
    Mapping: a block has ROWS_BLOCK rows, and its threads walk through all their entries side by side, whatever row they
    are of (triangle_view.cuh); what entries do not matter for has a thread for each row or entry. None waits for

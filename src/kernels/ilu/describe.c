@@ -1,5 +1,5 @@
 /*
-   What a factorisation shows of itself.
+   What a factorization shows of itself.
 */
 #include <string.h>
 #include "ilu/ilu.h"

@@ -1,5 +1,5 @@
 /*
-   The life of a factorisation: pattern, order, values, end.
+   The life of a factorization: pattern, order, values, end.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
   return error;
 }
 
-/* The symbolic factorisation on the device; what it cannot do there becomes a reason for the host. */
+/* The symbolic factorization on the device; what it cannot do there becomes a reason for the host. */
 static TrsvError Symbolic(TrsvIlu *ilu, const TrsvCSR *A)
 {
   const TrsvError error = CreateFactor(ilu, A);
@@ -78,7 +78,7 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   TrsvError error = TRSV_SUCCESS;
 
   *result = NULL;
-  if (!ilu) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factorisation");
+  if (!ilu) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factorization");
   ilu->request = *request;
   ilu->rows    = rows;
   ilu->tuning  = request->selection == TRSV_SELECT_TUNE;

@@ -116,7 +116,7 @@ static double IterationGrowth(const TrsvStatistics *s)
   return TrsvRegular(s) && s->row_max <= 4 ? TrsvModel.order_growth_star : TrsvModel.order_growth;
 }
 
-/* Is ILU(0) in the natural order the whole factorisation? Fill stays between a row's first entry and its diagonal. */
+/* Is ILU(0) in the natural order the whole factorization? Fill stays between a row's first entry and its diagonal. */
 static int IsComplete(const TrsvStatistics *s) { return s->row_bandwidth * s->rows < (double)(s->nnz - s->rows) + 0.5; }
 
 static void Explain(TrsvOrderChoice *choice, int natural, int ordered)
@@ -219,7 +219,7 @@ TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPre
   first = lower ? lower : choice->lower.algorithm;
   if (!error && !choice->multicolor && first && first->uses_heights &&
       first->uses_heights(&(*factor)->statistics, precision))
-    error = TrsvFactorAnalyseUpper(*factor);
+    error = TrsvFactorAnalyzeUpper(*factor);
   if (error) TrsvFactorDestroy(factor);
   return error;
 }

@@ -1,5 +1,5 @@
 /*
-   The plans of a factorisation: for solves where A lives, made in the symbolic phase; for others when they are needed.
+   The plans of a factorization: for solves where A lives, made in the symbolic phase; for others when they are needed.
 */
 #include <string.h>
 #include "ilu/ilu.h"
@@ -55,7 +55,7 @@ static TrsvError GetView(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMemory m
   return TRSV_SUCCESS;
 }
 
-/* Plans of a factor of the host for a device: L is analysed first, for whether both are made at the same time depends
+/* Plans of a factor of the host for a device: L is analyzed first, for whether both are made at the same time depends
    on its level sets. */
 static TrsvError MakePair(TrsvIlu *ilu, const View *v, TrsvMemory memory, int transposed)
 {
@@ -65,7 +65,7 @@ static TrsvError MakePair(TrsvIlu *ilu, const View *v, TrsvMemory memory, int tr
   TrsvError         error    = TRSV_SUCCESS;
 
   if (memory == TRSV_DEVICE && v->memory == TRSV_HOST && !transposed) {
-    error      = TrsvAnalyse(&L, &analysis);
+    error      = TrsvAnalyze(&L, &analysis);
     L.analysis = analysis;
   }
   if (!error)
@@ -198,7 +198,7 @@ void TrsvTrianglesDestroy(TrsvTriangles *t)
   t->memory = NULL;
 }
 
-TrsvError TrsvTrianglesAnalyse(const TrsvTriangles *t, TrsvPrecision precision, TrsvStatistics *L, TrsvStatistics *U)
+TrsvError TrsvTrianglesAnalyze(const TrsvTriangles *t, TrsvPrecision precision, TrsvStatistics *L, TrsvStatistics *U)
 {
   View v;
 
@@ -206,7 +206,7 @@ TrsvError TrsvTrianglesAnalyse(const TrsvTriangles *t, TrsvPrecision precision, 
   for (int i = 0; i < 2; i++) {
     TrsvAnalysis *analysis;
 
-    TrsvCall(TrsvAnalyse(i ? &v.U : &v.L, &analysis));
+    TrsvCall(TrsvAnalyze(i ? &v.U : &v.L, &analysis));
     *(i ? U : L) = analysis->statistics;
     TrsvAnalysisDestroy(&analysis);
   }

@@ -5,8 +5,8 @@
    Its model is the algebraic block multicolor ordering (Iwashita, Nakashima, Takahashi: Algebraic block multi-color
    ordering method for parallel multi-threaded sparse triangular solver in ICCG method, IPDPS 2012). It differs in what
    decides over the iterations: not how near the rows of a block are, but how often a row comes before all its
-   neighbours, for each such row leaves out the fill between all of them. So colors follow the matrix's own order for a
-   long way, up and down in turn, and few rows are the first of their neighbours: in a regular grid along every side
+   neighbors, for each such row leaves out the fill between all of them. So colors follow the matrix's own order for a
+   long way, up and down in turn, and few rows are the first of their neighbors: in a regular grid along every side
    (multicolor_grid.c), elsewhere along the strong entries (multicolor_waves.c). (That long runs of colors save
    iterations: Doi, Washio: Ordering strategies and related techniques to overcome the trade-off between parallelism and
    convergence in incomplete factorizations, Parallel Computing 25, 1999.)

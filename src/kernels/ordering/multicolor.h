@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* Up from 0 to top - 1 and down again, and so on: neighbours in t always differ by one. */
+/* Up from 0 to top - 1 and down again, and so on: neighbors in t always differ by one. */
 TRSV_BOTH int TrsvZigzag(int t, int top)
 {
   t %= 2 * top - 2;

@@ -6,25 +6,25 @@
    nothing but a true grid passes.
 
    Colors rise and fall along every side, 0 1 2 3 2 1 0 and so on, and the color of a point is their sum over the sides:
-   neighbours along a side differ by one, and with the weights 1, 2, 4 those across corners differ, too. (Where a step
+   neighbors along a side differ by one, and with the weights 1, 2, 4 those across corners differ, too. (Where a step
    goes over two points, a color is that of a box of so many, and the place in the box.) As in an elimination that
    starts in all corners of a rectangle and meets in its middle, no point but the corners of such rectangles is before
-   all its neighbours. 5-point plane of 300^2, PETSc's ILU(0) and CG: 7 colors and 182 iterations, 201 in the natural
+   all its neighbors. 5-point plane of 300^2, PETSc's ILU(0) and CG: 7 colors and 182 iterations, 201 in the natural
    order, 269 red and black; 7-point space of 48^3: 10 colors and 49 iterations, 52, 59. Where the entries along one
    side are far larger than all others, the order along it decides, and colors rise for longer there: a plane of 200^2,
    100 times as large along x: 91 iterations in the natural order, 287 with tops of 4 along both sides, 131 with 32
    along x.
 
    In large grids with no corners in their stencil, a color belongs to runs of 4 points along x. Every second or third
-   point along x of a color means a memory sector of its own for each of b, x and the solutions of the neighbours; a run
+   point along x of a color means a memory sector of its own for each of b, x and the solutions of the neighbors; a run
    is one sector. Its points are a chain, so rows have more level sets (12 in place of 7 in a plane, 16 in place of 10
    in space), but what a warp solves at once has no more (6, 10). Colors rise for two runs only along x, and
    for a point more along the other sides. Iterations, PETSc's ILU(0) and CG, natural order, without runs, with: planes
    of 500^2 299, 342, 339; of 1000^2 562, 586, 564; spaces of 65^3 67, 67, 61; 80^3 81, 82, 77; 128^3 124, 123, 120.
    Insulated walls, 200^2: 212, 241, 268. A flow along x and half of it along y, 200^2 and GMRES: 144, 210, 179. None
    where the entries along x are far larger: along them a run ends where colors fall, so that points before all their
-   neighbours are many (200^2, 100 times along x: 244 iterations and more); nor in small grids, which take as long as
-   their level sets of rows. With corners in the stencil all points of neighbouring runs touch: level sets of rows are
+   neighbors are many (200^2, 100 times along x: 244 iterations and more); nor in small grids, which take as long as
+   their level sets of rows. With corners in the stencil all points of neighboring runs touch: level sets of rows are
    three times as many, and solves slower.
 */
 #include <stdlib.h>

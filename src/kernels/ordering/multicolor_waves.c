@@ -12,7 +12,7 @@
 
    Rows that follow each other and have the same columns, as those of one point of a mesh with several unknowns, are one
    node, which gets one color: at most NODE of them, and only where they are many. This is PETSc's rule for its inodes,
-   and what its factorisations of them need of an ordering.
+   and what its factorizations of them need of an ordering.
 */
 #include <stdlib.h>
 #include <string.h>

@@ -197,7 +197,7 @@ struct WavePass {
   {
     unsigned mine = TrsvWaveWord(&known);
 
-    for (unsigned base = 2 * TRSV_WAVE_TOP; !mine; base += TRSV_WAVE_TOP) { /* all its neighbours' words are there */
+    for (unsigned base = 2 * TRSV_WAVE_TOP; !mine; base += TRSV_WAVE_TOP) { /* all its neighbors' words are there */
       unsigned used = 0;
 
       for (int e = start[n]; e < start[n + 1]; e++)

@@ -22,7 +22,7 @@ typedef struct {
   double     seconds;
 } TrsvOrdering;
 
-/* Multicolor, for a factorisation without fill: few level sets at few more iterations. O(rows + entries), the same
+/* Multicolor, for a factorization without fill: few level sets at few more iterations. O(rows + entries), the same
    result every time and in either memory. The matrix is in compressed sparse rows there; its pattern need not be
    symmetric, its diagonal not complete. Where its values are given, not NULL, strong entries decide. On an error
    *ordering is left NULL. */

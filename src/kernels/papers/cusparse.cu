@@ -19,7 +19,7 @@ typedef struct {
   cusparseSpMatDescr_t matrix;
   cusparseDnVecDescr_t b, x;
   cusparseSpSVDescr_t  solve;
-  bool                 analysed;
+  bool                 analyzed;
 } Cusparse;
 
 static const double one      = 1; /* alpha, in the type of the solve */
@@ -51,7 +51,7 @@ static void CusparseDestroy(TrsvPlan *plan)
   free(c);
 }
 
-static TrsvError CusparseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError CusparseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const size_t        rows = (size_t)A->rows, size = TrsvValueSize(A->precision);
   cusparseFillMode_t  fill = A->triangle == TRSV_LOWER ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
@@ -120,7 +120,7 @@ static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStrea
                   (double *)c->values);
     TrsvCall(TrsvDeviceCheckLaunch("cusparse_gather"));
   }
-  if (c->analysed)
+  if (c->analyzed)
     return Check(cusparseSpSV_updateMatrix(c->handle, c->solve, c->values, CUSPARSE_SPSV_UPDATE_GENERAL),
                  "cusparseSpSV_updateMatrix");
   TrsvCall(Check(cusparseSpSV_bufferSize(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x,
@@ -133,7 +133,7 @@ static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStrea
   TrsvCall(Check(cusparseSpSV_analysis(c->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(c), c->matrix, c->b, c->x,
                                        c->type, CUSPARSE_SPSV_ALG_DEFAULT, c->solve, c->buffer),
                  "cusparseSpSV_analysis"));
-  c->analysed = true;
+  c->analyzed = true;
   return TRSV_SUCCESS;
 }
 
@@ -155,7 +155,7 @@ TRSV_ALGORITHM(TrsvCusparse) = {
   .source     = "NVIDIA",
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
-  .analyse    = CusparseAnalyse,
+  .analyze    = CusparseAnalyze,
   .set_values = CusparseSetValues,
   .solve      = CusparseSolve,
   .destroy    = CusparseDestroy,

@@ -29,7 +29,7 @@ static void SerialDestroy(TrsvPlan *plan)
   free(s);
 }
 
-static TrsvError SerialAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError SerialAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const int    stored = A->diagonal == TRSV_DIAGONAL_STORED, rows = A->rows;
   const size_t size = TrsvValueSize(A->precision), all = (size_t)A->offsets[rows],
@@ -115,7 +115,7 @@ TRSV_ALGORITHM(TrsvSerial) = {
   .summary    = "substitution row by row",
   .source     = "CapelliniSpTRSV (ICPP 2020), Algorithm 1",
   .memory     = TRSV_HOST,
-  .analyse    = SerialAnalyse,
+  .analyze    = SerialAnalyze,
   .set_values = SerialSetValues,
   .solve      = SerialSolve,
   .destroy    = SerialDestroy,

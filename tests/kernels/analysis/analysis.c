@@ -13,7 +13,7 @@ static void Naive(const TrsvMatrix *A)
   double        distance = 0, profile = 0, span = 0, variance = 0, mean;
   TrsvAnalysis *a;
 
-  if (!ExpectError(TrsvAnalyse(A, &a), TRSV_SUCCESS, "TrsvAnalyse")) goto done;
+  if (!ExpectError(TrsvAnalyze(A, &a), TRSV_SUCCESS, "TrsvAnalyze")) goto done;
   for (int changed = 1; changed;) { /* until nothing rises any more */
     changed = 0;
     for (int r = 0; r < rows; r++) {
@@ -129,7 +129,7 @@ static double Granularity(int levels, double per_level, double per_row)
     offsets[i + 1] = ++n;
   }
   TrsvMatrix A = {rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
-  if (ExpectError(TrsvAnalyse(&A, &a), TRSV_SUCCESS, "TrsvAnalyse")) {
+  if (ExpectError(TrsvAnalyze(&A, &a), TRSV_SUCCESS, "TrsvAnalyze")) {
     Expect(a->statistics.levels == levels && fabs(a->statistics.level_mean - per_level) < 1 && fabs(a->statistics.row_mean - per_row) < 0.01, "made %d level sets of %g rows, %g entries a row", a->statistics.levels, a->statistics.level_mean, a->statistics.row_mean);
     g = a->statistics.granularity;
     TrsvAnalysisDestroy(&a);
@@ -177,7 +177,7 @@ static double SharedOf(int rows, int hubs)
   offsets[rows] = n;
   TrsvMatrix A = {rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, TRSV_HOST, NULL};
   ExpectSameAnalysis(&A);
-  if (ExpectError(TrsvAnalyse(&A, &a), TRSV_SUCCESS, "TrsvAnalyse")) shared = a->statistics.hub_fraction;
+  if (ExpectError(TrsvAnalyze(&A, &a), TRSV_SUCCESS, "TrsvAnalyze")) shared = a->statistics.hub_fraction;
   TrsvAnalysisDestroy(&a);
   free(offsets);
   free(columns);
@@ -218,7 +218,7 @@ static void TestShort(void)
   if (TrsvDeviceAlloc(sizeof(offsets), &o) || TrsvDeviceAlloc(sizeof(columns), &c) || TrsvDeviceUpload(o, offsets, sizeof(offsets), NULL) || TrsvDeviceUpload(c, columns, sizeof(columns), NULL)) exit(2);
   D.offsets = o;
   D.columns = c;
-  ExpectError(TrsvAnalyse(&D, &a), TRSV_ERR_STRUCTURE, "TrsvAnalyse");
+  ExpectError(TrsvAnalyze(&D, &a), TRSV_ERR_STRUCTURE, "TrsvAnalyze");
   TrsvDeviceFree(o);
   TrsvDeviceFree(c);
   End();
@@ -235,8 +235,8 @@ static void Bad(const char *name, int rows, const int *offsets, const int *colum
   TrsvError        error;
 
   Begin("structure: %s", name);
-  error = TrsvAnalyse(&A, &analysis);
-  ExpectError(error, TRSV_ERR_STRUCTURE, "TrsvAnalyse");
+  error = TrsvAnalyze(&A, &analysis);
+  ExpectError(error, TRSV_ERR_STRUCTURE, "TrsvAnalyze");
   Expect(strstr(TrsvErrorMessage(), row) != NULL, "the message does not say '%s': %s", row, TrsvErrorMessage());
   Expect(!analysis, "an analysis in spite of the error");
   ExpectError(TrsvTranspose(&A, &T, &made, &source), TRSV_ERR_STRUCTURE, "TrsvTranspose");
@@ -246,7 +246,7 @@ static void Bad(const char *name, int rows, const int *offsets, const int *colum
     char       said[512];
 
     (void)snprintf(said, sizeof(said), "%s", TrsvErrorMessage());
-    ExpectError(TrsvAnalyse(&D, &analysis), TRSV_ERR_STRUCTURE, "TrsvAnalyse on the device");
+    ExpectError(TrsvAnalyze(&D, &analysis), TRSV_ERR_STRUCTURE, "TrsvAnalyze on the device");
     Expect(!analysis && !strcmp(TrsvErrorMessage(), said), "the device says '%s', the host '%s'", TrsvErrorMessage(), said);
     ExpectError(TrsvTranspose(&D, &T, &made, &source), TRSV_ERR_STRUCTURE, "TrsvTranspose on the device");
     Expect(!made && !strcmp(TrsvErrorMessage(), said), "the device says '%s', the host '%s'", TrsvErrorMessage(), said);
@@ -309,7 +309,7 @@ static void TestStructure(void)
     const TrsvMatrix A = {-1, (int[]){0}, NULL, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
     TrsvAnalysis    *analysis;
 
-    ExpectError(TrsvAnalyse(&A, &analysis), TRSV_ERR_ARGUMENT, "TrsvAnalyse");
+    ExpectError(TrsvAnalyze(&A, &analysis), TRSV_ERR_ARGUMENT, "TrsvAnalyze");
     Expect(!analysis, "an analysis in spite of the error");
   }
   End();
@@ -364,9 +364,9 @@ static void TestRandomStructure(void)
     const int        expected = IsSound(&A) ? TRSV_SUCCESS : TRSV_ERR_STRUCTURE;
 
     *(expected ? &broken : &sound) += 1;
-    ExpectError(TrsvAnalyse(&A, &host), expected, "TrsvAnalyse");
+    ExpectError(TrsvAnalyze(&A, &host), expected, "TrsvAnalyze");
     if (expected) (void)snprintf(said, sizeof(said), "%s", TrsvErrorMessage());
-    ExpectError(TrsvAnalyse(&D, &device), expected, "TrsvAnalyse on the device");
+    ExpectError(TrsvAnalyze(&D, &device), expected, "TrsvAnalyze on the device");
     if (expected) Expect(!strcmp(TrsvErrorMessage(), said), "triangle %d: the device says '%s', the host '%s'", n, TrsvErrorMessage(), said);
     TrsvAnalysisDestroy(&host);
     TrsvAnalysisDestroy(&device);
@@ -424,7 +424,7 @@ static void TestTable(void)
       TrsvAnalysis *analysis;
       TrsvChoice    c;
 
-      if (ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
+      if (ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) {
         for (int s = TRSV_SELECT_MODEL; s <= TRSV_SELECT_GRANULARITY; s++) {
           c = TrsvSelect(&analysis->statistics, TRSV_HOST, TRSV_DOUBLE, (TrsvSelection)s);
           Expect(c.algorithm && TrsvAlgorithmMemory(c.algorithm) == TRSV_HOST && *c.reason, "on the host, %s %d", ShapeName[shape], rows);

@@ -68,7 +68,7 @@ static void Make(const char *what, int rows, int nnz, int levels)
       TrsvAnalysis *a;
 
       if (!Expect(!TriangleMake(&M, upper ? TRSV_UPPER : TRSV_LOWER, 0, &T), "there is no %s triangle", which)) continue;
-      if (ExpectError(TrsvAnalyse(&T.matrix, &a), TRSV_SUCCESS, which)) {
+      if (ExpectError(TrsvAnalyze(&T.matrix, &a), TRSV_SUCCESS, which)) {
         const TrsvStatistics *s = &a->statistics;
 
         Expect(s->rows == rows, "%s: %d rows in place of %d", which, s->rows, rows);

@@ -36,7 +36,7 @@ static int Check(const Square *A, const char *what)
 
   if (f) {
     TrsvFactorTriangles(f, &T[0], &T[1], NULL, NULL);
-    if (ExpectError(TrsvAnalyseBoth(&T[0], &T[1], &a[0], &a[1]), TRSV_SUCCESS, "TrsvAnalyseBoth")) {
+    if (ExpectError(TrsvAnalyzeBoth(&T[0], &T[1], &a[0], &a[1]), TRSV_SUCCESS, "TrsvAnalyzeBoth")) {
       const int many = a[0]->statistics.levels > TRSV_FEW_LEVELS && a[1]->statistics.levels > TRSV_FEW_LEVELS;
 
       for (int t = 0; t < 2; t++) {
@@ -137,7 +137,7 @@ static void FailsAnywhere(void)
     const size_t live = SimtLive();
 
     SimtFailAt(k, 0);
-    const TrsvError error = TrsvAnalyseBoth(&T[0], &T[1], &a[0], &a[1]);
+    const TrsvError error = TrsvAnalyzeBoth(&T[0], &T[1], &a[0], &a[1]);
     failed = SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!a[0] && !error == !!a[1] && (failed || !error), "place %ld: error %d, analyses %p and %p", k, (int)error, (void *)a[0], (void *)a[1]);

@@ -21,7 +21,7 @@ int ExpectSameAnalysis(const TrsvMatrix *A)
   TrsvAnalysis *host, *device = NULL;
   int           same = 0;
 
-  if (ExpectError(TrsvAnalyse(A, &host), TRSV_SUCCESS, "TrsvAnalyse on the host") && ExpectError(TrsvAnalyse(&D, &device), TRSV_SUCCESS, "TrsvAnalyse on the device")) {
+  if (ExpectError(TrsvAnalyze(A, &host), TRSV_SUCCESS, "TrsvAnalyze on the host") && ExpectError(TrsvAnalyze(&D, &device), TRSV_SUCCESS, "TrsvAnalyze on the device")) {
     const TrsvStatistics *h = &host->statistics, *d = &device->statistics;
 
     same = Expect(d->rows == h->rows && d->nnz == h->nnz && d->row_max == h->row_max && d->levels == h->levels && d->level_max == h->level_max, "%d rows, %ld entries, longest row %d, %d level sets of at most %d, in place of %d, %ld, %d, %d, %d", d->rows, d->nnz, d->row_max, d->levels, d->level_max, h->rows, h->nnz, h->row_max, h->levels, h->level_max) &&
@@ -236,7 +236,7 @@ static void TestGivesUp(void)
     TrsvAnalysis *analysis;
 
     SimtSettings.lose = k;
-    ExpectError(TrsvAnalyse(&D, &analysis), TRSV_ERR_TIMEOUT, "TrsvAnalyse");
+    ExpectError(TrsvAnalyze(&D, &analysis), TRSV_ERR_TIMEOUT, "TrsvAnalyze");
     Expect(!analysis, "an analysis in spite of the error");
     TrsvAnalysisDestroy(&analysis);
   }

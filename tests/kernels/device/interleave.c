@@ -1,5 +1,5 @@
 /*
-   L and U analysed at the same time, as coroutines: what comes of it is what comes of one after the other, whatever fails, and where
+   L and U analyzed at the same time, as coroutines: what comes of it is what comes of one after the other, whatever fails, and where
    memory is too short for both at once.
 */
 #include "check.h"
@@ -28,9 +28,9 @@ static Factors Make(Shape shape, unsigned seed)
   f.right = MakeVector(TRSV_DOUBLE, ROWS, seed);
   f.x     = MakeArray(TRSV_DOUBLE, ROWS);
   f.y     = MakeArray(TRSV_DOUBLE, ROWS);
-  ExpectError(TrsvAnalyse(&f.A, &f.a), TRSV_SUCCESS, "TrsvAnalyse");
-  ExpectError(TrsvAnalyse(&f.B, &f.b), TRSV_SUCCESS, "TrsvAnalyse");
-  ExpectError(TrsvAnalyse(&f.L.view, &f.host), TRSV_SUCCESS, "TrsvAnalyse on the host");
+  ExpectError(TrsvAnalyze(&f.A, &f.a), TRSV_SUCCESS, "TrsvAnalyze");
+  ExpectError(TrsvAnalyze(&f.B, &f.b), TRSV_SUCCESS, "TrsvAnalyze");
+  ExpectError(TrsvAnalyze(&f.L.view, &f.host), TRSV_SUCCESS, "TrsvAnalyze on the host");
   Expect(f.a && f.a->statistics.levels > 32, "too few level sets to be made at the same time");
   return f;
 }

@@ -69,12 +69,12 @@ typedef struct {
   int                  order[ROWS], *order_on_device;
 } Setting;
 
-static TrsvError AnalyseOne(const TrsvMatrix *A)
+static TrsvError AnalyzeOne(const TrsvMatrix *A)
 {
   TrsvAnalysis   *analysis;
-  const TrsvError error = TrsvAnalyse(A, &analysis);
+  const TrsvError error = TrsvAnalyze(A, &analysis);
 
-  Expect(!error == !!analysis, "TrsvAnalyse: error %d, analysis %p", (int)error, (void *)analysis);
+  Expect(!error == !!analysis, "TrsvAnalyze: error %d, analysis %p", (int)error, (void *)analysis);
   TrsvAnalysisDestroy(&analysis);
   return error;
 }
@@ -120,11 +120,11 @@ static TrsvError MakePair(Setting *s, const TrsvMatrix *L, const TrsvMatrix *U, 
   return error;
 }
 
-static TrsvError Analyse(Setting *s) { return AnalyseOne(&s->L.view); }
+static TrsvError Analyze(Setting *s) { return AnalyzeOne(&s->L.view); }
 static TrsvError Transpose(Setting *s) { return TransposeOne(&s->L.view); }
 static TrsvError Order(Setting *s) { return OrderOne(&s->L.view); }
 static TrsvError OrderDevice(Setting *s) { return OrderOne(&s->on_device[0]); }
-static TrsvError AnalyseDevice(Setting *s) { return AnalyseOne(&s->on_device[0]); }
+static TrsvError AnalyzeDevice(Setting *s) { return AnalyzeOne(&s->on_device[0]); }
 static TrsvError TransposeDevice(Setting *s) { return TransposeOne(&s->on_device[0]); }
 static TrsvError Plan(Setting *s) { return PlanOne(s, &s->L.view, s->analysis); }
 static TrsvError Pair(Setting *s) { return MakePair(s, &s->L.view, &s->U.view, s->order, 0); }
@@ -139,10 +139,10 @@ static const struct {
   TrsvError (*run)(Setting *);
   int own, device; /* is another algorithm another operation? does it call the device, whatever the algorithm? */
 } operations[] = {
-  {"TrsvAnalyse",                             Analyse,         0, 0},
+  {"TrsvAnalyze",                             Analyze,         0, 0},
   {"TrsvTranspose",                           Transpose,       0, 0},
   {"TrsvOrderMulticolor",                            Order,           0, 0},
-  {"TrsvAnalyse on the device",               AnalyseDevice,   0, 1},
+  {"TrsvAnalyze on the device",               AnalyzeDevice,   0, 1},
   {"TrsvTranspose on the device",             TransposeDevice, 0, 1},
   {"TrsvOrderMulticolor on the device",              OrderDevice,     0, 1},
   {"TrsvPlanCreate",                          Plan,            1, 0},
@@ -201,7 +201,7 @@ static void Algorithm(const TrsvAlgorithm *a)
   s.on_device[0] = ToDevice(&s.L.view);
   s.on_device[1] = ToDevice(&s.U.view);
   s.deep         = ToDevice(&s.D.view);
-  ExpectError(TrsvAnalyse(&s.deep, &s.of_deep), TRSV_SUCCESS, "TrsvAnalyse");
+  ExpectError(TrsvAnalyze(&s.deep, &s.of_deep), TRSV_SUCCESS, "TrsvAnalyze");
   s.deep.analysis = s.of_deep;
   ExpectError(TrsvDeviceAlloc(sizeof(s.order), &s.order_on_device), TRSV_SUCCESS, "TrsvDeviceAlloc");
   ExpectError(TrsvDeviceUpload(s.order_on_device, s.order, sizeof(s.order), NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
@@ -214,7 +214,7 @@ static void Algorithm(const TrsvAlgorithm *a)
     if (operations[o].run == PairTogether && a != FindTested("chunk") && a != FindTested("thread")) continue; /* one that calls much, one that does not */
     if (operations[o].run == PairDevice && a != TrsvAlgorithmGet(0) && a != FindTested("thread")) continue; /* one that copies, one that does not */
     Begin("fails anywhere: %s%s%s", operations[o].name, own ? ", " : "", own ? TrsvAlgorithmName(a) : "");
-    if (!s.analysis) ExpectError(TrsvAnalyse(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyse");
+    if (!s.analysis) ExpectError(TrsvAnalyze(&s.L.view, &s.analysis), TRSV_SUCCESS, "TrsvAnalyze");
     if (!s.plan && s.analysis) {
       ExpectError(TrsvPlanCreate(&s.L.view, s.analysis, NULL, s.L.offsets[ROWS], a, &s.plan), TRSV_SUCCESS, "TrsvPlanCreate");
       if (s.plan) ExpectError(SetValues(&s), TRSV_SUCCESS, "TrsvPlanSetValues");

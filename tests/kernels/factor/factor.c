@@ -219,7 +219,7 @@ static void Numbers(void)
 }
 
 /* The analysis of L comes with it, a pair takes it, and it can be given up before and after. What is in use is counted. */
-static void Analysed(void)
+static void Analyzed(void)
 {
   const size_t before = TrsvDeviceHeld();
 
@@ -236,12 +236,12 @@ static void Analysed(void)
     if (trim) TrsvFactorReleaseWorkspace(f, NULL);
     TrsvFactorTriangles(f, &L, &U, NULL, NULL);
     Expect((!L.analysis) == trim && (!U.analysis) == trim, "L %s an analysis, U %s", L.analysis ? "has" : "has not", U.analysis ? "has" : "has not");
-    ExpectError(TrsvAnalyse(&L, &again), TRSV_SUCCESS, "TrsvAnalyse");
-    ExpectError(TrsvAnalyse(&U, &upper), TRSV_SUCCESS, "TrsvAnalyse");
-    if (U.analysis) Expect(!memcmp(upper->order, U.analysis->order, sizeof(int) * 90) && !memcmp(&upper->statistics, &U.analysis->statistics, sizeof(upper->statistics)), "another analysis of U than TrsvAnalyse's");
+    ExpectError(TrsvAnalyze(&L, &again), TRSV_SUCCESS, "TrsvAnalyze");
+    ExpectError(TrsvAnalyze(&U, &upper), TRSV_SUCCESS, "TrsvAnalyze");
+    if (U.analysis) Expect(!memcmp(upper->order, U.analysis->order, sizeof(int) * 90) && !memcmp(&upper->statistics, &U.analysis->statistics, sizeof(upper->statistics)), "another analysis of U than TrsvAnalyze's");
     TrsvAnalysisDestroy(&upper);
     if (L.analysis) {
-      Expect(!memcmp(again->order, L.analysis->order, sizeof(int) * 90) && !memcmp(&again->statistics, &L.analysis->statistics, sizeof(again->statistics)), "another analysis than TrsvAnalyse's");
+      Expect(!memcmp(again->order, L.analysis->order, sizeof(int) * 90) && !memcmp(&again->statistics, &L.analysis->statistics, sizeof(again->statistics)), "another analysis than TrsvAnalyze's");
       /* it is what a pair believes: told by a number that nothing is laid out by */
       wrong                        = *L.analysis;
       wrong.statistics.granularity = 90;
@@ -349,7 +349,7 @@ void TestFactor(void)
   Numbers();
   LongRows();
   ByPlan();
-  Analysed();
+  Analyzed();
   Lost();
   Fails();
 }

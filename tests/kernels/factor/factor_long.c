@@ -1,5 +1,5 @@
 /*
-   Factorisations with long rows: rows that many depend on, or that depend on many, of lengths about what a warp or a block takes at once, on
+   Factorizations with long rows: rows that many depend on, or that depend on many, of lengths about what a warp or a block takes at once, on
    either side of the diagonal; patterns of such rows that cannot be factored.
 */
 #include "square.h"

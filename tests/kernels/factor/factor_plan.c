@@ -90,7 +90,7 @@ static void Sound(Shape shape, TrsvFactorKind kind, TrsvPrecision precision, int
 
 /* Pivots of which cancellation leaves little: L U is A up to rounding of the terms all the same, entry by entry, as L's are made of the reciprocals of the very
    pivots that U has. */
-static void Cancelled(TrsvFactorKind kind)
+static void Canceled(TrsvFactorKind kind)
 {
   const TrsvPivots p = {TRSV_SHIFT_NONE, 0, 0};
   Square           A = MakeSquare(GRID_2D, 400, 1, TRSV_DOUBLE, 7);
@@ -224,7 +224,7 @@ static void Fails(void)
   End();
 }
 
-/* A store that never arrives: the factorisation says so, not what the plan is asked for next. */
+/* A store that never arrives: the factorization says so, not what the plan is asked for next. */
 static void Lost(void)
 {
   int told = 0;
@@ -344,7 +344,7 @@ static void Given(TrsvFactorKind kind)
   End();
 }
 
-/* The vector that one launch for L and U hands values over in is the factorisation's as well. */
+/* The vector that one launch for L and U hands values over in is the factorization's as well. */
 static void Borrowed(TrsvFactorKind kind)
 {
   const TrsvAlgorithm *const thread = FindTested("thread");
@@ -388,7 +388,7 @@ void ByPlan(void)
     for (int variant = 0; variant < 4; variant++)
       if (!Reduced() || !variant) Sound(shapes[s], variant & 1 ? TRSV_ICC : TRSV_ILU, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 0);
   for (int kind = 0; kind < 2; kind++) Sound(GRID_2D, (TrsvFactorKind)kind, TRSV_DOUBLE, 1);
-  for (int kind = 0; kind < 2; kind++) Cancelled((TrsvFactorKind)kind);
+  for (int kind = 0; kind < 2; kind++) Canceled((TrsvFactorKind)kind);
   for (int kind = 0; kind < 2; kind++) Unsound((TrsvFactorKind)kind);
   for (int kind = 0; kind < 2; kind++) Given((TrsvFactorKind)kind);
   for (int kind = 0; kind < 2; kind++) Borrowed((TrsvFactorKind)kind);

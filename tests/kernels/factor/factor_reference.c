@@ -1,5 +1,5 @@
 /*
-   The reference of the factorisations: ILU(0) and IC(0) on the host as PETSc computes them, MatLUFactorNumeric_SeqAIJ() and
+   The reference of the factorizations: ILU(0) and IC(0) on the host as PETSc computes them, MatLUFactorNumeric_SeqAIJ() and
    MatCholeskyFactorNumeric_SeqAIJ(), with a full row for the sums; and the device against it.
 */
 #include "square.h"

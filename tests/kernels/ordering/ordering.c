@@ -119,7 +119,7 @@ typedef enum {
   SHUFFLED  /* the points in any order */
 } Kind;
 
-/* A grid; full: 1, all neighbours across corners, too; 2, no corners but two steps along each side. Columns rise. */
+/* A grid; full: 1, all neighbors across corners, too; 2, no corners but two steps along each side. Columns rise. */
 static void Grid(const int side[3], int full, Kind kind, int **offsets, int **columns)
 {
   const int n    = side[0] * side[1] * side[2];

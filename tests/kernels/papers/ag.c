@@ -40,7 +40,7 @@ static void CheckPlan(const TrsvMatrix *A, const AgScheme *s, const char *words)
   TrsvAnalysis *analysis;
   AgPlan        h;
 
-  if (!ExpectError(TrsvAnalyse(A, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) return;
+  if (!ExpectError(TrsvAnalyze(A, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) return;
   if (ExpectError(TrsvAgPlan(A, analysis, NULL, s, 2, &h), TRSV_SUCCESS, "TrsvAgPlan")) {
     int *launch = malloc(sizeof(int) * ((size_t)h.rows + 1)), solved = 0;
 
@@ -142,9 +142,9 @@ static void Model(void)
     for (int i = 1; i < AG_REDUCED; i++) best = outputs[i] > outputs[best] ? i : best;
     Expect(best == cases[c].best && fabs(outputs[best] - cases[c].output) < 1e-4, "case %zu: scheme %d at %g, not %d at %g", c, best, outputs[best], cases[c].best, cases[c].output);
   }
-  if (ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
+  if (ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) {
     TrsvAgFeatures(&T.view, analysis, features);
-    /* 20 by 20 points: 39 level sets, the longest of 20 rows; all rows but the corner's depend on their neighbour */
+    /* 20 by 20 points: 39 level sets, the longest of 20 rows; all rows but the corner's depend on their neighbor */
     Expect(features[0] == 400 && features[1] == 1160 && features[3] == 3 && features[8] == 39 && fabs(features[6] - 58) < 1e-9, "features %g %g %g %g %g", features[0], features[1], features[3], features[8], features[6]);
     Expect(fabs(features[9] - (380 + 19 / 20.) / 400) < 1e-9, "distance of dependencies %g", features[9]);
     for (int r = 0; r < AG_REDUCED; r++) {

@@ -219,7 +219,7 @@ static void Failing(void)
   void         *values = MakeValues(&T.view, 1), *b = MakeVector(TRSV_DOUBLE, ROWS, 5), *x = MakeArray(TRSV_DOUBLE, ROWS);
   TrsvAnalysis *analysis;
 
-  if (ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse"))
+  if (ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze"))
     for (int n = 0; n < 4; n++)
       for (long k = 1, struck = 1; struck; k++) {
         const size_t live = SimtLive();

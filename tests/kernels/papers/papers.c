@@ -19,7 +19,7 @@ static void Refusal(void)
     for (int i = 0; i <= rows; i++) T.offsets[i] = i ? i - 1 : 0;
     for (int i = 0; i < rows; i++) T.columns[i] = i;
     T.view = (TrsvMatrix){rows, T.offsets, T.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, TRSV_HOST, NULL};
-    if (ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
+    if (ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) {
       Expect(analysis->statistics.levels == rows, "a chain of %d rows has %d level sets", rows, analysis->statistics.levels);
       ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, rows - 1, level, &plan), rows > 65536 ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, "TrsvPlanCreate");
       if (rows > 65536) Expect(!plan && strstr(TrsvErrorMessage(), "65537") && strstr(TrsvErrorMessage(), "65536"), "the message does not say how many: %s", TrsvErrorMessage());

@@ -84,7 +84,7 @@ static void Blocks(Shape shape, TrsvTriangle triangle, TrsvDiagonal diagonal, co
   const int      stored = diagonal == TRSV_DIAGONAL_STORED;
 
   memset(&r, 0, sizeof(r));
-  ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse");
+  ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   if (!ExpectError(TrsvRecblocksMake(&T.view, analysis, NULL, settings, 1, 1, &r), TRSV_SUCCESS, "TrsvRecblocksMake")) r.blocks = 0;
   for (int i = 0; i < r.blocks; i++) {
     const TrsvRecblockPart *b = r.block + i;
@@ -271,7 +271,7 @@ static void Refusal(int rows, const char *settings, const char *why, const char 
 
   Begin("recblock refuses a chain of %d rows, %s", rows, settings);
   T = MakeTriangle(CHAIN, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, TRSV_DOUBLE, 1);
-  ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse");
+  ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   TrsvSettingsRequest(settings);
   ExpectError(TrsvPlanCreate(&T.view, analysis, NULL, T.offsets[rows], TrsvAlgorithmFind("recblock"), &plan), TRSV_ERR_UNSUPPORTED, "TrsvPlanCreate");
   Expect(!plan && strstr(TrsvErrorMessage(), why) && strstr(TrsvErrorMessage(), "recblock") && strstr(TrsvErrorMessage(), instead), "the message is '%s'", TrsvErrorMessage());

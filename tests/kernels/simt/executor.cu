@@ -365,7 +365,7 @@ static void TestCopies(void)
   }
   for (int bug = 1; bug < 5; bug++) Expect(caught[bug] > 0, "bug %d never is", bug);
   End();
-  REPORTS("a barrier that was not made", "not initialised", TRSV_LAUNCH(no_barrier_made, 1, 1, 1024, (TrsvStream)NULL, 0));
+  REPORTS("a barrier that was not made", "not initialized", TRSV_LAUNCH(no_barrier_made, 1, 1, 1024, (TrsvStream)NULL, 0));
   REPORTS("a copy beyond the end", "beyond the end", TRSV_LAUNCH(copy_beyond, 1, 1, 1024, (TrsvStream)NULL, (const double *)from));
   REPORTS("a copy that is not aligned", "off its 16", TRSV_LAUNCH(copy_unaligned, 1, 1, 1024, (TrsvStream)NULL, (const double *)from));
 

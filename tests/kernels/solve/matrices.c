@@ -114,7 +114,7 @@ static void One(const Pattern *p, const Entry *e, unsigned seed)
     const int     levels = t ? e->upper : e->lower;
     TrsvAnalysis *a;
 
-    if (ExpectError(TrsvAnalyse(&T.view, &a), TRSV_SUCCESS, "TrsvAnalyse")) {
+    if (ExpectError(TrsvAnalyze(&T.view, &a), TRSV_SUCCESS, "TrsvAnalyze")) {
       Expect(!levels || a->statistics.levels == levels, "%s: %d level sets, %d in the index", t ? "upper" : "lower", a->statistics.levels, levels);
       /* the index counts a diagonal only where there is one */
       Expect(t || !e->row_max || a->statistics.row_max == e->row_max || a->statistics.row_max == e->row_max + 1, "longest row of %d entries, %d in the index", a->statistics.row_max, e->row_max);

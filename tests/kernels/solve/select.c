@@ -2,7 +2,7 @@
    What the predictions choose on an H200, for statistics of triangles of which one algorithm is measured, and predicted, to be the
    fastest (results/solve.jsonl, results/bmc.jsonl, results/families.jsonl): deep and narrow, deep, wide, shallow ones; orders by colors, in which chunk once
    was taken where it takes twice the time; all rows on the same few, where sell once was that takes five times the time; rows whose chain passes no
-   neighbours, where inverted blocks were that take 1.9 times the time; large ones of long rows, where thread was that takes three times the time, or sell.
+   neighbors, where inverted blocks were that take 1.9 times the time; large ones of long rows, where thread was that takes three times the time, or sell.
 */
 #include "check.h"
 #include "solve/rows/level_csr.h"

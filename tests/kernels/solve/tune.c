@@ -165,7 +165,7 @@ static void Limits(void)
 
     Expect(m->trial_count == 1, "%d tries", m->trial_count);
     CheckMember(m, n ? "second" : "first");
-    if (!ExpectError(TrsvAnalyse(n ? &s.U.view : &s.L.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) continue;
+    if (!ExpectError(TrsvAnalyze(n ? &s.U.view : &s.L.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) continue;
     ExpectError(TrsvAgChoose(n ? &s.U.view : &s.L.view, analysis, 0, &scheme), TRSV_SUCCESS, "TrsvAgChoose");
     TrsvAgPrint(&scheme, words + strlen(words), sizeof(words) - strlen(words));
     Expect(!strcmp(words, m->trials[0].settings), "%s was tried first, not %s", m->trials[0].settings, words);

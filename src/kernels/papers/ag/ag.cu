@@ -125,7 +125,7 @@ enum {
 
 static const TrsvSetting settings[] = {{"scheme", TrsvAgWords, TrsvAgParse}, {NULL, NULL, NULL}};
 
-static TrsvError AgAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError AgAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   auto      w32 = ag_solve<float, true>, n32 = ag_solve<float, false>;
   auto      w64 = ag_solve<double, true>, n64 = ag_solve<double, false>;
@@ -220,7 +220,7 @@ TRSV_ALGORITHM(TrsvAg) = {
   .citation   = TRSV_CITE_AG_SPTRSV,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
-  .analyse    = AgAnalyse,
+  .analyze    = AgAnalyze,
   .set_values = AgSetValues,
   .solve      = AgSolve,
   .destroy    = AgDestroy,

@@ -135,7 +135,7 @@ static TrsvError MakeCounters(TrsvPlan *plan, Csc *c, const TrsvMatrix *A)
   return error;
 }
 
-static TrsvError CscAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError CscAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const unsigned grid = TrsvBlocks(A->rows, 256);
   Csc           *c;
@@ -184,7 +184,7 @@ TRSV_ALGORITHM(TrsvCsc) = {
   .citation   = TRSV_CITE_SYNCFREE,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
-  .analyse    = CscAnalyse,
+  .analyze    = CscAnalyze,
   .set_values = TrsvCSRPlanSetValues,
   .solve      = CscSolve,
   .destroy    = CscDestroy,

@@ -133,7 +133,7 @@ static int Tasks(const TrsvMatrix *A, int *first)
   return tasks;
 }
 
-static TrsvError FusionAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError FusionAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   Fusion   *f;
   int      *first;
@@ -177,7 +177,7 @@ TRSV_ALGORITHM(TrsvFusion) = {
   .citation   = TRSV_CITE_YUENYEUNG,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
-  .analyse    = FusionAnalyse,
+  .analyze    = FusionAnalyze,
   .set_values = TrsvCSRPlanSetValues,
   .solve      = FusionSolve,
   .destroy    = FusionDestroy,

@@ -87,7 +87,7 @@ static TrsvError Copy(const TrsvPlan *plan, const void *from, void *to, TrsvStre
   return TrsvDeviceCheckLaunch("level_copy");
 }
 
-static TrsvError LevelAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError LevelAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const size_t rows = (size_t)A->rows, size = TrsvValueSize(A->precision);
   const int    sets = analysis->statistics.levels;
@@ -139,7 +139,7 @@ TRSV_ALGORITHM(TrsvLevel) = {
   .citation   = TRSV_CITE_LEVEL_SETS,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
-  .analyse    = LevelAnalyse,
+  .analyze    = LevelAnalyze,
   .set_values = TrsvCSRPlanSetValues,
   .solve      = LevelSolve,
   .destroy    = LevelDestroy,

@@ -74,7 +74,7 @@ template <class T> static TrsvError Launch(const TrsvCSRPlan *n, const void *b, 
   return TrsvDeviceCheckLaunch("twophase_solve");
 }
 
-static TrsvError TwoPhaseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError TwoPhaseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   (void)analysis;
   TrsvCall(TrsvAlloc(sizeof(TrsvCSRPlan), &plan->data));
@@ -96,7 +96,7 @@ TRSV_ALGORITHM(TrsvTwoPhase) = {
   .citation   = TRSV_CITE_CAPELLINI,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
-  .analyse    = TwoPhaseAnalyse,
+  .analyze    = TwoPhaseAnalyze,
   .set_values = TrsvCSRPlanSetValues,
   .solve      = TwoPhaseSolve,
   .destroy    = TrsvCSRPlanDestroy,

@@ -1,7 +1,7 @@
 /*
    warp: one warp for one row.
 
-   Source: the synchronisation-free solve in CSR, CapelliniSpTRSV (ICPP 2020), Section 2.3, Algorithm 3. What changed
+   Source: the synchronization-free solve in CSR, CapelliniSpTRSV (ICPP 2020), Section 2.3, Algorithm 3. What changed
    since: the value is its own flag (no get_value, no fence, no reset); rows are taken in the order of their level sets;
    long rows are cut into partial sums (level_csr.h); shuffles in place of shared memory; the diagonal's reciprocal and
    the right-hand side are loaded before the wait.
@@ -69,9 +69,9 @@ template <class T> static TrsvError Launch(const TrsvLevelCSR *o, const void *b,
   return TrsvDeviceCheckLaunch("warp_solve");
 }
 
-static TrsvError WarpAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError WarpAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  return TrsvLevelCSRAnalyse(plan, A, analysis, source, LONGEST, 0, NULL);
+  return TrsvLevelCSRAnalyze(plan, A, analysis, source, LONGEST, 0, NULL);
 }
 
 static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -89,7 +89,7 @@ TRSV_ALGORITHM(TrsvWarp) = {
   .citation   = TRSV_CITE_SYNCFREE_CSR,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
-  .analyse    = WarpAnalyse,
+  .analyze    = WarpAnalyze,
   .set_values = TrsvLevelCSRSetValues,
   .solve      = WarpSolve,
   .destroy    = TrsvLevelCSRDestroy,

@@ -199,7 +199,7 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
   M.rows    = (int)rows;
   M.offsets = offsets;
   M.columns = columns;
-  TrsvCall(TrsvAnalyse(&M, &analysis));
+  TrsvCall(TrsvAnalyze(&M, &analysis));
   const TrsvAlgorithm *best =
     TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL).algorithm;
   error = TrsvPlanCreateChosen(&M, analysis, from, plan->values, NULL, best, 0, &instead,
@@ -236,7 +236,7 @@ static void Cut(Dense *d, int rows, const DenseRange *blocks, int found)
   d->blocks = found;
 }
 
-static TrsvError DenseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError DenseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const size_t rows = (size_t)A->rows, entries = (size_t)A->offsets[A->rows], measures = 3 * rows,
                pieces = 2 * rows + 2 + 3 * entries + entries / PIECE;
@@ -374,7 +374,7 @@ TRSV_ALGORITHM(TrsvDenseRows) = {
   .citation   = TRSV_CITE_DENSE_TRIANGLES,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
-  .analyse    = DenseAnalyse,
+  .analyze    = DenseAnalyze,
   .set_values = DenseRowsSetValues,
   .solve      = DenseSolve,
   .destroy    = DenseDestroy,

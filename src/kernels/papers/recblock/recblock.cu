@@ -211,7 +211,7 @@ static TrsvError MakeSpsv(Recblock *r)
   return TRSV_SUCCESS;
 }
 
-static TrsvError RecblockAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError RecblockAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const size_t         vector = TrsvValueSize(A->precision) * (size_t)A->rows;
   TrsvRecblockSettings settings;
@@ -324,7 +324,7 @@ TRSV_ALGORITHM(TrsvRecblock) = {
   .citation   = TRSV_CITE_BLOCK_ALGORITHMS,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_HOST,
-  .analyse    = RecblockAnalyse,
+  .analyze    = RecblockAnalyze,
   .set_values = RecblockSetValues,
   .solve      = RecblockSolve,
   .destroy    = RecblockDestroy,

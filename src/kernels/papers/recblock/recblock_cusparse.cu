@@ -17,7 +17,7 @@ struct TrsvRecblockSpsv {
   cusparseSpSVDescr_t  solve;
   cudaDataType         type;
   void                *values, *buffer;
-  bool                 analysed;
+  bool                 analyzed;
 };
 
 static const double one       = 1; /* alpha, in the type of the solve */
@@ -59,7 +59,7 @@ extern "C" TrsvError TrsvRecblockSpsvSetValues(TrsvRecblockSpsv *s, size_t *byte
   size_t more;
 
   TrsvCall(Check(cusparseSetStream(s->handle, stream), "cusparseSetStream"));
-  if (s->analysed)
+  if (s->analyzed)
     return Check(cusparseSpSV_updateMatrix(s->handle, s->solve, s->values, CUSPARSE_SPSV_UPDATE_GENERAL),
                  "cusparseSpSV_updateMatrix");
   TrsvCall(Check(cusparseSpSV_bufferSize(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(s), s->matrix, s->b, s->x,
@@ -72,7 +72,7 @@ extern "C" TrsvError TrsvRecblockSpsvSetValues(TrsvRecblockSpsv *s, size_t *byte
   TrsvCall(Check(cusparseSpSV_analysis(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, Alpha(s), s->matrix, s->b, s->x,
                                        s->type, CUSPARSE_SPSV_ALG_DEFAULT, s->solve, s->buffer),
                  "cusparseSpSV_analysis"));
-  s->analysed = true;
+  s->analyzed = true;
   return TRSV_SUCCESS;
 }
 

@@ -136,7 +136,7 @@ static TrsvError Start(TrsvPlan *plan)
   return TRSV_SUCCESS;
 }
 
-static TrsvError AnalysePlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+static TrsvError AnalyzePlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
                               int rank)
 {
   TrsvCall(Start(plan));
@@ -144,29 +144,29 @@ static TrsvError AnalysePlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   return A->rows ? TrsvChunkMakeSchedule(plan, A, analysis, source, rank) : TRSV_SUCCESS;
 }
 
-static TrsvError AnalyseRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  return AnalysePlain(plan, A, analysis, source, plan->rank);
+  return AnalyzePlain(plan, A, analysis, source, plan->rank);
 }
 
-extern "C" TrsvError TrsvChunkAnalyseInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
+extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                               const int *source)
 {
   TrsvCall(Start(plan));
   if (!A->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvInverseAnalyse(plan, A, analysis, source, &Data(plan)->inverse));
+  TrsvCall(TrsvInverseAnalyze(plan, A, analysis, source, &Data(plan)->inverse));
   return Data(plan)->inverse ? TRSV_SUCCESS : TrsvChunkMakeSchedule(plan, A, analysis, source, 0);
 }
 
 /* Rank 0 is with inverted blocks or without, by prediction; rank 1 the other way, where both are possible; the further
    ranks are those of plans without. */
-static TrsvError Analyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const int inverted = IsInverted(&analysis->statistics, plan->precision) ? 0 : 1, /* its rank */
             both     = !inverted || TrsvInverseIsPossible(&analysis->statistics);
 
-  if (both && plan->rank == inverted) return TrsvChunkAnalyseInverted(plan, A, analysis, source);
-  return AnalysePlain(plan, A, analysis, source, plan->rank - (both && plan->rank > inverted));
+  if (both && plan->rank == inverted) return TrsvChunkAnalyzeInverted(plan, A, analysis, source);
+  return AnalyzePlain(plan, A, analysis, source, plan->rank - (both && plan->rank > inverted));
 }
 
 TRSV_ALGORITHM(TrsvChunk) = {
@@ -176,7 +176,7 @@ TRSV_ALGORITHM(TrsvChunk) = {
   .citation     = TRSV_CITE_INVERSE_FACTORS,
   .memory       = TRSV_DEVICE,
   .pattern      = TRSV_DEVICE,
-  .analyse      = Analyse,
+  .analyze      = Analyze,
   .set_values   = SetValues,
   .solve        = Solve,
   .destroy      = Destroy,
@@ -193,7 +193,7 @@ const TrsvAlgorithm TrsvChunkPlain = {
   .name         = "chunk",
   .memory       = TRSV_DEVICE,
   .pattern      = TRSV_DEVICE,
-  .analyse      = AnalyseRank,
+  .analyze      = AnalyzeRank,
   .set_values   = SetValues,
   .solve        = Solve,
   .destroy      = Destroy,

@@ -30,8 +30,8 @@ typedef struct {
 /* The row of the table; and the same without inverted blocks, of which plans with such blocks are made. */
 extern const TrsvAlgorithm TrsvChunk, TrsvChunkPlain;
 
-/* The analyse of a plan that has inverted diagonal blocks, if a size of blocks is estimated to pay. */
-TrsvError TrsvChunkAnalyseInverted(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
+/* The analyze of a plan that has inverted diagonal blocks, if a size of blocks is estimated to pay. */
+TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
 
 /* The schedule that a plan runs, without its arrays; NULL where its blocks are inverted. */
 const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *);

@@ -149,7 +149,7 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times,
   return Place(plan, c, plan->places.x_index, &c->to);
 }
 
-/* If imports do not fit: a cell for some stages only, and no neighbour pushes into cells that change hands. With a life
+/* If imports do not fit: a cell for some stages only, and no neighbor pushes into cells that change hands. With a life
    of 0 cells a stage needs no more than its records have places, which always fits. */
 static TrsvError Schedule(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times)
 {

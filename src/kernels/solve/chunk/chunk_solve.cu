@@ -10,7 +10,7 @@
    in, fetch results of other chunks in order of need, write x, and ready the words of the launch after this one. A
    launch that finds reciprocals (chunk.h) differs from a solve in the computing warp alone, and either may be behind
    the other. Memory order: between chunks, and from importers to the computing warp, a result is a word that is its own
-   flag (sync.cuh), through L2 or into a cell of a neighbour's shared memory. From step to step of the warp it is
+   flag (sync.cuh), through L2 or into a cell of a neighbor's shared memory. From step to step of the warp it is
    ordered by trsv_warp_sync. Stages of records and of results change hands by barriers and counters that release and
    acquire. No result has the bits of NOT_READY: values and right-hand sides are made canonical before anything is
    computed with them. Why it ends: a chunk waits for smaller chunks only, and their clusters have smaller tickets or
@@ -157,7 +157,7 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
   }
 }
 
-/* What neighbours push has nobody here who fetches it. If the chunk stands still over the limit, or a wait elsewhere
+/* What neighbors push has nobody here who fetches it. If the chunk stands still over the limit, or a wait elsewhere
    was over it, NaN takes the place of what has not come. */
 template <class T> static __device__ __forceinline__ void chunk_watch(const ChunkView<T> &A, const ChunkHead &h,
                                                                       unsigned base, unsigned cells, unsigned lane)

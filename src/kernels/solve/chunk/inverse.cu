@@ -148,7 +148,7 @@ static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
   TrsvAnalysis         *analysis;
   TrsvError             error;
 
-  TrsvCall(TrsvAnalyse(&v->T, &analysis));
+  TrsvCall(TrsvAnalyze(&v->T, &analysis));
   error = TrsvPlanCreatePlaced(&v->T, analysis, v->source, plan->values, &places, &TrsvChunkPlain, 0, &v->plain);
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
@@ -161,7 +161,7 @@ int TrsvInverseIsPossible(const TrsvStatistics *s)
   return s->nnz > s->rows && s->level_mean <= TrsvModel.inverse_level_rows;
 }
 
-TrsvError TrsvInverseAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
+TrsvError TrsvInverseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
                              Inverse **inverse)
 {
   Inverse  *v;

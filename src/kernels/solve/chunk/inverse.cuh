@@ -13,13 +13,13 @@ enum {
 };
 
 struct Inverse {
-  TrsvMatrix T;                 /* as analysed, in arrays of its own once blocks are to be inverted */
+  TrsvMatrix T;                 /* as analyzed, in arrays of its own once blocks are to be inverted */
   int        entries, groups;   /* of T, the diagonal's among them where they are stored; of INVERSE_GROUP rows */
   int        block;             /* rows of a diagonal block */
   TrsvPlan  *product, *plain;   /* of TrsvChunkPlain: of D^-1 T; of T, where some values have needed it, else NULL */
   int        use_plain;         /* do the values now set? */
   void      *memory;            /* that holds all that follows, and T */
-  int       *source;            /* of T, as analysed */
+  int       *source;            /* of T, as analyzed */
   int       *from, *to;         /* [rows] the places of b and of x, NULL where they are the rows */
   unsigned  *reach; /* [rows], by position: the positions of the group that its row of D^-1 has entries for */
   int       *begin, *start;     /* [rows + 1] offsets of D^-1 T; [groups + 1] of D^-1 */
@@ -161,7 +161,7 @@ TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvStatistics *, cons
 /* Could it pay, by the statistics? What a plan of chunk does where its blocks are inverted; *inverse is NULL where they
    are better not. */
 int       TrsvInverseIsPossible(const TrsvStatistics *);
-TrsvError TrsvInverseAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source,
+TrsvError TrsvInverseAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source,
                              Inverse **inverse);
 TrsvError TrsvInverseSetValues(TrsvPlan *, Inverse *, const void *values, TrsvStream);
 TrsvError TrsvInverseSolve(TrsvPlan *, Inverse *, const void *b, void *x, TrsvStream);

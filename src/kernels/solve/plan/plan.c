@@ -18,8 +18,8 @@ static TrsvError Move(TrsvMemory to, size_t count, const int *from, int **copy)
   return TrsvDeviceUpload(*copy, from, bytes, NULL);
 }
 
-/* analyse, with copies of everything in the memory where the algorithm wants it. */
-static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+/* analyze, with copies of everything in the memory where the algorithm wants it. */
+static TrsvError AnalyzeMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const TrsvMemory to       = plan->algorithm->pattern;
   const TrsvPermutation given    = plan->places;
@@ -42,7 +42,7 @@ static TrsvError AnalyseMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   moved.heights = NULL;
   moved.order  = copy[2];
   moved.levels = copy[3];
-  if (!error) error = plan->algorithm->analyse(plan, &M, &moved, copy[4]);
+  if (!error) error = plan->algorithm->analyze(plan, &M, &moved, copy[4]);
   for (int i = 0; i < 7; i++) TrsvFree(to, copy[i]);
   plan->places = given;
   return error;
@@ -113,10 +113,10 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
   p->values    = values;
   p->rank      = rank;
   if (places) p->places = *places;
-  error        = (A->memory == algorithm->pattern ? algorithm->analyse : AnalyseMoved)(p, A, analysis, source);
+  error        = (A->memory == algorithm->pattern ? algorithm->analyze : AnalyzeMoved)(p, A, analysis, source);
   if (!error) error = KeepPlaces(p, A->memory);
   else p->places = (TrsvPermutation){NULL, NULL};
-  /* what analyse asked of the default stream must be done before another stream solves */
+  /* what analyze asked of the default stream must be done before another stream solves */
   if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceSynchronize();
   if (error) TrsvPlanDestroy(&p);
   *plan = p;

@@ -43,10 +43,10 @@ struct TrsvAlgorithm {
   const char *source;   /* where it is from, in a line */
   const char *citation; /* that in BibTeX (base/citations.h); NULL where nothing is cited */
   TrsvMemory  memory;
-  TrsvMemory  pattern; /* where analyse takes the matrix, its analysis and source */
+  TrsvMemory  pattern; /* where analyze takes the matrix, its analysis and source */
 
-  /* Each gets a plan whose shape is filled in. analyse allocates plan->data; destroy must cope with a half-made one. */
-  TrsvError (*analyse)(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
+  /* Each gets a plan whose shape is filled in. analyze allocates plan->data; destroy must cope with a half-made one. */
+  TrsvError (*analyze)(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
   TrsvError (*set_values)(TrsvPlan *, const void *values, TrsvStream); /* values in the algorithm's memory */
   TrsvError (*solve)(TrsvPlan *, const void *b, void *x, TrsvStream);
   void (*destroy)(TrsvPlan *);
@@ -54,10 +54,10 @@ struct TrsvAlgorithm {
   /* Seconds that a solve is expected to take; NULL where TRSV_SELECT_MODEL is never to pick it. */
   double (*predict)(const TrsvStatistics *, TrsvPrecision);
 
-  /* Does its analyse use the heights of rows, which the analysis of the other triangle gives? NULL: never. */
+  /* Does its analyze use the heights of rows, which the analysis of the other triangle gives? NULL: never. */
   int (*uses_heights)(const TrsvStatistics *, TrsvPrecision);
 
-  /* Where analyse chooses among settings: how many of them it can rank by predicted time, at most; and the settings of
+  /* Where analyze chooses among settings: how many of them it can rank by predicted time, at most; and the settings of
      a plan, in words. 0 and NULL where there are none. */
   int  choices;
   void (*describe)(const TrsvPlan *, char *line, size_t size);
@@ -74,8 +74,8 @@ enum {
   TRSV_BITS_VARY   = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
   TRSV_NEVER_WAITS = 2, /* no thread waits for another, so no wait can be given up */
   TRSV_PERMUTES_IN_KERNEL =
-    4, /* its analyse heeds plan->places; for the others b and x are permuted before and after a solve */
-  TRSV_SCHEDULED     = 8,  /* its analyse makes a schedule, which follows the chains of rows */
+    4, /* its analyze heeds plan->places; for the others b and x are permuted before and after a solve */
+  TRSV_SCHEDULED     = 8,  /* its analyze makes a schedule, which follows the chains of rows */
   TRSV_THREAD_LEVEL  = 32, /* a thread for each row; runs on every device, in little memory */
   TRSV_WARP_LEVEL    = 64  /* a warp for each row */
 };
@@ -94,7 +94,7 @@ struct TrsvPlan {
   int                  filled; /* does it have the values of its triangle? */
   int                  early; /* may the solve now asked for be an early launch? */
   int                  rank;         /* which of the settings by predicted time: 0 the best */
-  TrsvPermutation      places; /* where analyse takes the pattern; after it only where the algorithm does not take them:
+  TrsvPermutation      places; /* where analyze takes the pattern; after it only where the algorithm does not take them:
                                   copies in its memory */
   void                *permuted[2];  /* [rows] b and x in the order of the rows, where there are such copies */
   size_t               bytes;
@@ -133,7 +133,7 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const i
                                const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
 /* x_i = 1 / (b_i - sum of a_ik x_k) for the values a of a plan with a unit diagonal, instead of the solution: a
-   recurrence that the pivots of an incomplete factorisation obey where no two rows of U that are taken off one row meet
+   recurrence that the pivots of an incomplete factorization obey where no two rows of U that are taken off one row meet
    (factor_pivots.cu). b and x in the order of the rows; they may be the same. A row without a right-hand side, b_i = 0,
    does not get its reciprocal. Has the plan (or NULL) such a launch? And when the stream has waited for it: has it
    given up a wait? Else the plan's next launch says so, which may be a solve. */

@@ -197,7 +197,7 @@ static TrsvError MakeLayout(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
                         padded ? longest : 0, plan->places, *o);
 }
 
-extern "C" TrsvError TrsvLevelCSRAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
+extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                          const int *source, int longest, int padded, unsigned **level)
 {
   TrsvLevelCSR *o;

@@ -38,7 +38,7 @@ typedef struct {
 
 /* level, where not NULL, gets the level set of each position, 1 for the first, until it is given to TrsvScratchFree in
    the default stream. */
-TrsvError TrsvLevelCSRAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest,
+TrsvError TrsvLevelCSRAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest,
                               int padded, unsigned **level);
 TrsvError TrsvLevelCSRSetValues(TrsvPlan *, const void *values, TrsvStream);
 void      TrsvLevelCSRDestroy(TrsvPlan *);
@@ -51,7 +51,7 @@ TrsvError TrsvLevelCSRLimit(TrsvLevelCSR *, const void *kernel, int block, doubl
 /* The two forms of `thread`, with recomputation and without: the predicted seconds of one, whether recomputation is
    predicted to be faster, and the analysis for one. */
 int       TrsvThreadRecomputes(const TrsvStatistics *, TrsvPrecision);
-TrsvError TrsvThreadAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int recomputes);
+TrsvError TrsvThreadAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int recomputes);
 
 /* A pair of plans of `thread` in one launch: thread_pair.cu. */
 extern const TrsvPairLaunch TrsvThreadPairLaunch;
@@ -80,7 +80,7 @@ typedef struct {
   int *last;     /* [rows of the matrix] where each of its rows stands in this sequence */
 } TrsvSplit;
 
-/* What TrsvLevelCSRAnalyse is made of: the position of each row of a sequence, by level set, and the level set of each
+/* What TrsvLevelCSRAnalyze is made of: the position of each row of a sequence, by level set, and the level set of each
    position where level is not NULL; and, but for sync zeroed, memory for so many rows, entries and columns, with no
    solution ready. */
 TrsvError TrsvLevelCSRPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvSplit *, int *position,

@@ -51,7 +51,7 @@ typedef struct {
 static __device__ __forceinline__ bool sell_own(int from) { return (unsigned)from > (unsigned)NONE; }
 
 /* As TrsvAlgorithm has it */
-extern "C" TrsvError TrsvSellAnalyse(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
+extern "C" TrsvError TrsvSellAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
 
 /* Cuts the rows of a sequence of more than 0 in their own order into slices, where no row depends on a near one across
    the cut, as far as there are such places. first [slices + 1], which the caller gives to TrsvScratchFree(), says where

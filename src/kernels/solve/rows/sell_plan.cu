@@ -225,7 +225,7 @@ static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   return error;
 }
 
-extern "C" TrsvError TrsvSellAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
+extern "C" TrsvError TrsvSellAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                      const int *source)
 {
   const int longest = analysis->statistics.row_max - 1;

@@ -52,11 +52,11 @@ template <class T> static TrsvError LimitBlocks(TrsvLevelCSR *o)
                            o->recomputes ? LEVELS_AHEAD_RECOMPUTED : LEVELS_AHEAD);
 }
 
-extern "C" TrsvError TrsvThreadAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
+extern "C" TrsvError TrsvThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                        const int *source, int recomputes)
 {
   unsigned     *level = NULL;
-  TrsvError     error = TrsvLevelCSRAnalyse(plan, A, analysis, source, QUAD, 1, recomputes ? &level : NULL);
+  TrsvError     error = TrsvLevelCSRAnalyze(plan, A, analysis, source, QUAD, 1, recomputes ? &level : NULL);
   TrsvLevelCSR *o     = (TrsvLevelCSR *)plan->data;
 
   if (!error && recomputes) error = MarkColumns(o, level);
@@ -104,11 +104,11 @@ extern "C" int TrsvThreadRecomputes(const TrsvStatistics *s, TrsvPrecision preci
 }
 
 /* Rank 0 is the form that is predicted to be faster, rank 1 the other. */
-static TrsvError ThreadAnalyse(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+static TrsvError ThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const int faster = TrsvThreadRecomputes(&analysis->statistics, plan->precision);
 
-  return TrsvThreadAnalyse(plan, A, analysis, source, plan->rank ? !faster : faster);
+  return TrsvThreadAnalyze(plan, A, analysis, source, plan->rank ? !faster : faster);
 }
 
 TRSV_ALGORITHM(TrsvThread) = {
@@ -118,7 +118,7 @@ TRSV_ALGORITHM(TrsvThread) = {
   .citation   = TRSV_CITE_CAPELLINI,
   .memory     = TRSV_DEVICE,
   .pattern    = TRSV_DEVICE,
-  .analyse    = ThreadAnalyse,
+  .analyze    = ThreadAnalyze,
   .set_values = TrsvLevelCSRSetValues,
   .solve      = ThreadSolve,
   .destroy    = TrsvLevelCSRDestroy,

@@ -46,7 +46,7 @@ typedef struct {
   int length;  /* dependencies that a record holds: 2, 3, 5 or 13 */
   int width;   /* records of a step: 8 (of 2 or 3 dependencies) or 32 */
   int
-    cluster; /* chunks in a cluster of blocks, whose neighbours push results into each other's shared memory; 1: none */
+    cluster; /* chunks in a cluster of blocks, whose neighbors push results into each other's shared memory; 1: none */
   int ring;    /* cells for results, a power of two, at least 4 stages */
   int stages;  /* stages in shared memory */
   int life;    /* stages for which an import keeps its cell before the cell is given to another; -1: all of them, every

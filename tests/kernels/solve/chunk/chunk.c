@@ -113,7 +113,7 @@ static void Lacking(void)
       TrsvAnalysis *there;
       TrsvPlan     *plan;
 
-      ExpectError(TrsvAnalyse(&D, &there), TRSV_SUCCESS, "TrsvAnalyse");
+      ExpectError(TrsvAnalyze(&D, &there), TRSV_SUCCESS, "TrsvAnalyze");
       SimtSettings.old    = lacks == 1;
       SimtSettings.shared = lacks == 2 ? 99 << 10 : 227 << 10;
       ExpectError(TrsvPlanCreate(&D, there, NULL, T.offsets[300], FindTested(names[i]), &plan), lacks ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, names[i]);

@@ -73,7 +73,7 @@ void TestChunkHeights(void)
       TrsvAnalysis    *analysis;
       ChunkHeights       o;
 
-      ExpectError(TrsvAnalyse(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyse");
+      ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
       for (int p = n - 1; p >= 0; p--) {
         const int i = T.view.triangle == TRSV_LOWER ? p : n - 1 - p;
 

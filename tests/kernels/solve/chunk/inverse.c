@@ -52,7 +52,7 @@ static void Described(const TrsvMatrix *T, const TrsvAlgorithm *a, int rank, cha
   TrsvPlan     *plan = NULL;
 
   line[0] = 0;
-  if (ExpectError(TrsvAnalyse(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) ExpectError(TrsvPlanCreatePlaced(&D, analysis, NULL, T->offsets[T->rows], NULL, a, rank, &plan), TRSV_SUCCESS, "TrsvPlanCreatePlaced");
+  if (ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) ExpectError(TrsvPlanCreatePlaced(&D, analysis, NULL, T->offsets[T->rows], NULL, a, rank, &plan), TRSV_SUCCESS, "TrsvPlanCreatePlaced");
   if (plan) TrsvPlanDescribe(plan, line, size);
   TrsvPlanDestroy(&plan);
   TrsvAnalysisDestroy(&analysis);
@@ -74,7 +74,7 @@ static void Ranks(void)
     TrsvAnalysis   *a;
     int             inverts, both;
 
-    if (!ExpectError(TrsvAnalyse(&T.view, &a), TRSV_SUCCESS, "TrsvAnalyse")) continue;
+    if (!ExpectError(TrsvAnalyze(&T.view, &a), TRSV_SUCCESS, "TrsvAnalyze")) continue;
     inverts = !TrsvChunk.uses_heights(&a->statistics, TRSV_DOUBLE);
     Expect(TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) <= TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE) && inverts == (TrsvChunk.predict(&a->statistics, TRSV_DOUBLE) < TrsvChunkPlain.predict(&a->statistics, TRSV_DOUBLE)), "%s: not the lesser time", ShapeName[shapes[s]]);
     both = inverts || (a->statistics.nnz > rows && a->statistics.level_mean <= 300);

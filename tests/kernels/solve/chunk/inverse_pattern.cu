@@ -152,12 +152,12 @@ static void Product(const TrsvMatrix *A, int block, const Words &reach, Ints &of
   }
 }
 
-/* What TrsvAnalyse finds of the product on the device is what is said of it. */
+/* What TrsvAnalyze finds of the product on the device is what is said of it. */
 static void ExpectAnalysis(const InverseProduct *P)
 {
   TrsvAnalysis *analysis;
 
-  if (!ExpectError(TrsvAnalyse(&P->matrix, &analysis), TRSV_SUCCESS, "TrsvAnalyse of the product")) return;
+  if (!ExpectError(TrsvAnalyze(&P->matrix, &analysis), TRSV_SUCCESS, "TrsvAnalyze of the product")) return;
   const TrsvStatistics *a = &analysis->statistics, *s = &P->analysis.statistics;
   Expect(s->rows == a->rows && s->nnz == a->nnz && s->row_max == a->row_max && s->levels == a->levels, "%d rows, %ld entries, longest row %d, %d level sets in place of %d, %ld, %d, %d", s->rows, s->nnz, s->row_max, s->levels, a->rows, a->nnz, a->row_max, a->levels);
   Expect(s->row_mean == a->row_mean && s->row_variation == a->row_variation && s->level_mean == a->level_mean && s->mean_offset == a->mean_offset && s->row_bandwidth == a->row_bandwidth && s->bandwidth == a->bandwidth && (s->granularity == a->granularity || isnan(a->granularity)), "another mean, variation, distance, bandwidth or granularity");

@@ -9,7 +9,7 @@ enum {
   H200 = 132 /* multiprocessors */
 };
 
-/* A grid of so many points along each side in its natural order, with those neighbours that differ in one place (7 points) or in any (27): its first rows. */
+/* A grid of so many points along each side in its natural order, with those neighbors that differ in one place (7 points) or in any (27): its first rows. */
 typedef struct {
   int side[3], points, rows; /* 0: all */
 } Grid;

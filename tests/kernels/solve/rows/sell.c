@@ -84,7 +84,7 @@ static void Solves(const Triangle *T, int kind)
   TrsvPlan           *plan;
 
   want = Reference(A, NULL, entries, values, b);
-  if (ExpectError(TrsvAnalyse(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyse")) {
+  if (ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze")) {
     if (ExpectError(TrsvPlanCreate(&D, analysis, NULL, entries, TrsvAlgorithmFind("sell"), &plan), TRSV_SUCCESS, "TrsvPlanCreate")) {
       TrsvPlanDescribe(plan, line, sizeof(line));
       Expect(sscanf(line, "%d slices, %d level sets", &slices, &levels) == 2, "described as \"%s\"", line);

@@ -90,7 +90,7 @@ static void Ranks(void)
     Triangle      T = MakeTriangle(shapes[s], rows, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
     TrsvAnalysis *analysis;
 
-    ExpectError(TrsvAnalyse(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyse");
+    ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
     const int wanted = TrsvThreadRecomputes(&analysis->statistics, TRSV_DOUBLE);
     Expect(wanted == (shapes[s] != DIAGONAL), "%s: recomputes %d", ShapeName[shapes[s]], wanted);
     for (int rank = 0; rank < 2; rank++) {
