@@ -40,7 +40,8 @@ static __device__ __forceinline__ bool cells_head(const ChunkEmission &e, int j)
   if (!j || e.used[j] != e.used[j - 1]) return true;
   const int i = e.user[e.sorted_use[j]], h = e.user[e.sorted_use[j - 1]];
   if (emit_chunk(e, i) != emit_chunk(e, h)) return true;
-  return e.life >= 0 && emit_stage(e, i) / (e.life + 1) != emit_stage(e, h) / (e.life + 1);
+  const int stages = e.import_lifetime + 1;
+  return e.import_lifetime >= 0 && emit_stage(e, i) / stages != emit_stage(e, h) / stages;
 }
 
 /* Does the chunk before, of the same cluster, push it? */
@@ -79,7 +80,7 @@ static __global__ void cells_imports(const ChunkEmission e)
   if (j >= e.uses || !cells_head(e, j)) return;
   const int u = e.sorted_use[j], q = emit_chunk(e, e.user[u]), node = (int)e.used[j], g = e.group[j],
             number = cells_count(e, e.fresh, q, u),
-            cell   = CHUNK_CELL + e.ring + (e.life < 0 ? number : number % e.capacity);
+            cell   = CHUNK_CELL + e.ring + (e.import_lifetime < 0 ? number : number % e.capacity);
 
   e.group_cell[g] = (unsigned short)cell; /* or they do not fit */
   if (cells_pushed(e, q, node)) e.push[node] = (unsigned short)cell;
@@ -87,7 +88,7 @@ static __global__ void cells_imports(const ChunkEmission e)
     const int m = e.import_[u], i = e.index[node];
     e.imports[m]     = {i, cell - CHUNK_CELL - e.ring};
     e.export_[i + 1] = 1;
-    if (e.life >= 0) e.import_head[m] = j, e.group_import[g] = m;
+    if (e.import_lifetime >= 0) e.import_head[m] = j, e.group_import[g] = m;
   }
 }
 
@@ -99,7 +100,7 @@ static __global__ void cells_spread(const ChunkEmission e)
   const int u = e.sorted_use[j], g = e.group[j + 1] - 1;
 
   e.cell[u] = e.group_cell[g];
-  if (e.life >= 0 && (j + 1 == e.uses || cells_head(e, j + 1)))
+  if (e.import_lifetime >= 0 && (j + 1 == e.uses || cells_head(e, j + 1)))
     e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
 }
 
@@ -119,9 +120,9 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
   h.export_ = e.export_[e.begin[q]];
   h.exports = e.export_[e.begin[q + 1]] - h.export_;
   h.batch   = 0;
-  h.cells   = e.life >= 0 && cells > e.capacity ? e.capacity : cells;
+  h.cells   = e.import_lifetime >= 0 && cells > e.capacity ? e.capacity : cells;
   heads[q]   = h;
-  batches[q] = e.life < 0 ? 0 : (h.imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
+  batches[q] = e.import_lifetime < 0 ? 0 : (h.imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
   atomicMax(e.words + CHUNK_LAST, (unsigned)h.cells);
   atomicAdd(e.words + CHUNK_BATCHES, (unsigned)batches[q]);
   if (q == 0) {
@@ -133,7 +134,7 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
 TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSummary *schedule, void *memory[2],
                          void *early[2])
 {
-  const size_t uses = (size_t)e->uses, moved = e->life < 0 ? 0 : uses;
+  const size_t uses = (size_t)e->uses, moved = e->import_lifetime < 0 ? 0 : uses;
   unsigned    *unsorted, now[CHUNK_WORDS];
   int         *numbers;
 
@@ -166,7 +167,7 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
   TrsvCall(TrsvLaunchEach("cells_spread", cells_spread, (size_t)e->uses, *e));
   TrsvCall(TrsvDeviceScan(e->nodes, e->export_ + 1, e->export_));
   TrsvCall(TrsvLaunchEach("cells_heads", cells_heads, (size_t)blocks, *e, blocks, heads, e->batch + 1));
-  if (e->life >= 0) TrsvCall(TrsvDeviceScan(e->chunks, e->batch + 1, e->batch));
+  if (e->import_lifetime >= 0) TrsvCall(TrsvDeviceScan(e->chunks, e->batch + 1, e->batch));
   TrsvCall(ChunkWordsRead(e->words, now));
   schedule->imports = (int)now[CHUNK_IMPORTS];
   schedule->exports = (int)now[CHUNK_EXPORTS];

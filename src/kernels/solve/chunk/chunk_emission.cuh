@@ -14,7 +14,7 @@ struct ChunkPlan; /* a plan: chunk.cuh */
    for imports. */
 struct ChunkEmission {
   ChunkGraph           G;
-  int                  K, W, chunks, cluster, ring, life, capacity; /* capacity: cells for imports */
+  int                  K, W, chunks, cluster, ring, import_lifetime, capacity; /* capacity: cells for imports */
   int                  nodes, uses, stages, bits;                  /* bits of a time in key */
   int                  stored, toward;                             /* as in the order */
   int                  wide; /* is any value too far from its row's diagonal for a byte? */

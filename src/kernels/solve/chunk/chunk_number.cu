@@ -89,7 +89,7 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
   int                      totals[3];
 
   e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring,
-  e->life   = s->life;
+  e->import_lifetime   = s->import_lifetime;
   e->nodes = t->nodes;
   e->stored = o->stored, e->toward = o->toward;
   e->cuts = t->cuts, e->first = t->first, e->time = t->time, e->taken = t->taken, e->sorted = t->sorted;

@@ -93,7 +93,7 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times,
   TrsvCall(ChunkCount(records + dependencies, "records and dependencies"));
   *s          = ChunkSummary();
   s->settings = *settings;
-  s->settings.life = life;
+  s->settings.import_lifetime = life;
   s->chunks   = settings->chunks;
   s->records  = times->nodes;
   s->steps    = times->times;
@@ -101,7 +101,7 @@ static TrsvError Emit(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *times,
   plan->bytes = 0;
   e.capacity  = capacity;
   TrsvCall(TrsvChunkNumber(order, times, &e, &memory[NUMBERED]));
-  e.life = life;
+  e.import_lifetime = life;
   TrsvCall(Keep(plan, sizeof(ChunkHead) * c->blocks, &c->heads));
   TrsvCall(TrsvChunkCells(&e, (int)c->blocks, c->heads, s, &memory[CELLS], &memory[EARLY]));
   *fits = s->cells <= capacity;
@@ -155,7 +155,7 @@ static TrsvError Schedule(TrsvPlan *plan, ChunkHeights *order, ChunkSchedule *ti
 {
   static const int  lives[] = {-1, 16, 4, 1, 0};
   TrsvChunkSettings settings = times->settings;
-  const int         wanted = settings.life;
+  const int         wanted = settings.import_lifetime;
   int               fits = 0, placed;
 
   TrsvCall(TrsvChunkReady(plan->precision, &settings));

@@ -15,8 +15,8 @@ void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, size_t size)
   const int n = snprintf(line, size, "chunks=%d record=%d width=%d cluster=%d stages=%d", s->chunks, s->length,
                          s->width, s->cluster, s->stages);
 
-  if (s->life >= 0 && n > 0 && (size_t)n < size)
-    (void)snprintf(line + n, size - (size_t)n, " import_lifetime=%d", s->life);
+  if (s->import_lifetime >= 0 && n > 0 && (size_t)n < size)
+    (void)snprintf(line + n, size - (size_t)n, " import_lifetime=%d", s->import_lifetime);
 }
 
 static const TrsvModelConstants *const k = (const TrsvModelConstants *)&TrsvModel;
@@ -87,7 +87,7 @@ static double SolveSteps(const TrsvStatistics *t, const TrsvChunkSettings *s)
   const double power = k->settings_power;
 
   return pow(pow(ChainSteps(t, s->length), power) + pow(WorkSteps(t, s), power), 1 / power) +
-         k->settings_crossing * (s->cluster > 1 ? s->near : s->far) *
+         k->settings_crossing * (s->cluster > 1 ? s->steps_cluster : s->steps_l2) *
            fmin(s->chunks, k->settings_crossing_levels * t->levels);
 }
 
