@@ -123,7 +123,7 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
   h.cells   = e.import_lifetime >= 0 && cells > e.capacity ? e.capacity : cells;
   heads[q]   = h;
   batches[q] = e.import_lifetime < 0 ? 0 : (h.imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
-  atomicMax(e.words + CHUNK_LAST, (unsigned)h.cells);
+  atomicMax(e.words + CHUNK_MAXIMUM, (unsigned)h.cells);
   atomicAdd(e.words + CHUNK_BATCHES, (unsigned)batches[q]);
   if (q == 0) {
     e.words[CHUNK_IMPORTS] = (unsigned)e.import_[e.uses];
@@ -173,6 +173,6 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
   schedule->exports = (int)now[CHUNK_EXPORTS];
   schedule->batches = (int)now[CHUNK_BATCHES];
   schedule->stages = e->stages;
-  schedule->cells  = ((int)now[CHUNK_LAST] + 15) / 16 * 16; /* records behind them start at a multiple of 16 bytes */
+  schedule->cells  = ((int)now[CHUNK_MAXIMUM] + 15) / 16 * 16; /* records behind them start at a multiple of 16 bytes */
   return TRSV_SUCCESS;
 }

@@ -203,9 +203,9 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkH
   TrsvCall(TrsvLaunchEach("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
   TrsvCall(TrsvLaunchEach("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
   TrsvCall(TrsvLaunchEach("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports,
-                          e->words + CHUNK_LAST));
+                          e->words + CHUNK_MAXIMUM));
   TrsvCall(ChunkWordsRead(e->words, now));
-  *fits = !now[CHUNK_LAST];
+  *fits = !now[CHUNK_MAXIMUM];
   return TRSV_SUCCESS;
 }
 
