@@ -32,7 +32,7 @@ struct PlaceShared {
   unsigned long long empty[BATCH_SLOTS]; /* barriers */
   unsigned           ready[BATCH_SLOTS]; /* 64 * batch + the rounds of it that can be placed */
   unsigned           chunk, lost;
-  int step[WINDOW]; /* by time modulo WINDOW: ~records while there is room, then a later time; no step between has room */
+  int step[WINDOW]; /* by time modulo WINDOW: ~records while there is room, then a later time, none before has room */
   int position[BATCH_SLOTS][32], begin[BATCH_SLOTS][32], count[BATCH_SLOTS][32], round[BATCH_SLOTS][32],
     first[BATCH_SLOTS][32], records[BATCH_SLOTS][32];
   int item[BATCH_SLOTS][CHUNK_ITEMS][32]; /* of another chunk: its key; of this chunk: -1 - its place in the chunk */
