@@ -100,7 +100,7 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
         const T x = X[r * stride + s];
 
         entries_each<32>(begin, end,
-                         [&](int k) { to_r[k - begin] = fma(x, value(k), (T)0); }); /* fma, as above, for the sign of a zero */
+                         [&](int k) { to_r[k - begin] = fma(x, value(k), (T)0); }); /* fma as above: sign of zeros */
       });
       if (reach >> s & 1) out += end - begin;
     });
