@@ -39,8 +39,7 @@ PETSC_EXTERN const char *const SpTRSVGPUSelections[];
 typedef enum {
   SPTRSVGPU_FACTORIZATION_AUTO,   /* where it is expected to take less time */
   SPTRSVGPU_FACTORIZATION_DEVICE, /* there, where it can be done there */
-  SPTRSVGPU_FACTORIZATION_HOST,   /* on the host, by PETSc */
-  SPTRSVGPU_FACTORIZATION_CUSPARSE /* on the device by cuSPARSE, for comparison: ILU(0) in the natural order, without shifts */
+  SPTRSVGPU_FACTORIZATION_HOST    /* on the host, by PETSc */
 } SpTRSVGPUFactorization;
 PETSC_EXTERN const char *const SpTRSVGPUFactorizations[];
 

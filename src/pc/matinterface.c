@@ -265,12 +265,10 @@ PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat F, PetscReal *seconds)
    Input Parameters:
 +  F             - the factor, of solver type `MATSOLVERSPTRSVGPU`
 -  factorization - `SPTRSVGPU_FACTORIZATION_AUTO`, the default: on the GPU unless one processor is expected to be faster;
-                   `SPTRSVGPU_FACTORIZATION_DEVICE`: on the GPU; `SPTRSVGPU_FACTORIZATION_HOST`: on the host, by PETSc; or
-                   `SPTRSVGPU_FACTORIZATION_CUSPARSE`: on the GPU by cuSPARSE's deprecated csrilu02, for comparison, ILU(0) in the natural
-                   order without shifts alone, where a pivot is zero if it is 0
+                   `SPTRSVGPU_FACTORIZATION_DEVICE`: on the GPU; `SPTRSVGPU_FACTORIZATION_HOST`: on the host, by PETSc
 
    Options Database Key:
-.  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - the same
+.  -mat_sptrsvgpu_factorization <auto,device,host> - the same
 
    Level: intermediate
 
@@ -279,7 +277,7 @@ PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat F, PetscReal *seconds)
    orderings are the host's whatever is asked for; the view says which it was, and why.
 
    A matrix that lives on the host is factored there, by PETSc, where `SPTRSVGPU_FACTORIZATION_AUTO` or `SPTRSVGPU_FACTORIZATION_DEVICE` is asked for, too, so that the
-   same options serve with and without a GPU. `SPTRSVGPU_FACTORIZATION_CUSPARSE` is an error then, as it is for all that csrilu02 cannot do.
+   same options serve with and without a GPU.
 
 .seealso: `MatSpTRSVGPUGetFactorization()`, `MatSpTRSVGPUSetAlgorithm()`
 @*/
@@ -289,7 +287,7 @@ PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorization factor
 
   PetscFunctionBegin;
   PetscCall(GetData(F, &s));
-  PetscCheck(factorization >= SPTRSVGPU_FACTORIZATION_AUTO && factorization <= SPTRSVGPU_FACTORIZATION_CUSPARSE, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d", (int)factorization);
+  PetscCheck(factorization >= SPTRSVGPU_FACTORIZATION_AUTO && factorization <= SPTRSVGPU_FACTORIZATION_HOST, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d", (int)factorization);
   s->settings.factorization = factorization;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -329,7 +327,7 @@ PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorization *facto
 .  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
 
    Output Parameter:
-.  factorization - `SPTRSVGPU_FACTORIZATION_HOST`, `SPTRSVGPU_FACTORIZATION_DEVICE` or `SPTRSVGPU_FACTORIZATION_CUSPARSE`;
+.  factorization - `SPTRSVGPU_FACTORIZATION_HOST` or `SPTRSVGPU_FACTORIZATION_DEVICE`;
                    `SPTRSVGPU_FACTORIZATION_AUTO` before the symbolic phase
 
    Level: intermediate
@@ -345,8 +343,6 @@ PetscErrorCode MatSpTRSVGPUGetChosenFactorization(Mat F, SpTRSVGPUFactorization 
   PetscAssertPointer(factorization, 2);
   *factorization = SPTRSVGPU_FACTORIZATION_AUTO;
   if (s->host) *factorization = SPTRSVGPU_FACTORIZATION_HOST;
-  else if (s->on_device)
-    *factorization = s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE ? SPTRSVGPU_FACTORIZATION_CUSPARSE :
-                                                                                     SPTRSVGPU_FACTORIZATION_DEVICE;
+  else if (s->on_device) *factorization = SPTRSVGPU_FACTORIZATION_DEVICE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

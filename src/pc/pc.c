@@ -451,7 +451,7 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 .  -mat_sptrsvgpu_upper <name>        - for U
 .  -mat_sptrsvgpu_select <model,granularity,tune> - what chooses for auto
 .  -mat_sptrsvgpu_tune_seconds <seconds> - how long tune may measure, 1 by default
-.  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - where the matrix is factored if it lives on a GPU
+.  -mat_sptrsvgpu_factorization <auto,device,host> - where the matrix is factored if it lives on a GPU
 .  -mat_sptrsvgpu_view                - show statistics, choice and memory
 -  -pc_factor_...                     - all options of PCILU and PCICC but -pc_factor_in_place
 

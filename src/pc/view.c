@@ -100,7 +100,7 @@ static PetscErrorCode ViewFactor(Mat F, const TrsvIluInfo *info, PetscViewer vie
 
   PetscFunctionBegin;
   if (s->on_device) {
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the GPU%s, solves on %s\n", kind, s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE ? " by cuSPARSE" : "", on));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s factored on the GPU, solves on %s\n", kind, on));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %d lanes a row, factor %.3g MB", info->lanes, 1e-6 * (double)info->factor_bytes));
     if (s->outcome.attempts > 1) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, ", %d attempts, diagonal shifted by %g", s->outcome.attempts, s->outcome.shift));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "\n"));
