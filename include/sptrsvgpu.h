@@ -38,10 +38,9 @@ PETSC_EXTERN const char *const SpTRSVGPUSelections[];
 
 /* Where ILU(0) and IC(0) of a matrix on a GPU are computed. */
 typedef enum {
-  SPTRSVGPU_FACTORIZATION_AUTO,    /* where it is predicted to take less time */
-  SPTRSVGPU_FACTORIZATION_DEVICE,  /* on the GPU, if the GPU can factor the matrix */
-  SPTRSVGPU_FACTORIZATION_HOST,    /* on the host, by PETSc */
-  SPTRSVGPU_FACTORIZATION_CUSPARSE /* on the GPU by cuSPARSE: ILU(0), natural order, no shifts; for comparison */
+  SPTRSVGPU_FACTORIZATION_AUTO,   /* where it is predicted to take less time */
+  SPTRSVGPU_FACTORIZATION_DEVICE, /* on the GPU, if the GPU can factor the matrix */
+  SPTRSVGPU_FACTORIZATION_HOST    /* on the host, by PETSc */
 } SpTRSVGPUFactorization;
 PETSC_EXTERN const char *const SpTRSVGPUFactorizations[];
 

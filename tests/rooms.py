@@ -51,7 +51,6 @@ HELPS = {"solve/schedule": "chunk"}  # a room that serves one algorithm of anoth
 # words that are the name of an algorithm, too
 OTHER = {
     ("../pc/matsolver.c", "cusparse"): "in the names of matrix types",
-    ("../pc/options.c", "cusparse"): "a factorization",
     ("papers/recblock/recblock_tree.c", "level"): "a kernel of its blocks",
     ("papers/recblock/recblock_tree.c", "cusparse"): "a kernel of its blocks",
 }
