@@ -4,14 +4,14 @@
 #include "impl.h"
 #include <petscdevice.h>
 
-PetscErrorCode SpTRSVGPUGetStream(const SpTRSVGPU *s, TrsvStream *stream)
+PetscErrorCode SpTRSVGPUGetStream(TrsvMemory memory, TrsvStream *stream)
 {
   PetscDeviceContext context;
   void              *handle;
 
   PetscFunctionBegin;
   *stream = NULL;
-  if (s->memory == TRSV_HOST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (memory == TRSV_HOST) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscDeviceContextGetCurrentContext(&context));
   PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
   if (handle) *stream = *(TrsvStream *)handle;
@@ -192,7 +192,7 @@ PetscErrorCode SpTRSVGPUDeviceNumeric(Mat F, Mat local, const MatFactorInfo *inf
   if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE) PetscCall(GetPattern(local, &A));
   PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, &a));
   A.values = a;
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(PetscLogGpuTimeBegin());
   error = TrsvIluSetValues(s->ilu, &A, &pivots, &s->outcome, stream);
   PetscCall(PetscLogGpuTimeEnd());

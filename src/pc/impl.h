@@ -80,7 +80,7 @@ static inline PetscBool SpTRSVGPUPetscSolves(const SpTRSVGPU *s, TrsvMemory memo
 }
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUPrepare(Mat, TrsvMemory, PetscBool);
-PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(const SpTRSVGPU *, TrsvStream *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const SpTRSVGPU *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUCiteOrdering(void);
 PETSC_INTERN void           SpTRSVGPUCitationsForget(void);

@@ -1,7 +1,7 @@
 /*
    Registration: what -dll_append finds in the library, and what a program that links it calls.
 */
-#include "impl.h"
+#include "../ksp/impl.h"
 #include <petsc/private/pcimpl.h>
 
 static PetscBool registered = PETSC_FALSE;
@@ -44,6 +44,7 @@ PetscErrorCode SpTRSVGPURegister(void)
   /* first, or PETSc's own list of solver types would be overwritten */
   PetscCall(MatInitializePackage());
   PetscCall(PCInitializePackage());
+  PetscCall(KSPInitializePackage());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types); i++) {
     PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ILU, MatGetFactor_SpTRSVGPU));
     PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ICC, MatGetFactor_SpTRSVGPU));
@@ -51,6 +52,8 @@ PetscErrorCode SpTRSVGPURegister(void)
   PetscCall(MatOrderingRegister(MATORDERINGMULTICOLOR, MatGetOrdering_Multicolor));
   PetscCall(PCRegister(PCSPTRSVGPU, PCCreate_SpTRSVGPU));
   PetscCall(PCRegister(PCCAPELLINI, PCCreate_Capellini));
+  PetscCall(KSPRegister(KSPCGDEVICE, KSPCreate_CGDevice));
+  PetscCall(KSPRegister(KSPBCGSDEVICE, KSPCreate_BCGSDevice));
   PetscCall(PetscLogEventRegister("SpTRSVSymbolic", MAT_CLASSID, &SpTRSVGPU_Symbolic));
   PetscCall(PetscLogEventRegister("SpTRSVNumeric", MAT_CLASSID, &SpTRSVGPU_Numeric));
   PetscCall(PetscLogEventRegister("SpTRSVAnalysis", MAT_CLASSID, &SpTRSVGPU_Analysis));

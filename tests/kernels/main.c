@@ -39,6 +39,7 @@ static const struct {
   {"ordering",  TestOrdering   },
   {"matrices",  TestMatrices   },
   {"families",  TestFamilies   },
+  {"krylov",    TestKrylov     },
 };
 
 /* The suites that are named, or all; "suites" names them. */
