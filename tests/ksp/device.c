@@ -112,7 +112,9 @@ static PetscErrorCode Right(KSP ksp, Outcome *o)
   PetscFunctionBeginUser;
   (void)o;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &cg, KSPCG, "cgdevice", ""));
-  if (!cg) PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
+  if (cg) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode RightGuess(KSP ksp, Outcome *o)
