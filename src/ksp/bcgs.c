@@ -11,7 +11,7 @@ static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
 
   PetscFunctionBegin;
   PetscCallTrsv(TrsvKrylovAwait(d->scalars, (int)k, &it));
-  if (it.state == TRSV_NOT_A_NUMBER) KSPCheckDot(ksp, PETSC_INFINITY);
+  if (it.state == TRSV_NOT_A_NUMBER) KSPCheckDot(ksp, INFINITY);
   if (it.state == TRSV_BREAKDOWN) {
     PetscCall(PetscInfo(ksp, "Zero inner product in iteration %" PetscInt_FMT "\n", k));
     ksp->reason = KSP_DIVERGED_BREAKDOWN;

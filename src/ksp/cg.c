@@ -12,7 +12,7 @@ static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
   PetscFunctionBegin;
   PetscCallTrsv(TrsvKrylovAwait(d->scalars, (int)k, &it));
   ksp->its = k;
-  if (it.state == TRSV_NOT_A_NUMBER) KSPCheckDot(ksp, PETSC_INFINITY);
+  if (it.state == TRSV_NOT_A_NUMBER) KSPCheckDot(ksp, INFINITY);
   if (it.state == TRSV_INDEFINITE_MATRIX) {
     PetscCall(PetscInfo(ksp, "p'Ap is zero or has changed its sign in iteration %" PetscInt_FMT "\n", k));
     ksp->reason = ksp->converged_neg_curve ? KSP_CONVERGED_NEG_CURVE : KSP_DIVERGED_INDEFINITE_MAT;
@@ -20,7 +20,7 @@ static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
   }
   PetscCall(KSPOnDeviceTest(ksp, d, k, it.norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  if (it.state == TRSV_NEXT_NOT_A_NUMBER) KSPCheckDot(ksp, PETSC_INFINITY);
+  if (it.state == TRSV_NEXT_NOT_A_NUMBER) KSPCheckDot(ksp, INFINITY);
   if (k && k >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
   else if (it.state == TRSV_NEXT_ZERO || it.state == TRSV_NEXT_INDEFINITE_PC) {
     PetscCall(PetscInfo(ksp, "r'z is zero or has changed its sign after iteration %" PetscInt_FMT "\n", k));

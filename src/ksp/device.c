@@ -130,7 +130,8 @@ PetscErrorCode KSPOnDeviceStart(KSP ksp, KSPOnDevice *d)
 PetscErrorCode KSPOnDeviceTest(KSP ksp, KSPOnDevice *d, PetscInt k, PetscReal norm)
 {
   PetscFunctionBegin;
-  if (ksp->normtype != KSP_NORM_NONE) KSPCheckNorm(ksp, norm);
+  if (ksp->normtype == KSP_NORM_NATURAL) KSPCheckDot(ksp, norm);
+  else if (ksp->normtype != KSP_NORM_NONE) KSPCheckNorm(ksp, norm);
   ksp->rnorm = norm;
   PetscCall(KSPLogResidualHistory(ksp, norm));
   PetscCall(KSPMonitor(ksp, k, norm));
