@@ -137,13 +137,15 @@ static PetscErrorCode SolveHere(KSP ksp, KSPOnDevice *d)
 
 static PetscErrorCode KSPSolve_BCGSDevice(KSP ksp)
 {
-  const PetscBool guess = (PetscBool)(ksp->pc_side == PC_RIGHT && !ksp->guess_zero);
-  KSPOnDevice    *d;
-  PetscBool       here;
+  const char  *reason = NULL;
+  KSPOnDevice *d;
+  PetscBool    here;
 
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceGet(ksp, &d));
-  PetscCall(KSPOnDeviceTry(ksp, d, guess ? "there is an initial guess, and the preconditioner is on the right" : NULL, &here));
+  if (ksp->pc_side == PC_RIGHT && !ksp->guess_zero)
+    reason = "there is an initial guess, and the preconditioner is on the right";
+  PetscCall(KSPOnDeviceTry(ksp, d, reason, &here));
 #if PetscDefined(HAVE_CUDA)
   if (here) PetscCall(SolveHere(ksp, d));
 #endif
@@ -151,15 +153,15 @@ static PetscErrorCode KSPSolve_BCGSDevice(KSP ksp)
 }
 
 /*MC
-   KSPBCGSDEVICE - "bcgsdevice", BiCGStab with scalars on the GPU: the vector operations between products are five kernels an
-   iteration, and the host waits for one number
+   KSPBCGSDEVICE - "bcgsdevice", BiCGStab with scalars on the GPU: the vector operations between products are five
+   kernels an iteration, and the host waits for one number
 
    Level: beginner
 
    Notes:
-   Iterates, norms, residual history, breakdowns and options are those of `KSPBCGS` up to rounding, with a preconditioner on
-   either side. `KSPCGDEVICE` says when the host launches an iteration early, and when PETSc's own type solves; this type leaves
-   a preconditioner on the right with an initial guess to `KSPBCGS`, too.
+   Iterates, norms, residual history, breakdowns and options are those of `KSPBCGS` up to rounding, with a
+   preconditioner on either side. `KSPCGDEVICE` says when the host launches an iteration early, and when PETSc's own
+   type solves; this type also leaves a preconditioner on the right with an initial guess to `KSPBCGS`.
 
 .seealso: `KSPBCGS`, `KSPCGDEVICE`
 M*/

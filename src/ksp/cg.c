@@ -150,8 +150,8 @@ static PetscErrorCode KSPCGSetObjectiveTarget_CGDevice(KSP ksp, PetscReal target
 }
 
 /*MC
-   KSPCGDEVICE - "cgdevice", the conjugate gradient method with scalars on the GPU: the vector operations between products
-   are four kernels an iteration, and the host waits for one number instead of three
+   KSPCGDEVICE - "cgdevice", the conjugate gradient method with scalars on the GPU: the vector operations between
+   products are four kernels an iteration, and the host waits for one number instead of three
 
    Level: beginner
 
@@ -178,6 +178,7 @@ PetscErrorCode KSPCreate_CGDevice(KSP ksp)
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGSetRadius_C", &d->set_radius));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGSetObjectiveTarget_C", &d->set_target));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGSetRadius_C", KSPCGSetRadius_CGDevice));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGSetObjectiveTarget_C", KSPCGSetObjectiveTarget_CGDevice));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGSetObjectiveTarget_C",
+                                       KSPCGSetObjectiveTarget_CGDevice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

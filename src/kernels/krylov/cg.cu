@@ -79,7 +79,8 @@ extern "C" TrsvError TrsvCGStep(TrsvKrylov *c, int k, const double *p, const dou
   return TrsvDeviceCheckLaunch("cg_step");
 }
 
-extern "C" TrsvError TrsvCGResidual(TrsvKrylov *c, int k, const double *r, const double *z, const TrsvStopping *stopping)
+extern "C" TrsvError TrsvCGResidual(TrsvKrylov *c, int k, const double *r, const double *z,
+                                    const TrsvStopping *stopping)
 {
   c->launched = k;
   KRYLOV_LAUNCH(c, cg_residual, k, r, z, *stopping);

@@ -73,8 +73,8 @@ template <int N> static __device__ __forceinline__ void krylov_block_sum(double 
 }
 
 /* True in one thread of the launch, which then has the sums over all threads; each thread brings its own.
-   The block that arrives last adds up the partial sums of all blocks, in their order: the same bits every run. An arrival
-   releases the block's partial sums and acquires those of earlier arrivals. Nobody waits for another block. */
+   The block that arrives last adds up the partial sums of all blocks, in their order: the same bits every run. An
+   arrival releases the block's partial sums and acquires those of earlier arrivals. Nobody waits for another block. */
 template <int N> static __device__ __forceinline__ bool krylov_sum(const KrylovView &K, double (&sum)[N])
 {
   TRSV_SHARED(unsigned, last, 1);
