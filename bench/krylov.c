@@ -116,12 +116,14 @@ static PetscErrorCode Compare(const Asked *asked, Mat A, const char name[], Pets
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-28s %-10s %-16s %5" PetscInt_FMT " its %9.3f ms, %5" PetscInt_FMT " its %9.3f ms: %.2f\n", name, ways[way].name,
                         KSPNormTypes[norm], s[0].iterations, petsc, s[1].iterations, ours, petsc / ours));
   if (!asked->out) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, asked->out,
-                         "{\"matrix\": \"%s\", \"rows\": %" PetscInt_FMT ", \"method\": \"%s\", \"preconditioner\": \"%s\", \"norm\": \"%s\", "
-                         "\"runs\": %" PetscInt_FMT ", \"petsc_iterations\": %" PetscInt_FMT ", \"petsc_ms\": %.6g, \"petsc_residual\": %.3g, "
-                         "\"petsc_reason\": \"%s\", \"iterations\": %" PetscInt_FMT ", \"ms\": %.6g, \"residual\": %.3g, \"reason\": \"%s\"}\n",
-                         name, rows, types[0], ways[way].name, KSPNormTypes[norm], asked->runs, s[0].iterations, petsc, (double)s[0].residual,
-                         KSPConvergedReasons[s[0].reason], s[1].iterations, ours, (double)s[1].residual, KSPConvergedReasons[s[1].reason]));
+  (void)fprintf(asked->out, /* PETSc's would write 3. for 3 */
+                "{\"matrix\": \"%s\", \"rows\": %ld, \"method\": \"%s\", \"preconditioner\": \"%s\", \"norm\": \"%s\", \"runs\": %ld, "
+                "\"petsc_iterations\": %ld, \"petsc_ms\": %.6g, \"petsc_residual\": %.3g, \"petsc_reason\": \"%s\", "
+                "\"iterations\": %ld, \"ms\": %.6g, \"residual\": %.3g, \"reason\": \"%s\"}\n",
+                name, (long)rows, types[0], ways[way].name, KSPNormTypes[norm], (long)asked->runs, (long)s[0].iterations,
+                petsc, PetscIsNanReal(s[0].residual) ? -1. : (double)s[0].residual, KSPConvergedReasons[s[0].reason],
+                (long)s[1].iterations, ours, PetscIsNanReal(s[1].residual) ? -1. : (double)s[1].residual,
+                KSPConvergedReasons[s[1].reason]);
   (void)fflush(asked->out);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
