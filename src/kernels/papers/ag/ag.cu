@@ -58,31 +58,11 @@ template <class T> static __global__ void ag_gather(long off, int rows, const in
   else if (inverse && k < off + rows) inverse[k - off] = 1 / from[source[k]];
 }
 
-template <class T> static __global__ void ag_fill(long n, T *words)
-{
-  const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = trsv_not_ready<T>();
-}
-
-template <class T> static TrsvError ClearWords(long n, void *words, TrsvStream stream)
-{
-  TRSV_LAUNCH(ag_fill<T>, TrsvBlocks(n, 256), 256, 0, stream, n, (T *)words);
-  return TrsvDeviceCheckLaunch("ag_fill");
-}
-
 /* Resets words and tickets to their state before the first solve. */
 static TrsvError ResetWords(const TrsvPlan *plan, Ag *a, TrsvStream stream)
 {
-  unsigned *zero;
-  TrsvError error;
-
-  TrsvCall(TrsvAlloc(sizeof(unsigned) * (size_t)a->launches, &zero));
-  memset(zero, 0, sizeof(unsigned) * (size_t)a->launches);
-  error = TrsvDeviceUpload(a->tickets, zero, sizeof(unsigned) * (size_t)a->launches, stream);
-  free(zero);
-  TrsvCall(error);
-  return TRSV_BY_PRECISION(plan->precision, ClearWords)(2 * (long)a->rows, a->words, stream);
+  TrsvCall(TrsvDeviceClear(a->tickets, sizeof(unsigned) * (size_t)a->launches, stream));
+  return TRSV_BY_PRECISION(plan->precision, TrsvClearWords)(2 * (size_t)a->rows, a->words, stream);
 }
 
 static TrsvError UploadPlan(TrsvPlan *plan, Ag *a, AgPlan *h, bool stored)

@@ -5,7 +5,7 @@
 */
 #include <stdlib.h>
 #include <string.h>
-#include "device/sync.cuh"
+#include "device/setup.cuh"
 #include "papers/capellini/csr_plan.h"
 
 template <class T> static __global__ void csr_plan_gather(long entries, int rows, int lower, const int *offsets,
@@ -21,24 +21,10 @@ template <class T> static __global__ void csr_plan_gather(long entries, int rows
   }
 }
 
-template <class T> static __global__ void csr_plan_fill(long n, T *words)
-{
-  const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = trsv_not_ready<T>();
-}
-
 /* Copies an array of either memory to the device. */
 static TrsvError CopyToDevice(TrsvMemory memory, void *to, const void *from, size_t bytes)
 {
   return memory == TRSV_HOST ? TrsvDeviceUpload(to, from, bytes, NULL) : TrsvDeviceCopy(to, from, bytes, NULL);
-}
-
-/* Both halves; later each launch clears the half of the next. */
-template <class T> static TrsvError ClearWords(long n, void *words)
-{
-  TRSV_LAUNCH(csr_plan_fill<T>, TrsvBlocks(n, 256), 256, 0, (TrsvStream)NULL, n, (T *)words);
-  return TrsvDeviceCheckLaunch("csr_plan_fill");
 }
 
 template <class T> static TrsvError GatherValues(const TrsvCSRPlan *n, const void *values, TrsvStream stream)
@@ -80,8 +66,7 @@ extern "C" TrsvError TrsvCSRPlanMake(TrsvPlan *plan, TrsvCSRPlan *n, const TrsvM
   TrsvCall(TrsvDeviceAlloc(2 * size * rows, &n->words));
   plan->bytes += 2 * size * rows;
   TrsvCall(TrsvSyncCreate(&n->sync));
-  if (!rows) return TRSV_SUCCESS;
-  return TRSV_BY_PRECISION(A->precision, ClearWords)(2 * (long)rows, n->words);
+  return TRSV_BY_PRECISION(A->precision, TrsvClearWords)(2 * rows, n->words, NULL); /* later a launch clears a half */
 }
 
 extern "C" TrsvError TrsvCSRPlanSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)

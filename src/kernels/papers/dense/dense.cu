@@ -27,6 +27,7 @@
      x 32 block. With settings.launches each step is a launch, a thread for each row, as published, in one graph. */
 #include <stdlib.h>
 #include <string.h>
+#include "device/setup.cuh"
 #include "papers/dense/dense.cuh"
 
 enum {
@@ -200,24 +201,11 @@ template <class T> static __global__ void dense_by_row(const DenseView<T> D, con
   if (p < D.rows) x[D.row_of(p)] = y[p];
 }
 
-template <class T> static __global__ void dense_fill(size_t n, T *words)
-{
-  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = trsv_not_ready<T>();
-}
-
 static TrsvError AllocateCounted(TrsvDense *d, size_t bytes, void **to)
 {
   TrsvCall(TrsvDeviceAlloc(bytes, to));
   d->bytes += bytes;
   return TRSV_SUCCESS;
-}
-
-template <class T> static TrsvError ClearWords(size_t n, void *words)
-{
-  TRSV_LAUNCH(dense_fill<T>, TrsvBlocks((long)n, 256), 256, 0, (TrsvStream)NULL, n, (T *)words);
-  return TrsvDeviceCheckLaunch("dense_fill");
 }
 
 static TrsvError AllocateDense(TrsvDense *d)
@@ -232,7 +220,7 @@ static TrsvError AllocateDense(TrsvDense *d)
   TrsvCall(TrsvDeviceAlloc(sizeof(*d->exceeding), &d->exceeding));
   TrsvCall(AllocateCounted(d, size * words, &d->words));
   TrsvCall(TrsvSyncCreate(&d->sync));
-  TrsvCall(TRSV_BY_PRECISION(d->precision, ClearWords)(words, d->words));
+  TrsvCall(TRSV_BY_PRECISION(d->precision, TrsvClearWords)(words, d->words, NULL));
   if (d->settings.launches) TrsvCall(TrsvDeviceGraphCreate(DenseLaunchSteps, d, &d->recording));
   return TrsvDeviceSynchronize();
 }

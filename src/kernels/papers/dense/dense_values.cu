@@ -231,9 +231,7 @@ template <class T> static TrsvError LoadTiles(const TrsvDense *d, const DenseVal
 template <class T>
 static TrsvError CountExceeding(const TrsvDense *d, const T *growth, unsigned *rows, TrsvStream stream)
 {
-  const unsigned zero = 0;
-
-  TrsvCall(TrsvDeviceUpload(d->exceeding, &zero, sizeof(zero), stream));
+  TrsvCall(TrsvDeviceClear(d->exceeding, sizeof(*d->exceeding), stream));
   TRSV_LAUNCH(dense_count<T>, TrsvBlocks(d->rows, ROWS), ROWS, 0, stream, d->rows, growth, growth_limit, d->exceeding);
   TrsvCall(TrsvDeviceCheckLaunch("dense_count"));
   return TrsvDeviceDownload(rows, d->exceeding, sizeof(*rows), stream);

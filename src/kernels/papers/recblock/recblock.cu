@@ -168,19 +168,6 @@ static TrsvError AllocateCounted(TrsvPlan *plan, size_t bytes, void *to)
   return TRSV_SUCCESS;
 }
 
-static TrsvError MakeTickets(TrsvPlan *plan, Recblock *r)
-{
-  const size_t bytes = sizeof(unsigned) * (size_t)r->blocks.blocks;
-  unsigned    *zeros;
-  TrsvError    error;
-
-  TrsvCall(AllocateCounted(plan, bytes, &r->tickets));
-  TrsvCall(TrsvAlloc(bytes, &zeros));
-  error = TrsvDeviceUpload(r->tickets, memset(zeros, 0, bytes), bytes, NULL);
-  free(zeros);
-  return error;
-}
-
 static TrsvError MakeSpsv(Recblock *r)
 {
   const size_t bytes = sizeof(*r->spsv) * (size_t)r->blocks.blocks;
@@ -228,6 +215,7 @@ static TrsvError RecblockAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   r->precision = A->precision;
   TrsvRecblocks *blocks = &r->blocks;
   TrsvCall(TrsvRecblocksMake(A, analysis, source, &settings, multiprocessors, has_cusparse, blocks));
+  const size_t tickets = sizeof(unsigned) * (size_t)blocks->blocks;
   TrsvCall(MoveToDevice(plan, A->rows, &blocks->order, &r->order));
   TrsvCall(MoveToDevice(plan, A->rows, &blocks->diagonal, &r->diagonal));
   TrsvCall(MoveToDevice(plan, blocks->offset_count, &blocks->offsets, &r->offsets));
@@ -239,7 +227,8 @@ static TrsvError RecblockAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   TrsvCall(AllocateCounted(plan, vector, &r->right));
   TrsvCall(AllocateCounted(plan, vector, &r->y));
   TrsvCall(AllocateCounted(plan, sizeof(*r->call), &r->call));
-  TrsvCall(MakeTickets(plan, r));
+  TrsvCall(AllocateCounted(plan, tickets, &r->tickets));
+  TrsvCall(TrsvDeviceClear(r->tickets, tickets, NULL));
   TrsvCall(TrsvSyncCreate(&r->sync));
   TrsvCall(MakeSpsv(r));
   return blocks->has_cusparse ? TRSV_SUCCESS : RecordLaunches(r);

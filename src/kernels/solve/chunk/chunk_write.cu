@@ -178,20 +178,6 @@ static __global__ void write_imports(const ChunkEmission e, int count, ChunkImpo
   if (m < count) imports[m] = {e.export_[e.imports[m].word], e.imports[m].cell};
 }
 
-template <class T> static __global__ void write_words(size_t n, T *words)
-{
-  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = trsv_not_ready<T>();
-}
-
-static __global__ void write_zeros(int n, int *array)
-{
-  const int i = trsv_index();
-
-  if (i < n) array[i] = 0;
-}
-
 TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkHead *heads, int *batch_of, int *after,
                            int *fits)
 {
@@ -200,7 +186,7 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkH
   TrsvCall(TrsvDeviceClear(e->words, sizeof(now), NULL));
   TrsvCall(TrsvLaunchEach("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e,
                        heads, batch_of));
-  TrsvCall(TrsvLaunchEach("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
+  TrsvCall(TrsvDeviceClear(after, sizeof(int) * (size_t)s->batches, NULL));
   TrsvCall(TrsvLaunchEach("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
   TrsvCall(TrsvLaunchEach("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports,
                           e->words + CHUNK_MAXIMUM));
@@ -223,11 +209,7 @@ TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t s
 
 TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const ChunkDraft *d, ChunkPlan *c)
 {
-  const size_t words = 2 * (size_t)s->exports;
-
-  if (precision == TRSV_FLOAT)
-    TrsvCall(TrsvLaunchEach("write_words", write_words<float>, words, words, (float *)c->words));
-  else TrsvCall(TrsvLaunchEach("write_words", write_words<double>, words, words, (double *)c->words));
+  TrsvCall(TRSV_BY_PRECISION(precision, TrsvClearWords)(2 * (size_t)s->exports, c->words, NULL));
   TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length), 0, (TrsvStream)NULL,
               s->settings.length, s->settings.width, (int)TrsvValueSize(precision), *c, *d);
   return TrsvDeviceCheckLaunch("write_records");

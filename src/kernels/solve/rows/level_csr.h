@@ -60,9 +60,6 @@ typedef struct {
   TrsvSync           sync;
 } TrsvThreadPair;
 
-/* Marks words [n] as not ready. */
-TrsvError TrsvLevelCSRClear(TrsvPrecision, long n, void *words, TrsvStream);
-
 /* A sequence: the rows of a triangle in solve order, on the device, with the partial sums of a row directly before it.
    */
 typedef struct {
