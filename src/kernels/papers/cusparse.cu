@@ -22,7 +22,7 @@ typedef struct {
   bool                 analyzed;
 } Cusparse;
 
-static const double one      = 1; /* alpha, in the type of the solve */
+static const double one       = 1; /* alpha, in the type of the solve */
 static const float  one_float = 1;
 
 /* One thread for each value. */
@@ -57,8 +57,8 @@ static TrsvError CusparseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   cusparseFillMode_t  fill = A->triangle == TRSV_LOWER ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
   cusparseDiagType_t  diagonal =
     A->diagonal == TRSV_DIAGONAL_UNIT ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
-  Cusparse           *c;
-  int                 entries;
+  Cusparse *c;
+  int       entries;
 
   (void)analysis;
   TrsvCall(TrsvEntries(A, &entries));

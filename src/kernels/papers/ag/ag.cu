@@ -146,7 +146,7 @@ static TrsvError AgSetValues(TrsvPlan *plan, const void *values, TrsvStream stre
 template <class T> static TrsvError Launch(const Ag *a, const void *b, void *x, TrsvStream stream)
 {
   auto           wait = ag_solve<T, true>, go = ag_solve<T, false>;
-  const unsigned block = 32 * (unsigned)a->scheme.nw;
+  const unsigned block  = 32 * (unsigned)a->scheme.nw;
   const size_t   shared = a->collected ? (sizeof(T) + sizeof(int)) * AG_BUFFER * (size_t)a->scheme.nw : 0;
 
   for (int l = 0; l < a->launches; l++) {

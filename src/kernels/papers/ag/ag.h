@@ -66,7 +66,7 @@ typedef struct {
   int      *node;   /* [nodes + 1] the first place of each */
   int      *task;   /* [tasks * ng] nodes, -1: none, by launch and worker; AG_COLLECT in the first */
   int      *begin;  /* [begins] for each launch with lists: the first task of each worker, and the end of the last */
-  AgLaunch *launch;  /* [launches] */
+  AgLaunch *launch; /* [launches] */
 } AgPlan;
 
 #define AG_COLLECT 0x40000000 /* all lanes read the entries of the task together */

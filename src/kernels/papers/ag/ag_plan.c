@@ -198,9 +198,9 @@ static TrsvError MakeLaunches(const AgScheme *s, int multiprocessors, const Work
 
     if (alone || !one) h->launch[h->launches++] = (AgLaunch){first, 0, 0, 0, 0};
     AgLaunch *const now = &h->launch[h->launches - 1];
-    now->wait = now->wait || now->tasks;
-    now->tasks = w->start[l + 1] - now->task;
-    one        = !alone;
+    now->wait           = now->wait || now->tasks;
+    now->tasks          = w->start[l + 1] - now->task;
+    one                 = !alone;
     for (int i = first * s->ng; !now->wait && i < w->start[l + 1] * s->ng; i++) {
       const int n = h->task[i];
 
@@ -332,9 +332,9 @@ static TrsvError MakeLists(const AgScheme *s, int multiprocessors, Work *w, AgPl
 }
 
 static TrsvError MakePlan(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s,
-                      int multiprocessors, Work *w, AgPlan *h)
+                          int multiprocessors, Work *w, AgPlan *h)
 {
-  const size_t rows = (size_t)A->rows;
+  const size_t rows  = (size_t)A->rows;
   long         nodes = 0;
 
   h->rows = A->rows;

@@ -14,8 +14,8 @@ enum {
 typedef struct {
   AgScheme  scheme;
   int       rows, off, launches, collected;
-  int       torn;    /* a launch of a solve failed: the launches disagree on the half in use */
-  void     *memory;  /* holds the arrays below, on the device */
+  int       torn;   /* a launch of a solve failed: the launches disagree on the half in use */
+  void     *memory; /* holds the arrays below, on the device */
   int      *offsets, *columns, *order, *source, *node, *task, *begin;
   void     *values, *inverse, *words;
   unsigned *tickets; /* [launches] */
@@ -150,7 +150,7 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
       }
     if (whole && !done) {
       if (!together || !me) {
-        sum = sum * inverse;
+        sum                     = sum * inverse;
         x[row < 0 ? ~row : row] = row < 0 ? trsv_is_ready(sum) ? sum : trsv_nan<T>() : trsv_publish(now + r.row, sum);
       }
       spin = TrsvSpinLimit();

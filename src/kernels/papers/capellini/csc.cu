@@ -35,13 +35,13 @@ typedef struct {
 } Csc;
 
 template <class T> struct CscView {
-  CSRView<T>  A;
+  CSRView<T>      A;
   const unsigned *degree;
   unsigned       *counts;
   T              *sums;
   TrsvSync        sync;
 
-  CscView(const Csc *c) : A(&c->columns), degree(c->degree), counts(c->counts), sums((T *)c->sums), sync(c->sync) { }
+  CscView(const Csc *c) : A(&c->columns), degree(c->degree), counts(c->counts), sums((T *)c->sums), sync(c->sync) {}
 };
 
 template <class T> static __global__ void __launch_bounds__(BLOCK) csc_solve(const CscView<T> C, const T *b, T *x)

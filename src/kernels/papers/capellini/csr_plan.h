@@ -15,7 +15,7 @@ extern "C" {
 typedef struct {
   int      rows, entries, lower, stored;
   int     *offsets, *columns;
-  int     *source; /* [entries] the index of each entry in the caller's values; NULL: in order of columns */
+  int     *source;           /* [entries] the index of each entry in the caller's values; NULL: in order of columns */
   void    *values, *inverse; /* [entries]; [rows] reciprocals of the diagonal, NULL: unit */
   void    *words; /* [2 * rows] solutions by row, each its own flag, launches take turns; NULL if not asked for */
   TrsvSync sync;

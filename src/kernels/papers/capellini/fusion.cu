@@ -23,8 +23,8 @@
 #include "papers/capellini/csr_plan.h"
 
 enum {
-  WARPS  = 4,
-  BLOCK  = 32 * WARPS,
+  WARPS           = 4,
+  BLOCK           = 32 * WARPS,
   WARP_LEVEL_MEAN = 10 /* entries of the mean row, diagonal included, above which a block is solved at warp level */
 };
 

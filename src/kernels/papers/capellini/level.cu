@@ -21,17 +21,17 @@
 #include "papers/capellini/csr_plan.h"
 
 enum {
-  BLOCK = 128,
+  BLOCK      = 128,
   LEVELS_MAX = 65536 /* some 0.1 s a solve, and about as long to make the graph */
 };
 
 typedef struct {
-  TrsvCSRPlan    csr;
-  TrsvPrecision  precision;
-  int            sets;
-  int           *levels; /* [sets + 1] the start of each set in order; on the host */
-  int           *order;  /* [rows] rows by level set */
-  void          *y;      /* [rows] b before the launches, x after them */
+  TrsvCSRPlan      csr;
+  TrsvPrecision    precision;
+  int              sets;
+  int             *levels; /* [sets + 1] the start of each set in order; on the host */
+  int             *order;  /* [rows] rows by level set */
+  void            *y;      /* [rows] b before the launches, x after them */
   TrsvDeviceGraph *launches;
 } Level;
 
@@ -41,9 +41,9 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
   const int k = first + (int)(blockIdx.x * BLOCK + threadIdx.x);
   if (k >= last) return;
 
-  const int  row = order[k];
-  T          sum = y[row];
-  CSRRow r(A, row);
+  const int row = order[k];
+  T         sum = y[row];
+  CSRRow    r(A, row);
 
   for (; r.left; r.next()) sum = fma(-A.values[r.at], y[A.columns[r.at]], sum);
   y[row] = trsv_canonical(A.inverse ? sum * A.inverse[row] : sum);
@@ -63,7 +63,7 @@ template <class T> static TrsvError LaunchSets(const Level *l, TrsvStream stream
 
   for (int s = 0; s < l->sets; s++) {
     const int      first = l->levels[s], last = l->levels[s + 1];
-    const unsigned grid  = TrsvBlocks(last - first, BLOCK);
+    const unsigned grid = TrsvBlocks(last - first, BLOCK);
 
     TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(&l->csr), first, last, (const int *)l->order, (T *)l->y);
     TrsvCall(TrsvDeviceCheckLaunch("level_solve"));

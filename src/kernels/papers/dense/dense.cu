@@ -138,7 +138,7 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   T *const     now = D.words + (start[1] ? half : 0), *const then = D.words + (start[1] ? 0 : half);
   const int    known = D.known(s), within = known > s; /* within: the strip's own block is not inverted */
   TrsvSpinLimit spin;
-  DenseSum<T>  sum;
+  DenseSum<T>   sum;
 
   for (int slot = warp; slot < D.slots; slot += DENSE_WARPS) then[(size_t)slot * D.padded() + p] = trsv_not_ready<T>();
   if (within) {

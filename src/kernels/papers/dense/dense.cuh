@@ -26,10 +26,10 @@ struct TrsvDense {
   int               block;  /* strips of an inverted diagonal block, at least 1; TRSV_DENSE_DOUBLING: 1 */
   int               slots;  /* words of a component, one for each step that changes it */
   size_t            bytes;
-  void             *tiles;  /* [strips (strips + 1) / 2 tiles] */
-  void             *side;   /* [2 * padded rows] reciprocals of the diagonal, or the rows of the pairs' inverses */
-  void             *right;  /* [2 * padded rows] by position: growth; with launches: b, x */
-  void             *words;  /* [2 * slots * padded rows] components, each its own flag; launches take turns */
+  void             *tiles;     /* [strips (strips + 1) / 2 tiles] */
+  void             *side;      /* [2 * padded rows] reciprocals of the diagonal, or the rows of the pairs' inverses */
+  void             *right;     /* [2 * padded rows] by position: growth; with launches: b, x */
+  void             *words;     /* [2 * slots * padded rows] components, each its own flag; launches take turns */
   unsigned         *exceeding; /* the number of rows whose growth exceeds the limit */
   TrsvDeviceGraph  *recording;
   TrsvSync          sync;

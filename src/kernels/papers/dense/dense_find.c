@@ -52,7 +52,7 @@ static int FindTrailing(int rows, const int *length, const int *height)
 static int CompareSizes(const void *a, const void *b)
 {
   const DenseRange *x = (const DenseRange *)a, *y = (const DenseRange *)b;
-  const int    m = x->end - x->begin, n = y->end - y->begin;
+  const int         m = x->end - x->begin, n = y->end - y->begin;
 
   return m != n ? (m > n ? -1 : 1) : x->begin < y->begin ? -1 : 1;
 }
@@ -65,7 +65,7 @@ static int ComparePlaces(const void *a, const void *b)
 int DenseFind(int rows, const int *run, const int *length, const int *height, DenseRange *blocks)
 {
   const int trailing = FindTrailing(rows, length, height);
-  int       found = 0;
+  int       found    = 0;
 
   if (trailing < rows) blocks[found++] = (DenseRange){trailing, rows};
   for (int p = 1, begin = 0; p <= trailing; p++) {

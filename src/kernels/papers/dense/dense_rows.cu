@@ -31,10 +31,10 @@ enum {
 };
 
 typedef struct {
-  int        begin, end; /* rows */
-  TrsvPlan  *plan;       /* of the diagonal block, if it is not dense */
-  TrsvDense *dense;      /* of the diagonal block, if it is */
-  int        entries;    /* of a dense block, those that are stored */
+  int        begin, end;       /* rows */
+  TrsvPlan  *plan;             /* of the diagonal block, if it is not dense */
+  TrsvDense *dense;            /* of the diagonal block, if it is */
+  int        entries;          /* of a dense block, those that are stored */
   int       *place, *origin;   /* [entries] the index among the tiles, the index in the caller's values */
   int        pieces, rest;     /* pieces and entries outside of the diagonal block */
   int       *piece, *first;    /* [pieces + 1] the start of each piece; [rows + 1] the first piece of each row */
@@ -43,7 +43,7 @@ typedef struct {
 } Segment;
 
 typedef struct {
-  int     segments, blocks, lower, covered; /* blocks, covered: dense blocks and their rows */
+  int     segments, blocks, lower, covered;  /* blocks, covered: dense blocks and their rows */
   Segment segment[2 * DENSE_BLOCKS_MAX + 1]; /* in the order of solution */
   void   *right;                             /* [rows] b - the products of known components */
 } Dense;
@@ -166,8 +166,8 @@ static TrsvDenseSettings GetSettings(void)
 static TrsvError MakeDense(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
 {
   const TrsvDenseSettings settings = GetSettings();
-  const size_t            entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
-  int *const              place = room, *const from = room + entries;
+  const size_t            entries  = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
+  int *const place = room, *const from = room + entries;
 
   TrsvCall(TrsvDenseCreate(g->end - g->begin, A->triangle, A->diagonal, A->precision, &settings, &g->dense));
   plan->bytes += TrsvDenseBytes(g->dense);
@@ -183,8 +183,8 @@ static TrsvError MakeDense(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, cons
 
 static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
 {
-  const size_t  rows = (size_t)(g->end - g->begin), entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
-  int *const    offsets = room, *const columns = offsets + rows + 1, *const from = columns + entries;
+  const size_t rows = (size_t)(g->end - g->begin), entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
+  int *const offsets = room, *const columns = offsets + rows + 1, *const from = columns + entries;
   TrsvMatrix    M = *A;
   TrsvAnalysis *analysis;
   TrsvError     error, instead;
@@ -199,9 +199,9 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
     }
   }
   offsets[rows] = n;
-  M.rows    = (int)rows;
-  M.offsets = offsets;
-  M.columns = columns;
+  M.rows        = (int)rows;
+  M.offsets     = offsets;
+  M.columns     = columns;
   TrsvCall(TrsvAnalyze(&M, &analysis));
   const TrsvAlgorithm *best =
     TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL).algorithm;
@@ -243,10 +243,10 @@ static TrsvError DenseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
 {
   const size_t rows = (size_t)A->rows, entries = (size_t)A->offsets[A->rows], measures = 3 * rows,
                pieces = 2 * rows + 2 + 3 * entries + entries / PIECE;
-  DenseRange        blocks[DENSE_BLOCKS_MAX + 1];
-  Dense       *d;
-  int         *room;
-  TrsvError    error = TRSV_SUCCESS;
+  DenseRange blocks[DENSE_BLOCKS_MAX + 1];
+  Dense     *d;
+  int       *room;
+  TrsvError  error = TRSV_SUCCESS;
 
   (void)analysis;
   TrsvCall(TrsvSettingsCheck(plan->algorithm->name, words));

@@ -21,9 +21,9 @@
 #include "papers/dense/dense.cuh"
 
 enum {
-  TILE = DENSE_TILE * DENSE_TILE,
+  TILE         = DENSE_TILE * DENSE_TILE,
   WARP_COLUMNS = DENSE_TILE / DENSE_WARPS, /* columns of a tile for each warp */
-  ROWS = 128
+  ROWS         = 128
 };
 
 static const float growth_limit = 100;
@@ -40,7 +40,7 @@ static __device__ __forceinline__ void dense_tile_at(int k, int *s, int *t)
 }
 
 /* Loads tiles from a square array, or zeros; pads with the identity, and sets a unit diagonal. One block for each tile.
-   */
+ */
 template <class T> static __global__ void dense_load(const DenseView<T> D, const T *values, int leading)
 {
   int s, t;
@@ -96,8 +96,8 @@ template <class T> static __global__ void dense_pairs(const DenseView<T> D)
 
   dense_tile_at((int)blockIdx.x, &s, &t);
   for (int e = (int)threadIdx.x; e < TILE; e += DENSE_BLOCK) { /* whole columns for each warp */
-    const int      r = e % DENSE_TILE, p = s * DENSE_TILE + r;
-    const T        own = D.tile(s, t)[e], even = __shfl_sync(0xffffffffu, own, r & ~1);
+    const int r = e % DENSE_TILE, p = s * DENSE_TILE + r;
+    const T   own = D.tile(s, t)[e], even = __shfl_sync(0xffffffffu, own, r & ~1);
     D.tile(s, t)[e] = r & 1 ? fma(D.side[p], even, D.side[D.padded() + p] * own) : D.side[p] * own;
   }
 }

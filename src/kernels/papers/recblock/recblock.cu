@@ -28,9 +28,9 @@ typedef struct {
   void              *values, *inverse; /* [entries]; [rows] by place, NULL: unit diagonal */
   void              *right, *y;        /* [rows] by place */
   RecblockCall      *call;
-  unsigned          *tickets;          /* [blocks] */
+  unsigned          *tickets; /* [blocks] */
   TrsvSync           sync;
-  TrsvRecblockSpsv **spsv;             /* [blocks], NULL: another kernel solves the block */
+  TrsvRecblockSpsv **spsv; /* [blocks], NULL: another kernel solves the block */
   TrsvDeviceGraph   *launches;
 } Recblock;
 
@@ -119,9 +119,9 @@ template <class T> static TrsvError SolveByCusparse(const Recblock *r, const Trs
 template <class T> static TrsvError LaunchBlocks(const Recblock *r, TrsvStream stream)
 {
   for (int i = 0; i < r->blocks.blocks; i++) {
-    const TrsvRecblockPart   *b     = r->blocks.block + i;
-    const RecblockView<T> A     = MakeView<T>(r, b);
-    const bool early = i && !r->spsv[i - 1]; /* the launch before the first does not allow an early start */
+    const TrsvRecblockPart *b = r->blocks.block + i;
+    const RecblockView<T>   A = MakeView<T>(r, b);
+    const bool early          = i && !r->spsv[i - 1]; /* the launch before the first does not allow an early start */
 
     if (b->square) TrsvCall(LaunchProduct(b, A, early, stream));
     else if (b->kernel == RECBLOCK_LEVEL) TrsvCall(LaunchLevelSets(r, b, A, early, stream));
@@ -211,8 +211,8 @@ static TrsvError RecblockAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   TrsvCall(TrsvRecblockSettingsGet(&settings));
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvAlloc(sizeof(*r), &plan->data));
-  r            = (Recblock *)memset(plan->data, 0, sizeof(*r));
-  r->precision = A->precision;
+  r                     = (Recblock *)memset(plan->data, 0, sizeof(*r));
+  r->precision          = A->precision;
   TrsvRecblocks *blocks = &r->blocks;
   TrsvCall(TrsvRecblocksMake(A, analysis, source, &settings, multiprocessors, has_cusparse, blocks));
   const size_t tickets = sizeof(unsigned) * (size_t)blocks->blocks;

@@ -52,26 +52,26 @@ typedef struct {
 
 typedef struct {
   int square, kernel;
-  int first, rows;     /* its places */
-  int count;           /* rows that are stored: of DCSR those that are not empty */
-  int entry, entries;  /* its entries, among those of all blocks; without the diagonal, but for cuSPARSE */
-  int longest;         /* entries of its longest row, without the diagonal */
-  int offset;          /* where its row offsets start, [count + 1], of which the first is 0 */
-  int index;           /* DCSR: where its list of rows starts */
-  int level, levels;   /* of a triangle: where its level sets start, in places, [levels + 1], and how many there are */
-  int lanes;           /* sync-free: threads for a row */
+  int first, rows;    /* its places */
+  int count;          /* rows that are stored: of DCSR those that are not empty */
+  int entry, entries; /* its entries, among those of all blocks; without the diagonal, but for cuSPARSE */
+  int longest;        /* entries of its longest row, without the diagonal */
+  int offset;         /* where its row offsets start, [count + 1], of which the first is 0 */
+  int index;          /* DCSR: where its list of rows starts */
+  int level, levels;  /* of a triangle: where its level sets start, in places, [levels + 1], and how many there are */
+  int lanes;          /* sync-free: threads for a row */
 } TrsvRecblockPart;
 
 typedef struct {
-  TrsvRecblockSettings settings; /* without anything left open */
+  TrsvRecblockSettings settings;                              /* without anything left open */
   int                  rows, entries, launches, has_cusparse; /* has_cusparse: where it would be chosen */
   int                  blocks, offset_count, index_count, level_count;
-  TrsvRecblockPart        *block;    /* [blocks] in the order in which they are worked off */
-  int                 *order;    /* [rows] the row in each place */
+  TrsvRecblockPart    *block; /* [blocks] in the order in which they are worked off */
+  int                 *order; /* [rows] the row in each place */
   int *diagonal; /* [rows] where the diagonal of each place stands in the caller's values, NULL where it is unit */
-  int                 *offsets, *index, *level;
-  int                 *columns;  /* [entries] places; of cuSPARSE's blocks, places behind the first of the block */
-  int                 *source;   /* [entries] where each stands in the caller's values */
+  int *offsets, *index, *level;
+  int *columns; /* [entries] places; of cuSPARSE's blocks, places behind the first of the block */
+  int *source;  /* [entries] where each stands in the caller's values */
 } TrsvRecblocks;
 
 /* On the host; *blocks is zeroed, and to be freed after an error, too. */

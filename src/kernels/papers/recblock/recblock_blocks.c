@@ -29,16 +29,16 @@ typedef struct {
   const int        *source;
   TrsvRecblocks    *r;
   int               segments;
-  int              *bounds;  /* [segments + 1] the first place of each segment */
-  int              *place;   /* [rows] the place of each row */
-  int              *segment; /* [rows] the segment of each place */
-  int              *depth;   /* [rows] the level set of each row in its part */
-  int              *start;   /* [rows + 2] the start of each level set */
-  int              *sets;    /* [segments] level sets of each segment */
-  int              *order;   /* [rows] scratch */
-  Entry            *entry;   /* [row_max] */
+  int              *bounds;    /* [segments + 1] the first place of each segment */
+  int              *place;     /* [rows] the place of each row */
+  int              *segment;   /* [rows] the segment of each place */
+  int              *depth;     /* [rows] the level set of each row in its part */
+  int              *start;     /* [rows + 2] the start of each level set */
+  int              *sets;      /* [segments] level sets of each segment */
+  int              *order;     /* [rows] scratch */
+  Entry            *entry;     /* [row_max] */
   int *filled, *last, *number; /* [2 * segments] of a block: filled rows; the last one; its index in block */
-  int              *next;                   /* [2 * segments] of a block: the next entry */
+  int *next;                   /* [2 * segments] of a block: the next entry */
 } Maker;
 
 static void SplitSegments(const Maker *m, int segment, int segments, int first, int last)
@@ -56,7 +56,7 @@ static void SplitSegments(const Maker *m, int segment, int segments, int first, 
 static int SortByLevel(const Maker *m, int first, int last)
 {
   int *const order = m->r->order, *const start = m->start;
-  int        sets = 0;
+  int sets = 0;
 
   for (int p = first; p < last; p++) {
     int begin, end, diagonal, depth = 0;
@@ -203,8 +203,8 @@ static TrsvError CountEntries(Maker *m)
 /* Drops empty blocks, chooses kernels, and sets the start of each block's arrays. */
 static TrsvError ChooseKernels(Maker *m, int has_cusparse)
 {
-  TrsvRecblocks *r = m->r;
-  const int      stored = m->A->diagonal == TRSV_DIAGONAL_STORED;
+  TrsvRecblocks *r       = m->r;
+  const int      stored  = m->A->diagonal == TRSV_DIAGONAL_STORED;
   long           offsets = 0, index = 0, entries = 0, launches = 0;
 
   for (int i = 0; i < 2 * m->segments; i++) {
@@ -248,10 +248,10 @@ static TrsvError ChooseKernels(Maker *m, int has_cusparse)
 
 static void PutEntry(Maker *m, int number, int p, int column, int at)
 {
-  TrsvRecblocks *r = m->r;
-  TrsvRecblockPart  *b = r->block + m->number[number];
-  const int      k = b->entry + m->next[number]++;
-  int            row = p - b->first;
+  TrsvRecblocks    *r   = m->r;
+  TrsvRecblockPart *b   = r->block + m->number[number];
+  const int         k   = b->entry + m->next[number]++;
+  int               row = p - b->first;
 
   if (TrsvRecblockIsDcsr(b)) {
     if (m->last[number] != p) r->index[b->index + m->filled[number]++] = p;

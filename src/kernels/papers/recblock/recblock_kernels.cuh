@@ -68,7 +68,7 @@ template <class T> static __global__ void recblock_start(const RecblockView<T> A
   const int p = trsv_index();
 
   if (p == 0) {
-    A.call->x        = x;
+    A.call->x       = x;
     A.call->timeout = timeout;
   }
   if (p >= A.count) return;
@@ -190,7 +190,7 @@ template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recb
 /* The same. One warp for each stored row. */
 template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recblock_vector(const RecblockView<T> A)
 {
-  const int  r    = (int)(blockIdx.x * (RECBLOCK_BLOCK / 32) + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
+  const int  r = (int)(blockIdx.x * (RECBLOCK_BLOCK / 32) + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
   const bool some = r < A.count;
   const int  p    = !some     ? 0
                     : A.index ? A.index[r]

@@ -94,8 +94,8 @@ typedef struct {
    sync-free solve is fastest for more than two level sets, cuSPARSE never. A product in DCSR is at least as fast as in
    CSR if any row is empty. A warp for each row is faster for long rows, or if there are no more rows than warps. */
 static const Thresholds values[] = {
-  [RECBLOCK_PAPER]  = {15, 20, 100, INT_MAX, 20000,   32, 12,      INT_MAX, 0,    0.5, 0.15, 0,   2 * 20 * 128},
-  [RECBLOCK_FITTED] = {15, 2,  2,   64,      INT_MAX, 0,  INT_MAX, 32,      8448, 0,   0,    200, INT_MAX     },
+  [RECBLOCK_PAPER]  = {15, 20, 100, INT_MAX, 20000, 32, 12, INT_MAX, 0, 0.5, 0.15, 0, 2 * 20 * 128},
+  [RECBLOCK_FITTED] = {15, 2, 2, 64, INT_MAX, 0, INT_MAX, 32, 8448, 0, 0, 200, INT_MAX},
 };
 
 int TrsvRecblockDepth(const TrsvRecblockSettings *s, int rows, int levels, int multiprocessors)

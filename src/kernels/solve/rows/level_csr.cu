@@ -50,7 +50,7 @@ static __global__ void level_csr_levels(int rows, int levels, const int *start, 
 /* Arrays for the search for the level sets of a sequence. */
 struct SequenceSearch {
   TrsvSearch *search;
-  unsigned   *word, *sorted;            /* [rows] */
+  unsigned   *word, *sorted;             /* [rows] */
   int        *natural, *order, *columns; /* [rows], [rows], [off] */
 };
 
@@ -152,7 +152,7 @@ template <class T> static TrsvError ClearWords(long n, void *words, unsigned *sh
 extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored,
                                        int padded)
 {
-  const size_t size   = TrsvValueSize(plan->precision), n = (size_t)rows, entries = (size_t)off;
+  const size_t size = TrsvValueSize(plan->precision), n = (size_t)rows, entries = (size_t)off;
   const bool   placed = plan->places.b_index || plan->places.x_index;
   unsigned    *shared;
 

@@ -65,8 +65,8 @@ static void DestroyPair(TrsvFused **pair)
 static TrsvError CreatePair(const TrsvPlan *forward, const TrsvPlan *backward, void *between, TrsvFused **pair)
 {
   const TrsvLevelCSR *const f = (const TrsvLevelCSR *)forward->data, *const g = (const TrsvLevelCSR *)backward->data;
-  TrsvThreadPair           *p;
-  TrsvError                 error;
+  TrsvThreadPair *p;
+  TrsvError       error;
 
   *pair = NULL;
   if (f->recomputes || g->recomputes) return TRSV_SUCCESS;
