@@ -36,7 +36,7 @@ static int ParseDepth(const char *value, void *to)
   char      *end;
   const long depth = strtol(value, &end, 10);
 
-  if (*value < '0' || *value > '9' || *end || depth > RECBLOCK_DEEPEST) return 0;
+  if (*value < '0' || *value > '9' || *end || depth > RECBLOCK_DEPTH_MAX) return 0;
   if (to) *(int *)to = (int)depth;
   return 1;
 }
@@ -103,7 +103,7 @@ int TrsvRecblockDepth(const TrsvRecblockSettings *s, int rows, int levels, int m
   const double most  = (double)values[s->thresholds].rows * multiprocessors;
   int          depth = levels > values[s->thresholds].cut_sets;
 
-  while (depth && depth < RECBLOCK_DEEPEST && rows / (double)(1 << depth) >= most) depth++;
+  while (depth && depth < RECBLOCK_DEPTH_MAX && rows / (double)(1 << depth) >= most) depth++;
   return depth;
 }
 
