@@ -40,6 +40,7 @@ static const struct {
   {"ordering",  TestOrdering   },
   {"matrices",  TestMatrices, 6},
   {"families",  TestFamilies   },
+  {"krylov",    TestKrylov     },
 };
 
 enum {
