@@ -16,7 +16,7 @@ enum {
   BATCH_SLOTS = 8,                                     /* batches that are fetched ahead */
   FETCHERS    = 7,                                     /* warps that fetch batches */
   TIME_MAX    = 0x7fffffff / (2 * CHUNK_ITEMS) - 1000, /* a key and the number of a dependency share a word */
-  KEY_NONE    = 0x7fffffff,                            /* greater than all keys */
+  QUEUE_END   = 0x7fffffff,                            /* the key after the last one of a queue */
 #ifdef TRSV_SIMT
   WINDOW = 64, TIMES = 24 /* small, so that tests go beyond them */
 #else
@@ -25,8 +25,8 @@ enum {
 #endif
 };
 
-static const unsigned UNPLACED = 0xffffffffu, /* the time of a position that has none yet */
-  NO_KEY                       = 0xffffffffu;
+static const unsigned UNPLACED = 0xffffffffu; /* the time of a position that has none yet */
+static const unsigned NO_KEY   = 0xffffffffu; /* greater than all keys */
 
 struct PlaceShared {
   unsigned long long empty[BATCH_SLOTS]; /* barriers */
@@ -228,7 +228,7 @@ template <int N> struct PlaceRegisters {
 
 /* Sorted keys, 32 words apart. The first two are in registers, so that taking one waits for no memory. */
 struct PlaceQueue {
-  int taken = 0, size = 0, first = KEY_NONE, second = KEY_NONE;
+  int taken = 0, size = 0, first = QUEUE_END, second = QUEUE_END;
 
   __device__ __forceinline__ int  left() const { return size - taken; }
   __device__ __forceinline__ void fill(const int *keys, int n)
@@ -251,7 +251,7 @@ static __device__ __forceinline__ int place_take_least(PlaceQueue &a, const int 
 {
   const bool from_b = b.first < a.first;
   const int  least = from_b ? b.first : a.first, next = (from_b ? b.taken : a.taken) + 2;
-  const int  third = next < (from_b ? b.size : a.size) ? (from_b ? in_b : in_a)[32 * next] : (int)KEY_NONE;
+  const int  third = next < (from_b ? b.size : a.size) ? (from_b ? in_b : in_a)[32 * next] : (int)QUEUE_END;
 
   if (from_b) b.taken++, b.first = b.second, b.second = third;
   else a.taken++, a.first = a.second, a.second = third;
