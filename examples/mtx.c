@@ -1,8 +1,9 @@
 /*
    mtx.c: see mtx.h.
 
-   A file is read once, line by line, into triples (row, column, value) of this rank's rows, symmetric ones expanded; a counting sort
-   brings them into rows, whose entries are sorted, summed where they share a place, and handed to the matrix: O(entries) memory.
+   A file is read once, line by line, into triples (row, column, value) of this rank's rows; symmetric files are
+   expanded. A counting sort by rows, a sort inside each row and a sum of equal places make the rows of the matrix. Memory is
+   O(entries).
 */
 #include "mtx.h"
 #include <petscbt.h>
@@ -12,7 +13,7 @@
 #include <math.h>
 #include <zlib.h>
 
-/* - - - a file as lines, whatever it is packed with - - - */
+/* - - - lines of a plain or compressed file - - - */
 
 #define BUFFER  (1 << 18)
 #define MAXLINE 1024
@@ -45,7 +46,8 @@ static PetscErrorCode ReaderOpen(const char name[], Reader *r)
     r->xz     = f;
     r->lzma   = (lzma_stream)LZMA_STREAM_INIT;
     r->action = LZMA_RUN;
-    PetscCheck(lzma_stream_decoder(&r->lzma, UINT64_MAX, LZMA_CONCATENATED) == LZMA_OK, PETSC_COMM_SELF, PETSC_ERR_LIB, "liblzma cannot start decoding");
+    PetscCheck(lzma_stream_decoder(&r->lzma, UINT64_MAX, LZMA_CONCATENATED) == LZMA_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
+               "liblzma cannot start decoding");
     PetscCall(PetscMalloc1(BUFFER, &r->packed));
   } else {
     fclose(f);
@@ -80,7 +82,9 @@ static PetscErrorCode ReaderFill(Reader *r)
     const char *message;
 
     message = gzerror(r->gz, &error);
-    PetscCheck(n >= 0 && (error == Z_OK || error == Z_STREAM_END), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, after line %" PetscCount_FMT ": %s", r->name, r->line, error == Z_BUF_ERROR ? "the compressed file ends early" : message);
+    PetscCheck(n >= 0 && (error == Z_OK || error == Z_STREAM_END), PETSC_COMM_SELF, PETSC_ERR_FILE_READ,
+               "%s, after line %" PetscCount_FMT ": %s", r->name, r->line,
+               error == Z_BUF_ERROR ? "the compressed file ends early" : message);
     r->end = (size_t)n;
   } else {
     lzma_ret ret = LZMA_OK;
@@ -95,13 +99,15 @@ static PetscErrorCode ReaderFill(Reader *r)
       }
       ret = lzma_code(&r->lzma, r->action);
     }
-    PetscCheck(ret == LZMA_OK || ret == LZMA_STREAM_END, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, after line %" PetscCount_FMT ": %s", r->name, r->line, ret == LZMA_BUF_ERROR ? "the compressed file ends early" : "the compressed file is corrupt");
+    PetscCheck(ret == LZMA_OK || ret == LZMA_STREAM_END, PETSC_COMM_SELF, PETSC_ERR_FILE_READ,
+               "%s, after line %" PetscCount_FMT ": %s", r->name, r->line,
+               ret == LZMA_BUF_ERROR ? "the compressed file ends early" : "the compressed file is corrupt");
     r->end = BUFFER - r->lzma.avail_out;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads a line without its end; length -1 at the end of the file. What exceeds MAXLINE is dropped, which only a comment may. */
+/* Reads a line without its end; length -1 at the end of the file. Of a comment, what exceeds MAXLINE is dropped. */
 static PetscErrorCode ReaderLine(Reader *r, char line[MAXLINE], int *length)
 {
   int       n = 0;
@@ -133,9 +139,11 @@ static PetscErrorCode ReaderLine(Reader *r, char line[MAXLINE], int *length)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* - - - what is in a line - - - */
+/* - - - fields of a line - - - */
 
-#define CheckLine(cond, r, ...) PetscCheck(cond, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s:%" PetscCount_FMT ": %s", (r)->name, (r)->line, FormatMessage(__VA_ARGS__))
+#define CheckLine(cond, r, ...) \
+  PetscCheck(cond, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s:%" PetscCount_FMT ": %s", (r)->name, (r)->line, \
+             FormatMessage(__VA_ARGS__))
 
 static const char *FormatMessage(const char *format, ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
 static const char *FormatMessage(const char *format, ...)
@@ -185,7 +193,8 @@ static inline PetscBool AtEnd(const char *s)
 /* The first line: field and symmetry, or why this cannot be read */
 static PetscErrorCode ReadHeader(Reader *r, MtxReport *report)
 {
-  static const char *fields[] = {"real", "integer", "pattern"}, *symmetries[] = {"general", "symmetric", "skew-symmetric"};
+  static const char *fields[]     = {"real", "integer", "pattern"};
+  static const char *symmetries[] = {"general", "symmetric", "skew-symmetric"};
   char               line[MAXLINE], word[5][32];
   int                n;
 
@@ -195,9 +204,11 @@ static PetscErrorCode ReadHeader(Reader *r, MtxReport *report)
   CheckLine(n >= 0, r, "the file is empty");
   for (char *p = line; *p; p++) *p = (char)tolower((unsigned char)*p);
   CheckLine(!strncmp(line, "%%matrixmarket", 14), r, "no Matrix Market file: it does not begin with %%%%MatrixMarket");
-  CheckLine(sscanf(line, "%31s %31s %31s %31s %31s", word[0], word[1], word[2], word[3], word[4]) == 5, r, "the header has fewer than five words");
+  CheckLine(sscanf(line, "%31s %31s %31s %31s %31s", word[0], word[1], word[2], word[3], word[4]) == 5, r,
+            "the header has fewer than five words");
   CheckLine(!strcmp(word[1], "matrix"), r, "the object is %s; only a matrix can be read", word[1]);
-  CheckLine(!strcmp(word[2], "coordinate"), r, "the format is %s; only coordinate, that is sparse, can be read", word[2]);
+  CheckLine(!strcmp(word[2], "coordinate"), r, "the format is %s; only coordinate, that is sparse, can be read",
+            word[2]);
   for (int i = 0; i < 3; i++) {
     if (!strcmp(word[3], fields[i])) report->field = fields[i];
     if (!strcmp(word[4], symmetries[i])) report->symmetry = symmetries[i];
@@ -219,12 +230,15 @@ static PetscErrorCode ReadSizes(Reader *r, MtxReport *report)
     PetscCall(ReaderLine(r, line, &n));
     CheckLine(n >= 0, r, "the file ends before the line of sizes");
   } while (line[0] == '%' || AtEnd(line));
-  CheckLine(TakeIndex(&p, &report->rows) && TakeIndex(&p, &report->cols) && TakeIndex(&p, &report->stored) && AtEnd(p), r, "rows, columns and entries expected, each a whole number to %" PetscInt_FMT, PETSC_INT_MAX);
-  CheckLine(report->symmetry[0] == 'g' || report->rows == report->cols, r, "a %s matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", report->symmetry, report->rows, report->cols);
+  CheckLine(TakeIndex(&p, &report->rows) && TakeIndex(&p, &report->cols) && TakeIndex(&p, &report->stored) && AtEnd(p),
+            r, "rows, columns and entries expected, each a whole number to %" PetscInt_FMT, PETSC_INT_MAX);
+  CheckLine(report->symmetry[0] == 'g' || report->rows == report->cols, r,
+            "a %s matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", report->symmetry, report->rows,
+            report->cols);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* - - - triples, and the matrix that they make - - - */
+/* - - - triples, and the matrix made of them - - - */
 
 typedef struct {
   PetscInt     first, last; /* rows of this rank */
@@ -251,7 +265,8 @@ static inline PetscErrorCode TriplesAdd(Triples *t, PetscInt i, PetscInt j, Pets
 
 static PetscErrorCode ReadEntries(Reader *r, MtxReport *report, Triples *t)
 {
-  const PetscBool pattern = report->field[0] == 'p', integer = report->field[0] == 'i', general = report->symmetry[0] == 'g', skew = !strcmp(report->symmetry, "skew-symmetric");
+  const PetscBool pattern = report->field[0] == 'p', integer = report->field[0] == 'i';
+  const PetscBool general = report->symmetry[0] == 'g', skew = !strcmp(report->symmetry, "skew-symmetric");
   char            line[MAXLINE];
   int             n;
 
@@ -264,10 +279,15 @@ static PetscErrorCode ReadEntries(Reader *r, MtxReport *report, Triples *t)
     PetscCall(ReaderLine(r, line, &n));
     CheckLine(n >= 0, r, "the file ends after %" PetscInt_FMT " of %" PetscInt_FMT " entries", k, report->stored);
     if (AtEnd(line)) continue;
-    CheckLine(TakeIndex(&p, &i) && TakeIndex(&p, &j) && (pattern || TakeReal(&p, &v)) && AtEnd(p), r, pattern ? "row and column expected" : "row, column and value expected");
-    CheckLine(i >= 1 && i <= report->rows && j >= 1 && j <= report->cols, r, "entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is outside the matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", i, j, report->rows, report->cols);
+    CheckLine(TakeIndex(&p, &i) && TakeIndex(&p, &j) && (pattern || TakeReal(&p, &v)) && AtEnd(p), r,
+              pattern ? "row and column expected" : "row, column and value expected");
+    CheckLine(i >= 1 && i <= report->rows && j >= 1 && j <= report->cols, r,
+              "entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is outside the matrix of %" PetscInt_FMT
+              " rows and %" PetscInt_FMT " columns",
+              i, j, report->rows, report->cols);
     CheckLine(!integer || v == floor(v), r, "not a whole number, in a file of integers");
-    CheckLine(!skew || i != j, r, "entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is on the diagonal of a skew-symmetric matrix", i, j);
+    CheckLine(!skew || i != j, r,
+              "entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is on the diagonal of a skew-symmetric matrix", i, j);
     if (!isfinite(v)) report->notfinite++;
     if (!general && j > i) report->above++;
     PetscCall(TriplesAdd(t, i - 1, j - 1, v));
@@ -276,7 +296,8 @@ static PetscErrorCode ReadEntries(Reader *r, MtxReport *report, Triples *t)
   }
   do {
     PetscCall(ReaderLine(r, line, &n));
-    CheckLine(n < 0 || AtEnd(line), r, "more than the %" PetscInt_FMT " entries that the header promises", report->stored);
+    CheckLine(n < 0 || AtEnd(line), r, "more than the %" PetscInt_FMT " entries that the header promises",
+              report->stored);
   } while (n >= 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -317,7 +338,8 @@ static PetscErrorCode TriplesToRows(Triples *t, PetscCount **start)
   PetscCall(PetscFree(t->value));
   t->col   = col;
   t->value = value;
-  for (PetscInt i = 0; i < m; i++) PetscCall(PetscSortIntWithScalarArray((PetscInt)(s[i + 1] - s[i]), col + s[i], value + s[i]));
+  for (PetscInt i = 0; i < m; i++)
+    PetscCall(PetscSortIntWithScalarArray((PetscInt)(s[i + 1] - s[i]), col + s[i], value + s[i]));
   *start = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -349,7 +371,8 @@ static PetscErrorCode RowsSum(Triples *t, const PetscCount *start, MtxReport *re
   PetscInt        n       = 0;
 
   PetscFunctionBegin;
-  PetscCheck(t->n <= PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscCount_FMT " entries are more than a PetscInt counts", t->n);
+  PetscCheck(t->n <= PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "%" PetscCount_FMT " entries are more than a PetscInt counts", t->n);
   PetscCall(PetscMalloc1((size_t)m + 1, offsets));
   (*offsets)[0] = 0;
   for (PetscInt i = 0; i < m; i++) {
@@ -385,8 +408,9 @@ static void RowsGenerate(Triples *t, const PetscInt *offsets, PetscBool symmetri
   }
 }
 
-/* Whether the diagonal is positive, whether all rows are diagonally dominant, and whether one is strictly so; NaN says no */
-static void RowsJudge(const Triples *t, const PetscInt *offsets, PetscBool *positive, PetscBool *dominant, PetscBool *strict)
+/* Finds whether the diagonal is positive, all rows are diagonally dominant, and one is strictly so; not with NaN */
+static void RowsJudge(const Triples *t, const PetscInt *offsets, PetscBool *positive, PetscBool *dominant,
+                      PetscBool *strict)
 {
   *positive = *dominant = PETSC_TRUE;
   *strict               = PETSC_FALSE;
@@ -436,7 +460,8 @@ static PetscErrorCode RowsToMat(const Triples *t, const PetscInt *offsets, Mat A
   for (PetscInt i = 0; i < m; i++) {
     PetscInt row = t->first + i;
 
-    PetscCall(MatSetValues(A, 1, &row, offsets[i + 1] - offsets[i], t->col + offsets[i], t->value + offsets[i], INSERT_VALUES));
+    PetscCall(MatSetValues(A, 1, &row, offsets[i + 1] - offsets[i], t->col + offsets[i], t->value + offsets[i],
+                           INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
