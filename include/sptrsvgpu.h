@@ -7,7 +7,7 @@
 #ifndef SPTRSVGPU_H
 #define SPTRSVGPU_H
 
-#include <petscpc.h>
+#include <petscksp.h>
 
 #define SPTRSVGPU_VERSION_MAJOR    0
 #define SPTRSVGPU_VERSION_MINOR    1
@@ -19,6 +19,9 @@
 #define MATSOLVERSPTRSVGPU "sptrsvgpu" /* MatSolverType, for MatGetFactor() and -pc_factor_mat_solver_type */
 #define PCSPTRSVGPU        "sptrsvgpu" /* PCType */
 #define PCCAPELLINI        "capellini" /* PCType: the same with thread-level solves, as CapelliniSpTRSV */
+
+#define KSPCGDEVICE   "cgdevice"   /* KSPType: KSPCG with scalars on the GPU */
+#define KSPBCGSDEVICE "bcgsdevice" /* KSPType: KSPBCGS with scalars on the GPU */
 
 #define MATORDERINGMULTICOLOR "multicolor" /* a MatOrderingType, for -pc_factor_mat_ordering_type */
 
@@ -38,10 +41,9 @@ PETSC_EXTERN const char *const SpTRSVGPUSelections[];
 
 /* Where ILU(0) and IC(0) of a matrix on a GPU are computed. */
 typedef enum {
-  SPTRSVGPU_FACTORIZATION_AUTO,    /* where it is predicted to take less time */
-  SPTRSVGPU_FACTORIZATION_DEVICE,  /* on the GPU, if the GPU can factor the matrix */
-  SPTRSVGPU_FACTORIZATION_HOST,    /* on the host, by PETSc */
-  SPTRSVGPU_FACTORIZATION_CUSPARSE /* on the GPU by cuSPARSE: ILU(0), natural order, no shifts; for comparison */
+  SPTRSVGPU_FACTORIZATION_AUTO,   /* where it is predicted to take less time */
+  SPTRSVGPU_FACTORIZATION_DEVICE, /* on the GPU, if the GPU can factor the matrix */
+  SPTRSVGPU_FACTORIZATION_HOST    /* on the host, by PETSc */
 } SpTRSVGPUFactorization;
 PETSC_EXTERN const char *const SpTRSVGPUFactorizations[];
 

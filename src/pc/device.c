@@ -39,23 +39,6 @@ static PetscErrorCode RestorePattern(Mat local, TrsvCSR *A)
   if (A->offsets) PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &A->offsets, &A->columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* Fails if cuSPARSE is named and cannot factor this: a comparison must not run elsewhere without notice. */
-static PetscErrorCode CheckCusparse(const SpTRSVGPU *s, const char host_reason[], const MatFactorInfo *info)
-{
-  const char *reason = NULL;
-
-  PetscFunctionBegin;
-  if (s->settings.factorization != SPTRSVGPU_FACTORIZATION_CUSPARSE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (host_reason[0]) reason = host_reason;
-  else if (s->kind != MAT_FACTOR_ILU) reason = "this is ICC";
-  else if (info->shifttype != (PetscReal)MAT_SHIFT_NONE) reason = "there is a shift";
-  else if (!s->is_natural || s->settings.ordering != SPTRSVGPU_ORDERING_NATURAL) reason = "there is an ordering";
-  PetscCheck(!reason, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "-mat_sptrsvgpu_factorization cusparse is for ILU(0) in the natural order, without shifts, on a GPU: %s",
-             reason);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 #endif
 
 /* Checks whether new values suit the multicolor order, which auto has chosen. reason: why they do not, or "" on all
@@ -128,11 +111,6 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
   PetscFunctionBegin;
   FillRequest(s, info, &request);
   if (s->memory == TRSV_HOST) {
-    PetscCheck(s->settings.factorization != SPTRSVGPU_FACTORIZATION_CUSPARSE, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "-mat_sptrsvgpu_factorization cusparse runs on a GPU, but the matrix lives on the host%s",
-               PetscDefined(HAVE_CUDA) ?
-                 "; use -mat_type aijcusparse on a machine with a GPU, or leave the choice to auto" :
-                 " (built without CUDA)");
     PetscCallTrsv(TrsvIluCreate(&request, (int)local->rmap->n, NULL, &s->ilu));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -153,7 +131,6 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
     PetscCall(RestorePattern(local, &A));
     PetscCallTrsv(error);
     TrsvIluDescribe(s->ilu, &ilu);
-    PetscCall(CheckCusparse(s, ilu.host_reason, info));
     s->on_device  = (PetscBool)ilu.on_device;
     s->multicolor = (PetscBool)ilu.multicolor;
     if (s->multicolor) s->is_natural = PETSC_FALSE;
@@ -177,17 +154,14 @@ PetscErrorCode SpTRSVGPUDeviceNumeric(Mat F, Mat local, const MatFactorInfo *inf
   TrsvError          error;
 
   PetscFunctionBegin;
-  PetscCall(CheckCusparse(s, "", info));
   PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorDevice, F, local, 0, 0));
-  if (s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE) PetscCall(GetPattern(local, &A));
   PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, &a));
   A.values = a;
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(PetscLogGpuTimeBegin());
   error = TrsvIluSetValues(s->ilu, &A, &pivots, &s->outcome, stream);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
-  PetscCall(RestorePattern(local, &A));
   PetscCall(PetscLogEventEnd(SpTRSVGPU_FactorDevice, F, local, 0, 0));
   PetscCallTrsv(error);
   F->factorerrortype = s->outcome.row < 0 ? MAT_FACTOR_NOERROR : MAT_FACTOR_NUMERIC_ZEROPIVOT;

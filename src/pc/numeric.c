@@ -39,7 +39,7 @@ static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *
   TrsvStream stream;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(PetscMalloc1(local->rmap->n, &order));
   PetscCallTrsv(TrsvIluLeaveDevice(s->ilu, order, stream));
   s->on_device = PETSC_FALSE;
@@ -94,7 +94,7 @@ static PetscErrorCode FillPlans(SpTRSVGPU *s)
   PetscFunctionBegin;
   TrsvIluDescribe(s->ilu, &info);
   if (s->on_device || !info.plan_bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
   error = TrsvIluSetFactor(s->ilu, &t.view, stream);
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));

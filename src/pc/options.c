@@ -3,7 +3,7 @@
 */
 #include "impl.h"
 
-const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "cusparse", "SpTRSVGPUFactorization",
+const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "SpTRSVGPUFactorization",
                                                "SPTRSVGPU_FACTORIZATION_", NULL};
 const char *const SpTRSVGPUOrderings[]      = {"natural", "multicolor", "auto", "SpTRSVGPUOrdering",
                                                "SPTRSVGPU_ORDERING_", NULL};

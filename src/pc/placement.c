@@ -10,24 +10,22 @@
 
    Input Parameters:
 +  F             - the factor, of solver type `MATSOLVERSPTRSVGPU`
--  factorization - `SPTRSVGPU_FACTORIZATION_AUTO` (default), `SPTRSVGPU_FACTORIZATION_DEVICE`,
-                   `SPTRSVGPU_FACTORIZATION_HOST` or `SPTRSVGPU_FACTORIZATION_CUSPARSE`
+-  factorization - `SPTRSVGPU_FACTORIZATION_AUTO` (default), `SPTRSVGPU_FACTORIZATION_DEVICE` or
+                   `SPTRSVGPU_FACTORIZATION_HOST`
 
    Options Database Key:
-.  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - where to factor
+.  -mat_sptrsvgpu_factorization <auto,device,host> - where to factor
 
    Level: intermediate
 
    Notes:
    device is the GPU. host is PETSc's factorization on the host. auto is the GPU, unless one core of the host is
-   predicted to be faster. cusparse is csrilu02 of the cuSPARSE library, which is deprecated, for comparison: ILU(0) in
-   the natural order without shifts; only a pivot of exactly 0 counts as zero there.
+   predicted to be faster.
 
    The GPU computes ILU(0) and IC(0) with each of PETSc's shifts, in any order that is the same for rows and columns.
    Otherwise the host factors, also with device. The view shows where, and why.
 
    A matrix on the host is factored there by PETSc, also with device, so the same options serve with and without a GPU.
-   cusparse is then an error.
 
 .seealso: `MatSpTRSVGPUGetFactorization()`, `MatSpTRSVGPUGetChosenFactorization()`, `MatSpTRSVGPUSetAlgorithm()`
 @*/
@@ -37,7 +35,7 @@ PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorization factor
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetFactor(F, &s));
-  PetscCheck(factorization >= SPTRSVGPU_FACTORIZATION_AUTO && factorization <= SPTRSVGPU_FACTORIZATION_CUSPARSE,
+  PetscCheck(factorization >= SPTRSVGPU_FACTORIZATION_AUTO && factorization <= SPTRSVGPU_FACTORIZATION_HOST,
              PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d",
              (int)factorization);
   s->settings.factorization = factorization;
@@ -79,8 +77,8 @@ PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorization *facto
 .  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
 
    Output Parameter:
-.  factorization - `SPTRSVGPU_FACTORIZATION_HOST`, `SPTRSVGPU_FACTORIZATION_DEVICE` or
-                   `SPTRSVGPU_FACTORIZATION_CUSPARSE`; `SPTRSVGPU_FACTORIZATION_AUTO` before the symbolic phase
+.  factorization - `SPTRSVGPU_FACTORIZATION_HOST` or `SPTRSVGPU_FACTORIZATION_DEVICE`;
+                   `SPTRSVGPU_FACTORIZATION_AUTO` before the symbolic phase
 
    Level: intermediate
 
@@ -95,8 +93,6 @@ PetscErrorCode MatSpTRSVGPUGetChosenFactorization(Mat F, SpTRSVGPUFactorization 
   PetscAssertPointer(factorization, 2);
   *factorization = SPTRSVGPU_FACTORIZATION_AUTO;
   if (s->host) *factorization = SPTRSVGPU_FACTORIZATION_HOST;
-  else if (s->on_device)
-    *factorization = s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE ? SPTRSVGPU_FACTORIZATION_CUSPARSE :
-                                                                                     SPTRSVGPU_FACTORIZATION_DEVICE;
+  else if (s->on_device) *factorization = SPTRSVGPU_FACTORIZATION_DEVICE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

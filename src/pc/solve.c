@@ -15,7 +15,7 @@ PetscErrorCode SpTRSVGPUPrepare(Mat F, TrsvMemory memory, PetscBool transposed)
   TrsvError          error;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   if (!s->on_device) PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
   error = TrsvIluPrepare(s->ilu, memory, transposed, s->on_device ? NULL : &t.view, stream);
@@ -40,7 +40,7 @@ static PetscErrorCode LogSolve(const SpTRSVGPU *s, TrsvMemory memory, PetscBool 
   TrsvError            error;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   if (memory == TRSV_DEVICE) PetscCall(PetscLogGpuTimeBegin());
   error = TrsvIluSolve(s->ilu, memory, transposed, part, b, x, stream);

@@ -74,12 +74,11 @@ static PetscErrorCode ViewFactor(Mat F, const TrsvIluInfo *info, PetscViewer vie
   const SpTRSVGPU *s      = (const SpTRSVGPU *)F->data;
   const char      *on     = s->memory == TRSV_DEVICE ? "the GPU" : "the host";
   const char      *kind   = F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU";
-  const char      *by     = s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE ? " by cuSPARSE" : "";
   const char      *reason = OrderReason(s, info);
 
   PetscFunctionBegin;
   if (s->on_device) {
-    Print("%s factored on the GPU%s, solves on %s\n", kind, by, on);
+    Print("%s factored on the GPU, solves on %s\n", kind, on);
     Print("  %d lanes a row, factor %.3g MB", info->lanes, 1e-6 * (double)info->factor_bytes);
     if (s->outcome.attempts > 1) Print(", %d attempts, diagonal shifted by %g", s->outcome.attempts, s->outcome.shift);
     Print("\n");
