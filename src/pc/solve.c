@@ -145,7 +145,7 @@ static PetscErrorCode CheckFactor(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By PETSc's factor, which reads and writes the arrays of b and x, this rank's part. */
+/* Solves with PETSc's factor, which uses the local arrays of b and x. */
 static PetscErrorCode SolveByPetsc(Mat host, PetscBool transposed, TrsvPart part, Vec b, Vec x)
 {
   PetscFunctionBegin;
@@ -166,7 +166,7 @@ static PetscErrorCode Solve(Mat F, PetscBool transposed, TrsvPart part, Vec b, V
   PetscCall(CheckFactor(F));
   PetscCall(MatBoundToCPU(F, &bound));
   if (bound) memory = TRSV_HOST;
-  /* halves too, if the factor cannot be read: PETSc has them for ICC of some types, for ILU of aij it has none */
+  /* halves only if the factor cannot be read as triangles: PETSc has none for ILU of aij */
   if (SpTRSVGPUPetscSolves(s, memory) && (part == TRSV_SOLVE || !s->is_csr)) {
     PetscCall(SolveByPetsc(s->host, transposed, part, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
