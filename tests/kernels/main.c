@@ -28,6 +28,7 @@ static const struct {
   {"interleave", TestInterleave  },
   {"tune",      TestTune       },
   {"numbers",   TestNumbers    },
+  {"growth",    TestGrowth     },
   {"waits",     TestWaits      },
   {"factor",    TestFactor     },
   {"orders",    TestFactorOrder},
