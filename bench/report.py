@@ -15,6 +15,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 # page, the script that makes a part of it, and how it is called
 TABLES = [
     ("docs/results.md", "bench/table.py", "--write"),
+    ("docs/results.md", "bench/errors.py", "--write"),
     ("docs/results.md", "bench/setups.py", "--write"),
     ("docs/results.md", "bench/solutions.py", "--write"),
     ("docs/results.md", "bench/orders.py", "--write"),

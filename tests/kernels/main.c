@@ -29,6 +29,7 @@ static const struct {
   {"interleave", TestInterleave  },
   {"tune",      TestTune       },
   {"numbers",   TestNumbers    },
+  {"growth",    TestGrowth     },
   {"waits",     TestWaits      },
   {"factor",    TestFactor     },
   {"orders",    TestFactorOrder},
