@@ -22,6 +22,7 @@ TABLES = [
     ("docs/ordering.md", "bench/orders.py", "--iterations"),
     ("README.md", "bench/solutions.py", "--six"),
     ("docs/performance.md", "bench/performance.py", "--write"),
+    ("docs/krylov.md", "bench/krylov.py", "--write"),
     ("docs/papers.md", "bench/papers.py", "--write"),
     ("docs/options.md", "docs/tools/options.py", "--write"),
     ("docs/install.md", "docs/tools/versions.py", "--write"),

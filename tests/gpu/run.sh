@@ -27,6 +27,7 @@
 #   ranks      ranks.jsonl                    ~1 min   block Jacobi and additive Schwarz on two ranks, on a GPU each where there are two
 #   orders     orders.jsonl                   130 s    the same in each order, with what auto takes; the time of an ordering
 #   solutions  solutions.jsonl                190 s    time to solution, set-up included, of all real matrices; at most 500 s
+#   krylov     krylov.jsonl             ~2 min   KSP types cgdevice and bcgsdevice beside cg and bcgs
 #   repeats    repeats.jsonl                  175 s    the same bits 1,000 times, of every factorization and solve; at most 260 s
 #   dense      dense.jsonl                    ~1 min   dense triangles, and sparse ones with dense parts
 #   recblock   recblock.jsonl                 ~1 min   recblock's settings
@@ -36,7 +37,7 @@
 # PARTS="harness matrices profile", PARTS="dags same shared errors", PARTS="sanitizer memory"; each writes gpu.txt anew. `make plots` makes tables and plots of all of it.
 set -u
 parts=${PARTS:-harness memory matrices solve sanitizer profile setup petsc}
-known=" harness memory matrices solve families dags same shared errors sanitizer profile setup petsc ranks orders solutions repeats dense recblock ag "
+known=" harness memory matrices solve families dags same shared errors sanitizer profile setup petsc ranks orders solutions krylov repeats dense recblock ag "
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -89,7 +90,7 @@ if [ $out = /dev/null ]; then
   say "no GPU here (nvidia-smi finds none): nothing is run. All parts need an NVIDIA GPU, of compute capability 9.0 for chunk; besides"
   for p in $parts; do
     case $p in
-    harness | matrices | setup | petsc | ranks | orders | solutions) say "  $p: a PETSc with CUDA" ;;
+    harness | matrices | setup | petsc | ranks | orders | solutions | krylov) say "  $p: a PETSc with CUDA" ;;
     memory | solve | families | dags | same | shared | repeats) say "  $p: nothing else" ;;
     sanitizer) say "  sanitizer: compute-sanitizer of the CUDA toolkit" ;;
     profile) say "  profile: ncu (Nsight Compute) and Python" ;;
@@ -365,6 +366,16 @@ if begin solutions "time to solution, set-up included: jacobi, cuSPARSE's ILU, a
     group="" inside=0
   done
   [ ! -f "$results/solutions.jsonl" ] || python3 bench/solutions.py "$results/solutions.jsonl" | sed '/^<details>/,$d' | tee -a "$out"
+fi
+
+if begin krylov "KSP types with scalars on the GPU beside PETSc's own: time of KSPSolve"; then
+  rm -f "$results/krylov.jsonl"
+  mapfile -t at < <(files delaunay_n15 delaunay_n16 finance256 ct2010 nh2010 Dubcova1 slam_city10000 slam_ais2klinik de2010 \
+    cs4 wave G3_circuit rail_79841_A cage10 BentPipe2D100 hymls_cavity2D_64_Re1000 pyamg_recirc_flow)
+  timeout -k 5 300 "$KRYLOV" -f "$(IFS=,; echo "g2d5:1000,g3d7:128,${at[*]}")" -dll_append "$LIB" -use_gpu_aware_mpi 0 \
+    -o "$results/krylov.jsonl" >"$results/krylov.log" 2>&1
+  verdict "$(grep -c '"matrix"' "$results/krylov.jsonl") comparisons" $? "$results/krylov.log"
+  cut -c1-110 "$results/krylov.log" | tee -a "$out"
 fi
 
 if begin repeats "the same bits, 1,000 times"; then

@@ -110,7 +110,7 @@ static const TrsvAlgorithm *Form(const char *name, int form)
 static TrsvChunkSettings ByChance(Seed *seed)
 {
   static const int  lengths[] = {2, 3, 5, 13}, clusters[] = {1, 1, 2, 4, 8, 16}, lives[] = {-1, -1, -1, 16, 4, 1, 0};
-  TrsvChunkSettings s = {.far = 8, .near = 4};
+  TrsvChunkSettings s = {.steps_l2 = 8, .steps_cluster = 4};
 
   s.length  = lengths[Below(seed, 4)];
   s.width   = s.length <= 3 && Below(seed, 2) ? 8 : 32;
@@ -118,8 +118,8 @@ static TrsvChunkSettings ByChance(Seed *seed)
   s.chunks  = s.cluster + (int)Below(seed, 40);
   s.ring    = Below(seed, 2) ? 1024 : 2048;
   s.stages  = CHUNK_LEAST + (int)Below(seed, 5);
-  s.life    = lives[Below(seed, 7)];
-  if (s.life >= 0) s.cluster = 1;
+  s.import_lifetime = lives[Below(seed, 7)];
+  if (s.import_lifetime >= 0) s.cluster = 1;
   return s;
 }
 
