@@ -3,16 +3,21 @@
 */
 #include "impl.h"
 
+/* PETSc's objects of which the creation failed cannot be destroyed: they are no outputs here. */
+
 /* The local matrix as PETSc's host factorization is given it: where its type is MATSEQAIJCUSPARSE, a seqaij over the arrays that it
    keeps on the host. A factor of the matrix itself would inherit the functions of its type, and PETSc would leak them. */
 static PetscErrorCode GetOnHost(Mat local, Mat *onhost)
 {
+  Mat                made;
   const PetscInt    *i, *j;
   const PetscScalar *a;
   PetscInt           n;
   PetscBool          device, done;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
+  *onhost = NULL;
   PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &device));
   if (!device) {
     PetscCall(PetscObjectReference((PetscObject)local));
@@ -22,10 +27,13 @@ static PetscErrorCode GetOnHost(Mat local, Mat *onhost)
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
   PetscCall(MatSeqAIJGetArrayRead(local, &a)); /* the values of the device come home */
-  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, (PetscInt *)i, (PetscInt *)j, (PetscScalar *)a, onhost));
-  PetscCall(MatSetOption(*onhost, MAT_USE_INODES, PETSC_FALSE)); /* as for the matrix itself; heeded when it is assembled again */
-  PetscCall(MatAssemblyBegin(*onhost, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*onhost, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, (PetscInt *)i, (PetscInt *)j, (PetscScalar *)a, &made));
+  ierr = MatSetOption(made, MAT_USE_INODES, PETSC_FALSE); /* as for the matrix itself; heeded when it is assembled again */
+  if (!ierr) ierr = MatAssemblyBegin(made, MAT_FINAL_ASSEMBLY);
+  if (!ierr) ierr = MatAssemblyEnd(made, MAT_FINAL_ASSEMBLY);
+  if (ierr) PetscCall(MatDestroy(&made));
+  PetscCall(ierr);
+  *onhost = made;
   PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
   PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -76,10 +84,44 @@ PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode GetNaturalOrdering(const SpTRSVGPU *s, Mat local, IS *row, IS *column)
+{
+  IS r, c;
+
+  PetscFunctionBegin;
+  if (s->is_csr) { /* a list: a stride would make its indices anew in each numeric phase */
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &r));
+    PetscCall(ISToGeneral(r));
+    PetscCall(PetscObjectReference((PetscObject)r));
+    c = r;
+  } else PetscCall(MatGetOrdering(local, MATORDERINGNATURAL, &r, &c)); /* for some types of the rows, for others of their blocks */
+  *row    = r;
+  *column = c;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The symbolic phase of PETSc's factorization. */
+static PetscErrorCode MakePattern(SpTRSVGPU *s, Mat onhost, IS row, IS column, const MatFactorInfo *info)
+{
+  Mat            factor;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &factor));
+  PetscCheck(factor, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorization for this matrix", MatFactorTypes[s->kind]);
+  ierr = s->kind == MAT_FACTOR_ICC ? (*factor->ops->iccfactorsymbolic)(factor, onhost, row, info) :
+                                     (*factor->ops->ilufactorsymbolic)(factor, onhost, row, column, info);
+  /* without memory PETSc leaves index sets in it to which it has no reference */
+  if (ierr && ierr != PETSC_ERR_MEM) PetscCall(MatDestroy(&factor));
+  PetscCall(ierr);
+  s->host = factor;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* row and column as SpTRSVGPUPermutationSet() gives them. */
 PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column, const MatFactorInfo *info)
 {
-  Mat            onhost, factor;
+  Mat            onhost = NULL;
   IS             own[2] = {NULL, NULL};
   PetscBool      available;
   PetscErrorCode ierr;
@@ -89,21 +131,9 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
   PetscCheck(available, PETSC_COMM_SELF, PETSC_ERR_MISSING_FACTOR,
              "PETSc has no %s factorization of matrices of type %s; -pc_sptrsvgpu_factor chooses between ilu and icc",
              s->kind == MAT_FACTOR_ICC ? "ICC" : "ILU", ((PetscObject)local)->type_name);
-  if (s->is_natural && s->is_csr) { /* a list: a stride would make its indices anew in each numeric phase */
-    PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &own[0]));
-    PetscCall(ISToGeneral(own[0]));
-    row = column = own[0];
-  } else if (s->is_natural) { /* for some types of the rows, for others of their blocks */
-    PetscCall(MatGetOrdering(local, MATORDERINGNATURAL, &own[0], &own[1]));
-    row    = own[0];
-    column = own[1];
-  }
-  PetscCall(GetOnHost(local, &onhost));
-  PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &factor));
-  PetscCheck(factor, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorization for this matrix", MatFactorTypes[s->kind]);
-  ierr = s->kind == MAT_FACTOR_ICC ? (*factor->ops->iccfactorsymbolic)(factor, onhost, row, info) : (*factor->ops->ilufactorsymbolic)(factor, onhost, row, column, info);
-  if (ierr) PetscCall(MatDestroy(&factor)); /* or it would be taken for one that is made */
-  s->host = factor;
+  ierr = s->is_natural ? GetNaturalOrdering(s, local, &own[0], &own[1]) : PETSC_SUCCESS;
+  if (!ierr) ierr = GetOnHost(local, &onhost);
+  if (!ierr) ierr = MakePattern(s, onhost, s->is_natural ? own[0] : row, s->is_natural ? own[1] : column, info);
   PetscCall(MatDestroy(&onhost));
   for (int i = 0; i < 2; i++) PetscCall(ISDestroy(&own[i]));
   PetscCall(ierr);
@@ -135,9 +165,10 @@ PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *s, const MatFactorInfo *i
 
 PetscErrorCode SpTRSVGPUHostNumeric(Mat F, Mat A, Mat local, const MatFactorInfo *info)
 {
-  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
-  Mat        onhost;
-  PetscBool  keep;
+  SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
+  Mat            onhost;
+  PetscBool      keep;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorHost, F, A, 0, 0));
@@ -146,10 +177,11 @@ PetscErrorCode SpTRSVGPUHostNumeric(Mat F, Mat A, Mat local, const MatFactorInfo
   keep                     = onhost->erroriffailure;
   onhost->erroriffailure   = PETSC_FALSE;
   s->host->factorerrortype = MAT_FACTOR_NOERROR;
-  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, choleskyfactornumeric, onhost, info);
-  else PetscUseTypeMethod(s->host, lufactornumeric, onhost, info);
+  ierr = s->kind == MAT_FACTOR_ICC ? (*s->host->ops->choleskyfactornumeric)(s->host, onhost, info) :
+                                     (*s->host->ops->lufactornumeric)(s->host, onhost, info);
   onhost->erroriffailure = keep;
   PetscCall(MatDestroy(&onhost));
+  PetscCall(ierr);
   F->factorerrortype = s->host->factorerrortype;
   PetscCall(PetscLogEventEnd(SpTRSVGPU_FactorHost, F, A, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -186,7 +186,7 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
 {
   SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
   Mat            local;
-  IS             r, c;
+  IS             r = NULL, c = NULL;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -204,10 +204,10 @@ static PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS co
     PetscCall(PetscInfo(F, "Selection %s is not used: the matrix is on the host, the solves are PETSc's own\n",
                         SpTRSVGPUSelections[s->settings.selection]));
   PetscCall(MatBindToCPU(F, s->memory == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(SpTRSVGPUPermutationSet(F, local, row, column, &r, &c));
   PetscCall(NoteMatrix(s, A, local));
   F->info.fill_ratio_given = info->fill;
-  ierr = MakePattern(F, A, local, &r, &c, info);
+  ierr = SpTRSVGPUPermutationSet(F, local, row, column, &r, &c);
+  if (!ierr) ierr = MakePattern(F, A, local, &r, &c, info);
   PetscCall(ISDestroy(&r));
   PetscCall(ISDestroy(&c));
   PetscCall(ierr); /* of a matrix that cannot be factored, most likely */
@@ -255,20 +255,25 @@ static PetscErrorCode NoteZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
    The pattern and the plans stay. */
 static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *info)
 {
-  IS         is    = NULL;
-  PetscInt  *order;
-  TrsvStream stream;
+  IS             is = NULL;
+  PetscInt      *order;
+  TrsvStream     stream;
+  TrsvError      error;
+  PetscErrorCode ierr = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetStream(s, &stream));
   PetscCall(PetscMalloc1(local->rmap->n, &order));
-  PetscCallTrsv(TrsvIluLeaveDevice(s->ilu, order, stream));
-  s->on_device = PETSC_FALSE;
-  if (!s->is_natural && !s->row) PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, order, order));
+  error = TrsvIluLeaveDevice(s->ilu, order, stream);
+  if (!error) s->on_device = PETSC_FALSE;
+  if (!error && !s->is_natural && !s->row) ierr = SpTRSVGPUPermutationKeep(s, local->rmap->n, order, order);
   PetscCall(PetscFree(order));
+  PetscCallTrsv(error);
+  PetscCall(ierr);
   if (!s->is_natural) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &is));
-  PetscCall(SpTRSVGPUHostSymbolic(s, local, is, is, info));
+  ierr = SpTRSVGPUHostSymbolic(s, local, is, is, info);
   PetscCall(ISDestroy(&is));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -364,37 +369,12 @@ static PetscErrorCode CheckType(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*MC
-   MATSOLVERSPTRSVGPU = "sptrsvgpu" - ILU and ICC whose triangular solves run on a GPU for matrices of type
-   `MATAIJCUSPARSE`; for matrices of the host, of every type that PETSc's ILU and ICC take, all of it is PETSc's own
-
-   Options Database Keys:
-+  -pc_factor_mat_solver_type sptrsvgpu - for `PCILU` and `PCICC`; `PCSPTRSVGPU` presets it
--  -mat_sptrsvgpu_...                   - see `PCSPTRSVGPU`
-
-   Level: intermediate
-
-   Notes:
-   A factor works in the current `PetscDeviceContext`, where one solve after the other writes to what it holds. A program that goes on in another context
-   has that one wait for the first, by `PetscDeviceContextWaitForContext()`.
-
-   No factor is to be set up or destroyed while another thread of the program captures a CUDA graph on the same device: both wait for the device, which ends the
-   capture.
-
-   Equal solves give the same bits, but for algorithms of which docs/algorithms.md says otherwise. A solve that gave up waiting for a value (see the file README.md) leaves NaN, and the next one says so.
-
-.seealso: `PCSPTRSVGPU`, `MatGetFactor()`, `MatSpTRSVGPUSetAlgorithm()`
-M*/
-PetscErrorCode MatGetFactor_SpTRSVGPU(Mat A, MatFactorType type, Mat *factor)
+/* Makes a Mat a factor of type sptrsvgpu. */
+static PetscErrorCode Initialize(Mat F, Mat A, MatFactorType type)
 {
-  Mat        F;
   SpTRSVGPU *s;
 
   PetscFunctionBegin;
-  *factor = NULL;
-  PetscCall(CheckType(A));
-  PetscCheck(A->rmap->N == A->cmap->N, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->N, A->cmap->N);
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &F));
   PetscCall(MatSetSizes(F, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
   PetscCall(PetscStrallocpy(MATSOLVERSPTRSVGPU, &((PetscObject)F)->type_name));
   PetscCall(PetscNew(&s));
@@ -418,6 +398,41 @@ PetscErrorCode MatGetFactor_SpTRSVGPU(Mat A, MatFactorType type, Mat *factor)
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", MatFactorGetSolverType_SpTRSVGPU));
   PetscCall(MatSetVecType(F, A->defaultvectype));
   PetscCall(MatSetUp(F));
-  *factor = F;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   MATSOLVERSPTRSVGPU = "sptrsvgpu" - ILU and ICC whose triangular solves run on a GPU for matrices of type
+   `MATAIJCUSPARSE`; for matrices of the host, of every type that PETSc's ILU and ICC take, all of it is PETSc's own
+
+   Options Database Keys:
++  -pc_factor_mat_solver_type sptrsvgpu - for `PCILU` and `PCICC`; `PCSPTRSVGPU` presets it
+-  -mat_sptrsvgpu_...                   - see `PCSPTRSVGPU`
+
+   Level: intermediate
+
+   Notes:
+   A factor works in the current `PetscDeviceContext`, where one solve after the other writes to what it holds. A program that goes on in another context
+   has that one wait for the first, by `PetscDeviceContextWaitForContext()`.
+
+   No factor is to be set up or destroyed while another thread of the program captures a CUDA graph on the same device: both wait for the device, which ends the
+   capture.
+
+   Equal solves give the same bits, but for algorithms of which docs/algorithms.md says otherwise. A solve that gave up waiting for a value (see the file README.md) leaves NaN, and the next one says so.
+
+.seealso: `PCSPTRSVGPU`, `MatGetFactor()`, `MatSpTRSVGPUSetAlgorithm()`
+M*/
+PetscErrorCode MatGetFactor_SpTRSVGPU(Mat A, MatFactorType type, Mat *factor)
+{
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  *factor = NULL;
+  PetscCall(CheckType(A));
+  PetscCheck(A->rmap->N == A->cmap->N, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->N, A->cmap->N);
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), factor));
+  ierr = Initialize(*factor, A, type);
+  if (ierr) PetscCall(MatDestroy(factor));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

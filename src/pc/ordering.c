@@ -57,17 +57,24 @@ PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering
 M*/
 PetscErrorCode MatGetOrdering_Multicolor(Mat A, MatOrderingType type, IS *row, IS *column)
 {
-  TrsvOrdering *ordering;
-  PetscMPIInt   size;
+  TrsvOrdering  *ordering;
+  IS             rows;
+  PetscMPIInt    size;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCheck(size == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, SPTRSVGPU_ONE_RANK_ORDERINGS);
   PetscCall(SpTRSVGPUOrderingOnHost(A, A, &ordering));
   /* two of them: MatReorderForNonzeroDiagonal() changes the columns' alone */
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, row));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, column));
+  ierr = ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, &rows);
+  if (!ierr) {
+    ierr = ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, column);
+    if (ierr) PetscCall(ISDestroy(&rows));
+  }
   TrsvOrderingDestroy(&ordering);
+  PetscCall(ierr);
+  *row = rows;
   PetscCall(SpTRSVGPUCiteOrdering());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,6 +18,7 @@ typedef struct {
   MatFactorShiftType shift;
   PetscBool          reordered; /* has the user asked for nonzeros along the diagonal? */
   PetscBool          natural;   /* the set-up under way needs no index sets */
+  PetscBool          failed;     /* did the last set-up end with an error? */
   PetscBool          reordering; /* it has another factor of the same pattern made, in another order: ILU or ICC as it was */
   Mat                factor;    /* PETSc's part's, a reference; NULL where there is none, or it is another solver type's */
   PetscBool          saved;     /* settings are those of a factor that another is to replace */
@@ -207,7 +208,7 @@ static PetscErrorCode PCFactorSetUseInPlace_SpTRSVGPU(PC pc, PetscBool flg)
 }
 
 /* MatAXPY(), MatTranspose(), MatConvert() and others put another matrix in the place of ours, whose pattern PETSc then takes for the same where its state
-   happens to be. */
+   happens to be. After a set-up that failed there may be no pattern. */
 static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
 {
   const SpTRSVGPU *s;
@@ -219,7 +220,7 @@ static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
   s = (SpTRSVGPU *)p->factor->data;
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
-  if (id != s->id || pattern != s->pattern) pc->flag = DIFFERENT_NONZERO_PATTERN;
+  if (id != s->id || pattern != s->pattern || p->failed) pc->flag = DIFFERENT_NONZERO_PATTERN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,9 +240,10 @@ static PetscErrorCode LeaveMulticolor(PC pc, Mat F, PetscBool *leave)
 
 static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
 {
-  PC_SpTRSVGPU *p;
-  Mat           F;
-  PetscBool     ours;
+  PC_SpTRSVGPU  *p;
+  Mat            F;
+  PetscBool      ours;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(GetData(pc, &p));
@@ -258,8 +260,11 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   /* PETSc's part does not factor where the factor tells of an error, and so would never get over one */
   F = Factor(pc, p);
   if (F) PetscCall(MatFactorClearError(F));
-  PetscCall((*p->setup)(pc));
+  ierr = (*p->setup)(pc);
   p->natural = p->reordering = PETSC_FALSE;
+  p->failed  = (PetscBool)!!ierr;
+  if (ierr) PetscCall(PetscObjectStateIncrease((PetscObject)pc->pmat)); /* or the next set-up would find nothing new */
+  PetscCall(ierr);
   PetscUseTypeMethod(pc, getfactoredmatrix, &F);
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   if (ours) F->canuseordering = PETSC_TRUE;

@@ -42,6 +42,7 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
 {
   SpTRSVGPU      *s = (SpTRSVGPU *)F->data;
   const PetscInt *r, *c, n = local->rmap->n;
+  PetscErrorCode  ierr;
   PetscBool       identity[2] = {PETSC_TRUE, PETSC_TRUE};
   PetscMPIInt     size;
 
@@ -64,22 +65,25 @@ PetscErrorCode SpTRSVGPUPermutationSet(Mat F, Mat local, IS row, IS column, IS *
   if (!s->is_csr) PetscFunctionReturn(PETSC_SUCCESS); /* the factor is not read; and for some types these are of blocks */
   PetscCall(ISGetIndices(row, &r));
   PetscCall(ISGetIndices(column, &c));
-  PetscCall(SpTRSVGPUPermutationKeep(s, n, r, c));
+  ierr = SpTRSVGPUPermutationKeep(s, n, r, c);
   PetscCall(ISRestoreIndices(row, &r));
   PetscCall(ISRestoreIndices(column, &c));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The host is to factor in multicolor order. */
 PetscErrorCode SpTRSVGPUPermutationMulticolor(Mat F, Mat local, IS *row, IS *column)
 {
-  SpTRSVGPU    *s = (SpTRSVGPU *)F->data;
-  TrsvOrdering *multicolor;
+  SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
+  TrsvOrdering  *multicolor;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUOrderingOnHost(F, local, &multicolor));
-  PetscCall(SpTRSVGPUPermutationKeep(s, local->rmap->n, multicolor->order, multicolor->order));
+  ierr = SpTRSVGPUPermutationKeep(s, local->rmap->n, multicolor->order, multicolor->order);
   TrsvOrderingDestroy(&multicolor);
+  PetscCall(ierr);
   s->multicolor = PETSC_TRUE;
   s->is_natural = PETSC_FALSE;
   PetscCall(ISDestroy(row));

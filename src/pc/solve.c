@@ -79,11 +79,15 @@ static PetscErrorCode OnDevice(Vec v, PetscBool *flg)
 /* For a vector of the host when the solve runs on the device. */
 static PetscErrorCode DeviceVector(Mat F, Vec *v)
 {
+  PetscErrorCode ierr;
+
   PetscFunctionBegin;
   if (*v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecCreate(PetscObjectComm((PetscObject)F), v));
-  PetscCall(VecSetLayout(*v, F->rmap));
-  PetscCall(VecSetType(*v, VECCUDA));
+  ierr = VecSetLayout(*v, F->rmap);
+  if (!ierr) ierr = VecSetType(*v, VECCUDA);
+  if (ierr) PetscCall(VecDestroy(v)); /* or it would be taken for one that is made */
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,12 +232,15 @@ static PetscErrorCode GetRoot(Mat F, Vec like)
   PetscScalar       *root;
   PetscReal          pivot = 0;
   PetscInt           row   = -1;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   if (s->root) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckSound(F));
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
-  PetscCall(VecDuplicate(like, &roots));
+  ierr = VecDuplicate(like, &roots);
+  if (ierr) PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscCall(ierr);
   PetscCall(VecGetArrayWrite(roots, &root));
   for (PetscInt r = 0; r < t.view.U.rows && row < 0; r++) {
     pivot = PetscRealPart(((const PetscScalar *)t.view.U.values)[t.view.U.offsets[r]]);
@@ -279,24 +286,27 @@ static PetscErrorCode MatBackwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
 static PetscErrorCode MatSolveColumns(Mat F, PetscBool transposed, Mat B, Mat X)
 {
   PetscErrorCode (*solve)(Mat, Vec, Vec) = transposed ? F->ops->solvetranspose : F->ops->solve;
-  Vec       b, x, aside = NULL;
-  PetscInt  columns;
+  Vec            b, x, aside = NULL;
+  PetscInt       columns;
+  PetscErrorCode ierr = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(B, NULL, &columns));
-  for (PetscInt j = 0; j < columns; j++) {
+  for (PetscInt j = 0; j < columns && !ierr; j++) {
     PetscCall(MatDenseGetColumnVecRead(B, j, &b));
     if (B == X) {
-      if (!aside) PetscCall(VecDuplicate(b, &aside));
-      PetscCall(VecCopy(b, aside));
+      if (!aside) ierr = VecDuplicate(b, &aside);
+      if (!ierr) ierr = VecCopy(b, aside);
       PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
+      if (ierr) break;
     }
     PetscCall(MatDenseGetColumnVecWrite(X, j, &x));
-    PetscCall((*solve)(F, aside ? aside : b, x));
+    ierr = (*solve)(F, aside ? aside : b, x);
     PetscCall(MatDenseRestoreColumnVecWrite(X, j, &x));
     if (B != X) PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
   }
   PetscCall(VecDestroy(&aside));
+  PetscCall(ierr); /* a program may go on after that, with its matrices */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

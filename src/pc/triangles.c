@@ -93,7 +93,8 @@ static PetscErrorCode Triangles_ICC(Mat host, SpTRSVGPUTriangles *t)
 /* Good as long as the factor is; to be destroyed by SpTRSVGPUTrianglesDestroy(). */
 PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, SpTRSVGPUTriangles *t)
 {
-  TrsvStream stream;
+  TrsvStream     stream;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(t, 1));
@@ -102,8 +103,9 @@ PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, SpTRSVGPUTriangles *
     PetscCallTrsv(TrsvIluDownload(s->ilu, &t->view, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (s->kind == MAT_FACTOR_ICC) PetscCall(Triangles_ICC(s->host, t));
-  else PetscCall(Triangles_ILU(s->host, t));
+  ierr = s->kind == MAT_FACTOR_ICC ? Triangles_ICC(s->host, t) : Triangles_ILU(s->host, t);
+  if (ierr) PetscCall(SpTRSVGPUTrianglesDestroy(t));
+  PetscCall(ierr);
   t->view.row    = s->row;
   t->view.column = s->column;
   PetscFunctionReturn(PETSC_SUCCESS);

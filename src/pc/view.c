@@ -62,6 +62,7 @@ static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
 {
   SpTRSVGPUTriangles t;
   TrsvStatistics     statistics[2];
+  TrsvError          error;
 
   PetscFunctionBegin;
   if (s->settings.selection != SPTRSVGPU_SELECT_MODEL)
@@ -73,8 +74,9 @@ static PetscErrorCode ViewPetsc(const SpTRSVGPU *s, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
-  PetscCallTrsv(TrsvTrianglesAnalyze(&t.view, TRSV_DOUBLE, &statistics[SPTRSVGPU_LOWER], &statistics[SPTRSVGPU_UPPER]));
+  error = TrsvTrianglesAnalyze(&t.view, TRSV_DOUBLE, &statistics[SPTRSVGPU_LOWER], &statistics[SPTRSVGPU_UPPER]);
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscCallTrsv(error);
   for (int f = 0; f < 2; f++) {
     PetscCall(ViewStatistics(viewer, f == SPTRSVGPU_LOWER ? "L" : "U", &statistics[f]));
     PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "    algorithm %s: PETSc's own, the matrix is on the host\n", MATSOLVERPETSC));

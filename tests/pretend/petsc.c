@@ -67,12 +67,12 @@ typedef struct {
 
 static VecBase base_of[2]; /* of one rank, of several */
 
-static const VecBase *BaseOfVec(Vec v)
+static VecBase *BaseOfVec(Vec v)
 {
-  PetscBool seq;
+  PetscMPIInt size;
 
-  (void)PetscStrcmp(((PetscObject)v)->type_name, VECSEQCUDA, &seq);
-  return &base_of[!seq];
+  (void)MPI_Comm_size(PetscObjectComm((PetscObject)v), &size);
+  return &base_of[size > 1];
 }
 
 static PetscScalar *HostArray(Vec v) { return *(PetscScalar **)v->data; }
@@ -254,12 +254,9 @@ static PetscErrorCode VecDuplicateVecs_Pretend(Vec w, PetscInt m, Vec **v)
 /* Makes a vector of the host one of the device. */
 static PetscErrorCode MoveVecToDevice(Vec v)
 {
-  PetscMPIInt size;
-  VecBase    *base;
+  VecBase *base = BaseOfVec(v);
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)v), &size));
-  base  = &base_of[size > 1];
   *base = (VecBase){v->ops->destroy, v->ops->placearray, v->ops->replacearray, v->ops->resetarray};
   v->ops->destroy           = VecDestroy_Pretend;
   v->ops->placearray        = VecPlaceArray_Pretend;
@@ -275,7 +272,7 @@ static PetscErrorCode MoveVecToDevice(Vec v)
   v->ops->duplicate         = VecDuplicate_Pretend;
   v->ops->duplicatevecs     = VecDuplicateVecs_Pretend;
   v->boundtocpu             = PETSC_FALSE;
-  PetscCall(PetscObjectChangeTypeName((PetscObject)v, size > 1 ? VECMPICUDA : VECSEQCUDA));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)v, base == &base_of[0] ? VECSEQCUDA : VECMPICUDA));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
