@@ -2,10 +2,11 @@
 
 usage: summary.py PETSC_DIR TESTDIR [--part] [--without FILE]
 
-The harness returns 0 where tests fail, does not count those that ran out of time, drops those whose requirements are not met, and runs
-nothing where a program does not compile; so what it left in TESTDIR is compared with the TEST blocks of the sources. --part: only
-some of the tests were asked for. --without: FILE has lines of a test's name and the reason why it was not asked for; it
-counts as skipped. Ends with `N passed, N failed, N skipped`, in tests as they are run: each turn of a loop is one.
+The harness returns 0 where tests fail, does not count those that ran out of time, drops those whose requirements are
+not met, and runs nothing where a program does not compile; so what it left in TESTDIR is compared with the TEST blocks
+of the sources. --part: only some of the tests were asked for. --without: FILE has lines of a test's name and the reason
+why it was not asked for; it counts as skipped. Ends with `N passed, N failed, N skipped`, in tests as they are run: each
+turn of a loop is one.
 """
 
 import glob
@@ -83,9 +84,11 @@ def main():
                 for k, (outcome, why) in sorted(mine.items()):
                     counts[outcome] += 1
                     if outcome != "ok":
-                        notes.append(f"  {'FAILED ' if outcome == 'failed' else 'skipped'} {k}: {why or 'the output differs'}")
+                        word = "FAILED " if outcome == "failed" else "skipped"
+                        notes.append(f"  {word} {k}: {why or 'the output differs'}")
             if names and (sum(counts.values()) or not part):
-                print(f"{directory}/{source}: {counts['ok']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+                print(f"{directory}/{source}: {counts['ok']} passed, {counts['failed']} failed,"
+                      f" {counts['skipped']} skipped")
             print("\n".join(notes), end="\n" if notes else "")
             passed, failed, skipped = passed + counts["ok"], failed + counts["failed"], skipped + counts["skipped"]
     if failed:

@@ -1,15 +1,17 @@
 /*
-   constants.h: all constants of the predictions: name, value, unit, and how it came about.
+   constants.h: the constants of all predictions: name, value, unit, origin.
 
-   They are for an H200 at 1.98 GHz, and are used on every device. On an H100, whose bytes take 1.33 times as long,
-   scaled constants chose worse: time over that of the best plan 1.016, unscaled 1.008, over 251 triangles. How a
-   constant came about is
-     fit      a formula was fitted to measured times, in the logarithm: bench/fit.py does that again
-     choice   one of those near the best fit, by which the choice among algorithms costs least
-     hand     set by hand, for the reason that stands at its group
+   The constants are for an H200 at 1.98 GHz and are used on every device. On an H100, whose memory has 0.75 of the
+   bandwidth, constants that are scaled with the bandwidth select worse: over 251 triangles the time over that of the
+   best plan is 1.016 with scaling, 1.008 without.
 
-   Units: s: seconds; ns; a level: of each level set; a row, an entry: of each row or entry of the triangle; rows,
-   steps, ...: how many; 1: a factor or a power.
+   Origins:
+     fit      fitted to the logarithm of measured times (bench/fit.py)
+     choice   near the best fit, and best for the selection among algorithms
+     hand     set by hand, for the reason given at the group
+
+   Units: s: seconds; ns; a level: for each level set; a row, an entry: for each row or entry of the triangle; rows,
+   steps, ...: a number of these; 1: a factor or a power.
 */
 #ifndef TRSV_CONSTANTS_H
 #define TRSV_CONSTANTS_H
