@@ -1,5 +1,6 @@
 /*
-   malloc() and its kin of src/kernels, by the linker's --wrap: counted, and one of them can be made to fail.
+   malloc() and its kin of src/kernels, by the linker's --wrap: they are counted, and one of them can be made to fail.
+   Only the executor calls aligned_alloc(), which does not fail.
 */
 #include <stddef.h>
 #include <stdatomic.h>
@@ -39,7 +40,7 @@ static void *Count(void *p)
 
 void *__wrap_malloc(size_t bytes) { return Fails() ? NULL : Count(__real_malloc(bytes)); }
 void *__wrap_calloc(size_t n, size_t bytes) { return Fails() ? NULL : Count(__real_calloc(n, bytes)); }
-void *__wrap_aligned_alloc(size_t align, size_t bytes) { return Count(__real_aligned_alloc(align, bytes)); } /* the executor's */
+void *__wrap_aligned_alloc(size_t align, size_t bytes) { return Count(__real_aligned_alloc(align, bytes)); }
 
 void *__wrap_realloc(void *old, size_t bytes)
 {
