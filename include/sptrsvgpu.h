@@ -7,7 +7,7 @@
 #ifndef SPTRSVGPU_H
 #define SPTRSVGPU_H
 
-#include <petscpc.h>
+#include <petscksp.h>
 
 #define SPTRSVGPU_VERSION_MAJOR    0
 #define SPTRSVGPU_VERSION_MINOR    1
@@ -19,6 +19,9 @@
 #define MATSOLVERSPTRSVGPU "sptrsvgpu" /* MatSolverType, for MatGetFactor() and -pc_factor_mat_solver_type */
 #define PCSPTRSVGPU        "sptrsvgpu" /* PCType */
 #define PCCAPELLINI        "capellini" /* PCType: the same with thread-level solves, as CapelliniSpTRSV */
+
+#define KSPCGDEVICE   "cgdevice"   /* KSPType: KSPCG with scalars on the GPU */
+#define KSPBCGSDEVICE "bcgsdevice" /* KSPType: KSPBCGS with scalars on the GPU */
 
 #define MATORDERINGMULTICOLOR "multicolor" /* a MatOrderingType, for -pc_factor_mat_ordering_type */
 

@@ -19,7 +19,7 @@ import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 SRC = os.path.join(ROOT, "src", "kernels")
-PC = ("src/pc", "include")  # their files are not rooms
+PC = ("src/pc", "src/ksp", "include")  # their files are not rooms
 MOST_FILES, MOST_LINES, MOST_COLUMNS = 15, 400, 120
 
 LOW = ["base", "device", "analysis"]
@@ -28,6 +28,7 @@ MAY = {
     "device": ["base"],
     "analysis": ["base", "device"],
     "ordering": LOW,
+    "krylov": ["base", "device"],
     "solve/model": LOW,
     "solve/plan": LOW + ["solve/model"],
     "factor": LOW + ["solve/model", "solve/plan"],  # pivots are found by a plan

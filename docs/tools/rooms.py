@@ -17,6 +17,7 @@ PURPOSE = {
     "device": "memory, launches, scans, sorts; `sync.cuh`: what crosses threads; the same for the CPU executor",
     "analysis": "triangles, level sets, statistics",
     "ordering": "the ordering multicolor, on the host and the GPU",
+    "krylov": "CG and BiCGStab between the products; `krylov.h`, what src/ksp calls",
     "factor": "ILU(0) and IC(0) on the GPU",
     "ilu": "the object: pattern, order, plans, values, solves",
     "solve": "the table of algorithms, the choice, pairs of plans, tuning",

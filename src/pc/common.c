@@ -47,14 +47,14 @@ PetscErrorCode SpTRSVGPUGetLocal(Mat A, Mat *local)
 }
 
 /* The stream of PETSc's current device context; NULL if the solves run on the host. */
-PetscErrorCode SpTRSVGPUGetStream(const SpTRSVGPU *s, TrsvStream *stream)
+PetscErrorCode SpTRSVGPUGetStream(TrsvMemory memory, TrsvStream *stream)
 {
   PetscDeviceContext context;
   void              *handle;
 
   PetscFunctionBegin;
   *stream = NULL;
-  if (s->memory == TRSV_HOST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (memory == TRSV_HOST) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscDeviceContextGetCurrentContext(&context));
   PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
   if (handle) *stream = *(TrsvStream *)handle;

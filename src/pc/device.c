@@ -157,7 +157,7 @@ PetscErrorCode SpTRSVGPUDeviceNumeric(Mat F, Mat local, const MatFactorInfo *inf
   PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorDevice, F, local, 0, 0));
   PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, &a));
   A.values = a;
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(PetscLogGpuTimeBegin());
   error = TrsvIluSetValues(s->ilu, &A, &pivots, &s->outcome, stream);
   PetscCall(PetscLogGpuTimeEnd());

@@ -107,7 +107,7 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUErrorCode(TrsvError);
 PETSC_INTERN PetscErrorCode SpTRSVGPUQueryPC(PC, PC_SpTRSVGPU **);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetPC(PC, PC_SpTRSVGPU **);
 PETSC_INTERN PetscErrorCode SpTRSVGPUGetLocal(Mat, Mat *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(const SpTRSVGPU *, TrsvStream *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
 
 /* pc.c, matsolver.c, options.c, matinterface.c, view.c */
 PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);

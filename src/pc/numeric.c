@@ -41,7 +41,7 @@ static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *
   PetscErrorCode ierr = PETSC_SUCCESS;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(PetscMalloc1(local->rmap->n, &order));
   error = TrsvIluLeaveDevice(s->ilu, order, stream);
   if (!error) s->on_device = PETSC_FALSE;
@@ -99,7 +99,7 @@ static PetscErrorCode FillPlans(SpTRSVGPU *s)
   PetscFunctionBegin;
   TrsvIluDescribe(s->ilu, &info);
   if (s->on_device || !info.plan_bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
   error = TrsvIluSetFactor(s->ilu, &t.view, stream);
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));

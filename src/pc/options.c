@@ -3,8 +3,8 @@
 */
 #include "impl.h"
 
-const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "SpTRSVGPUFactorization", "SPTRSVGPU_FACTORIZATION_",
-                                               NULL};
+const char *const SpTRSVGPUFactorizations[] = {"auto", "device", "host", "SpTRSVGPUFactorization",
+                                               "SPTRSVGPU_FACTORIZATION_", NULL};
 const char *const SpTRSVGPUOrderings[]      = {"natural", "multicolor", "auto", "SpTRSVGPUOrdering",
                                                "SPTRSVGPU_ORDERING_", NULL};
 const char *const SpTRSVGPUSelections[]     = {"model", "granularity", "tune", "SpTRSVGPUSelection",

@@ -1,7 +1,7 @@
 /*
    Registration: the functions that -dll_append and a program that links the library call.
 */
-#include "impl.h"
+#include "../ksp/impl.h"
 
 PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU,
   SpTRSVGPU_SolveLU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
@@ -68,6 +68,7 @@ PetscErrorCode SpTRSVGPURegister(void)
   /* first: MatInitializePackage() replaces the list of solver types */
   PetscCall(MatInitializePackage());
   PetscCall(PCInitializePackage());
+  PetscCall(KSPInitializePackage());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types); i++) {
     PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ILU, MatGetFactor_SpTRSVGPU));
     PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ICC, MatGetFactor_SpTRSVGPU));
@@ -75,6 +76,8 @@ PetscErrorCode SpTRSVGPURegister(void)
   PetscCall(MatOrderingRegister(MATORDERINGMULTICOLOR, MatGetOrdering_Multicolor));
   PetscCall(PCRegister(PCSPTRSVGPU, PCCreate_SpTRSVGPU));
   PetscCall(PCRegister(PCCAPELLINI, PCCreate_Capellini));
+  PetscCall(KSPRegister(KSPCGDEVICE, KSPCreate_CGDevice));
+  PetscCall(KSPRegister(KSPBCGSDEVICE, KSPCreate_BCGSDevice));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(events); i++) {
     PetscCall(PetscLogEventRegister(events[i].name, MAT_CLASSID, events[i].event));
     if (!events[i].collective) PetscCall(PetscLogEventSetCollective(*events[i].event, PETSC_FALSE));

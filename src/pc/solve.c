@@ -15,7 +15,7 @@ PetscErrorCode SpTRSVGPUPrepare(Mat F, TrsvMemory memory, PetscBool transposed)
   TrsvError          error;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   if (!s->on_device) PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
   error = TrsvIluPrepare(s->ilu, memory, transposed, s->on_device ? NULL : &t.view, stream);
@@ -40,7 +40,7 @@ static PetscErrorCode LogSolve(const SpTRSVGPU *s, TrsvMemory memory, PetscBool 
   TrsvError            error;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   if (memory == TRSV_DEVICE) PetscCall(PetscLogGpuTimeBegin());
   error = TrsvIluSolve(s->ilu, memory, transposed, part, b, x, stream);
@@ -149,7 +149,7 @@ static PetscErrorCode CheckFactor(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By PETSc's factor, which reads and writes the arrays of b and x, this rank's part. */
+/* Solves with PETSc's factor, which uses the local arrays of b and x. */
 static PetscErrorCode SolveByPetsc(Mat host, PetscBool transposed, TrsvPart part, Vec b, Vec x)
 {
   PetscFunctionBegin;
@@ -170,7 +170,7 @@ static PetscErrorCode Solve(Mat F, PetscBool transposed, TrsvPart part, Vec b, V
   PetscCall(CheckFactor(F));
   PetscCall(MatBoundToCPU(F, &bound));
   if (bound) memory = TRSV_HOST;
-  /* halves too, if the factor cannot be read: PETSc has them for ICC of some types, for ILU of aij it has none */
+  /* halves only if the factor cannot be read as triangles: PETSc has none for ILU of aij */
   if (SpTRSVGPUPetscSolves(s, memory) && (part == TRSV_SOLVE || !s->is_csr)) {
     PetscCall(SolveByPetsc(s->host, transposed, part, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);

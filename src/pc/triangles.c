@@ -102,7 +102,7 @@ PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, SpTRSVGPUTriangles *
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(t, 1));
   if (s->on_device) {
-    PetscCall(SpTRSVGPUGetStream(s, &stream));
+    PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
     PetscCallTrsv(TrsvIluDownload(s->ilu, &t->view, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

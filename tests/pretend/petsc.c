@@ -125,6 +125,23 @@ PetscErrorCode PretendRestoreArrayRead(Vec v, const PetscScalar **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PretendGetArray(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCheck(!v->boundtocpu, PETSC_COMM_SELF, PETSC_ERR_PLIB, "the vector is bound to the host");
+  PetscCall(VecSetErrorIfLocked(v, 1));
+  PetscCall(ToDevice(v));
+  *a = (PetscScalar *)v->spptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PretendRestoreArray(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(PretendRestoreArrayWrite(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What was there is lost. */
 PetscErrorCode PretendGetArrayWrite(Vec v, PetscScalar **a)
 {

@@ -12,6 +12,8 @@
 #define MatSeqAIJCUSPARSERestoreArrayRead PretendRestoreValues
 #define VecCUDAGetArrayRead               PretendGetArrayRead
 #define VecCUDARestoreArrayRead           PretendRestoreArrayRead
+#define VecCUDAGetArray                   PretendGetArray
+#define VecCUDARestoreArray               PretendRestoreArray
 #define VecCUDAGetArrayWrite              PretendGetArrayWrite
 #define VecCUDARestoreArrayWrite          PretendRestoreArrayWrite
 #define PetscDeviceContextGetStreamHandle PretendGetStreamHandle

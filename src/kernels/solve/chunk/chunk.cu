@@ -160,7 +160,7 @@ extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *
 static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const int inverted = IsInverted(&analysis->statistics, plan->precision) ? 0 : 1, /* the rank of that form */
-            both     = !inverted || TrsvInverseIsPossible(&analysis->statistics);
+    both             = !inverted || TrsvInverseIsPossible(&analysis->statistics);
 
   if (both && plan->rank == inverted) return TrsvChunkAnalyzeInverted(plan, A, analysis, source);
   return AnalyzePlain(plan, A, analysis, source, plan->rank - (both && plan->rank > inverted));

@@ -28,8 +28,8 @@ static __global__ void cells_uses(const ChunkEmission e, unsigned *used, int *nu
   e.export_[i + 1]  = 0;
   e.push[e.node[i]] = 0;
   emit_uses(e, i, [&](int d) {
-    used[u]    = (unsigned)d;
-    numbers[u] = u;
+    used[u]     = (unsigned)d;
+    numbers[u]  = u;
     e.user[u++] = i;
   });
 }
@@ -58,11 +58,11 @@ static __global__ void cells_groups(const ChunkEmission e)
   const int j = trsv_index();
 
   if (j >= e.uses) return;
-  const int  u = e.sorted_use[j];
+  const int  u    = e.sorted_use[j];
   const bool head = cells_head(e, j);
 
-  e.group[j + 1]   = head;
-  e.fresh[u + 1]   = head;
+  e.group[j + 1] = head;
+  e.fresh[u + 1] = head;
   e.import_[u + 1] =
     head && !cells_pushed(e, emit_chunk(e, e.user[u]), (int)e.used[j]); /* without clusters: the array of fresh */
 }
@@ -172,7 +172,7 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
   schedule->imports = (int)now[CHUNK_IMPORTS];
   schedule->exports = (int)now[CHUNK_EXPORTS];
   schedule->batches = (int)now[CHUNK_BATCHES];
-  schedule->stages = e->stages;
-  schedule->cells  = ((int)now[CHUNK_MAXIMUM] + 15) / 16 * 16; /* the records after them are aligned to 16 bytes */
+  schedule->stages  = e->stages;
+  schedule->cells   = ((int)now[CHUNK_MAXIMUM] + 15) / 16 * 16; /* the records after them are aligned to 16 bytes */
   return TRSV_SUCCESS;
 }

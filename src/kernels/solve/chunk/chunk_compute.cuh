@@ -68,15 +68,15 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   const unsigned mark = trsv_mark<T>();
   const TrsvPeer peer = trsv_peer(A.cluster > 1 ? min(trsv_cluster_rank() + 1, A.cluster - 1) : trsv_cluster_rank());
 
-  Record       record[SETS];
-  unsigned     late_at[2][LATE], probe[2][K];
-  T            early[EARLY + 1], sum, export_value = 0;
-  unsigned     export_tail = 0;
-  T           *export_to = now, *exports, *next_exports;
-  unsigned     from = 0, slot = 0, parity = 0, used = 0, done = 0, offset = 0,
-               out     = base + CHUNK_FRONT + place * (unsigned)sizeof(T);
-  int          fetched = 0, written = 0; /* stages */
-  bool         bad = false, passed = false;
+  Record   record[SETS];
+  unsigned late_at[2][LATE], probe[2][K];
+  T        early[EARLY + 1], sum, export_value = 0;
+  unsigned export_tail = 0;
+  T       *export_to   = now, *exports, *next_exports;
+  unsigned from = 0, slot = 0, parity = 0, used = 0, done = 0, offset = 0,
+           out = base + CHUNK_FRONT + place * (unsigned)sizeof(T);
+  int  fetched = 0, written = 0; /* stages */
+  bool bad = false, passed = false;
 
   const auto fetch = [&](Record &r) {
 #pragma unroll
@@ -85,10 +85,10 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
     from += Layout::step;
   };
   const auto start_stage = [&] { /* from here on its records can be fetched */
-    const unsigned stage = first_stage + slot * Layout::stage;
+                                 const unsigned stage = first_stage + slot * Layout::stage;
 
-    next_exports = now + (int)trsv_shared_load<unsigned>(stage) - 1;
-    from         = stage + CHUNK_HEADER + place * 16;
+                                 next_exports = now + (int)trsv_shared_load<unsigned>(stage) - 1;
+                                 from         = stage + CHUNK_HEADER + place * 16;
   };
   const auto next_stage = [&] {
     if (++fetched < A.count) {

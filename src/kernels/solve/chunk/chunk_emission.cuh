@@ -29,10 +29,10 @@ struct ChunkEmission {
   int      *node, *step, *use, *export_, *source;
   /* By chunk: its first record in order of time, its first stage, its first batch. */
   int *begin, *stage, *batch;
-  int *totals; /* [3] stages, uses, wide */
+  int *totals;                    /* [3] stages, uses, wide */
   int *stage_first, *stage_chunk; /* [stages + 1] the first record of a stage in order of time; [stages] its chunk */
   /* By use: its cell; the record that uses; sums over earlier uses: first uses of imports, and of imports through L2.
-     */
+   */
   unsigned short *cell;
   int            *user, *fresh, *import_;
   /* By use sorted by result: the result, the number of the use, a sum over first uses of groups. By group: its cell. */
@@ -57,7 +57,7 @@ static __device__ __forceinline__ int emit_stage(const ChunkEmission &e, int i)
 template <class F> static __device__ __forceinline__ void emit_dependencies(const ChunkEmission &e, int node, F f)
 {
   const int      p = e.owner ? e.owner[node] : node, records = e.first ? e.first[p + 1] - e.first[p] : 1;
-  const ChunkRow row = chunk_row(e.G, p);
+  const ChunkRow row   = chunk_row(e.G, p);
   int            begin = 0, end = row.n;
 
   if (records > 1) { /* in the order of chunk_place.cuh: dependencies by readiness, the others partial sums */

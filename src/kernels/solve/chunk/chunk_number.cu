@@ -89,8 +89,8 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
   int                      totals[3];
 
   e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring,
-  e->import_lifetime   = s->import_lifetime;
-  e->nodes = t->nodes;
+  e->import_lifetime = s->import_lifetime;
+  e->nodes           = t->nodes;
   e->stored = o->stored, e->toward = o->toward;
   e->cuts = t->cuts, e->first = t->first, e->time = t->time, e->taken = t->taken, e->sorted = t->sorted;
   if (bits + chunk_bits > 32)

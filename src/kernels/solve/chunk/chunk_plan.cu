@@ -93,15 +93,15 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
   ChunkEmission e = ChunkEmission();
 
   TrsvCall(ChunkCount(records + dependencies, "records and dependencies"));
-  *s          = ChunkSummary();
-  s->settings = *settings;
+  *s                          = ChunkSummary();
+  s->settings                 = *settings;
   s->settings.import_lifetime = lifetime;
-  s->chunks   = settings->chunks;
-  s->records  = schedule->nodes;
-  s->steps    = schedule->times;
-  c->blocks   = (unsigned)((s->chunks + settings->cluster - 1) / settings->cluster * settings->cluster);
-  plan->bytes = 0;
-  e.capacity  = capacity;
+  s->chunks                   = settings->chunks;
+  s->records                  = schedule->nodes;
+  s->steps                    = schedule->times;
+  c->blocks                   = (unsigned)((s->chunks + settings->cluster - 1) / settings->cluster * settings->cluster);
+  plan->bytes                 = 0;
+  e.capacity                  = capacity;
   TrsvCall(TrsvChunkNumber(heights, schedule, &e, &memory[NUMBERED]));
   e.import_lifetime = lifetime;
   TrsvCall(AllocateCounted(plan, sizeof(ChunkHead) * c->blocks, &c->heads));
@@ -122,7 +122,7 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
 
   const size_t stage = CHUNK_STAGE((size_t)settings->length, (size_t)size);
   ChunkDraft   draft = ChunkDraft();
-  c->places       = (size_t)s->stages * CHUNK_ROWS(settings->length);
+  c->places          = (size_t)s->stages * CHUNK_ROWS(settings->length);
   c->shared_bytes =
     CHUNK_FRONT + (size_t)size * (size_t)(settings->ring + s->cells) + (size_t)s->settings.stages * stage;
   TrsvCall(AllocateLayout(plan, [&](TrsvArena &a) {
@@ -135,7 +135,7 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
   c->sources.toward = e.toward;
   c->sources.stored = e.stored;
   const TrsvError error = TrsvChunkWrite(&e, s, records + dependencies, c, &draft);
-  memory[DRAFT] = draft.memory;
+  memory[DRAFT]         = draft.memory;
   TrsvCall(error);
   for (int m = NUMBERED; m < EARLY; m++) FreeScratch(&memory[m]);
   FreeScratch(&schedule->memory);
@@ -159,7 +159,7 @@ static TrsvError EmitFitting(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedul
   static const int  lifetimes[] = {-1, 16, 4, 1, 0};
   TrsvChunkSettings settings    = schedule->settings;
   const int         wanted      = settings.import_lifetime;
-  int               fits = 0, placed;
+  int               fits        = 0, placed;
 
   TrsvCall(TrsvChunkPrepareKernel(plan->precision, &settings));
   placed = !memcmp(&schedule->settings, &settings, sizeof(settings));

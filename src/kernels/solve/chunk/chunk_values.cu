@@ -8,9 +8,9 @@
 
 /* The sources of the record at a thread's place. */
 struct RecordSources {
-  int  count;    /* values, the diagonal's among them; 0: there is no record */
-  bool part;     /* a partial sum */
-  int  diagonal; /* its source */
+  int  count;       /* values, the diagonal's among them; 0: there is no record */
+  bool part;        /* a partial sum */
+  int  diagonal;    /* its source */
   int  value, near; /* the first index of the record in c.wide, and in c.apart */
 
   __device__ __forceinline__ RecordSources(const ChunkSources &c, unsigned rows, int *sums)
@@ -54,7 +54,7 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
   TRSV_SHARED(int, sums, Layout::rows / 32);
   unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
   const unsigned       place = threadIdx.x;
-  const RecordSources       own(c, Layout::rows, sums);
+  const RecordSources  own(c, Layout::rows, sums);
   const T              inverse = own.count && c.stored ? trsv_canonical(1 / from[own.diagonal - 2]) : 1;
 
 #pragma unroll
@@ -74,7 +74,7 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
   typedef ChunkLayout<T, K, W> Layout;
   TRSV_SHARED(int, sums, Layout::rows / 32);
   const unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
-  const RecordSources             own(c, Layout::rows, sums);
+  const RecordSources        own(c, Layout::rows, sums);
 
 #pragma unroll
   for (int k = 0; k < K; k++) {

@@ -23,7 +23,7 @@ static __global__ void write_batches(const ChunkEmission e, ChunkHead *heads, in
   if (s >= e.stages) return;
   const int q       = emit_chunk(e, e.stage_first[s]),
             imports = e.import_[e.use[e.stage_first[s + 1]]] - e.import_[e.use[e.begin[q]]];
-  batch_of[s] = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
+  batch_of[s]       = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
 }
 
 /* after, 0 at first: the number of stages that must be over before a batch gets its cells. */
@@ -74,8 +74,8 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   if (t % 32 == 0) write_exports(d, stage, rows)[1 + t / 32] = exported;
   if (t == 0) {
     write_exports(d, stage, rows)[0] = (unsigned)e.export_[first];
-    w.sources.starts[2 * stage]     = first;
-    w.sources.starts[2 * stage + 1] = e.source[first];
+    w.sources.starts[2 * stage]      = first;
+    w.sources.starts[2 * stage + 1]  = e.source[first];
   }
   __syncthreads();
 
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   for (int x = 0; x < m; x++) rank += row[x] && row[x] < row[t], count += row[x] != 0;
   const int place = node < 0 ? 0 : e.at[node] % rows;
   if (row[t]) {
-    w.rows[(size_t)stage * (size_t)rows + (size_t)rank]   = row[t];
+    w.rows[(size_t)stage * (size_t)rows + (size_t)rank]      = row[t];
     w.places_in[(size_t)stage * (size_t)rows + (size_t)rank] = (unsigned char)place;
   }
   if (t >= count)
@@ -128,12 +128,12 @@ static __global__ void __launch_bounds__(256)
   write_records(int K, int W, int size, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(unsigned, sums, 8);
-  const int             stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K),
-                        step_bytes = CHUNK_QUADS(K, size) * W * 16;
-  const int count = w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] % CHUNK_PART, n = count - 1;
+  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K),
+            step_bytes        = CHUNK_QUADS(K, size) * W * 16;
+  const int             count = w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] % CHUNK_PART, n = count - 1;
   const unsigned *const exports = write_exports(d, stage, rows);
-  unsigned char *const  record = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
-  const auto word = [&](int i) {
+  unsigned char *const  record  = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
+  const auto            word    = [&](int i) {
     const int byte = (K + 1) * size + 4 * i;
     return (unsigned *)(record + CHUNK_HEADER + t / W * step_bytes + (byte / 16 * W + t % W) * 16 + byte % 16);
   };
@@ -151,8 +151,8 @@ static __global__ void __launch_bounds__(256)
   for (int x = 0; x < t / 32; x++) sum += sums[x];
   sum -= own;
 
-  const int                   rank = (int)(sum >> 16);
-  const unsigned short *const cells = d.cells + w.sources.starts[2 * stage + 1] + (sum & 65535u);
+  const int                   rank    = (int)(sum >> 16);
+  const unsigned short *const cells   = d.cells + w.sources.starts[2 * stage + 1] + (sum & 65535u);
   unsigned                    export_ = count ? exports[1 + rank / 32] >> rank % 32 & 1 : 0;
 
   if (export_) {
@@ -178,20 +178,6 @@ static __global__ void write_imports(const ChunkEmission e, int count, ChunkImpo
   if (m < count) imports[m] = {e.export_[e.imports[m].word], e.imports[m].cell};
 }
 
-template <class T> static __global__ void write_words(size_t n, T *words)
-{
-  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = trsv_not_ready<T>();
-}
-
-static __global__ void write_zeros(int n, int *array)
-{
-  const int i = trsv_index();
-
-  if (i < n) array[i] = 0;
-}
-
 TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkHead *heads, int *batch_of, int *after,
                            int *fits)
 {
@@ -199,8 +185,8 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkH
 
   TrsvCall(TrsvDeviceClear(e->words, sizeof(now), NULL));
   TrsvCall(TrsvLaunchEach("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e,
-                       heads, batch_of));
-  TrsvCall(TrsvLaunchEach("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
+                          heads, batch_of));
+  TrsvCall(TrsvDeviceClear(after, sizeof(int) * (size_t)s->batches, NULL));
   TrsvCall(TrsvLaunchEach("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
   TrsvCall(TrsvLaunchEach("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports,
                           e->words + CHUNK_MAXIMUM));
@@ -223,11 +209,7 @@ TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t s
 
 TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const ChunkDraft *d, ChunkPlan *c)
 {
-  const size_t words = 2 * (size_t)s->exports;
-
-  if (precision == TRSV_FLOAT)
-    TrsvCall(TrsvLaunchEach("write_words", write_words<float>, words, words, (float *)c->words));
-  else TrsvCall(TrsvLaunchEach("write_words", write_words<double>, words, words, (double *)c->words));
+  TrsvCall(TRSV_BY_PRECISION(precision, TrsvClearWords)(2 * (size_t)s->exports, c->words, NULL));
   TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length), 0, (TrsvStream)NULL,
               s->settings.length, s->settings.width, (int)TrsvValueSize(precision), *c, *d);
   return TrsvDeviceCheckLaunch("write_records");

@@ -47,8 +47,8 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
 {
   TRSV_SHARED(T, D, INVERSE_GROUP * (INVERSE_GROUP + 1));
   TRSV_SHARED(T, X, INVERSE_GROUP * (INVERSE_GROUP + 1));
-  const int      lane = (int)threadIdx.x, group = (int)blockIdx.x, p = group * INVERSE_GROUP + lane, i = A.row_of(p),
-                 stride = INVERSE_GROUP + 1;
+  const int lane = (int)threadIdx.x, group = (int)blockIdx.x, p = group * INVERSE_GROUP + lane, i = A.row_of(p),
+            stride     = INVERSE_GROUP + 1;
   const unsigned reach = p < A.rows ? A.reach[p] : 0;
 
   const auto value = [&](int k) { return from[A.source ? A.source[k] : k]; };

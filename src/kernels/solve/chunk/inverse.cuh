@@ -13,19 +13,19 @@ enum {
 };
 
 struct Inverse {
-  TrsvMatrix T;                   /* as analyzed; in arrays of this plan once a size of blocks is chosen */
-  int        entries, groups;     /* stored entries of T; groups of INVERSE_GROUP rows */
-  int        block;               /* rows of a diagonal block */
-  TrsvPlan  *product, *plain;     /* plans of TrsvChunkPlain for D^-1 T, and for T: NULL until some values need it */
-  int        use_plain;           /* the current values need it */
-  void      *memory;              /* holds the arrays below, and T's */
-  int       *source;              /* of T, as analyzed */
-  int       *from, *to;           /* [rows] the permutations of b and x; NULL: none */
-  unsigned  *reach;               /* [rows] by position: the positions of the group in whose columns D^-1 has entries */
-  int       *begin, *start;       /* [rows + 1] offsets of D^-1 T; [groups + 1] offsets of the groups of D^-1 */
-  char      *inverse;             /* D^-1: the first entry of each row of a group, then the second ones, ... */
-  char      *right;               /* D^-1 b */
-  unsigned  *exceeding;           /* the number of rows whose growth exceeds the limit */
+  TrsvMatrix T;               /* as analyzed; in arrays of this plan once a size of blocks is chosen */
+  int        entries, groups; /* stored entries of T; groups of INVERSE_GROUP rows */
+  int        block;           /* rows of a diagonal block */
+  TrsvPlan  *product, *plain; /* plans of TrsvChunkPlain for D^-1 T, and for T: NULL until some values need it */
+  int        use_plain;       /* the current values need it */
+  void      *memory;          /* holds the arrays below, and T's */
+  int       *source;          /* of T, as analyzed */
+  int       *from, *to;       /* [rows] the permutations of b and x; NULL: none */
+  unsigned  *reach;           /* [rows] by position: the positions of the group in whose columns D^-1 has entries */
+  int       *begin, *start;   /* [rows + 1] offsets of D^-1 T; [groups + 1] offsets of the groups of D^-1 */
+  char      *inverse;         /* D^-1: the first entry of each row of a group, then the second ones, ... */
+  char      *right;           /* D^-1 b */
+  unsigned  *exceeding;       /* the number of rows whose growth exceeds the limit */
 };
 
 /* The plan as kernels see it. A position is the place of a row in solve order. */
@@ -80,7 +80,7 @@ template <class Load, class Give, class Run> static __device__ __forceinline__ v
   const auto column = [&](int k) {
     return k < row.end ? ~(unsigned)A.columns[k] : 0;
   }; /* complements: the least column has the largest, no column has 0 */
-  unsigned   now = column(row.begin), then = column(row.begin + 1);
+  unsigned now = column(row.begin), then = column(row.begin + 1);
 
   if (now) load(row.begin);
   for (unsigned least, given = 1; (least = trsv_warp_max(now)); given++) {
@@ -90,7 +90,7 @@ template <class Load, class Give, class Run> static __device__ __forceinline__ v
     if (given % RUN_MIN == 0 && !(lanes & (lanes - 1))) {
       const unsigned next = trsv_warp_max(mine ? 0 : now); /* of the other rows */
       const int s = __ffs((int)lanes) - 1, begin = __shfl_sync(~0u, row.begin, s), end = __shfl_sync(~0u, row.end, s);
-      const int      low = trsv_first(begin, end, [&](int k) { return ~(unsigned)A.columns[k] <= next; });
+      const int low = trsv_first(begin, end, [&](int k) { return ~(unsigned)A.columns[k] <= next; });
 
       if (low - begin >= RUN_MIN) {
         run(s, begin, low);

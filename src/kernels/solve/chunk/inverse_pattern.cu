@@ -33,17 +33,17 @@ static __device__ __forceinline__ unsigned inverse_reach(const InverseView &A, i
 static __global__ void inverse_count(InverseView A, int groups, int before, InverseTotals *totals, int *rows,
                                      int *inverse)
 {
-  const int  size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups,
-             p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.row_of(p);
+  const int size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups,
+            p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.row_of(p);
   InverseRow row;
   int        count = 0, farthest = 0, late = 0;
-  Count64        distance = 0;
+  Count64    distance = 0;
 
   A.block              = INVERSE_GROUP >> size;
   const int      top   = p / A.block * A.block;
   const unsigned reach = inverse_reach(A, p, &row);
   inverse_columns(
-    A, row, [](int) { },
+    A, row, [](int) {},
     [&](int column, unsigned have) {
       if (!(have & reach)) return;
       count++;
@@ -52,9 +52,9 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
       farthest = max(farthest, abs(column - i));
     },
     [&](int s, int begin, int end) { /* a row that reaches s is in the block of s */
-      const int row_top = __shfl_sync(~0u, top, s), n = end - begin;
-      int       waits   = 0;
-      Count64       columns = 0;
+                                     const int row_top = __shfl_sync(~0u, top, s), n = end - begin;
+                                     int       waits   = 0;
+                                     Count64   columns = 0;
 
       entries_each<32>(begin, end, [&](int k) {
         columns += (Count64)A.columns[k];
@@ -73,9 +73,9 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
   const Count64      length = p < A.rows ? (Count64)count + 1 : 0, entries = warp_sum((Count64)count),
                  squares = warp_sum(length * length);
   const int      own    = warp_sum(__popc(reach));
-  const unsigned most   = trsv_warp_max((unsigned)length), bandwidth = trsv_warp_max((unsigned)farthest);
-  const Count64      profile = warp_sum((Count64)farthest), waits = warp_sum((Count64)late);
-  distance              = warp_sum(distance);
+  const unsigned most = trsv_warp_max((unsigned)length), bandwidth = trsv_warp_max((unsigned)farthest);
+  const Count64  profile = warp_sum((Count64)farthest), waits = warp_sum((Count64)late);
+  distance = warp_sum(distance);
   if (threadIdx.x) return;
   inverse[(size_t)size * (size_t)groups + (size_t)group] = own;
   (void)atomicAdd(&totals[size].inverse, (Count64)own);
@@ -89,7 +89,7 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
 }
 
 /* Writes the entries that inverse_count has counted, and the numbers of the rows for a sort. One warp for each group.
-   */
+ */
 static __global__ void inverse_product(const InverseView A, unsigned *reaches, int *columns, int *natural)
 {
   const int      p = (int)(blockIdx.x * INVERSE_GROUP + threadIdx.x);
@@ -160,7 +160,7 @@ static TrsvError ChooseSize(const TrsvStatistics *plain, double least, const Inv
   *best = INVERSE_SIZES;
   for (int size = 0; size < sizes; size++) {
     const Count64 entries = s->totals[size].entries;
-    double    seconds;
+    double        seconds;
 
     TrsvCall(EstimateProduct(plain, s->levels[size], plain->nnz, 0, &seconds));
     if (seconds >= least) break; /* too many level sets, and smaller sizes have more */
@@ -210,11 +210,11 @@ static TrsvError CopyIndex(const int *from, size_t count, int *to)
 /* Allocates the arrays of a plan with inverses, and copies T, source and the permutations. */
 static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
 {
-  const TrsvMatrix A = v->T;
+  const TrsvMatrix      A     = v->T;
   const TrsvPermutation given = plan->places;
   const size_t          rows = (size_t)A.rows, groups = (size_t)v->groups, n = (size_t)v->entries,
-                        size = TrsvValueSize(plan->precision);
-  int             *offsets, *columns;
+               size = TrsvValueSize(plan->precision);
+  int *offsets, *columns;
 
   TrsvCall(TrsvArenaAllocate(
     TrsvDeviceAlloc,
@@ -294,9 +294,9 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
   if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
   TrsvInverseFreeSizes(&s);
   if (!error && best < INVERSE_SIZES) {
-    P.analysis.statistics.level_span = plain->level_span; /* near the product's */
+    P.analysis.statistics.level_span   = plain->level_span; /* near the product's */
     P.analysis.statistics.late_per_row = (double)s.totals[best].late / plain->rows;
-    const TrsvPermutation places = {NULL, v->to}; /* D^-1 b is in row order */
+    const TrsvPermutation places       = {NULL, v->to}; /* D^-1 b is in row order */
 
     error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunkPlain,
                                  0, &v->product);

@@ -59,7 +59,7 @@ struct TrsvAlgorithm {
 
   /* Settings that analyze ranks by predicted time: their number, at most, 0: none; prints those of a plan in words,
      NULL: none. */
-  int  choices;
+  int choices;
   void (*describe)(const TrsvPlan *, char *line, size_t size);
 
   size_t                shared_bytes; /* of a block; needs a device with clusters. 0: runs on all devices */
@@ -69,10 +69,10 @@ struct TrsvAlgorithm {
 };
 
 enum {
-  TRSV_BITS_VARY          = 1, /* sums in no fixed order: equal solves may give different bits */
-  TRSV_NEVER_WAITS        = 2, /* no thread waits for another, so that no solve can time out */
-  TRSV_PERMUTES_IN_KERNEL = 4, /* uses plan->places; for others, passes before and after a solve permute b and x */
-  TRSV_SCHEDULED          = 8, /* analyze makes a schedule, whose time depends on the longest chain of rows */
+  TRSV_BITS_VARY          = 1,  /* sums in no fixed order: equal solves may give different bits */
+  TRSV_NEVER_WAITS        = 2,  /* no thread waits for another, so that no solve can time out */
+  TRSV_PERMUTES_IN_KERNEL = 4,  /* uses plan->places; for others, passes before and after a solve permute b and x */
+  TRSV_SCHEDULED          = 8,  /* analyze makes a schedule, whose time depends on the longest chain of rows */
   TRSV_THREAD_LEVEL       = 32, /* a thread for each row; runs on every device, in little memory */
   TRSV_WARP_LEVEL         = 64  /* a warp for each row */
 };
@@ -116,7 +116,7 @@ TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *);
 void                 TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* settings in words, "": none */
-size_t               TrsvPlanBytes(const TrsvPlan *); /* in the algorithm's memory */
+size_t               TrsvPlanBytes(const TrsvPlan *);                             /* in the algorithm's memory */
 void                 TrsvPlanDestroy(TrsvPlan **);
 
 /* TrsvPlanCreate with permutations of b and x, in the matrix's memory (NULL: none), and with the settings of this rank

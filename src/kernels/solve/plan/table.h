@@ -17,7 +17,7 @@ const TrsvAlgorithm *TrsvAlgorithmGet(int i);             /* row i, NULL after t
 const TrsvAlgorithm *TrsvAlgorithmFind(const char *name); /* NULL if this build has no algorithm of that name */
 const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
 const char          *TrsvAlgorithmCitation(const TrsvAlgorithm *); /* BibTeX; NULL: nothing to cite */
-TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *); /* of its plans, b and x */
+TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);   /* of its plans, b and x */
 
 enum {
   TRSV_SETTINGS = 96 /* characters of the description of a plan's settings */

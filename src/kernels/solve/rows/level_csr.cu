@@ -28,7 +28,7 @@ template <class T> static __global__ void level_csr_fill(long n, T *words, unsig
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
   if (k < n) words[k] = trsv_not_ready<T>();
-  if (shared && k < TRSV_SYNC_WORDS) shared[k] = 0;
+  if (k < TRSV_SYNC_WORDS) shared[k] = 0;
 }
 
 /* position[s]: the position of row s of the sequence; order: of its rows or, with last, of the matrix's rows. */
@@ -50,7 +50,7 @@ static __global__ void level_csr_levels(int rows, int levels, const int *start, 
 /* Arrays for the search for the level sets of a sequence. */
 struct SequenceSearch {
   TrsvSearch *search;
-  unsigned   *word, *sorted;            /* [rows] */
+  unsigned   *word, *sorted;             /* [rows] */
   int        *natural, *order, *columns; /* [rows], [rows], [off] */
 };
 
@@ -144,21 +144,15 @@ extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalys
   return error;
 }
 
-template <class T> static TrsvError FillWords(long n, void *words, unsigned *shared, TrsvStream stream)
+template <class T> static TrsvError ClearWords(long n, void *words, unsigned *shared)
 {
-  TRSV_LAUNCH(level_csr_fill<T>, TrsvBlocks(n, 256), 256, 0, stream, n, (T *)words, shared);
-  return TrsvDeviceCheckLaunch("level_csr_fill");
-}
-
-extern "C" TrsvError TrsvLevelCSRClear(TrsvPrecision precision, long n, void *words, TrsvStream stream)
-{
-  return TRSV_BY_PRECISION(precision, FillWords)(n, words, (unsigned *)NULL, stream);
+  return TrsvLaunchEach("level_csr_fill", level_csr_fill<T>, (size_t)n, n, (T *)words, shared);
 }
 
 extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored,
                                        int padded)
 {
-  const size_t size   = TrsvValueSize(plan->precision), n = (size_t)rows, entries = (size_t)off;
+  const size_t size = TrsvValueSize(plan->precision), n = (size_t)rows, entries = (size_t)off;
   const bool   placed = plan->places.b_index || plan->places.x_index;
   unsigned    *shared;
 
@@ -180,7 +174,7 @@ extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows
   TrsvCall(TrsvSyncIn(shared, &o->sync));
   if (!rows) return TRSV_SUCCESS;
   /* both halves; later each launch clears the half of the next */
-  return TRSV_BY_PRECISION(plan->precision, FillWords)(2 * (long)rows, o->words, shared, (TrsvStream)NULL);
+  return TRSV_BY_PRECISION(plan->precision, ClearWords)(2 * (long)rows, o->words, shared);
 }
 
 static TrsvError MakeLayout(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *s, const int *source,

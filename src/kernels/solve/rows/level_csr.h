@@ -18,17 +18,17 @@ extern "C" {
 
 /* The data of a plan, on the device. */
 typedef struct {
-  int      rows, off;         /* rows and partial sums; off-diagonal entries, with padding */
-  double   level_mean;        /* rows in a level set */
-  int      recomputes;        /* `thread`: columns are marked */
-  size_t   shared_bytes;      /* of a launch */
-  void    *memory;            /* holds the arrays below and the device's part of sync */
-  int     *offsets, *columns; /* [rows + 1], NULL if rows are padded; [off], -1: padding. `sell` has its own columns */
-  int     *from, *to;         /* [rows] the indices into b and x, -1: a partial sum; one array without permutations */
-  int     *source;            /* [off + rows] the index of each entry, then of each diagonal, in the caller's values; -1
-                                 for padding, and for a factor of -1 or a diagonal of 1 */
-  void    *values, *inverse;  /* [off]; [rows], NULL: unit diagonal */
-  void    *words;             /* [2 * rows] solutions by position, each its own flag; launches take turns */
+  int    rows, off;          /* rows and partial sums; off-diagonal entries, with padding */
+  double level_mean;         /* rows in a level set */
+  int    recomputes;         /* `thread`: columns are marked */
+  size_t shared_bytes;       /* of a launch */
+  void  *memory;             /* holds the arrays below and the device's part of sync */
+  int   *offsets, *columns;  /* [rows + 1], NULL if rows are padded; [off], -1: padding. `sell` has its own columns */
+  int   *from, *to;          /* [rows] the indices into b and x, -1: a partial sum; one array without permutations */
+  int   *source;             /* [off + rows] the index of each entry, then of each diagonal, in the caller's values; -1
+                                for padding, and for a factor of -1 or a diagonal of 1 */
+  void    *values, *inverse; /* [off]; [rows], NULL: unit diagonal */
+  void    *words;            /* [2 * rows] solutions by position, each its own flag; launches take turns */
   TrsvSync sync;
 } TrsvLevelCSR;
 
@@ -55,18 +55,15 @@ typedef struct {
   TrsvPrecision       precision;
   int                 rows;
   const TrsvLevelCSR *forward, *backward;
-  size_t             shared_bytes; /* of a launch */
+  size_t              shared_bytes; /* of a launch */
   void               *between; /* [rows] the forward solution by row, each its own flag; not ready between launches */
-  TrsvSync           sync;
+  TrsvSync            sync;
 } TrsvThreadPair;
 
-/* Marks words [n] as not ready. */
-TrsvError TrsvLevelCSRClear(TrsvPrecision, long n, void *words, TrsvStream);
-
 /* A sequence: the rows of a triangle in solve order, on the device, with the partial sums of a row directly before it.
-   */
+ */
 typedef struct {
-  int  rows, off;
+  int   rows, off;
   void *memory;  /* holds the arrays below */
   int  *offsets; /* [rows + 1] */
   int  *items;   /* [off] an entry of the matrix, or ~r for the partial sum in row r of the sequence */

@@ -39,7 +39,7 @@ template <class T, class C> struct SellView {
   const TrsvSlice *slice;
   const int       *base;
   const C         *columns;
-  LevelCSRView<T>   A;
+  LevelCSRView<T>  A;
   int              stored;   /* the diagonal is stored */
   int              from, to; /* A.from, A.to list the indices into b, x; if not, an index is start + step * position */
   int              start, step;
@@ -64,7 +64,7 @@ template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_al
                                                                                   const T *now, int *from, T *solution)
 {
   TrsvSpinLimit spin;
-  bool         more = true;
+  bool          more = true;
 
   for (;;) {
     int last = -1;
@@ -108,9 +108,9 @@ template <class T> static __device__ __forceinline__ T solve_chains(unsigned tur
 template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(const int *from, const T *value, T sum,
                                                                             T inverse)
 {
-  const unsigned near  = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x & ~(unsigned)(LANES - 1)),
-                 own   = trsv_shared_address() + (unsigned)sizeof(T) * threadIdx.x;
-  unsigned       waits = 0; /* lanes that this one waits for */
+  const unsigned near = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x & ~(unsigned)(LANES - 1)),
+                 own  = trsv_shared_address() + (unsigned)sizeof(T) * threadIdx.x;
+  unsigned waits      = 0; /* lanes that this one waits for */
 
 #pragma unroll
   for (int n = 0; n < WIDTH; n++)

@@ -28,8 +28,8 @@ enum {
 
 /* Kernels load it in one access. */
 struct alignas(16) TrsvSlice {
-  int      first;    /* the position of the first row */
-  int      start;    /* the first entry is LANES * start */
+  int      first; /* the position of the first row */
+  int      start; /* the first entry is LANES * start */
   unsigned shape;
   unsigned exported; /* a bit for each row that another slice depends on */
 };
@@ -38,8 +38,8 @@ struct alignas(16) TrsvSlice {
 typedef struct {
   TrsvLevelCSR rows;
   TrsvSlice   *slice;
-  int         *base;    /* of the n-th entries of each slice, from its start on; NULL: columns have 32 bits */
-  void        *columns; /* [off] of short with base, else of int */
+  int         *base;           /* of the n-th entries of each slice, from its start on; NULL: columns have 32 bits */
+  void        *columns;        /* [off] of short with base, else of int */
   int          slices, levels; /* levels: level sets of the slices, or of the rows if these are in level order */
   int          width;          /* NARROW or WIDE */
   bool         straight_from, straight_to; /* the index into b, into x follows from the position: see SellView */

@@ -90,7 +90,7 @@ static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const
 }
 
 /* The shape of each slice: whether its rows depend on each other in chains only, and the longest chain; the bases;
-   *far: a column is too far from its base for 16 bits. One warp for each slice. */
+ *far: a column is too far from its base for 16 bits. One warp for each slice. */
 static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *slice, int *base, int *far)
 {
   const int s = trsv_index() / LANES, lane = (int)(threadIdx.x % LANES);
@@ -127,7 +127,7 @@ template <class C> static __global__ void sell_columns(int off, const int *from,
 }
 
 /* Allocates and writes the columns of a plan. base [wide + 1]: the bases, then whether a column is too far for 16 bits.
-   */
+ */
 static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const int *base)
 {
   Sell *const  s   = (Sell *)plan->data;
@@ -150,9 +150,9 @@ static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const in
 static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
                               const int *position, const int *first, int wide, int *room)
 {
-  Sell *const         s       = (Sell *)plan->data;
-  TrsvLevelCSR *const o       = &s->rows;
-  int *const          columns = room, *const base = columns + o->off;
+  Sell *const         s = (Sell *)plan->data;
+  TrsvLevelCSR *const o = &s->rows;
+  int *const columns = room, *const base = columns + o->off;
 
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
   TrsvCall(TrsvLaunchEach("sell_clear", sell_clear, (size_t)o->off, o->off, columns, o->source));
@@ -167,11 +167,11 @@ static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSpl
 static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
                             const int *position, const int *first, int *room)
 {
-  Sell *const         s      = (Sell *)plan->data;
-  const size_t        slices = (size_t)s->slices;
-  int *const          width  = room + c->rows, *const start = width + s->slices;
-  int                 wide, *columns;
-  TrsvError           error;
+  Sell *const  s      = (Sell *)plan->data;
+  const size_t slices = (size_t)s->slices;
+  int *const width = room + c->rows, *const start = width + s->slices;
+  int       wide, *columns;
+  TrsvError error;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * slices, &s->memory));
   s->slice = (TrsvSlice *)s->memory;
@@ -192,7 +192,7 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
 
 /* Chooses the order of the rows, and makes their slices. */
 static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *c,
-                             const int *source)
+                           const int *source)
 {
   Sell *const s      = (Sell *)plan->data;
   const int   levels = analysis->statistics.levels;

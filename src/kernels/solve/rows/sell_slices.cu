@@ -33,7 +33,7 @@ static __device__ __forceinline__ int dependency_of(const TriangleView &A, const
 /* reach[r]: the distance of the farthest dependency of row r among the LANES - 1 rows before it. */
 static __global__ void slices_reach(const TriangleView A, const TrsvSplit s, int *reach)
 {
-  const int r = trsv_index();
+  const int r    = trsv_index();
   int       most = 0;
 
   if (r >= s.rows) return;
@@ -104,9 +104,9 @@ static __global__ void __launch_bounds__(BLOCK)
   __syncthreads();
   const int i = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
   if (i >= slices) return;
-  const int    begin = first[i], r = begin + lane;
-  unsigned     largest = 0;
-  bool         on = true;
+  const int     begin = first[i], r = begin + lane;
+  unsigned      largest = 0;
+  bool          on      = true;
   TrsvSpinLimit spin;
 
   if (r < first[i + 1])
@@ -140,7 +140,7 @@ static TrsvError CountSlices(const TrsvMatrix *A, const TrsvSplit *s, int stretc
 }
 
 static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, const int *first, int limit,
-                       unsigned *level, int *depth)
+                           unsigned *level, int *depth)
 {
   enum {
     TICKET,
@@ -185,7 +185,7 @@ extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int
   *first = NULL;
   TrsvCall(TrsvScratchAlloc(sizeof(int) * ((size_t)s->rows + (size_t)words + 2 * (size_t)stretches + 1), &room, NULL));
   unsigned *const clean = (unsigned *)room + s->rows;
-  int *const      count = (int *)clean + words, *const before = count + stretches;
+  int *const count = (int *)clean + words, *const before = count + stretches;
   error = CountSlices(A, s, stretches, room, clean, count, before, slices);
   if (!error) error = TrsvScratchAlloc(sizeof(int) * (2 * (size_t)*slices + 1), first, NULL);
   if (!error) {

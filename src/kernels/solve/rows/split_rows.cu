@@ -132,7 +132,7 @@ static __global__ void split_keys(int n, const int *number, const int *row, unsi
 
 /* Stores the entries of the matrix and their levels, from the sorted numbers and rows. */
 static __global__ void split_store(const TriangleView A, const Splitting c, int n, const int *level,
-                                     const unsigned *row, const int *number)
+                                   const unsigned *row, const int *number)
 {
   const int t = trsv_index();
 
@@ -166,7 +166,7 @@ static __global__ void split_make(const TriangleView A, const Splitting c, int p
                         : piece < p.pieces - 1 ? p.size
                                                : p.last,
               sums = count_sums(entries + pieces, longest), first = now;
-    int       e = 0, g = 0, q = 0; /* entries, pieces and sums that are taken, each in order of readiness */
+    int e = 0, g = 0, q = 0; /* entries, pieces and sums that are taken, each in order of readiness */
 
     for (int made = 0; made <= sums; made++, now++) {
       /* the first sum takes fewer, so that all others are full; the last ends the row or the piece */
@@ -230,8 +230,8 @@ static TrsvError ScanCounts(const TrsvMatrix *A, const TrsvAnalysis *a, Splittin
 static TrsvError SortEntries(const TrsvMatrix *A, const TrsvAnalysis *a, const Splitting *c, const int *level, int n,
                              int *room)
 {
-  const size_t    size = (size_t)n;
-  int *const      row = room, *const number = row + n, *const sorted_number = number + n;
+  const size_t size = (size_t)n;
+  int *const row = room, *const number = row + n, *const sorted_number = number + n;
   unsigned *const key = (unsigned *)sorted_number + n, *const sorted_key = key + n;
 
   TrsvCall(TrsvLaunchEach("split_entries", split_entries, size, TriangleView(A), n, c->sorted, level, key, row,

@@ -7,6 +7,7 @@
      pair; one thread waits for each word and clears it.
 */
 #include <stdlib.h>
+#include "device/setup.cuh"
 #include "solve/rows/thread_rows.cuh"
 
 /* A launch that gave up may leave words between the triangles. Launches that are enqueued before the host knows must
@@ -37,7 +38,7 @@ static TrsvError ClearBetween(TrsvFused *pair, TrsvStream stream)
 {
   TrsvThreadPair *p = (TrsvThreadPair *)pair;
 
-  return TrsvLevelCSRClear(p->precision, p->rows, p->between, stream);
+  return TRSV_BY_PRECISION(p->precision, TrsvClearWords)((size_t)p->rows, p->between, stream);
 }
 
 template <class T> static TrsvError PreparePair(TrsvThreadPair *p)
@@ -64,8 +65,8 @@ static void DestroyPair(TrsvFused **pair)
 static TrsvError CreatePair(const TrsvPlan *forward, const TrsvPlan *backward, void *between, TrsvFused **pair)
 {
   const TrsvLevelCSR *const f = (const TrsvLevelCSR *)forward->data, *const g = (const TrsvLevelCSR *)backward->data;
-  TrsvThreadPair           *p;
-  TrsvError                 error;
+  TrsvThreadPair *p;
+  TrsvError       error;
 
   *pair = NULL;
   if (f->recomputes || g->recomputes) return TRSV_SUCCESS;

@@ -72,8 +72,8 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
     for (unsigned asking = __ballot_sync(0xffffffffu, !done && end - next > ALONE_MAX); asking; asking &= asking - 1) {
       const int l = __ffs((int)asking) - 1, from = __shfl_sync(0xffffffffu, next, l),
                 n = min(__shfl_sync(0xffffffffu, end, l) - from, 32 * LANE_POLLS);
-      unsigned  word[LANE_POLLS], most = 0;
-      bool      there = true;
+      unsigned word[LANE_POLLS], most = 0;
+      bool     there = true;
 
 #pragma unroll
       for (int u = 0; u < LANE_POLLS; u++)
@@ -193,8 +193,8 @@ TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis
   o->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
   o->toward  = o->stored && A->triangle == TRSV_LOWER ? -1 : 1;
   o->graph   = {
-    A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL,
-    NULL};
+      A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL,
+      NULL};
   o->entries = TrsvStored(A, analysis);
   error      = o->longest > CHUNK_ITEMS ? TrsvChunkSplitRows(o) : TRSV_SUCCESS;
   if (!error) error = FindHeights(analysis, o);

@@ -28,7 +28,7 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
 {
   enum { LOADS = 8 };
   TrsvSpinLimit spin;
-  bool         lost = false;
+  bool          lost = false;
 
   for (int batch = me; batch * 32 < count; batch += FETCHERS) {
     const int      slot = batch % BATCH_SLOTS, i = batch * 32 + (int)lane, p = i < count ? v.list[from + i] : -1,
@@ -107,7 +107,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
   s.nowhere[lane] = 0;
   trsv_warp_sync();
   for (int batch = 0; batch * 32 < count; batch++) {
-    const int slot   = batch % BATCH_SLOTS;
+    const int slot  = batch % BATCH_SLOTS;
     unsigned  ready = 0; /* rounds of the batch known to be fetched */
 
     const auto wait = [&](int round) {
@@ -118,7 +118,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
 
     wait(0);
     const int     mine = s.round[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
-    PlacePosition p    = {s.position[slot][lane], s.count[slot][lane], s.first[slot][lane], 0};
+    PlacePosition p = {s.position[slot][lane], s.count[slot][lane], s.first[slot][lane], 0};
     for (int round = 0; round < rounds; round++) {
       if (round) wait(round);
       p.records = p.position >= 0 && round == mine ? s.records[slot][lane] : 0;
@@ -133,7 +133,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
 static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const PlaceView v)
 {
   TRSV_SHARED_DYNAMIC(memory);
-  PlaceShared &s = *(PlaceShared *)memory;
+  PlaceShared   &s    = *(PlaceShared *)memory;
   const unsigned warp = trsv_warp_uniform(threadIdx.x / 32), lane = threadIdx.x % 32, base = trsv_shared_address();
 
   if (threadIdx.x == 0) {
@@ -228,7 +228,7 @@ static TrsvError PlacePositions(const ChunkHeights *o, const TrsvChunkSettings *
 
   TrsvCall(AllocateSchedule(o, settings, t, r));
   unsigned *const keys = t->spare[0], *const sorted = t->spare[1];
-  int *const      positions = t->time; /* no time is written before the sort is done */
+  int *const positions = t->time; /* no time is written before the sort is done */
 
   t->settings        = *settings;
   t->settings.chunks = chunks;

@@ -13,10 +13,10 @@
 #include "solve/schedule/chunk_graph.cuh"
 
 enum {
-  BATCH_SLOTS = 8, /* batches that are fetched ahead */
-  FETCHERS    = 7, /* warps that fetch batches */
+  BATCH_SLOTS = 8,                                     /* batches that are fetched ahead */
+  FETCHERS    = 7,                                     /* warps that fetch batches */
   TIME_MAX    = 0x7fffffff / (2 * CHUNK_ITEMS) - 1000, /* a key and the number of a dependency share a word */
-  KEY_NONE    = 0x7fffffff,                            /* greater than all keys */
+  QUEUE_END   = 0x7fffffff,                            /* the key after the last one of a queue */
 #ifdef TRSV_SIMT
   WINDOW = 64, TIMES = 24 /* small, so that tests go beyond them */
 #else
@@ -25,8 +25,8 @@ enum {
 #endif
 };
 
-static const unsigned UNPLACED = 0xffffffffu, /* the time of a position that has none yet */
-                      NO_KEY   = 0xffffffffu;
+static const unsigned UNPLACED = 0xffffffffu; /* the time of a position that has none yet */
+static const unsigned NO_KEY   = 0xffffffffu; /* greater than all keys */
 
 struct PlaceShared {
   unsigned long long empty[BATCH_SLOTS]; /* barriers */
@@ -36,7 +36,7 @@ struct PlaceShared {
   int position[BATCH_SLOTS][32], begin[BATCH_SLOTS][32], count[BATCH_SLOTS][32], round[BATCH_SLOTS][32],
     first[BATCH_SLOTS][32], records[BATCH_SLOTS][32];
   int item[BATCH_SLOTS][CHUNK_ITEMS][32]; /* of another chunk: its key; of this chunk: -1 - its place in the chunk */
-  int      sum[CHUNK_ITEMS][32];
+  int sum[CHUNK_ITEMS][32];
   unsigned key[CHUNK_ITEMS]; /* of one position */
   int      nowhere[32];      /* the step of lanes that want none */
   int      time[1];          /* [v.times] */
@@ -100,7 +100,7 @@ static __device__ __forceinline__ int place_take_step(PlaceShared &s, bool asks,
       trsv_warp_sync();
       const unsigned same = trsv_warp_match(inside ? (unsigned)t : NO_KEY);
       const int      rank = __popc(same & ((1u << lane) - 1)), records = inside ? ~*step : W,
-                     filled = min(records + __popc(same), W);
+                filled = min(records + __popc(same), W);
 
       trsv_warp_sync();
       if (inside && rank == 0) *step = filled == W ? t + 1 : ~filled;
@@ -228,7 +228,7 @@ template <int N> struct PlaceRegisters {
 
 /* Sorted keys, 32 words apart. The first two are in registers, so that taking one waits for no memory. */
 struct PlaceQueue {
-  int taken = 0, size = 0, first = KEY_NONE, second = KEY_NONE;
+  int taken = 0, size = 0, first = QUEUE_END, second = QUEUE_END;
 
   __device__ __forceinline__ int  left() const { return size - taken; }
   __device__ __forceinline__ void fill(const int *keys, int n)
@@ -251,7 +251,7 @@ static __device__ __forceinline__ int place_take_least(PlaceQueue &a, const int 
 {
   const bool from_b = b.first < a.first;
   const int  least = from_b ? b.first : a.first, next = (from_b ? b.taken : a.taken) + 2;
-  const int  third = next < (from_b ? b.size : a.size) ? (from_b ? in_b : in_a)[32 * next] : (int)KEY_NONE;
+  const int  third = next < (from_b ? b.size : a.size) ? (from_b ? in_b : in_a)[32 * next] : (int)QUEUE_END;
 
   if (from_b) b.taken++, b.first = b.second, b.second = third;
   else a.taken++, a.first = a.second, a.second = third;
@@ -269,7 +269,7 @@ template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(
 #pragma unroll
   for (int j = 0; j < N; j++)
     if (j < n) {
-      s.item[slot][j][lane] = (int)(key[j] / CHUNK_ITEMS);
+      s.item[slot][j][lane]             = (int)(key[j] / CHUNK_ITEMS);
       v.sorted[s.begin[slot][lane] + j] = (unsigned char)(key[j] % CHUNK_ITEMS);
     }
 }
@@ -283,14 +283,14 @@ template <bool SHARED> static __device__ __forceinline__ void place_rank(const P
     const int      of = __ffs((int)lanes) - 1, count = __shfl_sync(0xffffffffu, n, of);
     const unsigned key =
       (int)lane < count ? (unsigned)place_key<SHARED>(v, s, from, s.item[slot][lane][of]) * CHUNK_ITEMS + lane : NO_KEY;
-    int            place = 0;
+    int place = 0;
 
     s.key[lane] = key;
     trsv_warp_sync();
 #pragma unroll
     for (int j = 0; j < CHUNK_ITEMS; j++) place += s.key[j] < key;
     if ((int)lane < count) {
-      s.item[slot][place][of] = (int)(key / CHUNK_ITEMS);
+      s.item[slot][place][of]             = (int)(key / CHUNK_ITEMS);
       v.sorted[s.begin[slot][of] + place] = (unsigned char)lane;
     }
     trsv_warp_sync();
@@ -301,7 +301,7 @@ struct PlaceQueues {
   PlaceQueue dependencies, sums;
   int       *items, *in_sums;
 
-  __device__ __forceinline__ PlaceQueues(int *dependencies, int *sums) : items(dependencies), in_sums(sums) {}
+  __device__ __forceinline__      PlaceQueues(int *dependencies, int *sums) : items(dependencies), in_sums(sums) {}
   __device__ __forceinline__ int  left() const { return dependencies.left() + sums.left(); }
   __device__ __forceinline__ int  taken() const { return dependencies.taken; }
   __device__ __forceinline__ void fill(int n) { dependencies.fill(items, n); }
@@ -374,7 +374,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_round(const 
   const unsigned all    = v.first ? trsv_warp_max(p.records ? (unsigned)(64 * p.n + p.records) : 0)
                                   : 1; /* most dependencies means most records */
   const int      widest = (int)(all / 64), longest = (int)(all % 64);
-  PlaceLatest      needs;
+  PlaceLatest    needs;
 
   if (p.records == 1) {
     for (int x = 0; x < p.n; x += LOOKUPS) {

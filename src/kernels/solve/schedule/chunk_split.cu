@@ -100,9 +100,9 @@ static __global__ void long_follow(const LongView v, int *behind, unsigned *keys
   const int s = trsv_index();
 
   if (s >= v.sums) return;
-  const int      p = long_owner(v, s);
+  const int      p   = long_owner(v, s);
   const ChunkRow row = chunk_row(v.G, p);
-  const LongRow  t = long_row(row.n);
+  const LongRow  t   = long_row(row.n);
   int            i = s - v.first[p], level = long_level(t, &i), last;
 
   while ((last = long_item(t, level, i * CHUNK_ITEMS + CHUNK_ITEMS - 1)) < 0) {
@@ -110,8 +110,8 @@ static __global__ void long_follow(const LongView v, int *behind, unsigned *keys
     level = long_level(t, &i);
   }
   const int c = chunk_position(v.G, long_entry(v.G, row, last));
-  keys[s]    = (unsigned)c;
-  numbers[s] = s;
+  keys[s]     = (unsigned)c;
+  numbers[s]  = s;
   atomicAdd(behind + c, 1);
 }
 
@@ -158,7 +158,7 @@ static __global__ void long_rows(const LongView v)
 
   if (p >= v.G.n) return;
   const ChunkRow row = chunk_row(v.G, p);
-  const LongRow  t = long_row(row.n);
+  const LongRow  t   = long_row(row.n);
   long_write(v, p + v.shift[p], p, t, row, t.levels, 0, t.kept, true);
 }
 
@@ -167,10 +167,10 @@ static __global__ void long_sums(const LongView v)
   const int s = trsv_index();
 
   if (s >= v.sums) return;
-  const int      p = long_owner(v, s);
-  const ChunkRow row = chunk_row(v.G, p);
-  const LongRow  t = long_row(row.n);
-  int            i = s - v.first[p];
+  const int      p     = long_owner(v, s);
+  const ChunkRow row   = chunk_row(v.G, p);
+  const LongRow  t     = long_row(row.n);
+  int            i     = s - v.first[p];
   const int      level = long_level(t, &i);
   long_write(v, v.place[s], p, t, row, level, i * CHUNK_ITEMS, CHUNK_ITEMS, false);
 }
