@@ -131,6 +131,7 @@ static inline TrsvError ChunkCount(size_t count, const char *what)
 enum {
   CHUNK_TICKET,
   CHUNK_ABORT_DEVICE,
+  CHUNK_PROGRESS,
   CHUNK_ABORT_HOST,
   CHUNK_LAST, /* a maximum */
   CHUNK_NODES,
@@ -140,16 +141,17 @@ enum {
   CHUNK_WORDS
 };
 
-/* Waits of set-up kernels end in 10 s. */
 static inline TrsvSync ChunkSync(unsigned *words)
-{ return {words + CHUNK_TICKET, words + CHUNK_ABORT_DEVICE, words + CHUNK_ABORT_HOST, 10000000000ull}; }
+{ return {words + CHUNK_TICKET, words + CHUNK_ABORT_DEVICE, words + CHUNK_ABORT_HOST, TrsvTimeoutLimit()}; }
 
 /* What a launch has left in the words; an error if a wait was given up. */
 static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned now[CHUNK_WORDS])
 {
   TrsvCall(TrsvDeviceDownload(now, words, sizeof(unsigned) * CHUNK_WORDS, NULL));
-  return now[CHUNK_ABORT_DEVICE] ? TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a wait of the schedule was given up")
-                                 : TRSV_SUCCESS;
+  return now[CHUNK_ABORT_DEVICE]
+           ? TrsvFail(TRSV_ERR_TIMEOUT, "the schedule of chunk waited longer than %g s for one row and gave up",
+                      1e-9 * (double)TrsvTimeoutLimit())
+           : TRSV_SUCCESS;
 }
 
 #endif
