@@ -1,192 +1,24 @@
 /*
    mtx.c: see mtx.h.
 
-   A file is read once, line by line, into triples (row, column, value) of this rank's rows, symmetric ones expanded; a counting sort
-   brings them into rows, whose entries are sorted, summed where they share a place, and handed to the matrix: O(entries) memory.
+   A file is read once, line by line, into triples (row, column, value) of this rank's rows, symmetric ones expanded; a
+   counting sort brings them into rows, whose entries are sorted, summed where they share a place, and handed to the
+   matrix: O(rows + entries) memory.
 */
 #include "mtx.h"
 #include <petscbt.h>
-#include <ctype.h>
-#include <errno.h>
-#include <lzma.h>
 #include <math.h>
-#include <zlib.h>
+#include "mtx_lines.h"
 
-/* - - - a file as lines, whatever it is packed with - - - */
-
-#define BUFFER  (1 << 18)
-#define MAXLINE 1024
-
-typedef struct {
-  const char  *name;
-  gzFile       gz; /* plain and gzip'ed files */
-  FILE        *xz; /* xz'ed ones */
-  lzma_stream  lzma;
-  lzma_action  action;
-  char        *text, *packed;
-  size_t       at, end; /* what of text is still to be read */
-  PetscCount   line;    /* number of the line read last */
-} Reader;
-
-static PetscErrorCode ReaderOpen(const char name[], Reader *r)
-{
-  FILE         *f;
-  unsigned char magic[6] = {0};
-  size_t        n;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(r, sizeof(*r)));
-  r->name = name;
-  f       = fopen(name, "rb");
-  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s: %s", name, strerror(errno));
-  n = fread(magic, 1, sizeof(magic), f);
-  if (n == sizeof(magic) && !memcmp(magic, "\3757zXZ", 6)) {
-    rewind(f);
-    r->xz     = f;
-    r->lzma   = (lzma_stream)LZMA_STREAM_INIT;
-    r->action = LZMA_RUN;
-    PetscCheck(lzma_stream_decoder(&r->lzma, UINT64_MAX, LZMA_CONCATENATED) == LZMA_OK, PETSC_COMM_SELF, PETSC_ERR_LIB, "liblzma cannot start decoding");
-    PetscCall(PetscMalloc1(BUFFER, &r->packed));
-  } else {
-    fclose(f);
-    r->gz = gzopen(name, "rb");
-    PetscCheck(r->gz, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s: %s", name, strerror(errno));
-    gzbuffer(r->gz, BUFFER);
-  }
-  PetscCall(PetscMalloc1(BUFFER, &r->text));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ReaderClose(Reader *r)
-{
-  PetscFunctionBegin;
-  if (r->gz) gzclose(r->gz);
-  if (r->xz) {
-    lzma_end(&r->lzma);
-    fclose(r->xz);
-  }
-  PetscCall(PetscFree(r->packed));
-  PetscCall(PetscFree(r->text));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Refills the text; end = 0 at the end of the file */
-static PetscErrorCode ReaderFill(Reader *r)
-{
-  PetscFunctionBegin;
-  r->at = r->end = 0;
-  if (r->gz) {
-    int         n = gzread(r->gz, r->text, BUFFER), error;
-    const char *message;
-
-    message = gzerror(r->gz, &error);
-    PetscCheck(n >= 0 && (error == Z_OK || error == Z_STREAM_END), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, after line %" PetscCount_FMT ": %s", r->name, r->line, error == Z_BUF_ERROR ? "the compressed file ends early" : message);
-    r->end = (size_t)n;
-  } else {
-    lzma_ret ret = LZMA_OK;
-
-    r->lzma.next_out  = (uint8_t *)r->text;
-    r->lzma.avail_out = BUFFER;
-    while (r->lzma.avail_out == BUFFER && ret == LZMA_OK) {
-      if (!r->lzma.avail_in && r->action == LZMA_RUN) {
-        r->lzma.next_in  = (uint8_t *)r->packed;
-        r->lzma.avail_in = fread(r->packed, 1, BUFFER, r->xz);
-        if (!r->lzma.avail_in) r->action = LZMA_FINISH;
-      }
-      ret = lzma_code(&r->lzma, r->action);
-    }
-    PetscCheck(ret == LZMA_OK || ret == LZMA_STREAM_END, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, after line %" PetscCount_FMT ": %s", r->name, r->line, ret == LZMA_BUF_ERROR ? "the compressed file ends early" : "the compressed file is corrupt");
-    r->end = BUFFER - r->lzma.avail_out;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Reads a line without its end; length -1 at the end of the file. What exceeds MAXLINE is dropped, which only a comment may. */
-static PetscErrorCode ReaderLine(Reader *r, char line[MAXLINE], int *length)
-{
-  int       n = 0;
-  PetscBool any = PETSC_FALSE, done = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  while (!done) {
-    char  *from, *newline;
-    size_t run, keep;
-
-    if (r->at == r->end) {
-      PetscCall(ReaderFill(r));
-      if (!r->end) break;
-    }
-    any     = PETSC_TRUE;
-    from    = r->text + r->at;
-    newline = (char *)memchr(from, '\n', r->end - r->at);
-    done    = newline ? PETSC_TRUE : PETSC_FALSE;
-    run     = newline ? (size_t)(newline - from) : r->end - r->at;
-    keep    = PetscMin(run, (size_t)(MAXLINE - 1 - n));
-    memcpy(line + n, from, keep);
-    n += (int)keep;
-    r->at += run + (newline ? 1 : 0);
-  }
-  if (n && line[n - 1] == '\r') n--;
-  line[n] = 0;
-  *length = any ? n : -1;
-  if (any) r->line++;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* - - - what is in a line - - - */
-
-#define CheckLine(cond, r, ...) PetscCheck(cond, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s:%" PetscCount_FMT ": %s", (r)->name, (r)->line, FormatMessage(__VA_ARGS__))
-
-static const char *FormatMessage(const char *format, ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
-static const char *FormatMessage(const char *format, ...)
-{
-  static char message[256];
-  va_list     ap;
-
-  va_start(ap, format);
-  vsnprintf(message, sizeof(message), format, ap);
-  va_end(ap);
-  return message;
-}
-
-/* Takes one whole number >= 0 from *s; false where there is none, or one above PETSC_INT_MAX */
-static inline PetscBool TakeIndex(char **s, PetscInt *value)
-{
-  char   *p = *s;
-  int64_t v = 0;
-
-  while (*p == ' ' || *p == '\t') p++;
-  if (!isdigit((unsigned char)*p)) return PETSC_FALSE;
-  for (; isdigit((unsigned char)*p); p++) {
-    v = 10 * v + (*p - '0');
-    if (v > PETSC_INT_MAX) return PETSC_FALSE;
-  }
-  *s     = p;
-  *value = (PetscInt)v;
-  return PETSC_TRUE;
-}
-
-static inline PetscBool TakeReal(char **s, double *value)
-{
-  char *p;
-
-  *value = strtod(*s, &p);
-  if (p == *s) return PETSC_FALSE;
-  *s = p;
-  return PETSC_TRUE;
-}
-
-static inline PetscBool AtEnd(const char *s)
-{
-  while (isspace((unsigned char)*s)) s++;
-  return *s ? PETSC_FALSE : PETSC_TRUE;
-}
+/* - - - header and sizes - - - */
 
 /* The first line: field and symmetry, or why this cannot be read */
 static PetscErrorCode ReadHeader(Reader *r, MtxReport *report)
 {
-  static const char *fields[] = {"real", "integer", "pattern"}, *symmetries[] = {"general", "symmetric", "skew-symmetric"};
-  char               line[MAXLINE], word[5][32];
+  static const char *fields[]     = {"real", "integer", "pattern"};
+  static const char *symmetries[] = {"general", "symmetric", "skew-symmetric"};
+  const char        *word[6];
+  char               line[MAXLINE];
   int                n;
 
   PetscFunctionBegin;
@@ -194,33 +26,47 @@ static PetscErrorCode ReadHeader(Reader *r, MtxReport *report)
   r->line = 1;
   CheckLine(n >= 0, r, "the file is empty");
   for (char *p = line; *p; p++) *p = (char)tolower((unsigned char)*p);
-  CheckLine(!strncmp(line, "%%matrixmarket", 14), r, "no Matrix Market file: it does not begin with %%%%MatrixMarket");
-  CheckLine(sscanf(line, "%31s %31s %31s %31s %31s", word[0], word[1], word[2], word[3], word[4]) == 5, r, "the header has fewer than five words");
+  TakeWords(line, word, &n);
+  CheckLine(n && !strcmp(word[0], "%%matrixmarket"), r,
+            "no Matrix Market file: its first word is not %%%%MatrixMarket");
+  CheckLine(n >= 5, r, "the header has fewer than five words");
+  CheckLine(n == 5, r, "the header has more than five words");
   CheckLine(!strcmp(word[1], "matrix"), r, "the object is %s; only a matrix can be read", word[1]);
-  CheckLine(!strcmp(word[2], "coordinate"), r, "the format is %s; only coordinate, that is sparse, can be read", word[2]);
+  CheckLine(!strcmp(word[2], "coordinate"), r, "the format is %s; only coordinate, that is sparse, can be read",
+            word[2]);
   for (int i = 0; i < 3; i++) {
     if (!strcmp(word[3], fields[i])) report->field = fields[i];
     if (!strcmp(word[4], symmetries[i])) report->symmetry = symmetries[i];
   }
   CheckLine(report->field, r, "the field is %s; only real, integer and pattern can be read", word[3]);
-  CheckLine(report->symmetry, r, "the symmetry is %s; only general, symmetric and skew-symmetric can be read", word[4]);
+  CheckLine(report->symmetry, r, "the symmetry is %s; only general, symmetric and skew-symmetric can be read",
+            word[4]);
   CheckLine(report->field != fields[2] || report->symmetry != symmetries[2], r, "a pattern cannot be skew-symmetric");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The line of sizes, after comments */
+/* The line of sizes, after comments. Each row takes memory, so that a short file must not promise many. */
 static PetscErrorCode ReadSizes(Reader *r, MtxReport *report)
 {
-  char line[MAXLINE], *p = line;
-  int  n;
+  const PetscInt few = 1000000, each = 1000;
+  char           line[MAXLINE], *p = line;
+  int            n;
+  PetscInt       most;
 
   PetscFunctionBegin;
   do {
     PetscCall(ReaderLine(r, line, &n));
     CheckLine(n >= 0, r, "the file ends before the line of sizes");
   } while (line[0] == '%' || AtEnd(line));
-  CheckLine(TakeIndex(&p, &report->rows) && TakeIndex(&p, &report->cols) && TakeIndex(&p, &report->stored) && AtEnd(p), r, "rows, columns and entries expected, each a whole number to %" PetscInt_FMT, PETSC_INT_MAX);
-  CheckLine(report->symmetry[0] == 'g' || report->rows == report->cols, r, "a %s matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", report->symmetry, report->rows, report->cols);
+  CheckLine(TakeIndex(&p, &report->rows) && TakeIndex(&p, &report->cols) && TakeIndex(&p, &report->stored) && AtEnd(p),
+            r, "rows, columns and entries expected, each a whole number to %" PetscInt_FMT, PETSC_INT_MAX);
+  CheckLine(report->symmetry[0] == 'g' || report->rows == report->cols, r,
+            "a %s matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", report->symmetry, report->rows,
+            report->cols);
+  most = PetscMax(report->rows, report->cols);
+  CheckLine(most <= few || (most - few) / each <= report->stored, r,
+            "%" PetscInt_FMT " entries for %" PetscInt_FMT " rows and %" PetscInt_FMT " columns: nearly all are empty",
+            report->stored, report->rows, report->cols);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,7 +77,26 @@ typedef struct {
   PetscCount   n, room;
   PetscInt    *row, *col;
   PetscScalar *value;
+  PetscInt    *sorted_col;
+  PetscScalar *sorted_value;
+  PetscCount  *start;   /* where each row starts, once sorted */
+  PetscInt    *offsets; /* and once entries of the same place are summed */
+  PetscInt    *counts;  /* of each row in the diagonal block, then of each row outside */
 } Triples;
+
+static PetscErrorCode TriplesFree(Triples *t)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(t->row));
+  PetscCall(PetscFree(t->col));
+  PetscCall(PetscFree(t->value));
+  PetscCall(PetscFree(t->sorted_col));
+  PetscCall(PetscFree(t->sorted_value));
+  PetscCall(PetscFree(t->start));
+  PetscCall(PetscFree(t->offsets));
+  PetscCall(PetscFree(t->counts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static inline PetscErrorCode TriplesAdd(Triples *t, PetscInt i, PetscInt j, PetscScalar v)
 {
@@ -251,7 +116,8 @@ static inline PetscErrorCode TriplesAdd(Triples *t, PetscInt i, PetscInt j, Pets
 
 static PetscErrorCode ReadEntries(Reader *r, MtxReport *report, Triples *t)
 {
-  const PetscBool pattern = report->field[0] == 'p', integer = report->field[0] == 'i', general = report->symmetry[0] == 'g', skew = !strcmp(report->symmetry, "skew-symmetric");
+  const PetscBool pattern = report->field[0] == 'p', integer = report->field[0] == 'i';
+  const PetscBool general = report->symmetry[0] == 'g', skew = !strcmp(report->symmetry, "skew-symmetric");
   char            line[MAXLINE];
   int             n;
 
@@ -264,10 +130,14 @@ static PetscErrorCode ReadEntries(Reader *r, MtxReport *report, Triples *t)
     PetscCall(ReaderLine(r, line, &n));
     CheckLine(n >= 0, r, "the file ends after %" PetscInt_FMT " of %" PetscInt_FMT " entries", k, report->stored);
     if (AtEnd(line)) continue;
-    CheckLine(TakeIndex(&p, &i) && TakeIndex(&p, &j) && (pattern || TakeReal(&p, &v)) && AtEnd(p), r, pattern ? "row and column expected" : "row, column and value expected");
-    CheckLine(i >= 1 && i <= report->rows && j >= 1 && j <= report->cols, r, "entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is outside the matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", i, j, report->rows, report->cols);
-    CheckLine(!integer || v == floor(v), r, "not a whole number, in a file of integers");
-    CheckLine(!skew || i != j, r, "entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is on the diagonal of a skew-symmetric matrix", i, j);
+    CheckLine(TakeIndex(&p, &i) && TakeIndex(&p, &j) && (pattern || TakeReal(&p, &v)) && AtEnd(p), r,
+              pattern ? "row and column expected" : "row, column and value expected");
+    CheckLine(i >= 1 && i <= report->rows && j >= 1 && j <= report->cols, r,
+              "entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is outside the matrix of %" PetscInt_FMT
+              " rows and %" PetscInt_FMT " columns", i, j, report->rows, report->cols);
+    CheckLine(!integer || (isfinite(v) && v == floor(v)), r, "not a whole number, in a file of integers");
+    CheckLine(!skew || i != j, r,
+              "entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is on the diagonal of a skew-symmetric matrix", i, j);
     if (!isfinite(v)) report->notfinite++;
     if (!general && j > i) report->above++;
     PetscCall(TriplesAdd(t, i - 1, j - 1, v));
@@ -276,7 +146,8 @@ static PetscErrorCode ReadEntries(Reader *r, MtxReport *report, Triples *t)
   }
   do {
     PetscCall(ReaderLine(r, line, &n));
-    CheckLine(n < 0 || AtEnd(line), r, "more than the %" PetscInt_FMT " entries that the header promises", report->stored);
+    CheckLine(n < 0 || AtEnd(line), r, "more than the %" PetscInt_FMT " entries that the header promises",
+              report->stored);
   } while (n >= 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -293,32 +164,33 @@ static double PlaceValue(PetscInt i, PetscInt j)
 }
 
 /* Sorts the triples by row and column; row i's are start[i] to start[i + 1]. Drops their row. */
-static PetscErrorCode TriplesToRows(Triples *t, PetscCount **start)
+static PetscErrorCode TriplesToRows(Triples *t)
 {
   const PetscInt m = t->last - t->first;
-  PetscInt      *col;
-  PetscScalar   *value;
   PetscCount    *s;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1((size_t)m + 2, &s));
-  PetscCall(PetscMalloc1(t->n, &col));
-  PetscCall(PetscMalloc1(t->n, &value));
+  PetscCall(PetscCalloc1((size_t)m + 2, &t->start));
+  PetscCall(PetscMalloc1(t->n, &t->sorted_col));
+  PetscCall(PetscMalloc1(t->n, &t->sorted_value));
+  s = t->start;
   for (PetscCount k = 0; k < t->n; k++) s[t->row[k] - t->first + 2]++;
   for (PetscInt i = 1; i <= m; i++) s[i + 1] += s[i];
   for (PetscCount k = 0; k < t->n; k++) {
     PetscCount at = s[t->row[k] - t->first + 1]++;
 
-    col[at]   = t->col[k];
-    value[at] = t->value[k];
+    t->sorted_col[at]   = t->col[k];
+    t->sorted_value[at] = t->value[k];
   }
   PetscCall(PetscFree(t->row));
   PetscCall(PetscFree(t->col));
   PetscCall(PetscFree(t->value));
-  t->col   = col;
-  t->value = value;
-  for (PetscInt i = 0; i < m; i++) PetscCall(PetscSortIntWithScalarArray((PetscInt)(s[i + 1] - s[i]), col + s[i], value + s[i]));
-  *start = s;
+  t->col          = t->sorted_col;
+  t->value        = t->sorted_value;
+  t->sorted_col   = NULL;
+  t->sorted_value = NULL;
+  for (PetscInt i = 0; i < m; i++)
+    PetscCall(PetscSortIntWithScalarArray((PetscInt)(s[i + 1] - s[i]), t->col + s[i], t->value + s[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -341,20 +213,21 @@ static PetscErrorCode TriplesDiagonal(Triples *t, PetscBool complete, MtxReport 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sums entries of the same place; *offsets are those of the rows that remain */
-static PetscErrorCode RowsSum(Triples *t, const PetscCount *start, MtxReport *report, PetscInt **offsets)
+/* Sums entries of the same place */
+static PetscErrorCode RowsSum(Triples *t, MtxReport *report)
 {
   const PetscInt  m       = t->last - t->first;
   const PetscBool general = report->symmetry[0] == 'g' ? PETSC_TRUE : PETSC_FALSE;
   PetscInt        n       = 0;
 
   PetscFunctionBegin;
-  PetscCheck(t->n <= PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscCount_FMT " entries are more than a PetscInt counts", t->n);
-  PetscCall(PetscMalloc1((size_t)m + 1, offsets));
-  (*offsets)[0] = 0;
+  PetscCheck(t->n <= PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "%" PetscCount_FMT " entries are more than a PetscInt counts", t->n);
+  PetscCall(PetscMalloc1((size_t)m + 1, &t->offsets));
+  t->offsets[0] = 0;
   for (PetscInt i = 0; i < m; i++) {
-    for (PetscCount k = start[i]; k < start[i + 1]; k++) {
-      if (n > (*offsets)[i] && t->col[n - 1] == t->col[k]) {
+    for (PetscCount k = t->start[i]; k < t->start[i + 1]; k++) {
+      if (n > t->offsets[i] && t->col[n - 1] == t->col[k]) {
         t->value[n - 1] += t->value[k];
         if (general || t->col[k] <= t->first + i) report->duplicates++; /* once, although it is expanded */
       } else {
@@ -362,14 +235,16 @@ static PetscErrorCode RowsSum(Triples *t, const PetscCount *start, MtxReport *re
         t->value[n++] = t->value[k];
       }
     }
-    (*offsets)[i + 1] = n;
+    t->offsets[i + 1] = n;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Replaces the values by MTX_VALUES_DOMINANT */
-static void RowsGenerate(Triples *t, const PetscInt *offsets, PetscBool symmetric)
+static void RowsGenerate(Triples *t, PetscBool symmetric)
 {
+  const PetscInt *offsets = t->offsets;
+
   for (PetscInt row = t->first; row < t->last; row++) {
     PetscScalar *diagonal = NULL;
     PetscReal    sum      = 1;
@@ -385,9 +260,11 @@ static void RowsGenerate(Triples *t, const PetscInt *offsets, PetscBool symmetri
   }
 }
 
-/* Whether the diagonal is positive, whether all rows are diagonally dominant, and whether one is strictly so; NaN says no */
-static void RowsJudge(const Triples *t, const PetscInt *offsets, PetscBool *positive, PetscBool *dominant, PetscBool *strict)
+/* Whether the diagonal is positive, all rows are diagonally dominant, and one is strictly so; NaN says no */
+static void RowsJudge(const Triples *t, PetscBool *positive, PetscBool *dominant, PetscBool *strict)
 {
+  const PetscInt *offsets = t->offsets;
+
   *positive = *dominant = PETSC_TRUE;
   *strict               = PETSC_FALSE;
   for (PetscInt row = t->first; row < t->last && *positive; row++) {
@@ -403,91 +280,119 @@ static void RowsJudge(const Triples *t, const PetscInt *offsets, PetscBool *posi
   }
 }
 
-PetscErrorCode MtxTest(const char file[], PetscBool *is)
-{
-  Reader r;
-  char   line[MAXLINE];
-  int    n;
-
-  PetscFunctionBegin;
-  PetscCall(ReaderOpen(file, &r));
-  PetscCall(ReaderLine(&r, line, &n));
-  PetscCall(ReaderClose(&r));
-  PetscCall(PetscStrncmp(line, "%%", 2, is));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Hands the rows to the matrix */
-static PetscErrorCode RowsToMat(const Triples *t, const PetscInt *offsets, Mat A)
+static PetscErrorCode RowsToMat(Triples *t, Mat A)
 {
-  const PetscInt m = t->last - t->first;
-  PetscInt      *dnz, *onz, c0, c1;
+  const PetscInt m = t->last - t->first, *offsets = t->offsets;
+  PetscInt      *inside, *outside, c0, c1;
 
   PetscFunctionBegin;
   PetscCall(MatSetUp(A));
   PetscCall(MatGetOwnershipRangeColumn(A, &c0, &c1));
-  PetscCall(PetscCalloc2(m, &dnz, m, &onz));
+  PetscCall(PetscCalloc1(2 * (size_t)m, &t->counts));
+  inside  = t->counts;
+  outside = t->counts + m;
   for (PetscInt i = 0; i < m; i++)
-    for (PetscInt k = offsets[i]; k < offsets[i + 1]; k++) (*(t->col[k] >= c0 && t->col[k] < c1 ? &dnz[i] : &onz[i]))++;
-  PetscCall(MatSeqAIJSetPreallocation(A, 0, dnz));
-  PetscCall(MatMPIAIJSetPreallocation(A, 0, dnz, 0, onz));
-  PetscCall(PetscFree2(dnz, onz));
+    for (PetscInt k = offsets[i]; k < offsets[i + 1]; k++) (t->col[k] >= c0 && t->col[k] < c1 ? inside : outside)[i]++;
+  PetscCall(MatSeqAIJSetPreallocation(A, 0, inside));
+  PetscCall(MatMPIAIJSetPreallocation(A, 0, inside, 0, outside));
   PetscCall(MatSetOption(A, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
   for (PetscInt i = 0; i < m; i++) {
-    PetscInt row = t->first + i;
+    const PetscInt row = t->first + i, k = offsets[i];
 
-    PetscCall(MatSetValues(A, 1, &row, offsets[i + 1] - offsets[i], t->col + offsets[i], t->value + offsets[i], INSERT_VALUES));
+    PetscCall(MatSetValues(A, 1, &row, offsets[i + 1] - k, t->col + k, t->value + k, INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MtxLoad(Mat A, const char file[], MtxValues kind, PetscBool complete, MtxReport *report)
+/* - - - what mtx.h offers: whatever fails in between, files are closed and memory is freed - - - */
+
+static PetscErrorCode ReadMagic(Reader *r, const char file[], PetscBool *is)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)A);
-  Reader      r;
-  Triples     t = {0};
-  PetscInt   *offsets;
-  PetscCount *start = NULL;
-  PetscLayout layout;
-  PetscBool   strict, symmetric;
+  PetscFunctionBegin;
+  PetscCall(ReaderOpen(file, r));
+  PetscCall(ReaderFill(r));
+  *is = r->end >= 2 && !memcmp(r->text, "%%", 2) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MtxTest(const char file[], PetscBool *is)
+{
+  Reader         r = {0};
+  PetscErrorCode error;
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(report, sizeof(*report)));
-  report->generated    = kind == MTX_VALUES_DOMINANT ? PETSC_TRUE : PETSC_FALSE;
-  report->firstmissing = PETSC_INT_MAX;
-  PetscCall(ReaderOpen(file, &r));
-  PetscCall(ReadHeader(&r, report));
-  CheckLine(report->field[0] != 'p' || report->generated, &r, "the file is a pattern: it has no values to solve with");
-  PetscCall(ReadSizes(&r, report));
+  error = ReadMagic(&r, file, is);
+  PetscCall(ReaderClose(&r));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReadFile(Reader *r, const char file[], Mat A, MtxReport *report, Triples *t)
+{
+  PetscLayout layout;
+
+  PetscFunctionBegin;
+  PetscCall(ReaderOpen(file, r));
+  PetscCall(ReadHeader(r, report));
+  CheckLine(report->field[0] != 'p' || report->generated, r, "the file is a pattern: it has no values to solve with");
+  PetscCall(ReadSizes(r, report));
   PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, report->rows, report->cols));
   PetscCall(MatGetLayouts(A, &layout, NULL));
   PetscCall(PetscLayoutSetUp(layout));
-  PetscCall(PetscLayoutGetRange(layout, &t.first, &t.last));
-  PetscCall(ReadEntries(&r, report, &t));
-  PetscCall(ReaderClose(&r));
+  PetscCall(PetscLayoutGetRange(layout, &t->first, &t->last));
+  PetscCall(ReadEntries(r, report, t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  symmetric = strcmp(report->symmetry, "symmetric") ? PETSC_FALSE : PETSC_TRUE;
-  PetscCall(TriplesDiagonal(&t, complete, report));
-  PetscCall(TriplesToRows(&t, &start));
-  PetscCall(RowsSum(&t, start, report, &offsets));
-  PetscCall(PetscFree(start));
-  if (report->generated) RowsGenerate(&t, offsets, symmetric);
-  RowsJudge(&t, offsets, &report->positive, &report->dominant, &strict);
-  PetscCall(RowsToMat(&t, offsets, A));
-  PetscCall(PetscFree(offsets));
-  PetscCall(PetscFree(t.col));
-  PetscCall(PetscFree(t.value));
-
+/* What the report counts, of all ranks */
+static PetscErrorCode ReportReduce(MPI_Comm comm, PetscBool strict, MtxReport *report)
+{
+  PetscFunctionBegin;
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &report->duplicates, 1, MPIU_INT, MPI_SUM, comm));
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &report->missing, 1, MPIU_INT, MPI_SUM, comm));
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &report->firstmissing, 1, MPIU_INT, MPI_MIN, comm));
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &report->positive, 1, MPI_C_BOOL, MPI_LAND, comm));
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &report->dominant, 1, MPI_C_BOOL, MPI_LAND, comm));
   PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, &strict, 1, MPI_C_BOOL, MPI_LOR, comm));
+  report->dominant = report->positive && report->dominant && strict ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LoadTriples(Mat A, PetscBool complete, Triples *t, MtxReport *report)
+{
+  const PetscBool symmetric = strcmp(report->symmetry, "symmetric") ? PETSC_FALSE : PETSC_TRUE;
+  PetscBool       strict;
+
+  PetscFunctionBegin;
+  PetscCall(TriplesDiagonal(t, complete, report));
+  PetscCall(TriplesToRows(t));
+  PetscCall(RowsSum(t, report));
+  if (report->generated) RowsGenerate(t, symmetric);
+  RowsJudge(t, &report->positive, &report->dominant, &strict);
+  PetscCall(RowsToMat(t, A));
+  PetscCall(ReportReduce(PetscObjectComm((PetscObject)A), strict, report));
   report->completed = complete && report->missing ? PETSC_TRUE : PETSC_FALSE;
-  report->dominant  = report->positive && report->dominant && strict ? PETSC_TRUE : PETSC_FALSE;
   if (symmetric) PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MtxLoad(Mat A, const char file[], MtxValues kind, PetscBool complete, MtxReport *report)
+{
+  Reader         r = {0};
+  Triples        t = {0};
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(report, sizeof(*report)));
+  report->generated    = kind == MTX_VALUES_DOMINANT ? PETSC_TRUE : PETSC_FALSE;
+  report->firstmissing = PETSC_INT_MAX;
+  error                = ReadFile(&r, file, A, report, &t);
+  PetscCall(ReaderClose(&r));
+  if (!error) error = LoadTriples(A, complete, &t, report);
+  PetscCall(TriplesFree(&t));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

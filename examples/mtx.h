@@ -1,8 +1,8 @@
 /*
    mtx.h: reads sparse matrices in Matrix Market's coordinate format, plain, gzip'ed or xz'ed, into a PETSc Mat.
 
-   The reader repairs nothing unasked: what it is asked to do, and what PETSc's assembly does (duplicate entries are summed), is counted in
-   the report, and everything that the format does not allow is an error that names file and line.
+   The reader repairs nothing unasked: what it is asked to do, and that it sums duplicate entries, is counted in the
+   report, and everything that the format does not allow is an error that names file and line.
 */
 #pragma once
 
@@ -13,7 +13,7 @@ typedef struct {
   const char *symmetry;   /* general, symmetric or skew-symmetric */
   PetscInt    rows, cols;
   PetscInt    stored;     /* entries in the file */
-  PetscInt    above;      /* entries above the diagonal of a file said to hold one triangle of a symmetric matrix; taken as any others */
+  PetscInt    above;      /* entries above the diagonal of a file that stores one triangle; taken as any others */
   PetscInt    duplicates; /* entries of the file that were added to an earlier one */
   PetscInt    notfinite;  /* entries of the file that are NaN or Inf */
   PetscInt    missing;    /* rows without an entry on the diagonal */
@@ -29,9 +29,10 @@ typedef enum {
   MTX_VALUES_DOMINANT /* seeded values, strictly diagonally dominant; symmetric where the pattern is stored so */
 } MtxValues;
 
-/* Says whether a file begins as a Matrix Market file does, once decompressed; an error where it cannot be opened or decompressed. */
+/* Says whether a file, once decompressed, begins with %%; an error where it cannot be opened or decompressed. */
 PETSC_EXTERN PetscErrorCode MtxTest(const char file[], PetscBool *is);
 
-/* Loads a file into A, which has a type and no sizes yet; each rank reads the file and keeps its rows. complete asks for a zero
-   (MTX_VALUES_DOMINANT: a dominant value) on the diagonal where there is no entry. Marks A symmetric where the file says so. */
+/* Loads a file into A, which has a type and no sizes yet; each rank reads the file and keeps its rows. complete asks
+   for a zero (MTX_VALUES_DOMINANT: a dominant value) on the diagonal where there is no entry. Marks A symmetric where
+   the file says so. */
 PETSC_EXTERN PetscErrorCode MtxLoad(Mat A, const char file[], MtxValues values, PetscBool complete, MtxReport *report);

@@ -1,10 +1,12 @@
 """Says what PETSc's test harness ran, what it left out and why, and what failed.
 
-usage: summary.py PETSC_DIR TESTDIR [--part]
+usage: summary.py PETSC_DIR TESTDIR [--part] [--without FILE]
 
-The harness returns 0 where tests fail, does not count those that ran out of time, drops those whose requirements are not met, and runs
-nothing where a program does not compile; so what it left in TESTDIR is compared with the TEST blocks of the sources. --part: only
-some of the tests were asked for. Ends with `N passed, N failed, N skipped`, in tests as they are run: each turn of a loop is one.
+The harness returns 0 where tests fail, does not count those that ran out of time, drops those whose requirements are
+not met, and runs nothing where a program does not compile; so what it left in TESTDIR is compared with the TEST blocks
+of the sources. --part: only some of the tests were asked for. --without: FILE has lines of a test's name
+and the reason why it was not asked for; it counts as skipped. Ends with `N passed, N failed, N skipped`, in tests as
+they are run: each turn of a loop is one.
 """
 
 import glob
@@ -16,6 +18,10 @@ import sys
 petsc, testdir = sys.argv[1:3]
 top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 part = "--part" in sys.argv
+without = {}
+if "--without" in sys.argv:
+    with open(sys.argv[sys.argv.index("--without") + 1]) as f:
+        without = dict(line.rstrip("\n").split(" ", 1) for line in f)
 for config in ("config", "share/petsc/examples/config"):
     sys.path.insert(0, os.path.join(petsc, config))
 import testparse  # PETSc's
@@ -67,15 +73,22 @@ def main():
                         continue
                     counts["skipped"] += 1
                     notes.append(f"  skipped {label}: requires {every[test].get('requires', '?')}")
+                elif label in without and not mine:
+                    if part:
+                        continue
+                    counts["skipped"] += 1
+                    notes.append(f"  skipped {label}: {without[label]}")
                 elif not mine and not part:
                     counts["failed"] += 1
                     notes.append(f"  FAILED  {label}: did not run")
                 for k, (outcome, why) in sorted(mine.items()):
                     counts[outcome] += 1
                     if outcome != "ok":
-                        notes.append(f"  {'FAILED ' if outcome == 'failed' else 'skipped'} {k}: {why or 'the output differs'}")
+                        word = "FAILED " if outcome == "failed" else "skipped"
+                        notes.append(f"  {word} {k}: {why or 'the output differs'}")
             if names and (sum(counts.values()) or not part):
-                print(f"{directory}/{source}: {counts['ok']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+                print(f"{directory}/{source}: {counts['ok']} passed, {counts['failed']} failed,"
+                      f" {counts['skipped']} skipped")
             print("\n".join(notes), end="\n" if notes else "")
             passed, failed, skipped = passed + counts["ok"], failed + counts["failed"], skipped + counts["skipped"]
     if failed:

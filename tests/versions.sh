@@ -11,7 +11,6 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 unset PETSC_DIR PETSC_ARCH MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES TEST_OPTIONS
-export TIMEOUT=${TIMEOUT:-300} # seconds for a test of PETSc's harness
 cache=${SPTRSV_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sptrsvgpu}
 versions=("$@")
 [ $# -gt 0 ] || mapfile -t versions < <(awk '!/^#/ { print $1 }' conf/petsc.versions)

@@ -60,6 +60,17 @@ int Reduced(void)
   return r && *r == '1';
 }
 
+static int shard = 1, shards = 1, cases;
+
+void Shard(int k, int n)
+{
+  shard  = k;
+  shards = n;
+  cases  = 0;
+}
+
+int Mine(void) { return cases++ % shards == shard - 1; }
+
 uint64_t RandomBits(Random *r)
 {
   uint64_t z = *r += 0x9e3779b97f4a7c15ull;

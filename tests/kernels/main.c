@@ -6,6 +6,7 @@
 static const struct {
   const char *name;
   void (*run)(void);
+  int shards; /* in how many parts it runs beside others; 0: as one */
 } suites[] = {
   {"executor",  TestExecutor   },
   {"planted",   TestPlanted    },
@@ -28,6 +29,7 @@ static const struct {
   {"interleave", TestInterleave  },
   {"tune",      TestTune       },
   {"numbers",   TestNumbers    },
+  {"growth",    TestGrowth     },
   {"waits",     TestWaits      },
   {"factor",    TestFactor     },
   {"orders",    TestFactorOrder},
@@ -37,29 +39,56 @@ static const struct {
   {"thread",    TestThread     },
   {"select",    TestSelect     },
   {"ordering",  TestOrdering   },
-  {"matrices",  TestMatrices   },
+  {"matrices",  TestMatrices, 6},
   {"families",  TestFamilies   },
+  {"krylov",    TestKrylov     },
 };
+
+enum {
+  ALL = sizeof(suites) / sizeof(suites[0])
+};
+
+/* The suite that an argument names, a shard as NAME:K/N; ALL where it names none. */
+static int Named(const char *argument, int *shard, int *shards)
+{
+  const size_t length = strcspn(argument, ":");
+  char         more;
+  int          s = 0;
+
+  *shard = *shards = 1;
+  while (s < ALL && (strncmp(argument, suites[s].name, length) || suites[s].name[length])) s++;
+  if (!argument[length] || s == ALL) return s;
+  if (sscanf(argument + length, ":%d/%d%c", shard, shards, &more) != 2) return ALL;
+  return *shard >= 1 && *shard <= *shards ? s : ALL;
+}
+
+static void List(void)
+{
+  for (int s = 0; s < ALL; s++) {
+    if (!suites[s].shards) puts(suites[s].name);
+    for (int k = 1; k <= suites[s].shards; k++) printf("%s:%d/%d\n", suites[s].name, k, suites[s].shards);
+  }
+}
 
 /* The suites that are named, or all; "suites" names them. */
 int main(int argc, char **argv)
 {
-  const size_t all = sizeof(suites) / sizeof(suites[0]);
+  int shard, shards;
 
   for (int i = 1; i < argc; i++) {
-    size_t s = 0;
+    const int listed = !strcmp(argv[i], "suites");
 
-    while (s < all && strcmp(argv[i], suites[s].name)) s++;
-    if (s < all) continue;
-    if (strcmp(argv[i], "suites")) fprintf(stderr, "no suite %s; there are:\n", argv[i]);
-    for (s = 0; s < all; s++) puts(suites[s].name);
-    return strcmp(argv[i], "suites") ? 2 : 0;
+    if (!listed && Named(argv[i], &shard, &shards) < ALL) continue;
+    if (!listed) fprintf(stderr, "no suite %s; there are:\n", argv[i]);
+    List();
+    return listed ? 0 : 2;
   }
-  for (size_t s = 0; s < all; s++) {
-    int asked = argc == 1;
+  for (int s = 0; s < ALL && argc == 1; s++) suites[s].run();
+  for (int i = 1; i < argc; i++) {
+    const int s = Named(argv[i], &shard, &shards);
 
-    for (int i = 1; i < argc; i++) asked = asked || !strcmp(argv[i], suites[s].name);
-    if (asked) suites[s].run();
+    Shard(shard, shards);
+    suites[s].run();
   }
   return Failures() != 0;
 }

@@ -174,7 +174,7 @@ int main(int argc, char **args)
          args: -mat_type aij -mat_sptrsvgpu_algorithm serial -problem {{convection random}} -pc_factor_mat_ordering_type {{natural rcm}} -ksp_type {{gmres bicg}}
       test:
          suffix: auto
-         args: -mat_sptrsvgpu_lower auto -mat_sptrsvgpu_upper auto -mat_sptrsvgpu_select granularity
+         args: -mat_sptrsvgpu_lower auto -mat_sptrsvgpu_upper auto -mat_sptrsvgpu_select granularity -mat_sptrsvgpu_timeout 5
       test:
          suffix: tune
          args: -problem {{convection random}} -mat_sptrsvgpu_select tune -mat_sptrsvgpu_tune_seconds {{0 0.2}}
@@ -222,6 +222,26 @@ int main(int argc, char **args)
       test:
          suffix: solver_type
          args: -pc_type {{ilu icc}} -ours " -pc_factor_mat_solver_type sptrsvgpu" -reference " -pc_factor_mat_solver_type petsc"
+
+   # scalars on the GPU
+   testset:
+      output_file: output/empty.out
+      test:
+         suffix: cgdevice
+         args: -problem poisson -pc_type {{none jacobi sptrsvgpu}} -ksp_norm_type {{preconditioned unpreconditioned natural}} -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
+      test:
+         suffix: cgdevice_gamg
+         args: -problem poisson -n 2500 -pc_type gamg -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
+      test:
+         suffix: cgdevice_single_reduction
+         args: -problem poisson -ksp_cg_single_reduction -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
+      test:
+         suffix: bcgsdevice
+         args: -problem {{convection random chain}} -pc_type {{none jacobi sptrsvgpu}} -ksp_pc_side {{left right}} -ours " -ksp_type bcgsdevice" -reference " -ksp_type bcgs"
+      test:
+         suffix: devices_ranks
+         nsize: 2
+         args: -problem poisson -pc_type bjacobi -sub_pc_type sptrsvgpu -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
 
    # several ranks: block Jacobi; and as a part of others
    testset:

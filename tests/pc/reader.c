@@ -1,29 +1,98 @@
 static char help[] = "The reader of Matrix Market files: what it reports, the matrix, and its errors.\n\
-  -f <file>, -complete, -dominant : its arguments\n\n";
+  -f <file>, -complete, -dominant : its arguments\n\
+  -failures : fail to load the file some times, and say what that leaves behind\n\n";
 
 #include "../../examples/mtx.c"
+#include <dirent.h>
+#include <malloc.h>
+
+typedef struct {
+  int            files; /* that are open */
+  PetscLogDouble petsc; /* bytes that PETSc has allocated */
+  size_t         heap;  /* bytes that anybody has, with what malloc() keeps for later */
+} Held;
+
+static PetscErrorCode GetHeld(Held *held)
+{
+  const struct mallinfo2 heap = mallinfo2();
+  DIR                   *open = opendir("/proc/self/fd");
+
+  PetscFunctionBeginUser;
+  for (held->files = 0; open && readdir(open);) held->files++;
+  if (open) (void)closedir(open);
+  PetscCall(PetscMallocGetCurrentUsage(&held->petsc));
+  held->heap = heap.uordblks + heap.hblkhd;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Fail(const char file[], MtxValues values)
+{
+  PetscErrorCode error;
+  MtxReport      report;
+  Mat            A;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  error = MtxLoad(A, file, values, PETSC_FALSE, &report);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s could be loaded", file);
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Failures(const char file[], MtxValues values)
+{
+  Held early, late;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 10; i++) PetscCall(Fail(file, values)); /* the first ones fill caches */
+  PetscCall(GetHeld(&early));
+  for (int i = 0; i < 10; i++) PetscCall(Fail(file, values));
+  PetscCall(GetHeld(&late));
+  PetscCheck(late.files == early.files, PETSC_COMM_SELF, PETSC_ERR_PLIB, "ten failures left %d files open",
+             late.files - early.files);
+  PetscCheck(late.petsc == early.petsc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "ten failures left %g bytes of PETSc's",
+             late.petsc - early.petsc);
+  PetscCheck(late.heap < early.heap + 16384, PETSC_COMM_SELF, PETSC_ERR_PLIB, "ten failures left %zu bytes",
+             late.heap - early.heap);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "failures leave nothing behind\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 int main(int argc, char **args)
 {
   char      file[PETSC_MAX_PATH_LEN] = "";
   MtxReport r;
   Mat       A;
-  PetscBool complete = PETSC_FALSE, dominant = PETSC_FALSE, is;
+  PetscBool complete = PETSC_FALSE, dominant = PETSC_FALSE, failures = PETSC_FALSE, is;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-complete", &complete, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-dominant", &dominant, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-failures", &failures, NULL));
+  if (failures) {
+    PetscCall(Failures(file, dominant ? MTX_VALUES_DOMINANT : MTX_VALUES_FILE));
+    PetscCall(PetscFinalize());
+    return 0;
+  }
   PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
   PetscCall(MatSetFromOptions(A));
   PetscCall(MtxTest(file, &is));
   if (!is) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "does not begin as a Matrix Market file\n"));
   PetscCall(MtxLoad(A, file, dominant ? MTX_VALUES_DOMINANT : MTX_VALUES_FILE, complete, &r));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %s, %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " stored, %" PetscInt_FMT " above, %" PetscInt_FMT " duplicates, %" PetscInt_FMT " not finite, %" PetscInt_FMT " missing%s\n", r.field, r.symmetry, r.rows, r.cols,
-                        r.stored, r.above, r.duplicates, r.notfinite, r.missing, r.completed ? ", completed" : ""));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %s, %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " stored",
+                        r.field, r.symmetry, r.rows, r.cols, r.stored));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", %" PetscInt_FMT " above, %" PetscInt_FMT " duplicates", r.above,
+                        r.duplicates));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", %" PetscInt_FMT " not finite, %" PetscInt_FMT " missing%s\n", r.notfinite,
+                        r.missing, r.completed ? ", completed" : ""));
   if (r.missing) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "first missing in row %" PetscInt_FMT "\n", r.firstmissing));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", r.positive ? "positive diagonal" : "diagonal not positive", r.dominant ? ", dominant" : ""));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", r.positive ? "positive diagonal" : "diagonal not positive",
+                        r.dominant ? ", dominant" : ""));
   PetscCall(MatView(A, PETSC_VIEWER_STDOUT_WORLD));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());
@@ -106,6 +175,29 @@ int main(int argc, char **args)
          suffix: rectangular
          args: -f data/rectangular.mtx
          localrunfiles: data/rectangular.mtx
+      test:
+         suffix: members
+         args: -f data/members.mtx.gz
+         localrunfiles: data/members.mtx.gz
+         output_file: output/reader_general.out
+      test:
+         suffix: streams
+         args: -f data/streams.mtx.xz
+         localrunfiles: data/streams.mtx.xz
+         output_file: output/reader_general.out
+      test:
+         suffix: long_comment
+         args: -f data/long_comment.mtx
+         localrunfiles: data/long_comment.mtx
+         output_file: output/reader_general.out
+      test:
+         suffix: weak
+         args: -f data/weak.mtx
+         localrunfiles: data/weak.mtx
+      test:
+         suffix: tall
+         args: -f data/tall.mtx -complete
+         localrunfiles: data/tall.mtx
       test:
          suffix: empty_matrix
          args: -f data/empty_matrix.mtx
@@ -215,7 +307,94 @@ int main(int argc, char **args)
          args: -f data/corrupt.mtx.xz
          localrunfiles: data/corrupt.mtx.xz
       test:
+         suffix: error_long
+         args: -f data/long.mtx
+         localrunfiles: data/long.mtx
+      test:
+         suffix: error_nul
+         args: -f data/nul.mtx
+         localrunfiles: data/nul.mtx
+      test:
+         suffix: error_nul_header
+         args: -f data/nul_header.mtx
+         localrunfiles: data/nul_header.mtx
+      test:
+         suffix: error_hexadecimal
+         args: -f data/hexadecimal.mtx
+         localrunfiles: data/hexadecimal.mtx
+      test:
+         suffix: error_range
+         args: -f data/range.mtx
+         localrunfiles: data/range.mtx
+      test:
+         suffix: error_payload
+         args: -f data/payload.mtx
+         localrunfiles: data/payload.mtx
+      test:
+         suffix: error_first_word
+         args: -f data/first_word.mtx
+         localrunfiles: data/first_word.mtx
+      test:
+         suffix: error_six_words
+         args: -f data/six_words.mtx
+         localrunfiles: data/six_words.mtx
+      test:
+         suffix: error_joined
+         args: -f data/joined.mtx
+         localrunfiles: data/joined.mtx
+      test:
+         suffix: error_infinite_integer
+         args: -f data/infinite_integer.mtx
+         localrunfiles: data/infinite_integer.mtx
+      test:
+         suffix: error_empty_rows
+         args: -f data/empty_rows.mtx
+         localrunfiles: data/empty_rows.mtx
+      test:
+         suffix: error_behind_gz
+         args: -f data/behind.mtx.gz
+         localrunfiles: data/behind.mtx.gz
+      test:
+         suffix: error_behind_xz
+         args: -f data/behind.mtx.xz
+         localrunfiles: data/behind.mtx.xz
+      test:
          suffix: error_absent
          args: -f data/absent.mtx
 
+   # a load that fails closes its file and frees its memory
+   testset:
+      args: -malloc_debug -failures -f
+      output_file: output/reader_failures.out
+      test:
+         suffix: failures_word
+         args: data/word.mtx
+         localrunfiles: data/word.mtx
+      test:
+         suffix: failures_empty
+         args: data/empty.mtx
+         localrunfiles: data/empty.mtx
+      test:
+         suffix: failures_absent
+         args: data/absent.mtx
+      test:
+         suffix: failures_many
+         args: data/many.mtx
+         localrunfiles: data/many.mtx
+      test:
+         suffix: failures_cut_gz
+         args: data/cut.mtx.gz
+         localrunfiles: data/cut.mtx.gz
+      test:
+         suffix: failures_cut_xz
+         args: data/cut.mtx.xz
+         localrunfiles: data/cut.mtx.xz
+      test:
+         suffix: failures_corrupt_xz
+         args: data/corrupt.mtx.xz
+         localrunfiles: data/corrupt.mtx.xz
+      test:
+         suffix: failures_empty_rows
+         args: data/empty_rows.mtx
+         localrunfiles: data/empty_rows.mtx
 TEST*/

@@ -28,7 +28,7 @@ static void Words(void)
   Expect(!strcmp(words, longest + 7) && strlen(longest) + 1 < TRSV_SETTINGS, "the longest words come out as %s", words);
   Expect(TrsvAgParse("alpha:0,ws_rr", &s) && s.alpha == 0 && s.ws == AG_RR, "words in another order");
   for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) Expect(!TrsvAgParse(bad[i], NULL), "'%s' is no scheme", bad[i]);
-  ExpectRefused("ag", "scheme=nw:3", "scheme cannot be 'nw:3'; it is words joined by commas");
+  ExpectRefused("ag", "scheme=nw:3", "scheme cannot be 'nw:3'; use words joined by commas");
   (void)snprintf(long_one, sizeof(long_one), "scheme=nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,nw:16,bad"); /* bad behind what there is room for */
   ExpectRefused("ag", long_one, "merge_thresh:1..32");
   End();

@@ -285,6 +285,8 @@ static void TestProgress(void)
       TrsvSync sync;
 
       SimtSettings.bounded = 1;
+      SimtSettings.policy  = SIMT_ROUNDS_SHUFFLED; /* the other block gets on */
+      SimtSettings.resident = 2;
       ExpectError(TrsvSyncCreate(&sync), TRSV_SUCCESS, "TrsvSyncCreate");
       sync.timeout = 20000000000ull; /* every poll takes 10 ms, every 1,024th looks at the clock */
       RUN(waits_long, 2, 1, &word, sync, notes != 0, &in_time);

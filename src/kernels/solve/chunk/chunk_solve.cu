@@ -16,7 +16,7 @@
      this. If memory fails, the spin limit bounds the waits for imports, NaN replaces every missing value, and all other
      waits end after that.
    Same bits: the schedule fixes the order of each sum.
-   Source: this project. chunk_order.cu to chunk_write.cu make the schedule, chunk_plan.cu sets a plan up, chunk.h has
+   Source: this project. chunk_heights.cu to chunk_write.cu make the schedule, chunk_plan.cu sets a plan up, chunk.h has
      the layout, chunk_compute.cuh the computing warp.
 */
 #include "solve/chunk/chunk.cuh"
@@ -304,7 +304,7 @@ template <class T> struct ChunkSolver {
 #define CHUNK_SOLVER(K, W)  {K, W, chunk_solve<T, K, W, false>, NULL}
 #define CHUNK_SOLVERS(K, W) {K, W, chunk_solve<T, K, W, false>, chunk_solve<T, K, W, true>}
 
-template <class T> static const ChunkSolver<T> *Solver(const TrsvChunkSettings *s)
+template <class T> static const ChunkSolver<T> *FindSolver(const TrsvChunkSettings *s)
 {
   static const ChunkSolver<T> table[] = {
     CHUNK_SOLVER(2, 8),   CHUNK_SOLVERS(2, 32), CHUNK_SOLVER(3, 8),
@@ -318,7 +318,7 @@ template <class T> static const ChunkSolver<T> *Solver(const TrsvChunkSettings *
 
 template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *s, bool reciprocals)
 {
-  const ChunkSolver<T> *k = Solver<T>(s);
+  const ChunkSolver<T> *k = FindSolver<T>(s);
 
   return !k ? NULL : reciprocals ? (const void *)k->reciprocals : (const void *)k->solve;
 }
@@ -327,7 +327,7 @@ template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const 
                                           const void *b, void *x, TrsvStream stream)
 {
   const ChunkSummary   *s      = &c->schedule;
-  const ChunkSolver<T> *k      = Solver<T>(&s->settings);
+  const ChunkSolver<T> *k      = FindSolver<T>(&s->settings);
   const ChunkKernel<T>  kernel = reciprocals ? k->reciprocals : k->solve;
   ChunkView<T>          A;
 
@@ -338,7 +338,7 @@ template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const 
   A.cells    = (unsigned)s->cells;
   A.stages   = (unsigned)s->settings.stages;
   A.exports  = (unsigned)s->exports;
-  A.bounded  = s->settings.life >= 0;
+  A.bounded  = s->settings.import_lifetime >= 0;
   A.records  = c->records;
   A.heads    = c->heads;
   A.from     = from;

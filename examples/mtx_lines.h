@@ -1,0 +1,247 @@
+/*
+   mtx_lines.h: a file as lines, whether it is plain, gzip'ed or xz'ed, and the numbers in a line. For mtx.c alone.
+*/
+#pragma once
+
+#include <petscsys.h>
+#include <ctype.h>
+#include <errno.h>
+#include <lzma.h>
+#include <math.h>
+#include <zlib.h>
+
+enum {
+  BUFFER  = 1 << 18,
+  MAXLINE = 1024 /* the format allows no more */
+};
+
+typedef enum {
+  PLAIN,
+  GZIP,
+  XZ
+} Packing;
+
+typedef struct {
+  const char  *name;
+  FILE        *file;
+  Packing      packing;
+  z_stream     gzip;
+  PetscBool    between; /* two members of a gzip'ed file, or behind the last one */
+  lzma_stream  xz;
+  char        *text, *packed;
+  size_t       at, end; /* what of text is still to be read */
+  PetscCount   line;    /* number of the line read last */
+} Reader;
+
+static PetscErrorCode ReaderOpen(const char name[], Reader *r)
+{
+  unsigned char magic[6] = {0};
+
+  PetscFunctionBegin;
+  r->name = name;
+  r->file = fopen(name, "rb");
+  PetscCheck(r->file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s: %s", name, strerror(errno));
+  (void)fread(magic, 1, sizeof(magic), r->file);
+  rewind(r->file);
+  PetscCall(PetscMalloc1(BUFFER, &r->text));
+  if (!memcmp(magic, "\37\213", 2)) r->packing = GZIP;
+  if (!memcmp(magic, "\3757zXZ", 6)) r->packing = XZ;
+  if (r->packing == PLAIN) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(BUFFER, &r->packed));
+  if (r->packing == GZIP) {
+    PetscCheck(inflateInit2(&r->gzip, 16 + MAX_WBITS) == Z_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
+               "zlib cannot start decoding");
+  } else {
+    PetscCheck(lzma_stream_decoder(&r->xz, UINT64_MAX, LZMA_CONCATENATED) == LZMA_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
+               "liblzma cannot start decoding");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Also of a reader that could not be opened, or only in part */
+static PetscErrorCode ReaderClose(Reader *r)
+{
+  PetscFunctionBegin;
+  if (r->packing == GZIP) (void)inflateEnd(&r->gzip);
+  if (r->packing == XZ) lzma_end(&r->xz);
+  if (r->file) (void)fclose(r->file);
+  PetscCall(PetscFree(r->packed));
+  PetscCall(PetscFree(r->text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define CheckFile(cond, r, message) \
+  PetscCheck(cond, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, after line %" PetscCount_FMT ": %s", (r)->name, \
+             (r)->line, message)
+#define EARLY   "the compressed file ends early"
+#define CORRUPT "the compressed file is corrupt"
+
+/* Bytes of the file, as they are; *n = 0 at its end */
+static PetscErrorCode ReaderBytes(Reader *r, char *bytes, size_t *n)
+{
+  PetscFunctionBegin;
+  *n = fread(bytes, 1, BUFFER, r->file);
+  CheckFile(!ferror(r->file), r, strerror(errno));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReaderInflate(Reader *r)
+{
+  z_stream *z = &r->gzip;
+
+  PetscFunctionBegin;
+  z->next_out  = (Bytef *)r->text;
+  z->avail_out = BUFFER;
+  while (z->avail_out == BUFFER) {
+    int ret;
+
+    if (!z->avail_in) {
+      size_t n;
+
+      PetscCall(ReaderBytes(r, r->packed, &n));
+      z->next_in  = (Bytef *)r->packed;
+      z->avail_in = (uInt)n;
+      CheckFile(n || r->between, r, EARLY);
+      if (!n) break;
+    }
+    if (r->between) CheckFile(inflateReset(z) == Z_OK, r, CORRUPT);
+    ret = inflate(z, Z_NO_FLUSH);
+    CheckFile(ret == Z_OK || ret == Z_STREAM_END, r, CORRUPT); /* what follows a member has to be another one */
+    r->between = ret == Z_STREAM_END ? PETSC_TRUE : PETSC_FALSE;
+  }
+  r->end = BUFFER - z->avail_out;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReaderDecode(Reader *r)
+{
+  lzma_stream *z   = &r->xz;
+  lzma_ret     ret = LZMA_OK;
+
+  PetscFunctionBegin;
+  z->next_out  = (uint8_t *)r->text;
+  z->avail_out = BUFFER;
+  while (z->avail_out == BUFFER && ret == LZMA_OK) {
+    if (!z->avail_in) {
+      PetscCall(ReaderBytes(r, r->packed, &z->avail_in));
+      z->next_in = (uint8_t *)r->packed;
+    }
+    ret = lzma_code(z, z->avail_in ? LZMA_RUN : LZMA_FINISH);
+  }
+  CheckFile(ret != LZMA_BUF_ERROR, r, EARLY);
+  CheckFile(ret == LZMA_OK || ret == LZMA_STREAM_END, r, CORRUPT);
+  r->end = BUFFER - z->avail_out;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Refills the text; end = 0 at the end of the file */
+static PetscErrorCode ReaderFill(Reader *r)
+{
+  PetscFunctionBegin;
+  r->at = r->end = 0;
+  if (r->packing == PLAIN) PetscCall(ReaderBytes(r, r->text, &r->end));
+  else if (r->packing == GZIP) PetscCall(ReaderInflate(r));
+  else PetscCall(ReaderDecode(r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* - - - errors that name file and line - - - */
+
+#define CheckLine(cond, r, ...) \
+  PetscCheck(cond, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s:%" PetscCount_FMT ": %s", (r)->name, (r)->line, \
+             FormatMessage(__VA_ARGS__))
+
+static const char *FormatMessage(const char *format, ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
+static const char *FormatMessage(const char *format, ...)
+{
+  static char message[256];
+  va_list     ap;
+
+  va_start(ap, format);
+  vsnprintf(message, sizeof(message), format, ap);
+  va_end(ap);
+  return message;
+}
+
+/* Reads a line without its end; *length = -1 at the end of the file. A comment is cut where it is too long. */
+static PetscErrorCode ReaderLine(Reader *r, char line[MAXLINE], int *length)
+{
+  int       n = 0;
+  PetscBool any = PETSC_FALSE, done = PETSC_FALSE, whole = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  while (!done) {
+    char  *from, *newline;
+    size_t run, keep;
+
+    if (r->at == r->end) {
+      PetscCall(ReaderFill(r));
+      if (!r->end) break;
+    }
+    if (!any) r->line++;
+    any     = PETSC_TRUE;
+    from    = r->text + r->at;
+    newline = (char *)memchr(from, '\n', r->end - r->at);
+    done    = newline ? PETSC_TRUE : PETSC_FALSE;
+    run     = newline ? (size_t)(newline - from) : r->end - r->at;
+    keep    = PetscMin(run, (size_t)(MAXLINE - 1 - n));
+    if (keep < run) whole = PETSC_FALSE;
+    memcpy(line + n, from, keep);
+    n += (int)keep;
+    r->at += run + (newline ? 1 : 0);
+  }
+  if (n && line[n - 1] == '\r') n--;
+  line[n] = 0;
+  *length = any ? n : -1;
+  if (line[0] == '%' && r->line > 1) PetscFunctionReturn(PETSC_SUCCESS); /* a comment */
+  CheckLine(whole, r, "the line has more than %d characters", MAXLINE - 1);
+  CheckLine(strlen(line) == (size_t)n, r, "the line has a NUL character");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* - - - what is in a line - - - */
+
+/* Takes one whole number >= 0 from *s; false where there is none, or one above PETSC_INT_MAX */
+static inline PetscBool TakeIndex(char **s, PetscInt *value)
+{
+  char   *p = *s;
+  int64_t v = 0;
+
+  while (*p == ' ' || *p == '\t') p++;
+  if (!isdigit((unsigned char)*p)) return PETSC_FALSE;
+  for (; isdigit((unsigned char)*p); p++) {
+    v = 10 * v + (*p - '0');
+    if (v > PETSC_INT_MAX) return PETSC_FALSE;
+  }
+  if (*p && !isspace((unsigned char)*p)) return PETSC_FALSE;
+  *s     = p;
+  *value = (PetscInt)v;
+  return PETSC_TRUE;
+}
+
+/* Takes a number as the format has it: strtod() also takes 0x10 and nan(1), and makes Inf of 1e999 */
+static inline PetscBool TakeReal(char **s, double *value)
+{
+  char *p;
+
+  *value = strtod(*s, &p);
+  if (p == *s || (isinf(*value) && !isalpha((unsigned char)p[-1]))) return PETSC_FALSE;
+  for (const char *c = *s; c < p; c++)
+    if (strchr("xX(", *c)) return PETSC_FALSE;
+  *s = p;
+  return PETSC_TRUE;
+}
+
+static inline PetscBool AtEnd(const char *s)
+{
+  while (isspace((unsigned char)*s)) s++;
+  return *s ? PETSC_FALSE : PETSC_TRUE;
+}
+
+/* The words of a line; *n: how many there are, six where there are more than five */
+static void TakeWords(char *line, const char *words[6], int *n)
+{
+  char *rest = line, *word;
+
+  for (*n = 0; *n < 6 && (word = strtok_r(rest, " \t\r", &rest)); (*n)++) words[*n] = word;
+}
