@@ -102,6 +102,7 @@ static PetscErrorCode InitializeFactor(Mat F, Mat A, MatFactorType type)
   F->data                  = s;
   s->kind                  = type;
   s->settings.tune_seconds = 1;
+  s->settings.timeout      = TRSV_TIMEOUT;
 
   F->ops->destroy           = MatDestroy_SpTRSVGPU;
   F->ops->view              = MatView_SpTRSVGPU;
@@ -143,8 +144,8 @@ static PetscErrorCode InitializeFactor(Mat F, Mat A, MatFactorType type)
 
    A solve gives the same bits each time, except by the algorithms that docs/algorithms.md names.
 
-   A solve that waits more than 10 s for one value gives up and writes NaN to the solution. The next solve or set-up
-   then fails with a message.
+   A solve that waits more than 30 s (`MatSpTRSVGPUSetTimeout()`) for one value gives up and writes NaN to the solution.
+   The next solve or set-up then fails with a message.
 
 .seealso: `PCSPTRSVGPU`, `MatGetFactor()`, `MatSpTRSVGPUSetAlgorithm()`
 M*/

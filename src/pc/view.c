@@ -128,6 +128,7 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
     PetscCall(ViewSolve(viewer, "L", &info.L));
     PetscCall(ViewSolve(viewer, "U", &info.U));
     if (info.one_launch) Print("  L and U in one launch\n");
+    if (s->settings.timeout != TRSV_TIMEOUT) Print("  time limit of a wait %g s\n", (double)s->settings.timeout);
   }
   PetscCall(ViewMemory(s, F->rmap->n, &info, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
