@@ -70,7 +70,7 @@ def settings(text):
     find = lambda letter, word, default=0: int(old.get(letter) or new.get(word) or default)
     s = Settings()
     for field, value in (("chunks", find("P", "chunks")), ("length", find("K", "record")), ("width", int(re.search(r"W(\d+)|$", text).group(1) or 32)), ("cluster", find("N", "cluster")),
-                         ("ring", 2048), ("stages", 8), ("life", find("L", "import_lifetime", -1)), ("far", 8), ("near", 4)):
+                         ("ring", 2048), ("stages", 8), ("import_lifetime", find("L", "import_lifetime", -1)), ("steps_l2", 8), ("steps_cluster", 4)):
         if field in dict(Settings._fields_):
             setattr(s, field, value)
     return s

@@ -27,7 +27,7 @@ class Case:
 
     def __init__(self, line):
         self.matrix, self.rows, self.levels, self.nnz, self.granularity = (line[k] for k in ("matrix", "rows", "levels", "nnz", "granularity"))
-        self.triangle, self.real, self.cpu_ms, self.ms, self.failure, self.chosen = line["triangle"], line.get("real", ":" not in line["matrix"]), line["cpu_ms"], {}, {}, None
+        self.triangle, self.real, self.ms, self.failure, self.chosen = line["triangle"], line.get("real", ":" not in line["matrix"]), {}, {}, None
         self.dense = False  # is any part solved as a dense triangle by `dense`? Where not, it is what `auto` would take
 
     def add(self, line):
@@ -48,7 +48,6 @@ class Case:
 
     counts = property(lambda self: self.real and self.rows >= LEAST_ROWS)
     gflops = staticmethod(lambda c, a: 2e-6 * c.nnz / c.ms[a])
-    best = property(lambda self: min((a for a in self.ms if a != "cusparse" and (a != "dense" or self.dense)), key=self.ms.get))
 
 
 def read(path):
@@ -139,38 +138,6 @@ def granularity(cases):
     return "\n".join(out) + "\n"
 
 
-def matrices(cases):
-    """All of them, lower / upper."""
-    every = ["serial"] + PAPER + OTHERS
-    rivals = lambda c: [a for a in PAPER if a in c.ms]
-    out = ["Speedup over cuSPARSE SpSV, lower / upper triangle. **Bold**: the fastest of the first two papers' algorithms on the GPU. `serial` is one core of the host.",
-           "Brackets: `dense` found no dense part and is what `auto` would take. Last column: the fastest measured of all algorithms.\n",
-           "| matrix | rows | level sets | granularity | cuSPARSE, ms | " + " | ".join(f"`{a}`" for a in every) + " | fastest |", "|---" * (6 + len(every)) + "|"]
-    groups, holes = {}, []
-    for c in cases:
-        groups.setdefault(c.matrix, {})[c.triangle] = c
-
-    def cell(a, c):
-        if a == "serial":
-            return number(c.ms["cusparse"] / c.cpu_ms)
-        if a not in c.ms:
-            if a not in c.failure:
-                holes.append(f"`{a}`, {c.matrix} ({c.triangle})")
-            return "refused" if a in c.failure else "-"
-        text = number(c.speedup(a))
-        return f"**{text}**" if a in PAPER and a == min(rivals(c), key=c.ms.get) else f"({text})" if a == "dense" and not c.dense else text
-
-    for matrix in sorted(groups, key=lambda m: (not next(iter(groups[m].values())).real, -next(iter(groups[m].values())).rows, m)):
-        both = [groups[matrix][t] for t in ("lower", "upper") if t in groups[matrix]]
-        cells = [" / ".join(cell(a, c) for c in both) for a in every]
-        best = [f"{number(c.speedup(c.best))} `{c.best}`" for c in both]
-        out.append(f"| {matrix} | {both[0].rows:,} | " + " / ".join(f"{c.levels:,}" for c in both) + " | " + " / ".join(f"{c.granularity:.2f}" for c in both) + " | " + " / ".join(f"{c.ms['cusparse']:.3f}" for c in both) + " | " + " | ".join(cells) + " | " + " / ".join(best) + " |")
-        holes += [f"{matrix} ({t})" for t in ("lower", "upper") if t not in groups[matrix]]
-    real = [m for m, g in groups.items() if next(iter(g.values())).real]
-    out.append(f"\nNeither a time nor a reason is there for: {'; '.join(holes)}." if holes else f"\nAll {len(every)} algorithms have a time that was verified, or a reason, for both triangles of all {len(real)} real matrices and {len(groups) - len(real)} model problems.")
-    return "\n".join(out) + "\n"
-
-
 def counters(cases):
     """What Nsight Compute counted (profile.py): Figures 7 and 8."""
     granular = {c.matrix for c in cases if c.real and c.granularity > 0.7}
@@ -249,34 +216,7 @@ def recblock_settings(cases):
     return "\n".join(out) + "\n"
 
 
-def recblock_matrices(cases):
-    """Lower triangles, ms; the best of each kind."""
-    groups = {m: g for (m, t), g in recblocks().items() if t == "lower"}
-    autos = chosen(cases, {(m, "lower"): g for m, g in groups.items()})
-    kinds = [("paper", "type=recursive", "thresholds=paper"), ("fitted", "type=recursive", "thresholds=fitted"), ("column", "type=column", ""), ("row", "type=row", "")]
-    out = ["Lower triangles, ms. For each type: the best depth measured, in brackets (columns and rows: 2^3 segments, the better of both sets of thresholds). **Bold**: faster than cuSPARSE. Last column in brackets: from results/solve.jsonl, another run.\n",
-           "| matrix | rows | level sets | cuSPARSE | recursive, paper's | recursive, fitted | column | row | `auto` |", "|---" * 9 + "|"]
-
-    def auto(matrix):
-        name, ms, same = autos[matrix, "lower"]
-        return f"{number(ms)} `{name}`" if same else f"({number(ms)} `{name}`)"
-
-    for matrix, g in sorted(groups.items(), key=lambda i: (not i[1]["line"]["real"], -i[1]["line"]["rows"])):
-        l, cells = g["line"], []
-        for name, *words in kinds:
-            have = [r for s, r in g["recblock"].items() if all(w in s.split() or not w for w in words) and "triangle" not in s]
-            best = min(have, key=lambda r: r["ms"]) if have else None
-            text = number(best["ms"]) if best else "-"
-            cells.append((f"**{text}**" if best and best["ms"] < l["cusparse_ms"] else text) + (f" ({best['setting'].split()[1].split('=')[1]})" if best and name in ("paper", "fitted") else ""))
-        out.append(f"| {matrix} | {l['rows']:,} | {l['levels']:,} | {number(l['cusparse_ms'])} | {' | '.join(cells)} | " + auto(matrix) + " |")
-    forced = [(m, r) for m, g in groups.items() for s, r in g["recblock"].items() if "triangle=cusparse" in s]
-    for m, r in forced:
-        fitted = min((x["ms"] for s, x in groups[m]["recblock"].items() if "depth=0 thresholds=fitted" in s), default=None)
-        out.append(f"\n{m} as one block: {number(r['ms'])} ms by the tree's cuSPARSE leaf" + (f", {number(fitted)} by the sync-free one with the fitted lanes." if fitted else "."))
-    return "\n".join(out) + "\n"
-
-
-TABLES = {"recblock settings": recblock_settings, "recblock matrices": recblock_matrices, "capellini algorithms": algorithms, "capellini claims": claims, "capellini granularity": granularity, "capellini matrices": matrices, "capellini counters": counters}
+TABLES = {"recblock settings": recblock_settings, "capellini algorithms": algorithms, "capellini claims": claims, "capellini granularity": granularity, "capellini counters": counters}
 TABLES.update(papers_ag.TABLES)
 TABLES.update(papers_dense.TABLES)
 

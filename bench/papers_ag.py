@@ -1,13 +1,11 @@
-"""The tables of AG-SpTRSV (paper 003) for papers.py, from results/ag.jsonl (every scheme of the reduced space), results/ag_model.json (what the learned model
-chooses; ag_train.py), results/ag_search.jsonl (a search on the device), and the rivals' times among the cases."""
+"""The tables of AG-SpTRSV (paper 003) for papers.py, from results/ag.jsonl (every scheme of the reduced space),
+results/ag_model.json (what the learned model chooses; ag_train.py), and the rivals' times among the cases."""
 import json
 import os
 import re
 
 from results import LEAST_ROWS, ROOT, mean
 
-NAMED = ["G3_circuit", "boyd2_kkt", "web-NotreDame", "cont-300_kkt", "wave", "luxembourg_osm", "rail_79841_A", "ct2010", "delaunay_n16", "vsp_model1_crew1_cr42_south31", "finance256", "slam_ais2klinik",
-         "as-caida_826", "cit-Cora", "ACTIVSg25k_Ybus", "Dubcova1", "cage10", "circuit_3", "hymls_cavity2D_64_Re1000", "astro-ph"]
 RIVALS = [("csc", "Sync-free", 3.81), ("cusparse", "cuSPARSE", 3.99), ("fusion", "YYSpTRSV", 2.14), ("recblock", "REC (its Table 6)", 0.72), ("thread", "`thread`", None), ("warp", "`warp`", None)]
 
 
@@ -107,20 +105,4 @@ def learned(cases):
     return "\n".join(out) + "\n"
 
 
-def search(cases):
-    d = Data(cases)
-    at = {(x["matrix"], x["triangle"]): x for x in d.lines}
-    found = {(x["matrix"], x["triangle"]): x for x in lines("ag_search.jsonl")}
-    out = [f"A search of 2 s for both triangles of a matrix, schemes in the model's order (results/ag_search.jsonl), and the best of all {len(d.schemes)} in the schemes' own run. Lower / upper.\n",
-           "| matrix | rows | tried | model's scheme, ms | found, ms | best of all, ms | cuSPARSE, ms | `auto`, ms |", "|---|---|---|---|---|---|---|---|"]
-    ms = lambda values: " / ".join(f"{v:.4f}" if v else "-" for v in values)
-    for name in NAMED:
-        both = [k for k in ((name, "lower"), (name, "upper")) if k in found]
-        case = [at[k]["case"] for k in both]
-        out.append(f"| {name} | {case[0].rows:,} | {' / '.join(str(found[k]['tries']) for k in both)} | {ms(found[k]['first_ms'] for k in both)} | {ms(found[k]['best_ms'] for k in both)} | {ms(at[k]['best'] for k in both)} | {ms(c.ms.get('cusparse') for c in case)} | {ms(c.ms.get(c.chosen) for c in case)} |")
-    gains = [x["first_ms"] / x["best_ms"] for x in found.values()]
-    out.append(f"\nThe search tried all {len(d.schemes)} schemes in {sum(x['tries'] == len(d.schemes) for x in found.values())} of {len(found)} triangles, kept the model's scheme in {sum(g == 1 for g in gains)} and gained {100 * (mean(gains) - 1):.1f}% (geometric mean; {100 * (max(gains) - 1):.0f}% at most).")
-    return "\n".join(out) + "\n"
-
-
-TABLES = {"ag rivals": rivals, "ag spaces": spaces, "ag model": learned, "ag search": search}
+TABLES = {"ag rivals": rivals, "ag spaces": spaces, "ag model": learned}

@@ -15,12 +15,14 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 # page, the script that makes a part of it, and how it is called
 TABLES = [
     ("docs/results.md", "bench/table.py", "--write"),
+    ("docs/results.md", "bench/errors.py", "--write"),
     ("docs/results.md", "bench/setups.py", "--write"),
     ("docs/results.md", "bench/solutions.py", "--write"),
     ("docs/results.md", "bench/orders.py", "--write"),
     ("docs/ordering.md", "bench/orders.py", "--iterations"),
     ("README.md", "bench/solutions.py", "--six"),
     ("docs/performance.md", "bench/performance.py", "--write"),
+    ("docs/krylov.md", "bench/krylov.py", "--write"),
     ("docs/papers.md", "bench/papers.py", "--write"),
     ("docs/options.md", "docs/tools/options.py", "--write"),
     ("docs/install.md", "docs/tools/versions.py", "--write"),

@@ -1,4 +1,4 @@
-"""Makes man pages of the comments /*@ ... @*/ and /*MC ... M*/ of C sources, which are in the form of PETSc's manual pages.
+"""Makes man pages from the comments /*@ ... @*/ and /*MC ... M*/ of C sources, in the form of PETSc's manual pages.
 
 usage: manpages.py VERSION PREFIX SOURCE...
 

@@ -3,11 +3,11 @@
 #
 #   conf/petsc.sh find      looks for one; installs, downloads and builds nothing; exit status 2: there is none,
 #                           1: PETSC_DIR cannot be used
-#   conf/petsc.sh build     builds one in the cache where it is not there yet, and names another that find prefers to it
+#   conf/petsc.sh build     builds one in the cache if it is not there yet, and prints which other one find prefers
 #   conf/petsc.sh petsc4py  builds petsc4py for the one in the cache
 #
 # find looks at PETSC_DIR (with or without PETSC_ARCH), CONDA_PREFIX, `pkg-config PETSc` and the cache, in this order.
-# A PETSC_DIR that cannot be used is an error; one of the others is named and passed over.
+# A PETSC_DIR that cannot be used is an error; one of the others is reported and skipped.
 #
 #   PETSC_VERSION  of the one to build: a line of conf/petsc.versions (default: the first)
 #   PETSC_KIND     cuda or host (default: cuda where there is nvcc)
@@ -15,9 +15,9 @@
 #   PETSC_OPTIMIZE  flags of the compilers (default -O1, nearly PETSc's own default; for benchmarks: -O3)
 #   SPTRSV_CACHE   folder of what is built, shared by all clones (default ~/.cache/sptrsvgpu)
 #
-# Prints shell assignments: PETSC_DIR, PETSC_ARCH, PETSC_FROM (where it was found), PETSC4PY (a folder for PYTHONPATH, or
-# nothing), CUDA (0 or 1), CUDA_ARCH (what to build for). What people read goes to standard error.
-# A build that is interrupted goes on where it stopped. Only a build whose stamp `complete`, written last, is there is used.
+# Prints shell assignments: PETSC_DIR, PETSC_ARCH, PETSC_FROM (where it was found), PETSC4PY (a folder for PYTHONPATH,
+# or nothing), CUDA (0 or 1), CUDA_ARCH (what to build for). Messages go to standard error.
+# An interrupted build continues where it stopped. A build is used only if it has the file `complete`, written last.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,8 @@
-static char help[] = "Solves Poisson's or a convection-diffusion equation in two or three dimensions with finite differences.\n\
+static char help[] = "Solves Poisson's or a convection-diffusion equation in 2D or 3D with finite differences.\n\
   -dim <2|3>       : dimensions\n\
   -n <n>           : points in the first direction\n\
   -m <m>           : points in each of the others (default n)\n\
-  -convection <c>  : -Laplace(u) + c (1, ..., 1) grad(u), upwind; 0, the default, is Poisson's, symmetric positive definite\n\n";
+  -convection <c>  : -Laplace(u) + c (1, ..., 1) grad(u), upwind; default 0: Poisson's equation, an SPD matrix\n\n";
 
 /*
    A plain PETSc program: the matrix, KSP and PC types all come from the options database.
@@ -103,12 +103,15 @@ int main(int argc, char **args)
   PetscCall(MatMult(A, x, u));
   PetscCall(VecAYPX(u, -1.0, b));
   PetscCall(VecNorm(u, NORM_2, &residual));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "problem:    %s, %" PetscInt_FMT "D, %" PetscInt_FMT " unknowns\n", convection == 0 ? "Poisson" : "convection-diffusion", dim, rows));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %" PetscInt_FMT ", %s\n", iterations, KSPConvergedReasons[reason]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "residual:   |b - A x| / |b| = %.1e, error %.1e\n", (double)(residual / norm), (double)error));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "problem:    %s, %" PetscInt_FMT "D, %" PetscInt_FMT " unknowns\n",
+                        convection == 0 ? "Poisson" : "convection-diffusion", dim, rows));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %" PetscInt_FMT ", %s\n", iterations,
+                        KSPConvergedReasons[reason]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "residual:   |b - A x| / |b| = %.1e, error %.1e\n", (double)(residual / norm),
+                        (double)error));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "time:       set-up %.3f s, solve %.3f s\n", t1 - t0, t2 - t1));
 
-  PetscCall(PetscObjectViewFromOptions((PetscObject)ksp, NULL, "-solver_view")); /* after the times, which it is no part of */
+  PetscCall(PetscObjectViewFromOptions((PetscObject)ksp, NULL, "-solver_view")); /* not part of the times */
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&u));
   PetscCall(VecDestroy(&x));
@@ -163,6 +166,6 @@ int main(int argc, char **args)
    test:
       suffix: help
       args: -help -n 4 -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor
-      filter: grep -o -e "-mat_sptrsvgpu_[a-z_]*:" -e "-pc_sptrsvgpu_[a-z_]*:" -e "-mat_ordering_multicolor_[a-z_]*:" -e "-pc_factor_levels"
+      filter: grep -o -e "-mat_sptrsvgpu_[a-z_]*:" -e "-pc_sptrsvgpu_[a-z_]*:" -e "-pc_factor_levels"
 
 TEST*/

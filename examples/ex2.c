@@ -1,14 +1,15 @@
-static char help[] = "Solves a linear system whose matrix comes from a file, Matrix Market (plain, .gz or .xz) or PETSc binary.\n\
+static char help[] = "Solves a linear system with a matrix from a file, Matrix Market (.gz, .xz) or PETSc binary.\n\
   -f <file>            : the matrix\n\
   -rhs <ones|random|file> : right-hand side: A times ones (default), seeded random numbers, or a Vec in PETSc binary\n\
-  -complete_diagonal   : store a zero on the diagonal where the file has no entry (without it that is an error)\n\
-  -values <file|dominant> : the file's values (default), or seeded diagonally dominant ones: what a pattern needs\n\
-  -spd <bool>          : say that the matrix is symmetric positive definite, or that it is not known to be\n\n";
+  -complete_diagonal   : store a zero on the diagonal if the file has no entry there (otherwise that is an error)\n\
+  -values <file|dominant> : the file's values (default), or seeded diagonally dominant values, for a pattern\n\
+  -spd <bool>          : whether the matrix is known to be symmetric positive definite\n\n";
 
 /*
-   Nothing is repaired unasked, and all that was done to the file's matrix is printed. A matrix is known to be symmetric positive definite
-   where -spd says so, or where the file is symmetric and diagonally dominant. The solver is CG then, and wherever the file is symmetric
-   with a positive diagonal, which makes definite likely and an indefinite one fail clearly; else it is PETSc's default, GMRES.
+   The program repairs the matrix only if an option asks for it, and prints every change. A matrix is known to be
+   symmetric positive definite if -spd says so, or if the file is symmetric and diagonally dominant. The solver is CG
+   for such a matrix, and for every symmetric file with a positive diagonal: CG fails with a clear reason if that matrix
+   is indefinite. Otherwise the solver is GMRES.
 */
 #include <petscksp.h>
 #include <petsctime.h>
@@ -26,14 +27,34 @@ static PetscErrorCode LoadMtx(Mat A, const char file[], PetscBool *cg, PetscBool
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-complete_diagonal", &complete, NULL));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-values", values, (PetscEnum *)&kind, NULL));
   PetscCall(MtxLoad(A, file, kind, complete, &r));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "file:       Matrix Market, %s %s, %" PetscInt_FMT " entries\n", r.field, r.symmetry, r.stored));
-  if (r.generated) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "            values replaced by seeded, diagonally dominant ones\n"));
-  if (r.above) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "            %" PetscInt_FMT " entries are above the diagonal, where a symmetric file has none; taken with their mirror images\n", r.above));
-  if (r.duplicates) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "            %" PetscInt_FMT " entries have the place of an earlier one and were added to it\n", r.duplicates));
-  if (r.notfinite) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "            %" PetscInt_FMT " entries are NaN or infinite\n", r.notfinite));
-  if (r.completed) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "            %" PetscInt_FMT " rows had no entry on the diagonal and were given %s\n", r.missing, r.generated ? "one" : "a zero"));
-  PetscCheck(r.rows == r.cols, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "%s: a matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns: not square", file, r.rows, r.cols);
-  PetscCheck(!r.missing || r.completed, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONGSTATE, "%s: %" PetscInt_FMT " rows have no entry on the diagonal, the first of them row %" PetscInt_FMT " (0-based); -complete_diagonal stores zeros there", file, r.missing, r.firstmissing);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "file:       Matrix Market, %s %s, %" PetscInt_FMT " entries\n", r.field,
+                        r.symmetry, r.stored));
+  if (r.generated)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "            values replaced by seeded, diagonally dominant ones\n"));
+  if (r.above)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "            %" PetscInt_FMT
+                          " entries are above the diagonal, where a symmetric file has none; taken with their mirror "
+                          "images\n",
+                          r.above));
+  if (r.duplicates)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "            %" PetscInt_FMT
+                          " entries have the place of an earlier one and were added to it\n",
+                          r.duplicates));
+  if (r.notfinite)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "            %" PetscInt_FMT " entries are NaN or infinite\n",
+                          r.notfinite));
+  if (r.completed)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "            %" PetscInt_FMT " rows had no entry on the diagonal and were given %s\n",
+                          r.missing, r.generated ? "one" : "a zero"));
+  PetscCheck(r.rows == r.cols, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ,
+             "%s: a matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns: not square", file, r.rows, r.cols);
+  PetscCheck(!r.missing || r.completed, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONGSTATE,
+             "%s: %" PetscInt_FMT " rows have no entry on the diagonal, the first of them row %" PetscInt_FMT
+             " (0-based); -complete_diagonal stores zeros there",
+             file, r.missing, r.firstmissing);
   PetscCall(PetscStrcmp(r.symmetry, "symmetric", cg));
   *spd = *cg && r.dominant ? PETSC_TRUE : PETSC_FALSE;
   *cg  = *cg && r.positive ? PETSC_TRUE : PETSC_FALSE;
@@ -49,13 +70,15 @@ static PetscErrorCode LoadBinary(Mat A, const char file[])
   PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
   PetscCall(PetscViewerBinaryRead(viewer, &class, 1, &count, PETSC_INT));
   PetscCall(PetscViewerDestroy(&viewer));
-  PetscCheck(class == MAT_FILE_CLASSID, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "%s is no matrix: neither Matrix Market nor PETSc binary", file);
+  PetscCheck(class == MAT_FILE_CLASSID, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED,
+             "%s is no matrix: neither Matrix Market nor PETSc binary", file);
   PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
   PetscCall(MatLoad(A, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "file:       PETSc binary\n"));
   PetscCall(MatGetSize(A, &m, &n));
-  PetscCheck(m == n, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "%s: a matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns: not square", file, m, n);
+  PetscCheck(m == n, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ,
+             "%s: a matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns: not square", file, m, n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,7 +143,8 @@ int main(int argc, char **args)
   PetscCall(MatGetSize(A, &n, NULL));
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
   PetscCall(PetscTime(&t1));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "matrix:     %" PetscInt_FMT " rows, %.0f entries%s; read in %.2f s\n", n, info.nz_used, spd ? ", symmetric positive definite" : "", t1 - t0));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "matrix:     %" PetscInt_FMT " rows, %.0f entries%s; read in %.2f s\n", n,
+                        info.nz_used, spd ? ", symmetric positive definite" : "", t1 - t0));
 
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecDuplicate(b, &r));
@@ -147,11 +171,12 @@ int main(int argc, char **args)
   PetscCall(VecNorm(r, NORM_2, &residual));
   PetscCall(VecNorm(b, NORM_2, &norm));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solver:     %s, %s\n", ksptype, pctype));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %" PetscInt_FMT ", %s\n", iterations, KSPConvergedReasons[reason]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %" PetscInt_FMT ", %s\n", iterations,
+                        KSPConvergedReasons[reason]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "residual:   |b - A x| / |b| = %.1e\n", (double)(residual / norm)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "time:       set-up %.3f s, solve %.3f s\n", t2 - t1, t3 - t2));
 
-  PetscCall(PetscObjectViewFromOptions((PetscObject)ksp, NULL, "-solver_view")); /* after the times, which it is no part of */
+  PetscCall(PetscObjectViewFromOptions((PetscObject)ksp, NULL, "-solver_view")); /* not part of the times */
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&x));

@@ -1,9 +1,9 @@
-static char help[] = "Solves the Bratu problem -Laplace(u) = lambda exp(u) on the unit square by Newton's method, one matrix and factor for each step.\n\
+static char help[] = "Solves the Bratu problem -Laplace(u) = lambda exp(u) on the unit square by Newton's method.\n\
   -lambda <l> : 0 <= l < 6.8 (default 6)\n\n";
 
 /*
-   Each step of Newton's method changes the values of the Jacobian and leaves its pattern: the set-up of the preconditioner is its numeric
-   part alone from the second step on.
+   A step of Newton's method changes the values of the Jacobian, not its pattern. So from the second step on, the set-up
+   of the preconditioner has only its numeric part.
 
      ./ex4 -da_grid_x 1000 -da_grid_y 1000 -dm_mat_type aijcusparse -dm_vec_type cuda -pc_type sptrsvgpu -log_view
 */
@@ -20,7 +20,9 @@ static PetscErrorCode Residual(DMDALocalInfo *info, void *x, void *y, void *cont
   for (PetscInt j = info->ys; j < info->ys + info->ym; j++)
     for (PetscInt i = info->xs; i < info->xs + info->xm; i++) {
       if (i == 0 || j == 0 || i == info->mx - 1 || j == info->my - 1) f[j][i] = 2 * (k / h + h / k) * u[j][i];
-      else f[j][i] = (2 * u[j][i] - u[j][i - 1] - u[j][i + 1]) * k / h + (2 * u[j][i] - u[j - 1][i] - u[j + 1][i]) * h / k - h * k * lambda * PetscExpScalar(u[j][i]);
+      else
+        f[j][i] = (2 * u[j][i] - u[j][i - 1] - u[j][i + 1]) * k / h +
+                  (2 * u[j][i] - u[j - 1][i] - u[j + 1][i]) * h / k - h * k * lambda * PetscExpScalar(u[j][i]);
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -34,8 +36,10 @@ static PetscErrorCode Jacobian(DMDALocalInfo *info, void *x, Mat A, Mat B, void 
   for (PetscInt j = info->ys; j < info->ys + info->ym; j++)
     for (PetscInt i = info->xs; i < info->xs + info->xm; i++) {
       const PetscBool  boundary = (PetscBool)(i == 0 || j == 0 || i == info->mx - 1 || j == info->my - 1);
-      const MatStencil row = {.i = i, .j = j}, col[5] = {{.i = i, .j = j}, {.i = i - 1, .j = j}, {.i = i + 1, .j = j}, {.i = i, .j = j - 1}, {.i = i, .j = j + 1}};
-      const PetscScalar v[5] = {2 * (k / h + h / k) - (boundary ? 0 : h * k * lambda * PetscExpScalar(u[j][i])), -k / h, -k / h, -h / k, -h / k};
+      const MatStencil row = {.i = i, .j = j}, col[5] = {{.i = i, .j = j}, {.i = i - 1, .j = j}, {.i = i + 1, .j = j},
+                                                         {.i = i, .j = j - 1}, {.i = i, .j = j + 1}};
+      const PetscScalar v[5] = {2 * (k / h + h / k) - (boundary ? 0 : h * k * lambda * PetscExpScalar(u[j][i])), -k / h,
+                                -k / h, -h / k, -h / k};
 
       PetscCall(MatSetValuesStencil(B, 1, &row, boundary ? 1 : 5, col, v, INSERT_VALUES));
     }
@@ -60,7 +64,8 @@ int main(int argc, char **args)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-lambda", &lambda, NULL));
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 33, 33, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 33, 33, PETSC_DECIDE,
+                         PETSC_DECIDE, 1, 1, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
@@ -74,7 +79,9 @@ int main(int argc, char **args)
   PetscCall(SNESGetIterationNumber(snes, &steps));
   PetscCall(SNESGetLinearSolveIterations(snes, &iterations));
   PetscCall(VecNorm(u, NORM_INFINITY, &largest));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s in %" PetscInt_FMT " steps, %" PetscInt_FMT " iterations; largest u %.4f\n", SNESConvergedReasons[reason], steps, iterations, (double)largest));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%s in %" PetscInt_FMT " steps, %" PetscInt_FMT " iterations; largest u %.4f\n",
+                        SNESConvergedReasons[reason], steps, iterations, (double)largest));
   PetscCall(VecDestroy(&u));
   PetscCall(SNESDestroy(&snes));
   PetscCall(DMDestroy(&da));

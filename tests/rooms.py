@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""The rooms of src/kernels: what may use what, and how large things may be.
+"""The rooms of src/kernels, and the files of src/pc and include: what may use what, and how large things may be.
 
     tests/rooms.py          checks; the last line sums up, and the exit status says whether anything failed
     tests/rooms.py --known  what breaks a rule, counted
     tests/rooms.py --map    lines, files and arrows of each room, as a table
 
-A room is a folder below src/kernels. MAY says which others each may use; it has no circles. Read are includes, and the names of functions and tables that
-other rooms define. No file outside an algorithm's room names it but the table: not as a string, not its row, not in a comment.
-KNOWN lists what breaks a rule today, with how often: more is a failure, and so is less, until the number here has been lowered (but for wide lines and
-names). --known prints the list as it would have to be.
+A room is a folder below src/kernels. MAY has the rooms that each may use; it has no circles. The script reads includes,
+and names of functions and tables that other rooms define. No file outside an algorithm's room names the algorithm,
+except the table: not as a string, not its row, not in a comment. In src/pc no calls between files form a circle.
+
+KNOWN has what breaks a rule today, and how often. More is a failure. Less is a failure, too, until the number here has
+been lowered (except for wide lines and names). --known prints the list as it would have to be.
 """
 import collections
 import os
@@ -17,6 +19,7 @@ import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 SRC = os.path.join(ROOT, "src", "kernels")
+PC = ("src/pc", "src/ksp", "include")  # their files are not rooms
 MOST_FILES, MOST_LINES, MOST_COLUMNS = 15, 400, 120
 
 LOW = ["base", "device", "analysis"]
@@ -25,6 +28,7 @@ MAY = {
     "device": ["base"],
     "analysis": ["base", "device"],
     "ordering": LOW,
+    "krylov": ["base", "device"],
     "solve/model": LOW,
     "solve/plan": LOW + ["solve/model"],
     "factor": LOW + ["solve/model", "solve/plan"],  # pivots are found by a plan
@@ -40,14 +44,14 @@ MAY = {
     "ilu": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve"],
     "door": LOW + ["ordering", "factor", "solve/model", "solve/plan", "solve", "ilu"],
 }
-DOOR, MOST_DOOR_LINES, MOST_DOOR_FUNCTIONS = "trsv.h", 220, 25  # what ilu offers to src/pc, with the headers that it includes
+# what ilu offers to src/pc, with the headers that it includes
+DOOR, MOST_DOOR_LINES, MOST_DOOR_FUNCTIONS = "trsv.h", 220, 25
 STUBS = "without_cuda.c"  # what a build without CUDA has instead of the device
 TABLE = "solve/algorithms.c"  # alone may name rows of the table in any room
 HELPS = {"solve/schedule": "chunk"}  # a room that serves one algorithm of another room
 # words that are the name of an algorithm, too
 OTHER = {
     ("../pc/matsolver.c", "cusparse"): "in the names of matrix types",
-    ("../pc/options.c", "cusparse"): "a factorization",
     ("papers/recblock/recblock_tree.c", "level"): "a kernel of its blocks",
     ("papers/recblock/recblock_tree.c", "cusparse"): "a kernel of its blocks",
 }
@@ -86,7 +90,7 @@ ROW = re.compile(r'^(?:TRSV_ALGORITHM\(|(?:extern "C" )?const \w+ )(Trsv\w+)\)?\
 
 
 def definitions(files):
-    """Name of a function or a table with external linkage -> the file that defines it. Stubs of builds without CUDA do not count."""
+    """Name of a function or a table with external linkage -> the file that defines it; stubs do not count."""
     where = {}
     for path, text in files.items():
         if path.endswith((".c", ".cu")) and path != STUBS:
@@ -123,6 +127,62 @@ def arrows(files):
         for name in sorted(names):
             if not (user == TABLE and name in rows):
                 out.append((f"{room(user)} -> {room(used)}", f"{user}: {name}"))
+    return out
+
+
+def load_pc():
+    """Path below the repository -> text, of src/pc and include."""
+    files = {}
+    for folder in PC:
+        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
+            if name.endswith((".c", ".h")):
+                with open(os.path.join(ROOT, folder, name), encoding="utf-8") as f:
+                    files[f"{folder}/{name}"] = f.read()
+    return files
+
+
+PC_FUNCTION = re.compile(r"^(?:PETSC_EXTERN )?(?:PetscErrorCode|void) (\w+)\([^;{}]*\)\s*\{", re.M)
+
+
+def pc_circles(files):
+    """Sentences: files of src/pc whose calls lead back to themselves, with the names on the shortest way."""
+    bare = {path: code(text) for path, text in files.items() if path.endswith(".c")}
+    where = {name: path for path, text in bare.items() for name in PC_FUNCTION.findall(text)}
+    if len(where) < 40:
+        sys.exit("rooms.py: the functions of src/pc are not found any more")
+    calls = collections.defaultdict(dict)
+    for path, text in bare.items():
+        for name in re.findall(r"\b\w+\b", text):
+            if where.get(name, path) != path:
+                calls[path][where[name]] = name
+    out = []
+    for start in sorted(bare):
+        ways, seen = [[(start, "")]], set()
+        while ways:
+            way = ways.pop(0)
+            for used, name in calls[way[-1][0]].items():
+                if used == start:
+                    sentence = " -> ".join([*(p + (f" ({n})" if n else "") for p, n in way), f"{start} ({name})"])
+                    out.append(sentence)
+                    ways = []
+                    break
+                if used not in seen:
+                    seen.add(used)
+                    ways.append([*way, (used, name)])
+    return out
+
+
+PAGE_HEADINGS = {"Input Parameter", "Output Parameter", "Options Database Key", "Note", "Reference"}
+
+
+def page_headings(files):
+    """Sentences: lines of prose in manual pages that doctext of PETSc takes for headings, because they end with a colon."""
+    out = []
+    for path, text in files.items():
+        for page in re.findall(r"/\*(?:@C?|MC)\n(.*?)\n(?:@|M)\*/", text, re.S):
+            for line in page.splitlines():
+                if line.startswith("   ") and line.endswith(":") and line.strip(" :").rstrip("s") not in PAGE_HEADINGS:
+                    out.append(f"{path}: {line.strip()}")
     return out
 
 
@@ -188,13 +248,19 @@ def broken(files):
             found["room", r].append(f"{r} is not in the plan of tests/rooms.py")
         if n > MOST_FILES:
             found["files", r] += [f"{r} has {n} files"] * (n - MOST_FILES)
-    for path, text in sorted(files.items()):
+    pc = load_pc()
+    for sentence in pc_circles(pc):
+        found["circle", "src/pc"].append(sentence)
+    for sentence in page_headings(pc):
+        found["page", "src/pc"].append(sentence)
+    for path, text in sorted({**files, **pc}.items()):
         lines = text.splitlines()
         if len(lines) > MOST_LINES:
             found["lines", path].append(f"{path} has {len(lines)} lines")
         wide = [i + 1 for i, line in enumerate(lines) if len(line) > MOST_COLUMNS]
         if wide:
-            found["columns", room(path)] += [f"{path}:{i} has more than {MOST_COLUMNS} columns" for i in wide]
+            where = path if path in pc else room(path)
+            found["columns", where] += [f"{path}:{i} has more than {MOST_COLUMNS} columns" for i in wide]
     return found
 
 
@@ -207,7 +273,8 @@ def door_functions(files):
             continue
         seen.add(path)
         todo += [h for h in re.findall(r'^\s*#\s*include "([^"]+)"', files[path], re.M) if h in files]
-        names |= set(re.findall(r"^(?!typedef|#|\s)[^\n;={}()]*?\b(Trsv\w+)\s*\([^;{}]*\)\s*[;{]", code(files[path]), re.M))
+        declared = r"^(?!typedef|#|\s)[^\n;={}()]*?\b(Trsv\w+)\s*\([^;{}]*\)\s*[;{]"
+        names |= set(re.findall(declared, code(files[path]), re.M))
     return names
 
 
@@ -218,7 +285,8 @@ def table(files):
         used[room(user)].add(room(target))
     for r in MAY:
         mine = [p for p in files if room(p) == r]
-        out.append(f"| {r} | {len(mine)} | {sum(len(files[p].splitlines()) for p in mine):,} | {', '.join(x for x in MAY if x in used[r])} |")
+        lines = sum(len(files[p].splitlines()) for p in mine)
+        out.append(f"| {r} | {len(mine)} | {lines:,} | {', '.join(x for x in MAY if x in used[r])} |")
     return "\n".join(out)
 
 
@@ -243,10 +311,20 @@ def main():
     tell(not around, "rooms: the plan has no circles" + (f": {around}" if around else ""))
     functions, lines = door_functions(files), len(files[DOOR].splitlines())
     tell(len(functions) <= MOST_DOOR_FUNCTIONS and lines <= MOST_DOOR_LINES,
-         f"rooms: the door has {len(functions)} functions and {lines} lines, at most {MOST_DOOR_FUNCTIONS} and {MOST_DOOR_LINES}")
+         f"rooms: the door has {len(functions)} functions and {lines} lines, at most {MOST_DOOR_FUNCTIONS} and "
+         f"{MOST_DOOR_LINES}")
     found = broken(files)
-    for rule, sentence in (("arrow", "includes and calls go down"), ("name", "an algorithm is named in its room and in the table alone"), ("room", "every folder is a room of the plan"), ("files", f"at most {MOST_FILES} files in a room"),
-                           ("lines", f"at most {MOST_LINES} lines in a file"), ("columns", f"at most {MOST_COLUMNS} columns in a line")):
+    rules = {
+        "arrow": "includes and calls go down",
+        "name": "an algorithm is named in its room and in the table alone",
+        "room": "every folder is a room of the plan",
+        "files": f"at most {MOST_FILES} files in a room",
+        "circle": "calls between files of src/pc form no circle",
+        "page": "manual pages have the usual headings",
+        "lines": f"at most {MOST_LINES} lines in a file",
+        "columns": f"at most {MOST_COLUMNS} columns in a line",
+    }
+    for rule, sentence in rules.items():
         keys = {k for k in list(found) + list(KNOWN) if k[0] == rule}
         more = [k for k in keys if len(found[k]) > KNOWN.get(k, 0)]
         less = [k for k in keys if len(found[k]) < KNOWN.get(k, 0)]

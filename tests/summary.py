@@ -1,10 +1,11 @@
 """Says what PETSc's test harness ran, what it left out and why, and what failed.
 
-usage: summary.py PETSC_DIR TESTDIR [--part]
+usage: summary.py PETSC_DIR TESTDIR [--part] [--without FILE]
 
 The harness returns 0 where tests fail, does not count those that ran out of time, drops those whose requirements are
 not met, and runs nothing where a program does not compile; so what it left in TESTDIR is compared with the TEST blocks
-of the sources. --part: only some of the tests were asked for. Ends with `N passed, N failed, N skipped`, in tests as
+of the sources. --part: only some of the tests were asked for. --without: FILE has lines of a test's name
+and the reason why it was not asked for; it counts as skipped. Ends with `N passed, N failed, N skipped`, in tests as
 they are run: each turn of a loop is one.
 """
 
@@ -17,6 +18,10 @@ import sys
 petsc, testdir = sys.argv[1:3]
 top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 part = "--part" in sys.argv
+without = {}
+if "--without" in sys.argv:
+    with open(sys.argv[sys.argv.index("--without") + 1]) as f:
+        without = dict(line.rstrip("\n").split(" ", 1) for line in f)
 for config in ("config", "share/petsc/examples/config"):
     sys.path.insert(0, os.path.join(petsc, config))
 import testparse  # PETSc's
@@ -68,6 +73,11 @@ def main():
                         continue
                     counts["skipped"] += 1
                     notes.append(f"  skipped {label}: requires {every[test].get('requires', '?')}")
+                elif label in without and not mine:
+                    if part:
+                        continue
+                    counts["skipped"] += 1
+                    notes.append(f"  skipped {label}: {without[label]}")
                 elif not mine and not part:
                     counts["failed"] += 1
                     notes.append(f"  FAILED  {label}: did not run")

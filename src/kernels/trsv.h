@@ -34,8 +34,7 @@ extern "C" {
 typedef enum {
   TRSV_PLACE_AUTO, /* where it is predicted to take less time */
   TRSV_PLACE_DEVICE,
-  TRSV_PLACE_HOST,
-  TRSV_PLACE_CUSPARSE /* on the device by cuSPARSE: ILU in double precision without shifts, for comparison */
+  TRSV_PLACE_HOST
 } TrsvPlace;
 
 typedef enum {
@@ -76,8 +75,8 @@ TrsvError TrsvIluPrepare(TrsvIlu *, TrsvMemory, int transposed, const TrsvTriang
 /* Is there a plan for such solves, with values? */
 int TrsvIluIsReady(const TrsvIlu *, TrsvMemory, int transposed);
 
-/* Factors A, on the device in the pattern of TrsvIluCreate, and fills all plans that are there. Of offsets and columns
-   only TRSV_PLACE_CUSPARSE makes use: they have to live as long as the object then. Waits for the outcome, a small
+/* Factors A, on the device in the pattern of TrsvIluCreate, and fills all plans that are there. Offsets and
+   columns of A are not used. Waits for the outcome, a small
    read, and so for the stream. A zero pivot is an outcome, not an error; there is then nothing to solve with until the
    next values. TRSV_ERR_ARGUMENT: pivots that are no numbers. After an error, too, there is nothing to solve with. */
 TrsvError TrsvIluSetValues(TrsvIlu *, const TrsvCSR *A, const TrsvPivots *, TrsvOutcome *, TrsvStream);

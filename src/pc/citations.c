@@ -1,26 +1,27 @@
 /*
-   What -citations prints: the papers of the algorithms that solve, by the table of algorithms, and of the ordering.
+   -citations: the papers of the algorithms that solve, from the table of algorithms, and that of the ordering.
 */
 #include "impl.h"
 
 static const char *cited[64];
 static int         count;
 
-/* Each once, whatever names it. */
+/* Registers each paper once, although several factors may cite it. */
 static PetscErrorCode Cite(const char *paper)
 {
   PetscFunctionBegin;
   if (!paper) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < count; i++)
     if (!strcmp(paper, cited[i])) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(count < (int)PETSC_STATIC_ARRAY_LENGTH(cited), PETSC_COMM_SELF, PETSC_ERR_PLIB, "More than %d papers", count);
+  PetscCheck(count < (int)PETSC_STATIC_ARRAY_LENGTH(cited), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "More than %d papers", count);
   PetscCall(PetscCitationsRegister(paper, NULL));
   cited[count++] = paper;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As PETSc does at PetscFinalize(). */
-void SpTRSVGPUCitationsForget(void) { count = 0; }
+/* PETSc forgets them at PetscFinalize(), too. */
+void SpTRSVGPUForgetCitations(void) { count = 0; }
 
 PetscErrorCode SpTRSVGPUCiteOrdering(void)
 {
@@ -29,7 +30,7 @@ PetscErrorCode SpTRSVGPUCiteOrdering(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The algorithms of all plans; and that of the PC type that is named after its paper, wherever it solves. */
+/* Cites the algorithms of all plans, and CapelliniSpTRSV if the PC type is named after it. */
 PetscErrorCode SpTRSVGPUCite(const SpTRSVGPU *s)
 {
   TrsvIluInfo info;

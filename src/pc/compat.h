@@ -1,5 +1,5 @@
 /*
-   Where PETSc 3.20 to 3.25 differ from 3.26. No other file of src depends on PETSc's version.
+   Differences of PETSc 3.20 to 3.25 from 3.26. No other file of src depends on PETSc's version.
 */
 #pragma once
 
@@ -8,10 +8,11 @@
 #include <petscviewer.h>
 
 /*
-   KSPSolve() before 3.26 does not set up the PC again where only the values of the matrix are new: PCApply() does,
-   after KSPSolve() has read why the previous set-up failed. With values that can be factored again, the KSP would
-   fail once more (KSP_DIVERGED_NANORINF). KSPSolve() calls this operation of the PC before it reads the reason.
-   PETSC_VERSION_LT() counts main as later than every release; its minor number is that of the release before.
+   Before 3.26 KSPSolve() does not set up the PC again if only the values of the matrix are new. PCApply() does, after
+   KSPSolve() has read that the previous set-up failed. So the KSP would fail once more (KSP_DIVERGED_NANORINF),
+   although the new values can be factored. KSPSolve() calls setuponblocks before it reads the reason. The minor version
+   is compared because main has that of the release before, while PETSC_VERSION_LT() counts it as later than all
+   releases.
 */
 #if PETSC_VERSION_MINOR < 26
   #define SPTRSVGPU_SETUP_ON_BLOCKS PCSetUp
@@ -47,7 +48,7 @@ static inline PetscBool SpTRSVGPUSolveOnHost(const MatFactorInfo *info)
 #endif
 }
 
-/* Gives back what PetscOptionsCreateViewer() has given; 3.21 alone keeps its predefined viewers without a reference */
+/* Releases the viewer of PetscOptionsCreateViewer(). Only 3.21 returns predefined viewers without a reference. */
 static inline PetscErrorCode SpTRSVGPURestoreViewer(PetscViewer *viewer)
 {
 #if PETSC_VERSION_LT(3, 22, 0) && !PETSC_VERSION_LT(3, 21, 0)

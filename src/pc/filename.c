@@ -1,10 +1,10 @@
 /*
-   What depends on the files of the process: the name of this one, and which PETSc it is linked with.
+   Messages about files: this library under another name, and a PETSc that is not initialized.
 
-   PETSc derives the name of a plugin's hook from the name of its file, as it is given to -dll_append, without following
-   links. In a file of another name PETSc finds no hook and goes on in silence; so this says why nothing is registered.
-   It does not register: while a library is loaded no error can be returned to PETSc, and registration may load further
-   libraries, for which the loader's lock is held.
+   PETSc derives the name of a plugin's register function from the file name given to -dll_append, without following
+   links. In a file of another name it finds no such function and reports nothing. A message then says why nothing is
+   registered. The constructor does not register the types itself: it cannot return an error to PETSc, and the loader
+   holds its lock, which registration may need to load further libraries.
 */
 #define PETSC_DESIRE_FEATURE_TEST_MACROS /* dladdr() */
 #include <sptrsvgpu.h>
@@ -12,7 +12,7 @@
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUNotInitialized(void);
 
-/* Not by PetscError(): a PETSc that is not initialized cannot print. */
+/* No PetscError(): a PETSc that is not initialized cannot print. */
 PetscErrorCode SpTRSVGPUNotInitialized(void)
 {
   Dl_info     info;
@@ -26,15 +26,15 @@ PetscErrorCode SpTRSVGPUNotInitialized(void)
   return PETSC_ERR_LIB;
 }
 
-static const char *Base(const char *path)
+static const char *GetBase(const char *path)
 {
   const char *slash = strrchr(path, '/');
 
   return slash ? slash + 1 : path;
 }
 
-/* The last ".so" of a file's name and what follows, where PETSc cuts it. */
-static size_t Length(const char *base)
+/* The length of a file's name before its last ".so", where PETSc cuts it. */
+static size_t StemLength(const char *base)
 {
   const char *end = NULL;
 
@@ -42,34 +42,34 @@ static size_t Length(const char *base)
   return end ? (size_t)(end - base) : strlen(base);
 }
 
-/* Does PETSc find the hook in a file of this name? */
-static PetscBool Found(const char *base)
+/* Does PETSc find our register function in a file of this name? */
+static PetscBool IsRegistered(const char *base)
 {
   static const char name[] = "sptrsvgpu";
   const size_t      prefix = strncmp(base, "lib", 3) ? 0 : 3;
 
-  return (PetscBool)(Length(base) == prefix + strlen(name) && !strncmp(base + prefix, name, strlen(name)));
+  return (PetscBool)(StemLength(base) == prefix + strlen(name) && !strncmp(base + prefix, name, strlen(name)));
 }
 
-/* Is this file named by the option? */
+/* Does this option name the file? */
 static PetscBool IsLoadedBy(const char *option, const char *base)
 {
   char      *files[32];
-  PetscInt64 n      = 32; /* a PetscInt of any size, where the lowest byte is the first one */
+  PetscInt64 n      = 32; /* also a PetscInt of 32 bits, on little-endian machines */
   PetscBool  loaded = PETSC_FALSE;
 
   if (PetscOptionsGetStringArray(NULL, NULL, option, files, (PetscInt *)&n, NULL)) return PETSC_FALSE;
   for (int i = 0; i < (int)n; i++) {
-    const char *file = Base(files[i]);
+    const char *file = GetBase(files[i]);
 
-    if (Length(file) == Length(base) && !strncmp(file, base, Length(base))) loaded = PETSC_TRUE;
+    if (StemLength(file) == StemLength(base) && !strncmp(file, base, StemLength(base))) loaded = PETSC_TRUE;
     (void)PetscFree(files[i]);
   }
   return loaded;
 }
 
-/* Runs when the file is loaded. A program that links it has not initialized MPI then; one that opens it by itself has
-   not named it in an option. */
+/* Runs when the file is loaded. A program that links the library has not initialized MPI at that time; a program that
+   opens it by dlopen() does not name it in an option. Both get no message. */
 __attribute__((constructor)) static void CheckName(void)
 {
   Dl_info     info;
@@ -78,8 +78,8 @@ __attribute__((constructor)) static void CheckName(void)
 
   if (MPI_Initialized(&flag) || !flag || MPI_Finalized(&flag) || flag) return;
   if (!dladdr((void *)SpTRSVGPUNotInitialized, &info) || !info.dli_fname) return;
-  base = Base(info.dli_fname);
-  if (Found(base) || PetscOptionsCreateDefault()) return;
+  base = GetBase(info.dli_fname);
+  if (IsRegistered(base) || PetscOptionsCreateDefault()) return;
   if (!IsLoadedBy("-dll_append", base) && !IsLoadedBy("-dll_prepend", base)) return;
   if (MPI_Comm_rank(MPI_COMM_WORLD, &rank) || rank) return;
   (void)fprintf(stderr,

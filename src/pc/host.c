@@ -1,11 +1,12 @@
 /*
-   The factorization on the host, by PETSc: what it is given, and what it says of a pivot that is zero.
+   PETSc's factorization on the host: checks of the matrix, the two phases, and zero pivots.
 */
 #include "impl.h"
 
-/* The local matrix as PETSc's host factorization is given it: where its type is MATSEQAIJCUSPARSE, a seqaij over the arrays that it
-   keeps on the host. A factor of the matrix itself would inherit the functions of its type, and PETSc would leak them. */
-static PetscErrorCode GetOnHost(Mat local, Mat *onhost)
+/* The matrix that PETSc factors on the host: for MATSEQAIJCUSPARSE a seqaij matrix with the arrays on the host,
+   otherwise local. A factor of a MATSEQAIJCUSPARSE matrix would inherit the composed functions of its type, and PETSc
+   would leak them. */
+static PetscErrorCode GetHostMatrix(Mat local, Mat *onhost)
 {
   const PetscInt    *i, *j;
   const PetscScalar *a;
@@ -20,10 +21,11 @@ static PetscErrorCode GetOnHost(Mat local, Mat *onhost)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
-  PetscCall(MatSeqAIJGetArrayRead(local, &a)); /* the values of the device come home */
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows",
+             ((PetscObject)local)->type_name);
+  PetscCall(MatSeqAIJGetArrayRead(local, &a)); /* copies them from the GPU if they are newer there */
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, (PetscInt *)i, (PetscInt *)j, (PetscScalar *)a, onhost));
-  PetscCall(MatSetOption(*onhost, MAT_USE_INODES, PETSC_FALSE)); /* as for the matrix itself; heeded when it is assembled again */
+  PetscCall(MatSetOption(*onhost, MAT_USE_INODES, PETSC_FALSE)); /* as local; takes effect at the next assembly */
   PetscCall(MatAssemblyBegin(*onhost, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*onhost, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
@@ -31,9 +33,10 @@ static PetscErrorCode GetOnHost(Mat local, Mat *onhost)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does every row have rising columns, from 0 to n - 1, its diagonal among them? Where columns fall is counted over all entries at once, and then taken off
-   where a row starts: that takes half the time of a loop over each row's entries. */
-static PetscBool RowsAreSound(PetscInt n, const PetscInt i[], const PetscInt j[])
+/* Do the columns of each row increase, from 0 to n - 1, with the diagonal among them? Places where they do not increase
+   are counted over all entries and then subtracted where a row starts. That takes half the time of a loop over the
+   entries of each row. */
+static PetscBool AreRowsValid(PetscInt n, const PetscInt i[], const PetscInt j[])
 {
   PetscInt falls = 0;
 
@@ -50,33 +53,41 @@ static PetscBool RowsAreSound(PetscInt n, const PetscInt i[], const PetscInt j[]
   return (PetscBool)!falls;
 }
 
-/* What PETSc's factorization and a triangular solve take for granted; says which row breaks it. */
+/* Checks what PETSc's factorization and a triangular solve assume of the rows. The error names the row. */
 PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
 {
   const PetscInt *i, *j, first = A->rmap->rstart;
   PetscInt        n;
-  PetscBool       done, sound;
+  PetscBool       done, valid;
 
   PetscFunctionBegin;
   if (!local->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
-  sound = RowsAreSound(n, i, j);
-  for (PetscInt r = 0; r < n && !sound; r++) {
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows",
+             ((PetscObject)local)->type_name);
+  valid = AreRowsValid(n, i, j);
+  for (PetscInt r = 0; r < n && !valid; r++) {
     PetscBool diagonal = PETSC_FALSE;
 
     for (PetscInt k = i[r]; k < i[r + 1]; k++) {
-      PetscCheck(j[k] >= 0 && j[k] < n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Row %" PetscInt_FMT " has column %" PetscInt_FMT " of %" PetscInt_FMT, first + r, j[k], n);
-      PetscCheck(k == i[r] || j[k] > j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "Row %" PetscInt_FMT " has column %" PetscInt_FMT " after column %" PetscInt_FMT "; make the matrix of rows with rising columns, without duplicates", first + r, j[k], j[k - 1]);
+      PetscCheck(j[k] >= 0 && j[k] < n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+                 "Row %" PetscInt_FMT " has column %" PetscInt_FMT " of %" PetscInt_FMT, first + r, j[k], n);
+      PetscCheck(k == i[r] || j[k] > j[k - 1], PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+                 "Row %" PetscInt_FMT " has column %" PetscInt_FMT " after column %" PetscInt_FMT
+                 "; make the matrix of rows with increasing columns, without duplicates",
+                 first + r, j[k], j[k - 1]);
       if (j[k] == r) diagonal = PETSC_TRUE;
     }
-    PetscCheck(diagonal, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Row %" PetscInt_FMT " has no diagonal entry; store one in every row, if only a zero (MatSetOption() with MAT_FORCE_DIAGONAL_ENTRIES before assembly), and see -pc_factor_shift_type for pivots of zero", first + r);
+    PetscCheck(diagonal, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+               "Row %" PetscInt_FMT " has no diagonal entry; store one in every row, if only a zero (MatSetOption() "
+               "with MAT_FORCE_DIAGONAL_ENTRIES before assembly), and see -pc_factor_shift_type for pivots of zero",
+               first + r);
   }
   PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* row and column as SpTRSVGPUPermutationSet() gives them. */
+/* row and column: as SpTRSVGPUReadOrderings() returns them. */
 PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column, const MatFactorInfo *info)
 {
   Mat            onhost, factor;
@@ -89,20 +100,22 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
   PetscCheck(available, PETSC_COMM_SELF, PETSC_ERR_MISSING_FACTOR,
              "PETSc has no %s factorization of matrices of type %s; -pc_sptrsvgpu_factor chooses between ilu and icc",
              s->kind == MAT_FACTOR_ICC ? "ICC" : "ILU", ((PetscObject)local)->type_name);
-  if (s->is_natural && s->is_csr) { /* a list: a stride would make its indices anew in each numeric phase */
+  if (s->is_natural && s->is_csr) { /* general: PETSc would make the indices of a stride in each numeric phase */
     PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &own[0]));
     PetscCall(ISToGeneral(own[0]));
     row = column = own[0];
-  } else if (s->is_natural) { /* for some types of the rows, for others of their blocks */
+  } else if (s->is_natural) { /* for some types an ordering of the rows, for others of their blocks */
     PetscCall(MatGetOrdering(local, MATORDERINGNATURAL, &own[0], &own[1]));
     row    = own[0];
     column = own[1];
   }
-  PetscCall(GetOnHost(local, &onhost));
+  PetscCall(GetHostMatrix(local, &onhost));
   PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &factor));
-  PetscCheck(factor, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorization for this matrix", MatFactorTypes[s->kind]);
-  ierr = s->kind == MAT_FACTOR_ICC ? (*factor->ops->iccfactorsymbolic)(factor, onhost, row, info) : (*factor->ops->ilufactorsymbolic)(factor, onhost, row, column, info);
-  if (ierr) PetscCall(MatDestroy(&factor)); /* or it would be taken for one that is made */
+  PetscCheck(factor, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorization for this matrix",
+             MatFactorTypes[s->kind]);
+  ierr = s->kind == MAT_FACTOR_ICC ? (*factor->ops->iccfactorsymbolic)(factor, onhost, row, info) :
+                                     (*factor->ops->ilufactorsymbolic)(factor, onhost, row, column, info);
+  if (ierr) PetscCall(MatDestroy(&factor)); /* a factor in s->host has had its symbolic phase */
   s->host = factor;
   PetscCall(MatDestroy(&onhost));
   for (int i = 0; i < 2; i++) PetscCall(ISDestroy(&own[i]));
@@ -110,8 +123,8 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first pivot of the host factor that counts as zero. PETSc's own note, which has to do where its factor cannot be read, names the last
-   one, and for ICC not always its row. */
+/* The first pivot of the host's factor that counts as zero; row -1: there is none. PETSc records the last one instead,
+   and for ICC not always its row. Its record is used if the factor cannot be read. */
 PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *s, const MatFactorInfo *info, PetscInt *row, PetscReal *value)
 {
   SpTRSVGPUTriangles t;
@@ -141,10 +154,9 @@ PetscErrorCode SpTRSVGPUHostNumeric(Mat F, Mat A, Mat local, const MatFactorInfo
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorHost, F, A, 0, 0));
-  /* a zero pivot is reported here, with its row */
-  PetscCall(GetOnHost(local, &onhost));
+  PetscCall(GetHostMatrix(local, &onhost));
   keep                     = onhost->erroriffailure;
-  onhost->erroriffailure   = PETSC_FALSE;
+  onhost->erroriffailure   = PETSC_FALSE; /* numeric.c reports a zero pivot, with its row */
   s->host->factorerrortype = MAT_FACTOR_NOERROR;
   if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, choleskyfactornumeric, onhost, info);
   else PetscUseTypeMethod(s->host, lufactornumeric, onhost, info);

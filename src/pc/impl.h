@@ -1,98 +1,140 @@
 /*
-   What the files of src/pc share: the data of a factor Mat of type sptrsvgpu.
+   What the files of src/pc share: the data of the PC and of the factor Mat, and the functions of each file.
 
-   The way through them: pc.c (the PC) -> matsolver.c (the factor Mat: symbolic and numeric phase) -> device.c or host.c
-   (values) -> solve.c (solves); all work on one object of src/kernels, the TrsvIlu.
+   pc.c         the PC types: PETSc's PCILU with our solver type, and a few of its operations wrapped
+   matsolver.c  the factor Mat: creation and destruction
+   symbolic.c   its symbolic phase: options, ordering, the pattern of the factor, the plans of the solves
+   numeric.c    its numeric phase: the values
+   solve.c      the solves
+   device.c     what symbolic.c and numeric.c do for a factorization on the GPU
+   host.c       the same for PETSc's factorization on the host; triangles.c reads its factor
+
+   All work on one object of src/kernels, the TrsvIlu (trsv.h). docs/developing.md draws PCSetUp and PCApply.
 */
 #pragma once
 
 #include <petsc/private/matimpl.h>
+#include <petsc/private/pcimpl.h>
 #include <petscksp.h>
 #include <sptrsvgpu.h>
 #include <trsv.h>
 #include "compat.h"
 
-/* What a user asks of a factor; kept by the PC where a changed pattern makes it a new one. */
+/* What the user asks of a factor. The PC keeps it when a new pattern replaces the factor. */
 typedef struct {
-  const TrsvAlgorithm   *algorithm[2]; /* by SpTRSVGPUTriangle; NULL is auto */
+  const TrsvAlgorithm   *algorithm[2]; /* by SpTRSVGPUTriangle; NULL: auto */
   SpTRSVGPUSelection     selection;
   SpTRSVGPUFactorization factorization;
-  SpTRSVGPUOrdering      ordering;           /* where PETSc's is the natural one */
-  char                   reason_natural[96]; /* why auto keeps to the natural order for this pattern, or "" */
-  PetscReal              tune;               /* seconds */
-  PetscBool              thread_level;       /* auto means thread-level kernels on a GPU (capellini) */
+  SpTRSVGPUOrdering      ordering;           /* applies where PETSc's ordering is the natural one */
+  char                   reason_natural[96]; /* why auto keeps to the natural order for this pattern; "": it need not */
+  PetscReal              tune_seconds;
+  PetscBool              thread_level; /* capellini: auto takes thread-level kernels on a GPU */
 } SpTRSVGPUSettings;
 
+/* The data of a factor Mat. */
 typedef struct {
   MatFactorType     kind;      /* MAT_FACTOR_ILU or MAT_FACTOR_ICC */
   TrsvIlu          *ilu;       /* the factorization on the GPU, and the solves */
-  PetscBool         on_device; /* is this rank's block factored there? */
-  Mat               host;      /* if not: PETSc's own factor of it */
-  TrsvOutcome       outcome;   /* of the last factorization on the device */
-  PetscLogDouble    nonzeros;  /* of this rank's block, */
-  PetscLogDouble    bytes;     /* and what it takes in compressed sparse rows */
+  PetscBool         on_device; /* the GPU factors this rank's block */
+  Mat               host;      /* PETSc's factor of the block, if the host factors it */
+  TrsvOutcome       outcome;   /* of the last factorization on the GPU */
+  PetscLogDouble    nonzeros;  /* of this rank's block */
   PetscObjectId     id;        /* of the matrix of the symbolic phase, */
-  PetscObjectState  pattern;   /* and of its pattern, for the PC */
+  PetscObjectState  pattern;   /* and its nonzero state: CheckPattern() of pc.c compares them */
   SpTRSVGPUSettings settings;
-  PetscBool         nonzero_shift;     /* MAT_SHIFT_NONZERO, though PCILU says INBLOCKS for matrices of the device */
-  TrsvMemory        memory;            /* where the matrix lives */
-  PetscBool         is_csr;            /* is it of type aij, or derived from it? only then are rows of PETSc's factor read */
-  PetscBool         is_natural;        /* is the ordering the natural one? */
-  PetscBool         multicolor;        /* is it one that was made here? */
-  PetscBool         any_multicolor;    /* on any rank? */
-  char              ordering_reason[160];
-  PetscInt         *row, *column;      /* of a given ordering, and of one that the host factors in */
-  PetscBool         host_solver_named; /* is an algorithm for the host named? Else its solves are PETSc's own */
-  PetscBool         has_values;        /* have there been values since the symbolic phase? */
-  Vec               b, x;              /* on the device, for vectors of the host */
-  Vec               root, scaled;      /* ICC: square roots of the pivots, for halves of an apply; and their products */
+  PetscBool         nonzero_shift;     /* MAT_SHIFT_NONZERO, which PCILU replaces by INBLOCKS for matrices of a GPU */
+  TrsvMemory        memory;            /* where the solves run */
+  PetscBool         is_csr;            /* the block is of type aij; only then PETSc's factor is read as triangles */
+  PetscBool         is_natural;        /* the rows are factored in the order of the matrix */
+  PetscBool         multicolor;        /* this rank's rows are factored in an order made here */
+  PetscBool         any_multicolor;    /* some rank's rows are */
+  PetscInt         *row, *column;      /* the order of the factor, if it is given or the host factors in it */
+  PetscBool         host_solver_named; /* an algorithm for the host is named; otherwise PETSc solves there */
+  PetscBool         has_values;        /* a numeric phase has succeeded since the symbolic phase */
+  Vec               b, x;              /* on the GPU: copies of vectors on the host */
+  Vec               root, scaled;      /* ICC: square roots of the pivots, and b multiplied by them */
 } SpTRSVGPU;
 
-/* The triangles of PETSc's factor: ILU gives L with a unit diagonal and U, ICC = U^T D U gives L = U^T and D U. */
+/* The data of a PC, composed with it under this name. */
+#define SPTRSVGPU_PC_DATA "SpTRSVGPU"
+typedef struct {
+  PetscBool          thread_level;      /* the PC type is capellini */
+  MatFactorType      requested_kind;    /* MAT_FACTOR_NONE: by the matrix */
+  MatFactorType      kind;              /* of the last set-up */
+  const char        *kind_reason;       /* why, if none was requested */
+  PetscBool          has_shift;         /* the user has set */
+  MatFactorShiftType shift;             /* this shift type */
+  char               given_ordering[64]; /* the MatOrderingType that the user has set; "": none */
+  SpTRSVGPUOrdering  ordering;          /* of PCSpTRSVGPUSetOrdering() */
+  PetscBool          has_ordering;      /* the user has set it */
+  PetscBool          moves_diagonal;    /* the user has asked for nonzeros along the diagonal */
+  PetscBool          skip_orderings;    /* during a set-up: PETSc makes no index sets */
+  PetscBool          keep_kind;         /* during a set-up: only the order changes, not the kind */
+  Mat                factor;            /* a reference to PETSc's; NULL: none, or of another solver type */
+  PetscBool          has_settings;      /* the next factor takes these: */
+  SpTRSVGPUSettings  settings;
+  /* operations of PETSc's PCILU, which ours call */
+  PetscErrorCode (*setup)(PC);
+  PetscErrorCode (*setfromoptions)(PC, SpTRSVGPUOptionItems);
+  PetscErrorCode (*view)(PC, PetscViewer);
+  PetscErrorCode (*reset)(PC);
+  PetscErrorCode (*destroy)(PC);
+  PetscErrorCode (*setupsolvertype)(PC);
+  PetscErrorCode (*setshifttype)(PC, MatFactorShiftType);
+  PetscErrorCode (*setordering)(PC, MatOrderingType);
+  PetscErrorCode (*reorder)(PC, PetscReal);
+} PC_SpTRSVGPU;
+
+/* The triangles of PETSc's factor. ILU: L with a unit diagonal, and U. ICC = U^T D U: L = U^T, and D U. */
 typedef struct {
   TrsvTriangles view;
-  PetscInt     *index; /* what this owns */
+  PetscInt     *index; /* memory of this object, into which view points */
   PetscScalar  *value;
 } SpTRSVGPUTriangles;
 
+/* register.c, version.c, filename.c, citations.c */
+PETSC_INTERN PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL,
+  SpTRSVGPU_SolveU, SpTRSVGPU_SolveLU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
 PETSC_INTERN PetscErrorCode SpTRSVGPUCheckPetsc(void);
 PETSC_INTERN PetscErrorCode SpTRSVGPUNotInitialized(void);
+PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const SpTRSVGPU *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUCiteOrdering(void);
+PETSC_INTERN void           SpTRSVGPUForgetCitations(void);
 
-PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *, SpTRSVGPUTriangles *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);
+/* common.c */
+PETSC_INTERN PetscErrorCode SpTRSVGPUErrorCode(TrsvError);
+PETSC_INTERN PetscErrorCode SpTRSVGPUQueryPC(PC, PC_SpTRSVGPU **);
+PETSC_INTERN PetscErrorCode SpTRSVGPUGetPC(PC, PC_SpTRSVGPU **);
+PETSC_INTERN PetscErrorCode SpTRSVGPUGetLocal(Mat, Mat *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(TrsvMemory, TrsvStream *);
 
-PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationKeep(SpTRSVGPU *, PetscInt, const PetscInt *, const PetscInt *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationSet(Mat, Mat, IS, IS, IS *, IS *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationMulticolor(Mat, Mat, IS *, IS *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUPermutationExplain(SpTRSVGPU *);
-
-PETSC_INTERN PetscErrorCode SpTRSVGPUSetFromOptions(Mat);
-PETSC_INTERN PetscErrorCode SpTRSVGPUGetNames(char[], size_t); /* of all algorithms of this build, for messages and -help */
+/* pc.c, matsolver.c, options.c, matinterface.c, view.c */
+PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);
+PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);
 PETSC_INTERN PetscErrorCode MatGetFactor_SpTRSVGPU(Mat, MatFactorType, Mat *);
-PETSC_INTERN PetscErrorCode MatSetSolves_SpTRSVGPU(Mat);
+PETSC_INTERN PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC, SpTRSVGPUOptionItems);
+PETSC_INTERN PetscErrorCode SpTRSVGPUSetFromOptions(Mat);
+PETSC_INTERN PetscErrorCode SpTRSVGPUGetFactor(Mat, SpTRSVGPU **);
+PETSC_INTERN PetscErrorCode SpTRSVGPUGetNames(char[], size_t);
+PETSC_INTERN PetscErrorCode PCView_SpTRSVGPU(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode MatView_SpTRSVGPU(Mat, PetscViewer);
 PETSC_INTERN PetscErrorCode SpTRSVGPUViewFromOptions(Mat);
 
-/* Are solves in a memory PETSc's own, of its factor? Their halves are not: its ILU has none. */
-static inline PetscBool SpTRSVGPUPetscSolves(const SpTRSVGPU *s, TrsvMemory memory)
-{
-  return (PetscBool)(memory == TRSV_HOST && s->host && !s->host_solver_named);
-}
-
+/* symbolic.c, numeric.c, solve.c */
+PETSC_INTERN PetscErrorCode SpTRSVGPUReset(Mat);
+PETSC_INTERN PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat, Mat, IS, IS, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode MatICCFactorSymbolic_SpTRSVGPU(Mat, Mat, IS, const MatFactorInfo *);
+PETSC_INTERN PetscErrorCode MatFactorNumeric_SpTRSVGPU(Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUPrepare(Mat, TrsvMemory, PetscBool);
-PETSC_INTERN PetscErrorCode SpTRSVGPUGetStream(const SpTRSVGPU *, TrsvStream *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUCite(const SpTRSVGPU *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUCiteOrdering(void);
-PETSC_INTERN void           SpTRSVGPUCitationsForget(void);
-#define SPTRSVGPU_ONE_RANK_ORDERINGS \
-  "On several ranks only the natural ordering; for another one use -pc_type bjacobi -sub_pc_type sptrsvgpu " \
-  "-sub_pc_factor_mat_ordering_type ..."
-PETSC_INTERN PetscErrorCode MatGetOrdering_Multicolor(Mat, MatOrderingType, IS *, IS *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUOrderingOnHost(Mat, Mat, TrsvOrdering **);
-PETSC_INTERN PetscErrorCode PCCreate_SpTRSVGPU(PC);
-PETSC_INTERN PetscErrorCode PCCreate_Capellini(PC);
+PETSC_INTERN PetscErrorCode SpTRSVGPUSetSolves(Mat);
 
-PETSC_INTERN PetscErrorCode SpTRSVGPUGetLocal(Mat, Mat *);
+/* ordering.c */
+PETSC_INTERN PetscErrorCode MatGetOrdering_Multicolor(Mat, MatOrderingType, IS *, IS *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUSetOrder(SpTRSVGPU *, PetscInt, const PetscInt *, const PetscInt *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUReadOrderings(Mat, Mat, IS, IS, IS *, IS *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUOrderOnHost(Mat, Mat, IS *, IS *);
+
+/* device.c, host.c, triangles.c */
 PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat, Mat, char[], size_t);
 PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceNumeric(Mat, Mat, const MatFactorInfo *);
@@ -100,12 +142,19 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUHostCheck(Mat, Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *, Mat, IS, IS, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostNumeric(Mat, Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *, const MatFactorInfo *, PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *, SpTRSVGPUTriangles *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *);
 
-PETSC_INTERN PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL,
-  SpTRSVGPU_SolveU, SpTRSVGPU_SolveLU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
+/* Does PETSc's factor solve in this memory? */
+static inline PetscBool SpTRSVGPUPetscSolves(const SpTRSVGPU *s, TrsvMemory memory)
+{
+  return (PetscBool)(memory == TRSV_HOST && s->host && !s->host_solver_named);
+}
 
-/* An error of src/kernels as PETSc's. */
-PETSC_INTERN PetscErrorCode SpTRSVGPUErrorCode(TrsvError);
+/* The factor of the last set-up, or NULL. PCFactorGetMatrix() would create one, which may fail. */
+static inline Mat SpTRSVGPUCurrentFactor(PC pc, const PC_SpTRSVGPU *p) { return pc->setupcalled ? p->factor : NULL; }
+
+/* Raises an error of src/kernels as PETSc's. */
 #define PetscCallTrsv(...) \
   do { \
     const TrsvError trsv_error_ = (__VA_ARGS__); \

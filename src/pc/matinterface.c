@@ -1,18 +1,35 @@
 /*
-   The functions of a factor Mat that programs call: which algorithms solve, and what chooses them; where it is factored.
+   The functions of a factor Mat that programs call: which algorithms solve, and how they are chosen.
 */
 #include "impl.h"
 
-static PetscErrorCode GetData(Mat F, SpTRSVGPU **s)
+/* The data of a factor Mat, which must be of our type. */
+PetscErrorCode SpTRSVGPUGetFactor(Mat F, SpTRSVGPU **s)
 {
-  PetscBool flg;
+  PetscBool ours;
 
   PetscFunctionBegin;
   *s = NULL;
   PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
-  PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &flg));
-  PetscCheck(flg, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "Not a factor of solver type %s; see PCFactorSetUpMatSolverType() and PCFactorGetMatrix()", MATSOLVERSPTRSVGPU);
+  PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
+  PetscCheck(ours, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
+             "Not a factor of solver type %s; see PCFactorSetUpMatSolverType() and PCFactorGetMatrix()",
+             MATSOLVERSPTRSVGPU);
   *s = (SpTRSVGPU *)F->data;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The names of all algorithms of this build, for messages and -help. */
+PetscErrorCode SpTRSVGPUGetNames(char names[], size_t size)
+{
+  const TrsvAlgorithm *a;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(names, "auto", size));
+  for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
+    PetscCall(PetscStrlcat(names, " ", size));
+    PetscCall(PetscStrlcat(names, TrsvAlgorithmName(a), size));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -32,7 +49,7 @@ static PetscErrorCode CheckTriangle(Mat F, SpTRSVGPUTriangle triangle)
    Input Parameters:
 +  F         - the factor, of solver type `MATSOLVERSPTRSVGPU`
 .  triangle  - `SPTRSVGPU_LOWER` or `SPTRSVGPU_UPPER`
--  algorithm - its name, or "auto" for the choice from the triangle's statistics
+-  algorithm - its name, or "auto" to choose it from the triangle's statistics
 
    Options Database Keys:
 +  -mat_sptrsvgpu_algorithm <name> - for both triangles
@@ -42,13 +59,14 @@ static PetscErrorCode CheckTriangle(Mat F, SpTRSVGPUTriangle triangle)
    Level: intermediate
 
    Notes:
-   Call it between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on what `MatGetFactor()` returns. As all
-   that is set of a factor, it holds from the next symbolic phase on: that of another pattern, or after `PCReset()`.
+   Call it between `PCFactorSetUpMatSolverType()` and the set-up of the `PC`, or on a factor that `MatGetFactor()`
+   returns. All settings of a factor take effect in the next symbolic phase: with another pattern, or after `PCReset()`.
 
-   `-help` and the file docs/algorithms.md list the names. An algorithm that does not run where the matrix lives is an error
-   of the set-up. On the host auto leaves the solves to PETSc's own factor.
+   -help and docs/algorithms.md list the names. The set-up fails if the algorithm does not run where the matrix is. On
+   the host, auto leaves the solves to PETSc's factor.
 
-.seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUGetChosenAlgorithm()`, `MatSpTRSVGPUSetSelection()`, `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
+.seealso: `MatSpTRSVGPUGetAlgorithm()`, `MatSpTRSVGPUGetChosenAlgorithm()`, `MatSpTRSVGPUSetSelection()`,
+   `PCFactorSetUpMatSolverType()`, `PCFactorGetMatrix()`
 @*/
 PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat F, SpTRSVGPUTriangle triangle, const char algorithm[])
 {
@@ -58,7 +76,7 @@ PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat F, SpTRSVGPUTriangle triangle, const
   char                 names[256];
 
   PetscFunctionBegin;
-  PetscCall(GetData(F, &s));
+  PetscCall(SpTRSVGPUGetFactor(F, &s));
   PetscAssertPointer(algorithm, 3);
   PetscCall(CheckTriangle(F, triangle));
   PetscCall(PetscStrcmp(algorithm, "auto", &automatic));
@@ -83,7 +101,7 @@ PetscErrorCode MatSpTRSVGPUSetAlgorithm(Mat F, SpTRSVGPUTriangle triangle, const
 -  triangle - `SPTRSVGPU_LOWER` or `SPTRSVGPU_UPPER`
 
    Output Parameter:
-.  algorithm - the name asked for, or "auto"
+.  algorithm - the name that was set, or "auto"
 
    Level: intermediate
 
@@ -95,7 +113,7 @@ PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUTriangle triangle, const
   const TrsvAlgorithm *a;
 
   PetscFunctionBegin;
-  PetscCall(GetData(F, &s));
+  PetscCall(SpTRSVGPUGetFactor(F, &s));
   PetscAssertPointer(algorithm, 3);
   PetscCall(CheckTriangle(F, triangle));
   a          = s->settings.algorithm[triangle];
@@ -113,7 +131,7 @@ PetscErrorCode MatSpTRSVGPUGetAlgorithm(Mat F, SpTRSVGPUTriangle triangle, const
 -  triangle - `SPTRSVGPU_LOWER` or `SPTRSVGPU_UPPER`
 
    Output Parameter:
-.  algorithm - its name; "petsc" (`MATSOLVERPETSC`) where the solves are PETSc's own; "auto" before the first set-up
+.  algorithm - its name; "petsc" (`MATSOLVERPETSC`) if PETSc's factor solves; "auto" before the first set-up
 
    Level: intermediate
 
@@ -125,7 +143,7 @@ PetscErrorCode MatSpTRSVGPUGetChosenAlgorithm(Mat F, SpTRSVGPUTriangle triangle,
   TrsvIluInfo info;
 
   PetscFunctionBegin;
-  PetscCall(GetData(F, &s));
+  PetscCall(SpTRSVGPUGetFactor(F, &s));
   PetscAssertPointer(algorithm, 3);
   PetscCall(CheckTriangle(F, triangle));
   *algorithm = "auto";
@@ -137,46 +155,49 @@ PetscErrorCode MatSpTRSVGPUGetChosenAlgorithm(Mat F, SpTRSVGPUTriangle triangle,
 }
 
 /*@
-   MatSpTRSVGPUSetSelection - sets what chooses the algorithms that are left to "auto"
+   MatSpTRSVGPUSetSelection - sets how "auto" chooses an algorithm
 
    Logically Collective
 
    Input Parameters:
-+  F      - the factor, of solver type `MATSOLVERSPTRSVGPU`
--  select - `SPTRSVGPU_SELECT_MODEL`, the default: the shortest time predicted from the factor's statistics;
-            `SPTRSVGPU_SELECT_GRANULARITY`: thread-level where the factor's parallel granularity exceeds 0.7, else warp-level, as in
-            CapelliniSpTRSV (ICPP 2020); or `SPTRSVGPU_SELECT_TUNE`: the shortest time measured
++  F         - the factor, of solver type `MATSOLVERSPTRSVGPU`
+-  selection - `SPTRSVGPU_SELECT_MODEL` (default), `SPTRSVGPU_SELECT_GRANULARITY` or `SPTRSVGPU_SELECT_TUNE`
 
    Options Database Key:
-.  -mat_sptrsvgpu_select <model,granularity,tune> - the same
+.  -mat_sptrsvgpu_select <model,granularity,tune> - how to choose
 
    Level: advanced
 
    Notes:
-   Where the matrix lives on the host nothing is chosen: the solves are PETSc's own, unless an algorithm of the host is named.
+   model takes the algorithm with the shortest time predicted from the statistics of the triangle. The constants of the
+   predictions were fitted on an NVIDIA H200 and are used for every GPU.
 
-   The predictions' constants are those of an NVIDIA H200, scaled by what is measured of another GPU when the first prediction is asked for,
-   once in a process and in some milliseconds; in coarse steps, so that the choice does not change from run to run.
+   granularity takes a thread-level algorithm if the parallel granularity of the triangle exceeds 0.7, otherwise a
+   warp-level one, as CapelliniSpTRSV (ICPP 2020) does.
 
-   Tuning measures solves with the factor's first values, of the model's choice first, then of other algorithms and settings, as long as
-   the time that `MatSpTRSVGPUSetTuneSeconds()` gives lasts, and checks that each solves the system. An algorithm that is named is
-   kept; only the settings that it ranks are tried. As times vary, so may the choice, from run to run and with it the last bits of the result.
+   tune measures solves with the first values of the factor: the model's choice, then other algorithms and settings,
+   until the time of `MatSpTRSVGPUSetTuneSeconds()` is over. It checks each solution and takes the fastest algorithm
+   that is correct. For a named algorithm it measures settings only. Times vary, so the choice and the last bits of a
+   solution may differ from run to run.
+
+   On the host nothing is chosen: PETSc's factor solves, unless an algorithm for the host is named.
 
 .seealso: `MatSpTRSVGPUGetSelection()`, `MatSpTRSVGPUSetTuneSeconds()`, `MatSpTRSVGPUSetAlgorithm()`
 @*/
-PetscErrorCode MatSpTRSVGPUSetSelection(Mat F, SpTRSVGPUSelection select)
+PetscErrorCode MatSpTRSVGPUSetSelection(Mat F, SpTRSVGPUSelection selection)
 {
   SpTRSVGPU *s;
 
   PetscFunctionBegin;
-  PetscCall(GetData(F, &s));
-  PetscCheck(select == SPTRSVGPU_SELECT_MODEL || select == SPTRSVGPU_SELECT_GRANULARITY || select == SPTRSVGPU_SELECT_TUNE, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No selection of number %d", (int)select);
-  s->settings.selection = select;
+  PetscCall(SpTRSVGPUGetFactor(F, &s));
+  PetscCheck(selection >= SPTRSVGPU_SELECT_MODEL && selection <= SPTRSVGPU_SELECT_TUNE, PetscObjectComm((PetscObject)F),
+             PETSC_ERR_ARG_OUTOFRANGE, "No selection of number %d", (int)selection);
+  s->settings.selection = selection;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-   MatSpTRSVGPUGetSelection - gets what chooses the algorithms that are left to "auto"
+   MatSpTRSVGPUGetSelection - gets what `MatSpTRSVGPUSetSelection()` set
 
    Not Collective
 
@@ -184,20 +205,20 @@ PetscErrorCode MatSpTRSVGPUSetSelection(Mat F, SpTRSVGPUSelection select)
 .  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
 
    Output Parameter:
-.  select - see `MatSpTRSVGPUSetSelection()`
+.  selection - how "auto" chooses an algorithm
 
    Level: advanced
 
 .seealso: `MatSpTRSVGPUSetSelection()`
 @*/
-PetscErrorCode MatSpTRSVGPUGetSelection(Mat F, SpTRSVGPUSelection *select)
+PetscErrorCode MatSpTRSVGPUGetSelection(Mat F, SpTRSVGPUSelection *selection)
 {
   SpTRSVGPU *s;
 
   PetscFunctionBegin;
-  PetscCall(GetData(F, &s));
-  PetscAssertPointer(select, 2);
-  *select = s->settings.selection;
+  PetscCall(SpTRSVGPUGetFactor(F, &s));
+  PetscAssertPointer(selection, 2);
+  *selection = s->settings.selection;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,12 +232,12 @@ PetscErrorCode MatSpTRSVGPUGetSelection(Mat F, SpTRSVGPUSelection *select)
 -  seconds - for L and U together; 1 by default
 
    Options Database Key:
-.  -mat_sptrsvgpu_tune_seconds <seconds> - the same
+.  -mat_sptrsvgpu_tune_seconds <seconds> - time limit
 
    Level: advanced
 
    Note:
-   No further candidate is begun when the time is over; the one that is being measured comes to its end.
+   The limit is wall-clock time. A measurement that has begun is completed.
 
 .seealso: `MatSpTRSVGPUSetSelection()`, `MatSpTRSVGPUGetTuneSeconds()`
 @*/
@@ -225,14 +246,15 @@ PetscErrorCode MatSpTRSVGPUSetTuneSeconds(Mat F, PetscReal seconds)
   SpTRSVGPU *s;
 
   PetscFunctionBegin;
-  PetscCall(GetData(F, &s));
-  PetscCheck(seconds >= 0, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "Seconds to tune must not be negative, got %g", (double)seconds);
-  s->settings.tune = seconds;
+  PetscCall(SpTRSVGPUGetFactor(F, &s));
+  PetscCheck(seconds >= 0, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE,
+             "Seconds to tune must not be negative, got %g", (double)seconds);
+  s->settings.tune_seconds = seconds;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-   MatSpTRSVGPUGetTuneSeconds - gets how long the measurements of `SPTRSVGPU_SELECT_TUNE` may take
+   MatSpTRSVGPUGetTuneSeconds - gets what `MatSpTRSVGPUSetTuneSeconds()` set
 
    Not Collective
 
@@ -251,102 +273,8 @@ PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat F, PetscReal *seconds)
   SpTRSVGPU *s;
 
   PetscFunctionBegin;
-  PetscCall(GetData(F, &s));
+  PetscCall(SpTRSVGPUGetFactor(F, &s));
   PetscAssertPointer(seconds, 2);
-  *seconds = s->settings.tune;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   MatSpTRSVGPUSetFactorization - sets where the factorization of a matrix on a GPU is computed
-
-   Logically Collective
-
-   Input Parameters:
-+  F             - the factor, of solver type `MATSOLVERSPTRSVGPU`
--  factorization - `SPTRSVGPU_FACTORIZATION_AUTO`, the default: on the GPU unless one processor is expected to be faster;
-                   `SPTRSVGPU_FACTORIZATION_DEVICE`: on the GPU; `SPTRSVGPU_FACTORIZATION_HOST`: on the host, by PETSc; or
-                   `SPTRSVGPU_FACTORIZATION_CUSPARSE`: on the GPU by cuSPARSE's deprecated csrilu02, for comparison, ILU(0) in the natural
-                   order without shifts alone, where a pivot is zero if it is 0
-
-   Options Database Key:
-.  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - the same
-
-   Level: intermediate
-
-   Notes:
-   The GPU factors ILU(0) and IC(0) in any order that is the same for rows and columns, with every shift that PETSc has. Levels of fill and other
-   orderings are the host's whatever is asked for; the view says which it was, and why.
-
-   A matrix that lives on the host is factored there, by PETSc, where `SPTRSVGPU_FACTORIZATION_AUTO` or `SPTRSVGPU_FACTORIZATION_DEVICE` is asked for, too, so that the
-   same options serve with and without a GPU. `SPTRSVGPU_FACTORIZATION_CUSPARSE` is an error then, as it is for all that csrilu02 cannot do.
-
-.seealso: `MatSpTRSVGPUGetFactorization()`, `MatSpTRSVGPUSetAlgorithm()`
-@*/
-PetscErrorCode MatSpTRSVGPUSetFactorization(Mat F, SpTRSVGPUFactorization factorization)
-{
-  SpTRSVGPU *s;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(F, &s));
-  PetscCheck(factorization >= SPTRSVGPU_FACTORIZATION_AUTO && factorization <= SPTRSVGPU_FACTORIZATION_CUSPARSE, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "No factorization of number %d", (int)factorization);
-  s->settings.factorization = factorization;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   MatSpTRSVGPUGetFactorization - gets what `MatSpTRSVGPUSetFactorization()` set
-
-   Not Collective
-
-   Input Parameter:
-.  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
-
-   Output Parameter:
-.  factorization - where the factorization was asked for
-
-   Level: intermediate
-
-.seealso: `MatSpTRSVGPUSetFactorization()`, `MatSpTRSVGPUGetChosenFactorization()`
-@*/
-PetscErrorCode MatSpTRSVGPUGetFactorization(Mat F, SpTRSVGPUFactorization *factorization)
-{
-  SpTRSVGPU *s;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(F, &s));
-  PetscAssertPointer(factorization, 2);
-  *factorization = s->settings.factorization;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   MatSpTRSVGPUGetChosenFactorization - gets where the factorization is computed
-
-   Not Collective
-
-   Input Parameter:
-.  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
-
-   Output Parameter:
-.  factorization - `SPTRSVGPU_FACTORIZATION_HOST`, `SPTRSVGPU_FACTORIZATION_DEVICE` or `SPTRSVGPU_FACTORIZATION_CUSPARSE`;
-                   `SPTRSVGPU_FACTORIZATION_AUTO` before the symbolic phase
-
-   Level: intermediate
-
-.seealso: `MatSpTRSVGPUSetFactorization()`, `MatSpTRSVGPUGetFactorization()`
-@*/
-PetscErrorCode MatSpTRSVGPUGetChosenFactorization(Mat F, SpTRSVGPUFactorization *factorization)
-{
-  SpTRSVGPU *s;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(F, &s));
-  PetscAssertPointer(factorization, 2);
-  *factorization = SPTRSVGPU_FACTORIZATION_AUTO;
-  if (s->host) *factorization = SPTRSVGPU_FACTORIZATION_HOST;
-  else if (s->on_device)
-    *factorization = s->settings.factorization == SPTRSVGPU_FACTORIZATION_CUSPARSE ? SPTRSVGPU_FACTORIZATION_CUSPARSE :
-                                                                                     SPTRSVGPU_FACTORIZATION_DEVICE;
+  *seconds = s->settings.tune_seconds;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,57 +1,67 @@
 /*
-   The MatOrderingType multicolor: PETSc's door to src/kernels' multicolor ordering.
+   The order in which rows and columns are factored: given by PETSc, or multicolor for the host. If the GPU factors, its
+   TrsvIlu makes and keeps the multicolor order.
 */
 #include "impl.h"
 
-/* The ordering of this rank's part. */
-PetscErrorCode SpTRSVGPUOrderingOnHost(Mat A, Mat local, TrsvOrdering **ordering)
+static const char one_rank[] = "On several ranks only the natural ordering; for another one use -pc_type bjacobi "
+                               "-sub_pc_type sptrsvgpu -sub_pc_factor_mat_ordering_type ...";
+
+/* The multicolor ordering of a matrix, made on the host. */
+static PetscErrorCode OrderMulticolor(Mat A, Mat local, TrsvOrdering **ordering)
 {
   const PetscInt    *i, *j;
   const PetscScalar *a = NULL;
   PetscInt           n;
-  PetscBool          done, valued, aij;
+  PetscBool          done, has_values, aij;
   TrsvError          error;
 
   PetscFunctionBegin;
-  /* of other types PETSc orders blocks, or nothing */
+  /* of matrices of other types PETSc orders blocks, or nothing */
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)local, &aij, MATSEQAIJ, MATMPIAIJ, ""));
   PetscCheck(aij, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "The ordering " MATORDERINGMULTICOLOR
              " needs a matrix of type aij, not %s; use -mat_type aij or MatConvert(), or another ordering",
              ((PetscObject)local)->type_name);
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows", ((PetscObject)local)->type_name);
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &valued)); /* for others, the rows just seen need not be of the values */
-  if (valued) PetscCall(MatSeqAIJGetArrayRead(local, &a));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows",
+             ((PetscObject)local)->type_name);
+  /* the rows of a matrix of another type need not be those of its values */
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &has_values));
+  if (has_values) PetscCall(MatSeqAIJGetArrayRead(local, &a));
   error = TrsvOrderMulticolor(n, i, j, a, TRSV_HOST, ordering);
-  if (valued) PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
+  if (has_values) PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
   PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCallTrsv(error);
-  PetscCall(PetscInfo(A, "Multicolor ordering: %d colors, %g s%s\n", (*ordering)->colors, (*ordering)->seconds, (*ordering)->grid[0] ? ", a regular grid" : ""));
+  PetscCall(PetscInfo(A, "Multicolor ordering: %d colors, %g s%s\n", (*ordering)->colors, (*ordering)->seconds,
+                      (*ordering)->grid[0] ? ", a regular grid" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*MC
-   MATORDERINGMULTICOLOR = "multicolor" - rows by colors of which no two touch, but in small blocks, and inside a color as they were; colors that rise and fall in turn
-   along the matrix's own order
+   MATORDERINGMULTICOLOR = "multicolor" - sorts rows by color, so that the triangular factors have few level sets
 
    Level: intermediate
 
    Notes:
-   For factorizations without fill: -pc_factor_mat_ordering_type multicolor gives their triangular factors few level sets, and so short solves on a
-   GPU, for ILU(0) and IC(0) of any solver type. Symmetric and diffusion-like problems take few more iterations than in the natural order, or
-   fewer; where a flow or an elimination order is written into the natural order it can be several times as many.
+   Rows of one color do not depend on each other, except inside small blocks of rows. Within a color rows keep their
+   order. Colors alternately rise and fall along the natural order, so that few rows come before all of their neighbors.
 
-   A regular grid in lexicographic order gets 6 or 7 colors (5-point) or 10 (7-point), more where the entries along one side are far larger; other
-   matrices 32, or as many as their densest rows need. Rows that follow each other with the same columns keep together, and in large grids 4 points
-   along the first side. Colors are balanced, except on grids.
+   -pc_factor_mat_ordering_type multicolor is for factorizations without fill: ILU(0) and IC(0) of any solver type.
+   Their solves are short on a GPU. Symmetric and diffusion-like problems need a few more iterations than in the natural
+   order, or fewer. Problems whose natural order follows a flow or an elimination order can need several times as many.
 
-   Nothing is left to chance, so there is no seed: the same matrix is always ordered in the same way. Matrices of one rank (`MATSEQAIJ` and
-   `MATSEQAIJCUSPARSE`), and the blocks of `PCBJACOBI` and `PCASM`.
+   A regular grid in lexicographic order gets 6 or 7 colors (5 points) or 10 (7 points), and more if the entries along
+   one side are far larger than the others. Other matrices get 32 colors, or as many as their densest rows need.
+   Consecutive rows with the same columns stay together, as do 4 points along the first side of a large grid. Colors
+   have equal sizes, except on grids.
+
+   The ordering is deterministic. It is for matrices of one rank (`MATSEQAIJ` and `MATSEQAIJCUSPARSE`), and for the
+   blocks of `PCBJACOBI` and `PCASM`.
 
    References:
-.  * - T. Iwashita, H. Nakashima, Y. Takahashi, Algebraic block multi-color ordering method for parallel multi-threaded sparse triangular
-   solver in ICCG method, IPDPS 2012
+.  * - T. Iwashita, H. Nakashima, Y. Takahashi, Algebraic block multi-color ordering method for parallel multi-threaded
+   sparse triangular solver in ICCG method, IPDPS 2012
 
 .seealso: `MatOrderingType`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`, `PCSPTRSVGPU`
 M*/
@@ -62,12 +72,109 @@ PetscErrorCode MatGetOrdering_Multicolor(Mat A, MatOrderingType type, IS *row, I
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  PetscCheck(size == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, SPTRSVGPU_ONE_RANK_ORDERINGS);
-  PetscCall(SpTRSVGPUOrderingOnHost(A, A, &ordering));
-  /* two of them: MatReorderForNonzeroDiagonal() changes the columns' alone */
+  PetscCheck(size == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s", one_rank);
+  PetscCall(OrderMulticolor(A, A, &ordering));
+  /* two index sets: MatReorderForNonzeroDiagonal() changes that of the columns only */
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, row));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, column));
   TrsvOrderingDestroy(&ordering);
   PetscCall(SpTRSVGPUCiteOrdering());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ISIdentity() is of no use: it caches its answer, and MatReorderForNonzeroDiagonal() changes the indices afterwards.
+   */
+static PetscErrorCode IsIdentity(IS is, PetscBool *identity)
+{
+  const PetscInt *indices;
+  PetscLayout     layout;
+  PetscInt        start, end, first, step;
+  PetscBool       stride;
+
+  PetscFunctionBegin;
+  *identity = PETSC_TRUE;
+  PetscCall(ISGetLayout(is, &layout));
+  PetscCall(PetscLayoutGetRange(layout, &start, &end));
+  PetscCall(PetscObjectTypeCompare((PetscObject)is, ISSTRIDE, &stride));
+  if (stride) {
+    PetscCall(ISStrideGetInfo(is, &first, &step));
+    *identity = (PetscBool)(start == end || (first == start && step == 1));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(ISGetIndices(is, &indices));
+  for (PetscInt i = start; i < end && *identity; i++) *identity = (PetscBool)(indices[i - start] == i);
+  PetscCall(ISRestoreIndices(is, &indices));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies the order of the factor. */
+PetscErrorCode SpTRSVGPUSetOrder(SpTRSVGPU *s, PetscInt n, const PetscInt *row, const PetscInt *column)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n, &s->row, n, &s->column));
+  PetscCall(PetscArraycpy(s->row, row, n));
+  PetscCall(PetscArraycpy(s->column, column, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A new reference to is, or the natural order if it is NULL. */
+static PetscErrorCode ReferenceOrNatural(IS is, PetscInt n, IS *result)
+{
+  PetscFunctionBegin;
+  *result = is;
+  if (is) PetscCall(PetscObjectReference((PetscObject)is));
+  else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads the orderings that PETSc gives. localrow and localcolumn: those of this rank's block, NULL for the natural
+   ordering, which is the only one on several ranks. */
+PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *localrow, IS *localcolumn)
+{
+  SpTRSVGPU      *s = (SpTRSVGPU *)F->data;
+  const PetscInt *r, *c, n = local->rmap->n;
+  PetscBool       identity[2] = {PETSC_TRUE, PETSC_TRUE};
+  PetscMPIInt     size;
+
+  PetscFunctionBegin;
+  if (row) PetscCall(IsIdentity(row, &identity[0]));
+  if (column) PetscCall(IsIdentity(column, &identity[1]));
+  s->is_natural = (PetscBool)(identity[0] && identity[1]);
+  PetscCheck(s->is_natural || s->settings.ordering != SPTRSVGPU_ORDERING_MULTICOLOR, PetscObjectComm((PetscObject)F),
+             PETSC_ERR_ARG_INCOMP,
+             "-pc_sptrsvgpu_ordering multicolor does not go with an ordering of the rows or columns that is given, as "
+             "by -pc_factor_nonzeros_along_diagonal");
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)F), &size));
+  PetscCheck(s->is_natural || size == 1, PetscObjectComm((PetscObject)F), PETSC_ERR_SUP, "%s", one_rank);
+  *localrow = *localcolumn = NULL;
+  if (s->is_natural) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ReferenceOrNatural(row, n, localrow));
+  PetscCall(ReferenceOrNatural(column ? column : row, n, localcolumn)); /* ICC has one ordering */
+  /* PETSc's factor of another type is not read; some types are ordered by blocks */
+  if (!s->is_csr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ISGetIndices(*localrow, &r));
+  PetscCall(ISGetIndices(*localcolumn, &c));
+  PetscCall(SpTRSVGPUSetOrder(s, n, r, c));
+  PetscCall(ISRestoreIndices(*localrow, &r));
+  PetscCall(ISRestoreIndices(*localcolumn, &c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Replaces row and column, which may be NULL, by the multicolor order, for a factorization on the host. */
+PetscErrorCode SpTRSVGPUOrderOnHost(Mat F, Mat local, IS *row, IS *column)
+{
+  SpTRSVGPU    *s = (SpTRSVGPU *)F->data;
+  TrsvOrdering *ordering;
+
+  PetscFunctionBegin;
+  PetscCall(OrderMulticolor(F, local, &ordering));
+  PetscCall(SpTRSVGPUSetOrder(s, local->rmap->n, ordering->order, ordering->order));
+  TrsvOrderingDestroy(&ordering);
+  s->multicolor = PETSC_TRUE;
+  s->is_natural = PETSC_FALSE;
+  PetscCall(ISDestroy(row));
+  PetscCall(ISDestroy(column));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, row));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->column, PETSC_COPY_VALUES, column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,53 +1,12 @@
 /*
-   The PC types sptrsvgpu and capellini: PETSc's own ILU preconditioner with our solver type preset.
+   The PC types sptrsvgpu and capellini: PETSc's PCILU with our solver type.
 
-   PETSc's creator makes the PC; a few of its operations and PCFactor functions are then wrapped here. Whether the factor is ILU or ICC
-   is the factor Mat's business: PETSc's PCILU calls the same steps for both.
+   PETSc's function creates the PC; a few of its operations and PCFactor functions are then wrapped here. ILU and ICC
+   differ in the factor Mat only: PETSc's PCILU calls the same steps for both.
 */
 #include "impl.h"
-#include <petsc/private/pcimpl.h>
 
-static const char key[] = "SpTRSVGPU"; /* of the object that a PC carries */
-
-typedef struct {
-  PetscBool          thread_level; /* capellini */
-  MatFactorType      asked;     /* MAT_FACTOR_NONE until the user says which */
-  MatFactorType      kind;      /* what the set-up makes of it */
-  const char        *why;       /* it is that, where the user does not say */
-  PetscBool          shiftset;  /* has the user chosen the shift? */
-  MatFactorShiftType shift;
-  PetscBool          reordered; /* has the user asked for nonzeros along the diagonal? */
-  PetscBool          natural;   /* the set-up under way needs no index sets */
-  PetscBool          reordering; /* it has another factor of the same pattern made, in another order: ILU or ICC as it was */
-  Mat                factor;    /* PETSc's part's, a reference; NULL where there is none, or it is another solver type's */
-  PetscBool          saved;     /* settings are those of a factor that another is to replace */
-  SpTRSVGPUSettings  settings;
-  PetscErrorCode (*setup)(PC); /* PETSc's own */
-  PetscErrorCode (*setfromoptions)(PC, SpTRSVGPUOptionItems);
-  PetscErrorCode (*view)(PC, PetscViewer);
-  PetscErrorCode (*reset)(PC);
-  PetscErrorCode (*destroy)(PC);
-  PetscErrorCode (*setupsolvertype)(PC);
-  PetscErrorCode (*setshifttype)(PC, MatFactorShiftType);
-  PetscErrorCode (*setordering)(PC, MatOrderingType);
-  PetscErrorCode (*reorder)(PC, PetscReal);
-  char              given[64];   /* the MatOrderingType that the user has named, "" for none */
-  SpTRSVGPUOrdering ordering;    /* what is asked of us */
-  PetscBool         orderingset; /* by the user? */
-} PC_SpTRSVGPU;
-
-static PetscErrorCode GetData(PC pc, PC_SpTRSVGPU **data)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscObjectContainerQuery((PetscObject)pc, key, (void *)data));
-  PetscCheck(*data, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "Not a preconditioner of type %s", PCSPTRSVGPU);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The factor Mat of the last set-up. PCFactorGetMatrix() would make one where there is none, which may fail: not on the way to a reset. */
-static Mat Factor(PC pc, const PC_SpTRSVGPU *p) { return pc->setupcalled ? p->factor : NULL; }
-
-/* Notes the factor that PETSc's part has made. */
+/* Keeps a reference to the factor that PETSc has made. */
 static PetscErrorCode SetFactor(PC_SpTRSVGPU *p, Mat F)
 {
   PetscFunctionBegin;
@@ -57,36 +16,38 @@ static PetscErrorCode SetFactor(PC_SpTRSVGPU *p, Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What values have shown of a pattern says nothing of the next one. */
-static void Forget(PC_SpTRSVGPU *p)
+/* For a new pattern: what the values of the last one have shown does not hold for it. */
+static void ForgetReason(PC_SpTRSVGPU *p)
 {
   if (p->factor) ((SpTRSVGPU *)p->factor->data)->settings.reason_natural[0] = 0;
 }
 
-/* Before the factor goes: the next one has its settings. */
-static void Save(PC_SpTRSVGPU *p)
+/* Before PETSc destroys the factor: the next one gets its settings. */
+static void SaveSettings(PC_SpTRSVGPU *p)
 {
   if (!p->factor) return;
-  p->settings = ((SpTRSVGPU *)p->factor->data)->settings;
-  p->saved    = PETSC_TRUE;
+  p->settings     = ((SpTRSVGPU *)p->factor->data)->settings;
+  p->has_settings = PETSC_TRUE;
 }
 
-/* Also that of PCFactorSetLevels() and the like, after a set-up. Whatever became of the matrix, this does not fail. */
+/* Called by PCReset(), and by functions such as PCFactorSetLevels() after a set-up. Does not fail, also if the matrix
+   is gone. */
 static PetscErrorCode PCReset_SpTRSVGPU(PC pc)
 {
   PC_SpTRSVGPU *p;
 
   PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
-  Forget(p);
-  Save(p);
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
+  ForgetReason(p);
+  SaveSettings(p);
   PetscCall(MatDestroy(&p->factor));
   PetscCall((*p->reset)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ICC if the matrix is known to be SPD, else ILU; or, where PETSc has but one of them for the matrix's type, that one. */
-static PetscErrorCode KindByMatrix(Mat A, PetscBool ours, PC_SpTRSVGPU *p)
+/* ICC if the matrix is known to be SPD, otherwise ILU. If PETSc has only one of them for the matrix's type, that one.
+   */
+static PetscErrorCode ChooseKindByMatrix(Mat A, PetscBool ours, PC_SpTRSVGPU *p)
 {
   static const MatFactorType kinds[] = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
   PetscBool                  set, spd, has[2] = {PETSC_TRUE, PETSC_TRUE};
@@ -94,42 +55,62 @@ static PetscErrorCode KindByMatrix(Mat A, PetscBool ours, PC_SpTRSVGPU *p)
 
   PetscFunctionBegin;
   PetscCall(MatIsSPDKnown(A, &set, &spd));
-  spd    = (PetscBool)(set && spd);
-  p->why = spd ? "the matrix having been known to be SPD" : "the matrix not having been known to be SPD";
+  spd            = (PetscBool)(set && spd);
+  p->kind_reason = spd ? "the matrix was known to be SPD" : "the matrix was not known to be SPD";
   if (ours) PetscCall(SpTRSVGPUGetLocal(A, &local));
   for (int i = 0; i < 2 && ours; i++) PetscCall(MatGetFactorAvailable(local, MATSOLVERPETSC, kinds[i], &has[i]));
   if (!has[spd] && has[!spd]) {
-    spd    = (PetscBool)!spd;
-    p->why = "the only one that PETSc has for matrices of this type";
+    spd            = (PetscBool)!spd;
+    p->kind_reason = "the only one that PETSc has for matrices of this type";
   }
   p->kind = kinds[spd];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Settles on ILU or ICC, and on the default shift that belongs to it. */
+/* Chooses ILU or ICC, and the default shift of that factorization. */
 static PetscErrorCode ChooseKind(PC pc, PetscBool ours, PC_SpTRSVGPU *p)
 {
   PetscFunctionBegin;
-  p->kind = p->asked;
-  if (p->kind == MAT_FACTOR_NONE) PetscCall(KindByMatrix(pc->pmat, ours, p));
-  if (!p->shiftset) PetscCall((*p->setshifttype)(pc, p->kind == MAT_FACTOR_ICC ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE));
+  p->kind = p->requested_kind;
+  if (p->kind == MAT_FACTOR_NONE) PetscCall(ChooseKindByMatrix(pc->pmat, ours, p));
+  if (!p->has_shift)
+    PetscCall((*p->setshifttype)(pc, p->kind == MAT_FACTOR_ICC ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is left for us to order, once PETSc's own option has been heeded. */
+/* The ordering that the factor has to make: natural if PETSc's own option gives one. */
 static PetscErrorCode GetOwnOrdering(PC pc, const PC_SpTRSVGPU *p, SpTRSVGPUOrdering *ordering)
 {
-  PetscBool same = PETSC_TRUE;
+  const char *type = p->ordering == SPTRSVGPU_ORDERING_MULTICOLOR ? MATORDERINGMULTICOLOR : MATORDERINGNATURAL;
+  PetscBool   same;
 
   PetscFunctionBegin;
-  *ordering = p->given[0] ? SPTRSVGPU_ORDERING_NATURAL : p->ordering;
-  if (!p->given[0] || !p->orderingset || p->ordering == SPTRSVGPU_ORDERING_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrcmp(p->given, p->ordering == SPTRSVGPU_ORDERING_MULTICOLOR ? MATORDERINGMULTICOLOR : MATORDERINGNATURAL, &same));
-  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "-pc_sptrsvgpu_ordering %s and -pc_factor_mat_ordering_type %s contradict each other; give one of them", SpTRSVGPUOrderings[p->ordering], p->given);
+  *ordering = p->given_ordering[0] ? SPTRSVGPU_ORDERING_NATURAL : p->ordering;
+  if (!p->given_ordering[0] || !p->has_ordering || p->ordering == SPTRSVGPU_ORDERING_AUTO)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(p->given_ordering, type, &same));
+  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "-pc_sptrsvgpu_ordering %s and -pc_factor_mat_ordering_type %s contradict each other; give one of them",
+             SpTRSVGPUOrderings[p->ordering], p->given_ordering);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Called by PETSc's set-up, and by users before it, wherever a factor Mat is made. */
+/* With another solver type there is no ICC and no ordering of ours. */
+static PetscErrorCode CheckOtherSolverType(PC pc, const PC_SpTRSVGPU *p)
+{
+  PetscFunctionBegin;
+  PetscCheck(p->kind != MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "ICC by -pc_type %s needs its own solver type; for another one use -pc_type icc",
+             ((PetscObject)pc)->type_name);
+  PetscCheck(!p->has_ordering || p->ordering == SPTRSVGPU_ORDERING_NATURAL, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP,
+             "-pc_sptrsvgpu_ordering %s needs the solver type %s; for another one use -pc_factor_mat_ordering_type "
+             MATORDERINGMULTICOLOR,
+             SpTRSVGPUOrderings[p->ordering], MATSOLVERSPTRSVGPU);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the factor Mat and gives it its settings. PETSc's set-up calls this; users may call it before. */
 static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
 {
   PC_SpTRSVGPU *p;
@@ -138,27 +119,27 @@ static PetscErrorCode PCFactorSetUpMatSolverType_SpTRSVGPU(PC pc)
   SpTRSVGPU    *s;
 
   PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscCall((*p->setupsolvertype)(pc));
-  PetscUseTypeMethod(pc, getfactoredmatrix, &F); /* PCFactorGetMatrix() itself would come back here */
+  PetscUseTypeMethod(pc, getfactoredmatrix, &F); /* PCFactorGetMatrix() would call this function again */
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   PetscCall(SetFactor(p, ours ? F : NULL));
-  /* views and PCFactorGetMatrix() come here too: a factor in use stays what it is, whatever the matrix is known to be by now */
-  if (ours && (((SpTRSVGPU *)F->data)->host || ((SpTRSVGPU *)F->data)->on_device)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!p->reordering) PetscCall(ChooseKind(pc, ours, p));
+  s = ours ? (SpTRSVGPU *)F->data : NULL;
+  /* views and PCFactorGetMatrix() come here too; a factor in use keeps its kind, whatever is known of the matrix by now
+     */
+  if (ours && (s->host || s->on_device)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!p->keep_kind) PetscCall(ChooseKind(pc, ours, p));
   if (!ours) {
-    PetscCheck(p->kind != MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ICC by -pc_type %s needs its own solver type; for another one use -pc_type icc", ((PetscObject)pc)->type_name);
-    PetscCheck(!p->orderingset || p->ordering == SPTRSVGPU_ORDERING_NATURAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_sptrsvgpu_ordering %s needs the solver type %s; for another one use -pc_factor_mat_ordering_type " MATORDERINGMULTICOLOR, SpTRSVGPUOrderings[p->ordering], MATSOLVERSPTRSVGPU);
+    PetscCall(CheckOtherSolverType(pc, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  s = (SpTRSVGPU *)F->data;
-  if (p->saved) s->settings = p->settings;
-  p->saved           = PETSC_FALSE;
+  if (p->has_settings) s->settings = p->settings;
+  p->has_settings          = PETSC_FALSE;
   s->settings.thread_level = p->thread_level;
   PetscCall(GetOwnOrdering(pc, p, &s->settings.ordering));
-  s->kind            = p->kind;
-  s->nonzero_shift   = (PetscBool)(p->shiftset && p->shift == MAT_SHIFT_NONZERO);
-  if (p->natural) {
+  s->kind          = p->kind;
+  s->nonzero_shift = (PetscBool)(p->has_shift && p->shift == MAT_SHIFT_NONZERO);
+  if (p->skip_orderings) {
     if (!pc->setupcalled) PetscCall((*p->setordering)(pc, MATORDERINGNATURAL)); /* for the view */
     F->canuseordering = PETSC_FALSE;
   }
@@ -170,9 +151,9 @@ static PetscErrorCode PCFactorReorderForNonzeroDiagonal_SpTRSVGPU(PC pc, PetscRe
   PC_SpTRSVGPU *p;
 
   PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscCall((*p->reorder)(pc, tolerance));
-  p->reordered = PETSC_TRUE;
+  p->moves_diagonal = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,10 +162,10 @@ static PetscErrorCode PCFactorSetShiftType_SpTRSVGPU(PC pc, MatFactorShiftType s
   PC_SpTRSVGPU *p;
 
   PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscCall((*p->setshifttype)(pc, shift));
-  p->shiftset = PETSC_TRUE;
-  p->shift    = shift;
+  p->has_shift = PETSC_TRUE;
+  p->shift     = shift;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,21 +174,23 @@ static PetscErrorCode PCFactorSetMatOrderingType_SpTRSVGPU(PC pc, MatOrderingTyp
   PC_SpTRSVGPU *p;
 
   PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscCall((*p->setordering)(pc, type));
-  PetscCall(PetscStrncpy(p->given, type, sizeof(p->given)));
+  PetscCall(PetscStrncpy(p->given_ordering, type, sizeof(p->given_ordering)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCFactorSetUseInPlace_SpTRSVGPU(PC pc, PetscBool flg)
 {
   PetscFunctionBegin;
-  PetscCheck(!flg, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_type %s does not factor in place: the matrix stays as it is, and the factor has a layout of its own", ((PetscObject)pc)->type_name);
+  PetscCheck(!flg, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_type %s does not factor in place: the matrix stays as it is, and the factor has a layout of its own",
+             ((PetscObject)pc)->type_name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatAXPY(), MatTranspose(), MatConvert() and others put another matrix in the place of ours, whose pattern PETSc then takes for the same where its state
-   happens to be. */
+/* MatAXPY(), MatTranspose(), MatConvert() and others may replace the contents of the matrix object. Its nonzero state
+   may then be the old one by chance, and PETSc reports the same pattern. */
 static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
 {
   const SpTRSVGPU *s;
@@ -215,17 +198,17 @@ static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
   PetscObjectState pattern;
 
   PetscFunctionBegin;
-  if (!Factor(pc, p) || pc->flag != SAME_NONZERO_PATTERN) PetscFunctionReturn(PETSC_SUCCESS);
-  s = (SpTRSVGPU *)p->factor->data;
+  if (!SpTRSVGPUCurrentFactor(pc, p) || pc->flag != SAME_NONZERO_PATTERN) PetscFunctionReturn(PETSC_SUCCESS);
+  s = (const SpTRSVGPU *)p->factor->data;
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
   if (id != s->id || pattern != s->pattern) pc->flag = DIFFERENT_NONZERO_PATTERN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Do new values in the same pattern keep auto, which has taken the multicolor order, from it? Then another symbolic phase
-   takes the natural order, for good: values that were far from symmetric once may be so again. */
-static PetscErrorCode LeaveMulticolor(PC pc, Mat F, PetscBool *leave)
+/* If auto has chosen the multicolor order: are the new values too unsymmetric for it? Then this set-up does another
+   symbolic phase, in the natural order. auto keeps that order: the values may be as unsymmetric again. */
+static PetscErrorCode CheckValues(PC pc, Mat F, PetscBool *leave)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
 
@@ -233,7 +216,7 @@ static PetscErrorCode LeaveMulticolor(PC pc, Mat F, PetscBool *leave)
   *leave = PETSC_FALSE;
   if (s->settings.ordering != SPTRSVGPU_ORDERING_AUTO || !s->any_multicolor) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpTRSVGPUDeviceCheckValues(F, pc->pmat, s->settings.reason_natural, sizeof(s->settings.reason_natural)));
-  *leave = (PetscBool)!!s->settings.reason_natural[0];
+  *leave = (PetscBool)(s->settings.reason_natural[0] != 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,186 +224,41 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
 {
   PC_SpTRSVGPU *p;
   Mat           F;
-  PetscBool     ours;
+  PetscBool     ours, natural;
 
   PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscCall(CheckPattern(pc, p));
-  p->reordering = PETSC_FALSE;
+  F            = SpTRSVGPUCurrentFactor(pc, p);
+  p->keep_kind = PETSC_FALSE;
   if (pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN) {
-    if (Factor(pc, p)) PetscCall(LeaveMulticolor(pc, p->factor, &p->reordering));
-    if (p->reordering) pc->flag = DIFFERENT_NONZERO_PATTERN;
-  } else Forget(p);
-  if (pc->setupcalled && pc->flag != SAME_NONZERO_PATTERN) Save(p); /* PETSc's part makes another */
-  /* the natural ordering would be made as two lists of all rows, which takes 12 ms for 2e6 */
-  PetscCall(PetscStrcmp(p->given, MATORDERINGNATURAL, &p->natural));
-  p->natural = (PetscBool)((p->natural || !p->given[0]) && !p->reordered);
-  /* PETSc's part does not factor where the factor tells of an error, and so would never get over one */
-  F = Factor(pc, p);
+    if (F) PetscCall(CheckValues(pc, F, &p->keep_kind));
+    if (p->keep_kind) pc->flag = DIFFERENT_NONZERO_PATTERN;
+  } else ForgetReason(p);
+  if (pc->setupcalled && pc->flag != SAME_NONZERO_PATTERN) SaveSettings(p); /* PETSc makes another factor */
+  /* PETSc would make two index sets for the natural ordering: 12 ms for 2e6 rows */
+  PetscCall(PetscStrcmp(p->given_ordering, MATORDERINGNATURAL, &natural));
+  p->skip_orderings = (PetscBool)((natural || !p->given_ordering[0]) && !p->moves_diagonal);
+  /* with an error in the factor PETSc would not factor again */
   if (F) PetscCall(MatFactorClearError(F));
   PetscCall((*p->setup)(pc));
-  p->natural = p->reordering = PETSC_FALSE;
+  p->skip_orderings = p->keep_kind = PETSC_FALSE;
   PetscUseTypeMethod(pc, getfactoredmatrix, &F);
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   if (ours) F->canuseordering = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetFromOptions_SpTRSVGPU(PC pc, SpTRSVGPUOptionItems PetscOptionsObject)
-{
-  static const char *const kinds[] = {"ilu", "icc"};
-  PC_SpTRSVGPU            *p;
-  PetscInt                 kind;
-  PetscEnum                ordering;
-  PetscBool                set;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
-  PetscOptionsHeadBegin(PetscOptionsObject, "Incomplete factorization with sparse triangular solves on a GPU");
-  PetscCall(PetscOptionsEList("-pc_sptrsvgpu_factor", "ilu or icc; where not given, icc if the matrix is known to be SPD", "PCSpTRSVGPUSetFactorType", kinds, 2, p->asked == MAT_FACTOR_NONE ? "by the matrix" : kinds[p->asked == MAT_FACTOR_ICC], &kind, &set));
-  if (set) PetscCall(PCSpTRSVGPUSetFactorType(pc, kind ? MAT_FACTOR_ICC : MAT_FACTOR_ILU));
-  PetscCall(PetscOptionsEnum("-pc_sptrsvgpu_ordering", "Order in which the matrix is factored", "PCSpTRSVGPUSetOrdering", SpTRSVGPUOrderings, (PetscEnum)p->ordering, &ordering, &set));
-  if (set) PetscCall(PCSpTRSVGPUSetOrdering(pc, (SpTRSVGPUOrdering)ordering));
-  PetscOptionsHeadEnd();
-  PetscCall((*p->setfromoptions)(pc, PetscOptionsObject));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* PETSc's view prints the MatOrderingType that PETSc knows: for as long as that takes, it is the order made here. */
-static PetscErrorCode ViewPetsc(PC pc, const PC_SpTRSVGPU *p, PetscViewer viewer)
-{
-  const Mat       F      = Factor(pc, p);
-  const PetscBool colored = (PetscBool)(F && ((SpTRSVGPU *)F->data)->any_multicolor);
-  const int       called = (int)pc->setupcalled;
-
-  PetscFunctionBegin;
-  pc->setupcalled = PETSC_FALSE; /* or PETSc would not change its name */
-  if (colored) PetscCall((*p->setordering)(pc, MATORDERINGMULTICOLOR));
-  pc->setupcalled = called;
-  PetscCall((*p->view)(pc, viewer));
-  pc->setupcalled = PETSC_FALSE;
-  if (colored) PetscCall((*p->setordering)(pc, MATORDERINGNATURAL)); /* ours is made where PETSc's is natural */
-  pc->setupcalled = called;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCView_SpTRSVGPU(PC pc, PetscViewer viewer)
-{
-  PC_SpTRSVGPU *p;
-  Mat           F;
-  PetscBool     ascii;
-  PetscMPIInt   size;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  F = Factor(pc, p);
-  if (ascii) {
-    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-    if (F)
-      PetscCall(PetscViewerASCIIPrintf(viewer, "  %s factorization%s%s\n",
-                                       F->factortype == MAT_FACTOR_ICC ? "incomplete Cholesky" : "incomplete LU",
-                                       p->asked == MAT_FACTOR_NONE ? ", " : "", p->asked == MAT_FACTOR_NONE ? p->why : ""));
-    if (size > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  block Jacobi: one block for each of %d ranks\n", size));
-    if (F && p->thread_level) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", ((SpTRSVGPU *)F->data)->memory == TRSV_DEVICE ? "thread-level kernels preferred" : "the matrix is not on a GPU: the same as " PCSPTRSVGPU));
-  }
-  PetscCall(ViewPetsc(pc, p, viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The next set-up starts anew; as PCFactorSetLevels() does it. */
-static PetscErrorCode Restart(PC pc)
-{
-  PetscFunctionBegin;
-  PetscUseTypeMethod(pc, reset);
-  pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSpTRSVGPUSetFactorType_SpTRSVGPU(PC pc, MatFactorType type)
-{
-  PC_SpTRSVGPU *p;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
-  PetscCheck(type == MAT_FACTOR_ILU || type == MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "MAT_FACTOR_ILU or MAT_FACTOR_ICC, not %s", MatFactorTypes[type]);
-  if (pc->setupcalled && type != p->kind) PetscCall(Restart(pc));
-  p->asked = type;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSpTRSVGPUSetOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering ordering)
-{
-  PC_SpTRSVGPU *p;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
-  PetscCheck(ordering >= SPTRSVGPU_ORDERING_NATURAL && ordering <= SPTRSVGPU_ORDERING_AUTO, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "No ordering of number %d", (int)ordering);
-  if (pc->setupcalled && ordering != p->ordering) PetscCall(Restart(pc));
-  p->ordering    = ordering;
-  p->orderingset = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSpTRSVGPUGetOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering *ordering)
-{
-  PC_SpTRSVGPU *p;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
-  *ordering = p->ordering;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSpTRSVGPUGetChosenOrdering_SpTRSVGPU(PC pc, SpTRSVGPUOrdering *ordering)
-{
-  PC_SpTRSVGPU *p;
-  Mat           F;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
-  F         = Factor(pc, p);
-  *ordering = F && ((SpTRSVGPU *)F->data)->any_multicolor ? SPTRSVGPU_ORDERING_MULTICOLOR : SPTRSVGPU_ORDERING_NATURAL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSpTRSVGPUGetFactorType_SpTRSVGPU(PC pc, MatFactorType *type)
-{
-  PC_SpTRSVGPU *p;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
-  *type = p->asked;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSpTRSVGPUGetChosenFactorType_SpTRSVGPU(PC pc, MatFactorType *type)
-{
-  PC_SpTRSVGPU *p;
-
-  PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
-  *type = pc->setupcalled ? p->kind : MAT_FACTOR_NONE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The functions that are composed: PETSc's, wrapped, and ours. */
+/* PETSc's functions that are wrapped. */
 static const struct {
   const char *name;
   void (*function)(void);
-  PetscBool own; /* not taken away by PETSc's part when the PC is destroyed */
-} methods[] = {
-  {"PCFactorSetUpMatSolverType_C",        (void (*)(void))PCFactorSetUpMatSolverType_SpTRSVGPU,        PETSC_FALSE},
-  {"PCFactorSetShiftType_C",              (void (*)(void))PCFactorSetShiftType_SpTRSVGPU,              PETSC_FALSE},
-  {"PCFactorSetMatOrderingType_C",        (void (*)(void))PCFactorSetMatOrderingType_SpTRSVGPU,        PETSC_FALSE},
-  {"PCFactorReorderForNonzeroDiagonal_C", (void (*)(void))PCFactorReorderForNonzeroDiagonal_SpTRSVGPU, PETSC_FALSE},
-  {"PCFactorSetUseInPlace_C",             (void (*)(void))PCFactorSetUseInPlace_SpTRSVGPU,             PETSC_FALSE},
-  {"PCSpTRSVGPUSetFactorType_C",          (void (*)(void))PCSpTRSVGPUSetFactorType_SpTRSVGPU,          PETSC_TRUE },
-  {"PCSpTRSVGPUGetFactorType_C",          (void (*)(void))PCSpTRSVGPUGetFactorType_SpTRSVGPU,          PETSC_TRUE },
-  {"PCSpTRSVGPUGetChosenFactorType_C",    (void (*)(void))PCSpTRSVGPUGetChosenFactorType_SpTRSVGPU,    PETSC_TRUE },
-  {"PCSpTRSVGPUSetOrdering_C",            (void (*)(void))PCSpTRSVGPUSetOrdering_SpTRSVGPU,            PETSC_TRUE },
-  {"PCSpTRSVGPUGetOrdering_C",            (void (*)(void))PCSpTRSVGPUGetOrdering_SpTRSVGPU,            PETSC_TRUE },
-  {"PCSpTRSVGPUGetChosenOrdering_C",      (void (*)(void))PCSpTRSVGPUGetChosenOrdering_SpTRSVGPU,      PETSC_TRUE },
+} wrapped[] = {
+  {"PCFactorSetUpMatSolverType_C",        (void (*)(void))PCFactorSetUpMatSolverType_SpTRSVGPU       },
+  {"PCFactorSetShiftType_C",              (void (*)(void))PCFactorSetShiftType_SpTRSVGPU             },
+  {"PCFactorSetMatOrderingType_C",        (void (*)(void))PCFactorSetMatOrderingType_SpTRSVGPU       },
+  {"PCFactorReorderForNonzeroDiagonal_C", (void (*)(void))PCFactorReorderForNonzeroDiagonal_SpTRSVGPU},
+  {"PCFactorSetUseInPlace_C",             (void (*)(void))PCFactorSetUseInPlace_SpTRSVGPU            },
 };
 
 static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
@@ -429,47 +267,48 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
   PetscErrorCode (*destroy)(PC);
 
   PetscFunctionBegin;
-  PetscCall(GetData(pc, &p));
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
   destroy = p->destroy;
   PetscCall(MatDestroy(&p->factor));
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(methods); i++)
-    if (methods[i].own) PetscCall(PetscObjectComposeFunction((PetscObject)pc, methods[i].name, NULL));
   PetscCall((*destroy)(pc));
-  PetscCall(PetscObjectCompose((PetscObject)pc, key, NULL));
+  PetscCall(PetscObjectCompose((PetscObject)pc, SPTRSVGPU_PC_DATA, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*MC
-   PCSPTRSVGPU = "sptrsvgpu" - Incomplete LU or Cholesky factorization whose triangular solves run on a GPU, each by a kernel that is
-   chosen from the statistics of its factor; by PETSc's own on the host where the matrix is there.
+   PCSPTRSVGPU = "sptrsvgpu" - Incomplete LU or Cholesky factorization with sparse triangular solves on a GPU
 
    Options Database Keys:
-+  -pc_sptrsvgpu_factor <ilu,icc>     - which; by default icc if the matrix is known to be SPD, else ilu
-.  -pc_sptrsvgpu_ordering <natural,multicolor,auto> - the order in which the matrix is factored, natural by default; see `PCSpTRSVGPUSetOrdering()`
-.  -mat_sptrsvgpu_algorithm <name>    - the triangular solve for both factors, auto by default; `-help` lists them, docs/algorithms.md describes them
-.  -mat_sptrsvgpu_lower <name>        - for L
-.  -mat_sptrsvgpu_upper <name>        - for U
-.  -mat_sptrsvgpu_select <model,granularity,tune> - what chooses for auto
-.  -mat_sptrsvgpu_tune_seconds <seconds> - how long tune may measure, 1 by default
-.  -mat_sptrsvgpu_factorization <auto,device,host,cusparse> - where the matrix is factored if it lives on a GPU
-.  -mat_sptrsvgpu_view                - show statistics, choice and memory
--  -pc_factor_...                     - all options of PCILU and PCICC but -pc_factor_in_place
++  -pc_sptrsvgpu_factor <ilu,icc>                              - default: icc if the matrix is known to be SPD, else ilu
+.  -pc_sptrsvgpu_ordering <natural,multicolor,auto>            - the order of the factor; see `PCSpTRSVGPUSetOrdering()`
+.  -mat_sptrsvgpu_algorithm <name>                             - the triangular solve of L and U, or auto (default)
+.  -mat_sptrsvgpu_lower <name>                                 - that of L
+.  -mat_sptrsvgpu_upper <name>                                 - that of U
+.  -mat_sptrsvgpu_select <model,granularity,tune>              - how auto chooses an algorithm
+.  -mat_sptrsvgpu_tune_seconds <seconds>                       - time limit of tune, by default 1
+.  -mat_sptrsvgpu_factorization <auto,device,host>             - where a matrix on a GPU is factored
+.  -mat_sptrsvgpu_view                                         - prints statistics, choices and memory
+-  -pc_factor_...                                              - all options of `PCILU` and `PCICC`, except in_place
 
    Level: beginner
 
    Notes:
-   This is PETSc's own ILU preconditioner with the solver type `MATSOLVERSPTRSVGPU`, which `PCILU`, `PCICC` and `MatGetFactor()` take as well. On
-   several ranks it is block Jacobi, with one block a rank; -pc_factor_mat_ordering_type must be natural there.
+   This is PETSc's `PCILU` with the solver type `MATSOLVERSPTRSVGPU`, which `PCILU`, `PCICC` and `MatGetFactor()` also
+   take. On several ranks it is block Jacobi with one block per rank; -pc_factor_mat_ordering_type must then be natural.
 
-   Matrices of type `MATAIJCUSPARSE` are solved with on the GPU. Those of any type of the host that `PCILU` or `PCICC` take
-   are factored and solved with by PETSc, as by these. Statistics, an algorithm that is named and the ordering multicolor need the
-   type `MATAIJ`, or one derived from it. Where PETSc has ICC alone, as for `MATSBAIJ`, or ILU alone, as for `MATDENSE`,
-   that is the default. `MAT_SHIFT_NONZERO` holds for `MATAIJCUSPARSE`, too, where `PCILU` turns it into
-   `MAT_SHIFT_INBLOCKS`.
+   A matrix of type `MATAIJCUSPARSE` is factored on the GPU where that is possible and faster, and its solves run on the
+   GPU. A matrix on the host, of any type that `PCILU` or `PCICC` takes, is factored and solved with by PETSc.
+   Statistics, named algorithms and the ordering multicolor need the type `MATAIJ` or one derived from it.
 
-.seealso: `PCILU`, `PCICC`, `PCSpTRSVGPUSetFactorType()`, `PCSpTRSVGPUSetOrdering()`, `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelect()`, `PCCAPELLINI`
+   If PETSc has only ICC for a type, such as `MATSBAIJ`, or only ILU, such as `MATDENSE`, that is the default.
+   `MAT_SHIFT_NONZERO` holds for `MATAIJCUSPARSE` too; `PCILU` replaces it by `MAT_SHIFT_INBLOCKS`.
+
+   -help lists the algorithms, docs/algorithms.md describes them.
+
+.seealso: `PCILU`, `PCICC`, `PCCAPELLINI`, `PCSpTRSVGPUSetFactorType()`, `PCSpTRSVGPUSetOrdering()`,
+   `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelection()`, `MatSpTRSVGPUSetFactorization()`
 M*/
-static PetscErrorCode Create(PC pc, PetscBool thread_level)
+static PetscErrorCode CreateFromILU(PC pc, PetscBool thread_level)
 {
   PC_SpTRSVGPU *p;
   PetscErrorCode (*create)(PC);
@@ -480,9 +319,9 @@ static PetscErrorCode Create(PC pc, PetscBool thread_level)
   PetscCall((*create)(pc));
 
   PetscCall(PetscNew(&p));
-  PetscCall(PetscObjectContainerCompose((PetscObject)pc, key, p, PetscCtxDestroyDefault));
+  PetscCall(PetscObjectContainerCompose((PetscObject)pc, SPTRSVGPU_PC_DATA, p, PetscCtxDestroyDefault));
   p->thread_level   = thread_level;
-  p->asked          = MAT_FACTOR_NONE;
+  p->requested_kind = MAT_FACTOR_NONE;
   p->kind           = MAT_FACTOR_ILU;
   p->setup          = pc->ops->setup;
   p->setfromoptions = pc->ops->setfromoptions;
@@ -500,8 +339,8 @@ static PetscErrorCode Create(PC pc, PetscBool thread_level)
   pc->ops->view           = PCView_SpTRSVGPU;
   pc->ops->reset          = PCReset_SpTRSVGPU;
   pc->ops->destroy        = PCDestroy_SpTRSVGPU;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(methods); i++)
-    PetscCall(PetscObjectComposeFunction((PetscObject)pc, methods[i].name, methods[i].function));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(wrapped); i++)
+    PetscCall(PetscObjectComposeFunction((PetscObject)pc, wrapped[i].name, wrapped[i].function));
   PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSPTRSVGPU));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -509,21 +348,24 @@ static PetscErrorCode Create(PC pc, PetscBool thread_level)
 PetscErrorCode PCCreate_SpTRSVGPU(PC pc)
 {
   PetscFunctionBegin;
-  PetscCall(Create(pc, PETSC_FALSE));
+  PetscCall(CreateFromILU(pc, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*MC
-   PCCAPELLINI = "capellini" - `PCSPTRSVGPU` with the thread-level kernels of CapelliniSpTRSV (ICPP 2020) for both factors, where the matrix is
-   on a GPU; the same as `PCSPTRSVGPU` where it is not. -mat_sptrsvgpu_algorithm, _lower and _upper overrule it.
+   PCCAPELLINI = "capellini" - `PCSPTRSVGPU` with the thread-level triangular solves of CapelliniSpTRSV (ICPP 2020)
 
    Level: beginner
+
+   Notes:
+   For a matrix on the host it is the same as `PCSPTRSVGPU`. An algorithm that -mat_sptrsvgpu_algorithm,
+   -mat_sptrsvgpu_lower or -mat_sptrsvgpu_upper names is used instead.
 
 .seealso: `PCSPTRSVGPU`
 M*/
 PetscErrorCode PCCreate_Capellini(PC pc)
 {
   PetscFunctionBegin;
-  PetscCall(Create(pc, PETSC_TRUE));
+  PetscCall(CreateFromILU(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,8 +1,17 @@
 /*
-   The functions of the PC types that programs call; pc.c composes what they do.
+   The functions of the PC types that programs call. As in PETSc, a setter does nothing for a PC of another type, and a
+   getter fails.
 */
 #include "impl.h"
-#include <petsc/private/pcimpl.h>
+
+/* Discards the factor, as PCFactorSetLevels() does: the next set-up makes another. */
+static PetscErrorCode Restart(PC pc)
+{
+  PetscFunctionBegin;
+  PetscUseTypeMethod(pc, reset);
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /*@
    PCSpTRSVGPUSetFactorType - sets whether the factorization is ILU or ICC
@@ -14,21 +23,27 @@
 -  type - `MAT_FACTOR_ILU` or `MAT_FACTOR_ICC`
 
    Options Database Key:
-.  -pc_sptrsvgpu_factor <ilu,icc> - the same
+.  -pc_sptrsvgpu_factor <ilu,icc> - the factorization
 
    Level: intermediate
 
    Note:
-   By default it is ICC if the matrix is known to be symmetric positive definite at set-up (`MatSetOption()` with
-   `MAT_SPD`), else ILU. The default of `PCFactorSetShiftType()` follows: positive definite for ICC, none for ILU.
+   The default is ICC if the matrix is known to be symmetric positive definite at the set-up (`MatSetOption()` with
+   `MAT_SPD`), otherwise ILU. The default of `PCFactorSetShiftType()` is then positive definite for ICC, none for ILU.
 
 .seealso: `PCSpTRSVGPUGetFactorType()`, `PCSpTRSVGPUGetChosenFactorType()`, `PCICC`, `PCILU`
 @*/
 PetscErrorCode PCSpTRSVGPUSetFactorType(PC pc, MatFactorType type)
 {
+  PC_SpTRSVGPU *p;
+
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscTryMethod(pc, "PCSpTRSVGPUSetFactorType_C", (PC, MatFactorType), (pc, type));
+  PetscCall(SpTRSVGPUQueryPC(pc, &p));
+  if (!p) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(type == MAT_FACTOR_ILU || type == MAT_FACTOR_ICC, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "MAT_FACTOR_ILU or MAT_FACTOR_ICC, not %s", MatFactorTypes[type]);
+  if (pc->setupcalled && type != p->kind) PetscCall(Restart(pc));
+  p->requested_kind = type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -41,7 +56,7 @@ PetscErrorCode PCSpTRSVGPUSetFactorType(PC pc, MatFactorType type)
 .  pc - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
 
    Output Parameter:
-.  type - `MAT_FACTOR_ILU` or `MAT_FACTOR_ICC`, or `MAT_FACTOR_NONE` where nothing was set
+.  type - `MAT_FACTOR_ILU` or `MAT_FACTOR_ICC`; `MAT_FACTOR_NONE` if nothing was set
 
    Level: intermediate
 
@@ -49,10 +64,12 @@ PetscErrorCode PCSpTRSVGPUSetFactorType(PC pc, MatFactorType type)
 @*/
 PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
 {
+  PC_SpTRSVGPU *p;
+
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscAssertPointer(type, 2);
-  PetscUseMethod(pc, "PCSpTRSVGPUGetFactorType_C", (PC, MatFactorType *), (pc, type));
+  *type = p->requested_kind;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,10 +90,12 @@ PetscErrorCode PCSpTRSVGPUGetFactorType(PC pc, MatFactorType *type)
 @*/
 PetscErrorCode PCSpTRSVGPUGetChosenFactorType(PC pc, MatFactorType *type)
 {
+  PC_SpTRSVGPU *p;
+
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscAssertPointer(type, 2);
-  PetscUseMethod(pc, "PCSpTRSVGPUGetChosenFactorType_C", (PC, MatFactorType *), (pc, type));
+  *type = pc->setupcalled ? p->kind : MAT_FACTOR_NONE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,37 +106,46 @@ PetscErrorCode PCSpTRSVGPUGetChosenFactorType(PC pc, MatFactorType *type)
 
    Input Parameters:
 +  pc       - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
--  ordering - `SPTRSVGPU_ORDERING_NATURAL`, the default; `SPTRSVGPU_ORDERING_MULTICOLOR`: multicolor, see `MATORDERINGMULTICOLOR`; or
-              `SPTRSVGPU_ORDERING_AUTO`: the one of them that promises the shorter time to solution
+-  ordering - `SPTRSVGPU_ORDERING_NATURAL` (default), `SPTRSVGPU_ORDERING_MULTICOLOR` or `SPTRSVGPU_ORDERING_AUTO`
 
    Options Database Key:
-.  -pc_sptrsvgpu_ordering <natural,multicolor,auto> - the same
+.  -pc_sptrsvgpu_ordering <natural,multicolor,auto> - the ordering
 
    Level: intermediate
 
    Notes:
-   The order is made where the matrix lives; each rank orders its own rows. A type given by
-   `PCFactorSetMatOrderingType()` overrides auto; it is an error of the set-up if it contradicts natural or multicolor
-   given here.
+   natural keeps the order of the matrix. multicolor is `MATORDERINGMULTICOLOR`. auto takes the one of both with the
+   shorter predicted time to solution.
 
-   auto keeps the natural order for solves on the host, where level sets cost nothing. On a GPU it takes multicolor where
-   the predicted time to solution is shorter: the rest of the set-up and a hundred iterations, 1.2 times as many in
-   multicolor (1.05 times on grids of 5 and 7 points). It keeps the natural order where the factorization without fill is
-   complete in it, where memory is too short for a factor in each order, and where the values are far from symmetric:
-   iterations often rise several times there.
+   The ordering is made where the matrix is. Each rank orders its own rows. `PCFactorSetMatOrderingType()` overrides
+   auto. If it contradicts natural or multicolor set here, the set-up fails.
 
-   A set-up with new values in the same pattern goes from multicolor to the natural order where the values have become far
-   from symmetric (ILU only). It stays there until the pattern changes.
+   auto keeps the natural order if the solves run on the host, where level sets cost nothing. On a GPU it compares the
+   predicted times of the rest of the set-up and 100 iterations; it expects 1.2 times as many iterations in multicolor
+   (1.05 times on grids of 5 and 7 points). It also keeps the natural order if ILU(0) in that order is a complete
+   factorization, if memory does not suffice for a factor in each order, and if the values are far from symmetric.
+   In multicolor such problems often need several times as many iterations.
 
-   The view of the factor shows the order and the reason; "matrix ordering" in the view of the `PC` is multicolor then.
+   A set-up with new values in the same pattern changes from multicolor to the natural order if the values have become
+   far from symmetric (ILU only). auto keeps that order until the pattern changes.
 
-.seealso: `PCSpTRSVGPUGetOrdering()`, `PCSpTRSVGPUGetChosenOrdering()`, `PCFactorSetMatOrderingType()`, `MATORDERINGMULTICOLOR`
+   The view of the factor shows the order and the reason. "matrix ordering" in the view of the `PC` is then multicolor.
+
+.seealso: `PCSpTRSVGPUGetOrdering()`, `PCSpTRSVGPUGetChosenOrdering()`, `PCFactorSetMatOrderingType()`,
+   `MATORDERINGMULTICOLOR`
 @*/
 PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
 {
+  PC_SpTRSVGPU *p;
+
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscTryMethod(pc, "PCSpTRSVGPUSetOrdering_C", (PC, SpTRSVGPUOrdering), (pc, ordering));
+  PetscCall(SpTRSVGPUQueryPC(pc, &p));
+  if (!p) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(ordering >= SPTRSVGPU_ORDERING_NATURAL && ordering <= SPTRSVGPU_ORDERING_AUTO,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "No ordering of number %d", (int)ordering);
+  if (pc->setupcalled && ordering != p->ordering) PetscCall(Restart(pc));
+  p->ordering     = ordering;
+  p->has_ordering = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,7 +158,7 @@ PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
 .  pc - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
 
    Output Parameter:
-.  ordering - the ordering asked for
+.  ordering - the ordering that was set
 
    Level: intermediate
 
@@ -138,10 +166,12 @@ PetscErrorCode PCSpTRSVGPUSetOrdering(PC pc, SpTRSVGPUOrdering ordering)
 @*/
 PetscErrorCode PCSpTRSVGPUGetOrdering(PC pc, SpTRSVGPUOrdering *ordering)
 {
+  PC_SpTRSVGPU *p;
+
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscAssertPointer(ordering, 2);
-  PetscUseMethod(pc, "PCSpTRSVGPUGetOrdering_C", (PC, SpTRSVGPUOrdering *), (pc, ordering));
+  *ordering = p->ordering;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,7 +184,8 @@ PetscErrorCode PCSpTRSVGPUGetOrdering(PC pc, SpTRSVGPUOrdering *ordering)
 .  pc - the preconditioner, of type `PCSPTRSVGPU` or `PCCAPELLINI`
 
    Output Parameter:
-.  ordering - `SPTRSVGPU_ORDERING_MULTICOLOR` where `PCSpTRSVGPUSetOrdering()` has led to it on any rank, else `SPTRSVGPU_ORDERING_NATURAL`
+.  ordering - `SPTRSVGPU_ORDERING_MULTICOLOR` if `PCSpTRSVGPUSetOrdering()` has led to it on any rank, otherwise
+              `SPTRSVGPU_ORDERING_NATURAL`
 
    Level: intermediate
 
@@ -162,9 +193,13 @@ PetscErrorCode PCSpTRSVGPUGetOrdering(PC pc, SpTRSVGPUOrdering *ordering)
 @*/
 PetscErrorCode PCSpTRSVGPUGetChosenOrdering(PC pc, SpTRSVGPUOrdering *ordering)
 {
+  PC_SpTRSVGPU *p;
+  Mat           F;
+
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscAssertPointer(ordering, 2);
-  PetscUseMethod(pc, "PCSpTRSVGPUGetChosenOrdering_C", (PC, SpTRSVGPUOrdering *), (pc, ordering));
+  F         = SpTRSVGPUCurrentFactor(pc, p);
+  *ordering = F && ((SpTRSVGPU *)F->data)->any_multicolor ? SPTRSVGPU_ORDERING_MULTICOLOR : SPTRSVGPU_ORDERING_NATURAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

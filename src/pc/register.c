@@ -1,39 +1,63 @@
 /*
-   Registration: what -dll_append finds in the library, and what a program that links it calls.
+   Registration: the functions that -dll_append and a program that links the library call.
 */
-#include "impl.h"
-#include <petsc/private/pcimpl.h>
+#include "../ksp/impl.h"
+
+PetscLogEvent SpTRSVGPU_Symbolic, SpTRSVGPU_Numeric, SpTRSVGPU_Analysis, SpTRSVGPU_SolveL, SpTRSVGPU_SolveU,
+  SpTRSVGPU_SolveLU, SpTRSVGPU_FactorDevice, SpTRSVGPU_FactorHost;
+
+/* Ranks do not all pass through an event that is not collective: which ones do depends on their rows. With -log_sync
+   the ranks would wait for each other in different places. */
+static const struct {
+  const char    *name;
+  PetscLogEvent *event;
+  PetscBool      collective;
+} events[] = {
+  {"SpTRSVSymbolic",  &SpTRSVGPU_Symbolic,     PETSC_TRUE },
+  {"SpTRSVNumeric",   &SpTRSVGPU_Numeric,      PETSC_TRUE },
+  {"SpTRSVAnalysis",  &SpTRSVGPU_Analysis,     PETSC_FALSE},
+  {"SpTRSVSolveL",    &SpTRSVGPU_SolveL,       PETSC_FALSE},
+  {"SpTRSVSolveU",    &SpTRSVGPU_SolveU,       PETSC_FALSE},
+  {"SpTRSVSolveLU",   &SpTRSVGPU_SolveLU,      PETSC_FALSE},
+  {"SpTRSVFactorGPU", &SpTRSVGPU_FactorDevice, PETSC_FALSE},
+  {"SpTRSVFactorCPU", &SpTRSVGPU_FactorHost,   PETSC_FALSE},
+};
 
 static PetscBool registered = PETSC_FALSE;
 
-/* PETSc empties its lists at PetscFinalize(); another PetscInitialize() starts anew. */
+/* PETSc empties its lists at PetscFinalize(), so after another PetscInitialize() all is registered again. */
 static PetscErrorCode Finalize(void)
 {
   PetscFunctionBegin;
   registered = PETSC_FALSE;
-  SpTRSVGPUCitationsForget();
+  SpTRSVGPUForgetCitations();
   TrsvDeviceFinalize();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@C
-   SpTRSVGPURegister - makes the solver type `MATSOLVERSPTRSVGPU`, the `PC` types `PCSPTRSVGPU` and `PCCAPELLINI` and the ordering `MATORDERINGMULTICOLOR` known to PETSc
+   SpTRSVGPURegister - registers the `PC` types, the solver type and the ordering of sptrsvgpu
 
    Not Collective
 
    Level: beginner
 
-   Note:
-   For programs that link the library; -dll_append calls it by itself. Calls after the first do nothing. It is an error where the library was built for another
-   version of PETSc, other scalars or indices, or with CUDA where the PETSc that runs has none, or without.
+   Notes:
+   The types are `PCSPTRSVGPU`, `PCCAPELLINI`, `MATSOLVERSPTRSVGPU` and `MATORDERINGMULTICOLOR`. A program that links
+   the library calls this function after `PetscInitialize()`. A program that loads it with -dll_append need not call it.
+   Calls after the first do nothing.
+
+   It fails if the library was built for a PETSc of another minor version, with other scalars or indices, or with CUDA
+   if the PETSc that runs has none, and conversely.
 
 .seealso: `MatSolverTypeRegister()`, `PCRegister()`, `MatOrderingRegister()`
 @*/
 PetscErrorCode SpTRSVGPURegister(void)
 {
-  /* looked up by the beginning of the type's name: derived types first */
-  static const MatType types[] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJ,    MATMPIAIJ,   MATSEQBAIJ, MATMPIBAIJ,
-                                  MATSEQSBAIJ,       MATMPISBAIJ,       MATSEQDENSE, MATMPIDENSE, MATCONSTANTDIAGONAL};
+  /* derived types first: PETSc takes the first entry that is the beginning of the type's name */
+  static const MatType types[] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJ,   MATMPIAIJ,
+                                  MATSEQBAIJ,        MATMPIBAIJ,        MATSEQSBAIJ, MATMPISBAIJ,
+                                  MATSEQDENSE,       MATMPIDENSE,       MATCONSTANTDIAGONAL};
 
   PetscFunctionBegin;
   if (registered) PetscFunctionReturn(PETSC_SUCCESS);
@@ -41,9 +65,10 @@ PetscErrorCode SpTRSVGPURegister(void)
   PetscCall(SpTRSVGPUCheckPetsc());
   registered = PETSC_TRUE;
   PetscCall(PetscRegisterFinalize(Finalize));
-  /* first, or PETSc's own list of solver types would be overwritten */
+  /* first: MatInitializePackage() replaces the list of solver types */
   PetscCall(MatInitializePackage());
   PetscCall(PCInitializePackage());
+  PetscCall(KSPInitializePackage());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types); i++) {
     PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ILU, MatGetFactor_SpTRSVGPU));
     PetscCall(MatSolverTypeRegister(MATSOLVERSPTRSVGPU, types[i], MAT_FACTOR_ICC, MatGetFactor_SpTRSVGPU));
@@ -51,24 +76,15 @@ PetscErrorCode SpTRSVGPURegister(void)
   PetscCall(MatOrderingRegister(MATORDERINGMULTICOLOR, MatGetOrdering_Multicolor));
   PetscCall(PCRegister(PCSPTRSVGPU, PCCreate_SpTRSVGPU));
   PetscCall(PCRegister(PCCAPELLINI, PCCreate_Capellini));
-  PetscCall(PetscLogEventRegister("SpTRSVSymbolic", MAT_CLASSID, &SpTRSVGPU_Symbolic));
-  PetscCall(PetscLogEventRegister("SpTRSVNumeric", MAT_CLASSID, &SpTRSVGPU_Numeric));
-  PetscCall(PetscLogEventRegister("SpTRSVAnalysis", MAT_CLASSID, &SpTRSVGPU_Analysis));
-  PetscCall(PetscLogEventRegister("SpTRSVSolveL", MAT_CLASSID, &SpTRSVGPU_SolveL));
-  PetscCall(PetscLogEventRegister("SpTRSVSolveU", MAT_CLASSID, &SpTRSVGPU_SolveU));
-  PetscCall(PetscLogEventRegister("SpTRSVSolveLU", MAT_CLASSID, &SpTRSVGPU_SolveLU));
-  PetscCall(PetscLogEventRegister("SpTRSVFactorGPU", MAT_CLASSID, &SpTRSVGPU_FactorDevice));
-  PetscCall(PetscLogEventRegister("SpTRSVFactorCPU", MAT_CLASSID, &SpTRSVGPU_FactorHost));
-  /* ranks go different ways, each by its own rows: with -log_sync they would wait for each other in different places */
-  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_Analysis, PETSC_FALSE));
-  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_SolveL, PETSC_FALSE));
-  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_SolveU, PETSC_FALSE));
-  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_SolveLU, PETSC_FALSE));
-  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_FactorDevice, PETSC_FALSE));
-  PetscCall(PetscLogEventSetCollective(SpTRSVGPU_FactorHost, PETSC_FALSE));
+  PetscCall(KSPRegister(KSPCGDEVICE, KSPCreate_CGDevice));
+  PetscCall(KSPRegister(KSPBCGSDEVICE, KSPCreate_BCGSDevice));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(events); i++) {
+    PetscCall(PetscLogEventRegister(events[i].name, MAT_CLASSID, events[i].event));
+    if (!events[i].collective) PetscCall(PetscLogEventSetCollective(*events[i].event, PETSC_FALSE));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The name that PETSc derives from libsptrsvgpu.so. An error is only handed on: the PETSc that calls may be another copy
-   than the one that this file is linked with; see SpTRSVGPUNotInitialized(). */
+/* PETSc derives this name from libsptrsvgpu.so. No PetscCall(): the PETSc that calls may be another copy than the one
+   this library is linked with, see SpTRSVGPUNotInitialized(). */
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_sptrsvgpu(void) { return SpTRSVGPURegister(); }

@@ -1,10 +1,11 @@
 /*
-   The solves of a factor Mat: each is a first and a second triangular solve, of L and U, or of U^T and L^T; or, on the host, PETSc's own.
+   The solves of a factor Mat: a forward and a backward triangular solve, with L and U, or with U^T and L^T for the
+   transpose. On the host PETSc's factor solves, unless an algorithm is named.
 */
 #include "impl.h"
 #include <petscdevice.h>
 
-/* The plans for solves in a memory, with A or with its transpose: made, filled and tuned when they are first needed. */
+/* Makes, fills and tunes the plans for solves in a memory, with A or with its transpose, before their first use. */
 PetscErrorCode SpTRSVGPUPrepare(Mat F, TrsvMemory memory, PetscBool transposed)
 {
   SpTRSVGPU         *s    = (SpTRSVGPU *)F->data;
@@ -14,12 +15,13 @@ PetscErrorCode SpTRSVGPUPrepare(Mat F, TrsvMemory memory, PetscBool transposed)
   TrsvError          error;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   if (!s->on_device) PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
   PetscCall(PetscLogEventBegin(SpTRSVGPU_Analysis, F, 0, 0, 0));
   error = TrsvIluPrepare(s->ilu, memory, transposed, s->on_device ? NULL : &t.view, stream);
   if (!error && tune && TrsvIluIsReady(s->ilu, memory, transposed))
-    error = TrsvIluTune(s->ilu, memory, transposed, s->on_device ? NULL : &t.view, (double)s->settings.tune, stream);
+    error = TrsvIluTune(s->ilu, memory, transposed, s->on_device ? NULL : &t.view, (double)s->settings.tune_seconds,
+                        stream);
   PetscCall(PetscLogEventEnd(SpTRSVGPU_Analysis, F, 0, 0, 0));
   if (!s->on_device) PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCallTrsv(error);
@@ -27,9 +29,9 @@ PetscErrorCode SpTRSVGPUPrepare(Mat F, TrsvMemory memory, PetscBool transposed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One triangular solve, or both in one launch, as the log counts it. */
-static PetscErrorCode LogSolve(const SpTRSVGPU *s, TrsvMemory memory, PetscBool transposed, TrsvPart part, const void *b,
-                               void *x)
+/* One triangular solve, or both if they are one launch, with its log event and flops. */
+static PetscErrorCode LogSolve(const SpTRSVGPU *s, TrsvMemory memory, PetscBool transposed, TrsvPart part,
+                               const void *b, void *x)
 {
   const PetscBool      lower = (PetscBool)((part == TRSV_FORWARD) != transposed);
   const PetscLogEvent  event = part == TRSV_SOLVE ? SpTRSVGPU_SolveLU : lower ? SpTRSVGPU_SolveL : SpTRSVGPU_SolveU;
@@ -38,7 +40,7 @@ static PetscErrorCode LogSolve(const SpTRSVGPU *s, TrsvMemory memory, PetscBool 
   TrsvError            error;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetStream(s, &stream));
+  PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   if (memory == TRSV_DEVICE) PetscCall(PetscLogGpuTimeBegin());
   error = TrsvIluSolve(s->ilu, memory, transposed, part, b, x, stream);
@@ -65,7 +67,7 @@ static PetscErrorCode SolveArrays(const SpTRSVGPU *s, TrsvMemory memory, PetscBo
 }
 
 #if PetscDefined(HAVE_CUDA)
-static PetscErrorCode OnDevice(Vec v, PetscBool *flg)
+static PetscErrorCode IsOnDevice(Vec v, PetscBool *flg)
 {
   PetscBool bound;
 
@@ -76,8 +78,8 @@ static PetscErrorCode OnDevice(Vec v, PetscBool *flg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For a vector of the host when the solve runs on the device. */
-static PetscErrorCode DeviceVector(Mat F, Vec *v)
+/* A vector on the GPU, to copy one on the host. */
+static PetscErrorCode GetDeviceVector(Mat F, Vec *v)
 {
   PetscFunctionBegin;
   if (*v) PetscFunctionReturn(PETSC_SUCCESS);
@@ -97,15 +99,15 @@ static PetscErrorCode SolveOnDevice(Mat F, PetscBool transposed, TrsvPart part, 
   PetscErrorCode     ierr;
 
   PetscFunctionBegin;
-  PetscCall(OnDevice(b, &there));
+  PetscCall(IsOnDevice(b, &there));
   if (!there) {
-    PetscCall(DeviceVector(F, &s->b));
+    PetscCall(GetDeviceVector(F, &s->b));
     PetscCall(VecCopy(b, s->b));
     b = s->b;
   }
-  PetscCall(OnDevice(x, &there));
+  PetscCall(IsOnDevice(x, &there));
   if (!there) {
-    PetscCall(DeviceVector(F, &s->x));
+    PetscCall(GetDeviceVector(F, &s->x));
     result = s->x;
   }
   PetscCall(VecCUDAGetArrayRead(b, &from));
@@ -113,7 +115,7 @@ static PetscErrorCode SolveOnDevice(Mat F, PetscBool transposed, TrsvPart part, 
   ierr = SolveArrays(s, TRSV_DEVICE, transposed, part, from, to);
   PetscCall(VecCUDARestoreArrayWrite(result, &to));
   PetscCall(VecCUDARestoreArrayRead(b, &from));
-  PetscCall(ierr); /* a program may go on after that, with its vectors */
+  PetscCall(ierr); /* after the vectors are restored: the program may use them again */
   if (result != x) PetscCall(VecCopy(result, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -135,11 +137,22 @@ static PetscErrorCode SolveOnHost(const SpTRSVGPU *s, PetscBool transposed, Trsv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a factorization that failed there is neither a solve nor a root. */
-static PetscErrorCode CheckSound(Mat F)
+static PetscErrorCode CheckFactor(Mat F)
 {
   PetscFunctionBegin;
-  PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The factorization failed; there is no solve with it");
+  PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "The factorization failed; there is no solve with it");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves with PETSc's factor, which uses the local arrays of b and x. */
+static PetscErrorCode SolveByPetsc(Mat host, PetscBool transposed, TrsvPart part, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  if (part == TRSV_FORWARD) PetscUseTypeMethod(host, forwardsolve, b, x);
+  else if (part == TRSV_BACKWARD) PetscUseTypeMethod(host, backwardsolve, b, x);
+  else if (transposed) PetscUseTypeMethod(host, solvetranspose, b, x);
+  else PetscUseTypeMethod(host, solve, b, x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,12 +163,12 @@ static PetscErrorCode Solve(Mat F, PetscBool transposed, TrsvPart part, Vec b, V
   PetscBool  bound;
 
   PetscFunctionBegin;
-  PetscCall(CheckSound(F));
+  PetscCall(CheckFactor(F));
   PetscCall(MatBoundToCPU(F, &bound));
   if (bound) memory = TRSV_HOST;
-  if (part == TRSV_SOLVE && SpTRSVGPUPetscSolves(s, memory)) { /* by the arrays of b and x, which are this rank's */
-    if (transposed) PetscUseTypeMethod(s->host, solvetranspose, b, x);
-    else PetscUseTypeMethod(s->host, solve, b, x);
+  /* halves only if the factor cannot be read as triangles: PETSc has none for ILU of aij */
+  if (SpTRSVGPUPetscSolves(s, memory) && (part == TRSV_SOLVE || !s->is_csr)) {
+    PetscCall(SolveByPetsc(s->host, transposed, part, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!TrsvIluIsReady(s->ilu, memory, transposed)) PetscCall(SpTRSVGPUPrepare(F, memory, transposed));
@@ -183,7 +196,7 @@ static PetscErrorCode MatSolveTranspose_SpTRSVGPU(Mat F, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ILU: L and U. */
+/* Halves of a solve with ILU: L and U. */
 static PetscErrorCode MatForwardSolve_SpTRSVGPU(Mat F, Vec b, Vec x)
 {
   PetscFunctionBegin;
@@ -198,29 +211,8 @@ static PetscErrorCode MatBackwardSolve_SpTRSVGPU(Mat F, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a factor of PETSc's whose rows are not read here: ICC has halves. */
-static PetscErrorCode MatForwardSolve_SpTRSVGPU_Petsc(Mat F, Vec b, Vec x)
-{
-  Mat host = ((SpTRSVGPU *)F->data)->host;
-
-  PetscFunctionBegin;
-  PetscCall(CheckSound(F));
-  PetscUseTypeMethod(host, forwardsolve, b, x);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatBackwardSolve_SpTRSVGPU_Petsc(Mat F, Vec b, Vec x)
-{
-  Mat host = ((SpTRSVGPU *)F->data)->host;
-
-  PetscFunctionBegin;
-  PetscCall(CheckSound(F));
-  PetscUseTypeMethod(host, backwardsolve, b, x);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The square roots of ICC's pivots, in the order of the factor. */
-static PetscErrorCode GetRoot(Mat F, Vec like)
+/* Computes the square roots of ICC's pivots, in the order of the factor, once after each numeric phase. */
+static PetscErrorCode MakeRoot(Mat F, Vec like)
 {
   SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
   SpTRSVGPUTriangles t;
@@ -231,7 +223,7 @@ static PetscErrorCode GetRoot(Mat F, Vec like)
 
   PetscFunctionBegin;
   if (s->root) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CheckSound(F));
+  PetscCall(CheckFactor(F));
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
   PetscCall(VecDuplicate(like, &roots));
   PetscCall(VecGetArrayWrite(roots, &root));
@@ -244,17 +236,19 @@ static PetscErrorCode GetRoot(Mat F, Vec like)
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   if (row < 0) s->root = roots;
   else PetscCall(VecDestroy(&roots));
-  PetscCheck(row < 0, PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT, "Pivot %g of row %" PetscInt_FMT " is negative: the factor has no symmetric halves", (double)pivot, row);
+  PetscCheck(row < 0, PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT,
+             "Pivot %g of row %" PetscInt_FMT " is negative: the factor has no symmetric halves", (double)pivot, row);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ICC = U^T D U: the halves are U^T D^(1/2) and D^(1/2) U, so that one is the transpose of the other. The plans are of U^T and D U. */
+/* ICC = U^T D U: the halves are U^T D^(1/2) and D^(1/2) U, so one is the transpose of the other. The plans solve with
+   U^T and D U. */
 static PetscErrorCode MatForwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
 
   PetscFunctionBegin;
-  PetscCall(GetRoot(F, x));
+  PetscCall(MakeRoot(F, x));
   PetscCall(Solve(F, PETSC_FALSE, TRSV_FORWARD, b, x));
   PetscCall(VecPointwiseDivide(x, x, s->root));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -266,20 +260,20 @@ static PetscErrorCode MatBackwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
   PetscBool  same;
 
   PetscFunctionBegin;
-  PetscCall(GetRoot(F, b));
+  PetscCall(MakeRoot(F, b));
   PetscCall(PetscObjectTypeCompare((PetscObject)s->scaled, ((PetscObject)b)->type_name, &same));
-  if (!same) PetscCall(VecDestroy(&s->scaled)); /* vectors of the host and of the device may take turns */
+  if (!same) PetscCall(VecDestroy(&s->scaled)); /* one b is on the host and the next one on the GPU, or conversely */
   if (!s->scaled) PetscCall(VecDuplicate(b, &s->scaled));
   PetscCall(VecPointwiseMult(s->scaled, b, s->root));
   PetscCall(Solve(F, PETSC_FALSE, TRSV_BACKWARD, s->scaled, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Column by column. X may be B, for which a column is copied aside. */
+/* Solves column by column. X may be B: a column is then copied first. */
 static PetscErrorCode MatSolveColumns(Mat F, PetscBool transposed, Mat B, Mat X)
 {
   PetscErrorCode (*solve)(Mat, Vec, Vec) = transposed ? F->ops->solvetranspose : F->ops->solve;
-  Vec       b, x, aside = NULL;
+  Vec       b, x, copy = NULL;
   PetscInt  columns;
 
   PetscFunctionBegin;
@@ -287,16 +281,16 @@ static PetscErrorCode MatSolveColumns(Mat F, PetscBool transposed, Mat B, Mat X)
   for (PetscInt j = 0; j < columns; j++) {
     PetscCall(MatDenseGetColumnVecRead(B, j, &b));
     if (B == X) {
-      if (!aside) PetscCall(VecDuplicate(b, &aside));
-      PetscCall(VecCopy(b, aside));
+      if (!copy) PetscCall(VecDuplicate(b, &copy));
+      PetscCall(VecCopy(b, copy));
       PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
     }
     PetscCall(MatDenseGetColumnVecWrite(X, j, &x));
-    PetscCall((*solve)(F, aside ? aside : b, x));
+    PetscCall((*solve)(F, copy ? copy : b, x));
     PetscCall(MatDenseRestoreColumnVecWrite(X, j, &x));
     if (B != X) PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
   }
-  PetscCall(VecDestroy(&aside));
+  PetscCall(VecDestroy(&copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -314,7 +308,8 @@ static PetscErrorCode MatMatSolveTranspose_SpTRSVGPU(Mat F, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatSetSolves_SpTRSVGPU(Mat F)
+/* Sets the solve operations of a factor that has values. */
+PetscErrorCode SpTRSVGPUSetSolves(Mat F)
 {
   const SpTRSVGPU *s   = (SpTRSVGPU *)F->data;
   const PetscBool  icc = (PetscBool)(F->factortype == MAT_FACTOR_ICC);
@@ -326,9 +321,9 @@ PetscErrorCode MatSetSolves_SpTRSVGPU(Mat F)
   F->ops->backwardsolve     = icc ? MatBackwardSolve_SpTRSVGPU_ICC : MatBackwardSolve_SpTRSVGPU;
   F->ops->matsolve          = MatMatSolve_SpTRSVGPU;
   F->ops->matsolvetranspose = MatMatSolveTranspose_SpTRSVGPU;
-  if (!s->is_csr) {
-    F->ops->forwardsolve  = s->host->ops->forwardsolve ? MatForwardSolve_SpTRSVGPU_Petsc : NULL;
-    F->ops->backwardsolve = s->host->ops->backwardsolve ? MatBackwardSolve_SpTRSVGPU_Petsc : NULL;
+  if (!s->is_csr) { /* PETSc's halves, if it has them */
+    F->ops->forwardsolve  = s->host->ops->forwardsolve ? MatForwardSolve_SpTRSVGPU : NULL;
+    F->ops->backwardsolve = s->host->ops->backwardsolve ? MatBackwardSolve_SpTRSVGPU : NULL;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,11 +1,12 @@
 /*
-   A factor on the host, read as two triangles in compressed sparse rows: PETSc's own, or a copy of the device's.
+   The triangles of a factor on the host, in compressed sparse rows: PETSc's factor, or a copy of the GPU's.
 */
 #include "impl.h"
 
-/* A SeqAIJ ILU factor keeps L, without its unit diagonal, in rows 0, 1, ...; behind it the rows of U from the last to the first, each with
-   the reciprocal of its pivot as its last entry. L is used where it stands; U is put in order, from its end on. */
-static PetscErrorCode Triangles_ILU(Mat host, SpTRSVGPUTriangles *t)
+/* PETSc's SeqAIJ ILU factor stores the rows of L without the unit diagonal, then the rows of U from the last to the
+   first; the last entry of a row of U is the reciprocal of its pivot. L is used where it is. U is copied into ascending
+   order, from its end. */
+static PetscErrorCode ReadILU(Mat host, SpTRSVGPUTriangles *t)
 {
   const PetscInt *i, *j, n = host->rmap->n;
   PetscScalar    *a;
@@ -15,7 +16,7 @@ static PetscErrorCode Triangles_ILU(Mat host, SpTRSVGPUTriangles *t)
   PetscFunctionBegin;
   PetscCall(MatSeqAIJGetCSRAndMemType(host, &i, &j, &a, NULL));
   PetscCall(MatGetInfo(host, MAT_LOCAL, &info));
-  nnz = n ? (PetscInt)info.nz_used - i[n] : 0; /* of no rows PETSc counts an entry */
+  nnz = n ? (PetscInt)info.nz_used - i[n] : 0; /* PETSc counts an entry of a matrix without rows */
   PetscCall(PetscMalloc1((size_t)n + 1 + nnz, &t->index));
   PetscCall(PetscMalloc1(nnz, &t->value));
   columns     = t->index + n + 1;
@@ -23,9 +24,10 @@ static PetscErrorCode Triangles_ILU(Mat host, SpTRSVGPUTriangles *t)
   for (PetscInt r = n - 1, k = i[n]; r >= 0; r--) {
     const PetscInt start = k;
 
-    while (j[k] != r) k++; /* a row is over where its column is the row itself */
+    while (j[k] != r) k++; /* the diagonal is the last entry of a row */
     t->index[r] = to -= k - start + 1;
-    PetscCheck(to >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc's ILU factor has more entries in row %" PetscInt_FMT " than it counts", r);
+    PetscCheck(to >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "PETSc's ILU factor has more entries in row %" PetscInt_FMT " than it counts", r);
     columns[to]  = r;
     t->value[to] = (PetscScalar)1.0 / a[k];
     for (PetscInt e = start, o = to + 1; e < k; e++, o++) {
@@ -34,15 +36,16 @@ static PetscErrorCode Triangles_ILU(Mat host, SpTRSVGPUTriangles *t)
     }
     k++;
   }
-  PetscCheck(!to, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc's ILU factor counts %" PetscInt_FMT " entries that are in no row", to);
+  PetscCheck(!to, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "PETSc's ILU factor counts %" PetscInt_FMT " entries that are in no row", to);
   t->view.L = (TrsvCSR){n, i, j, a};
   t->view.U = (TrsvCSR){n, t->index, columns, t->value};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A SeqSBAIJ ICC factor U^T D U keeps in row r the negated entries of U off its unit diagonal and, last, the reciprocal of D's.
-   L = U^T is its transpose, D U its rows scaled. */
-static PetscErrorCode Triangles_ICC(Mat host, SpTRSVGPUTriangles *t)
+/* PETSc's SeqSBAIJ ICC factor U^T D U stores in row r the negated entries of U right of its unit diagonal and, last,
+   the reciprocal of entry r of D. L = U^T is the transpose; D U has the rows scaled. */
+static PetscErrorCode ReadICC(Mat host, SpTRSVGPUTriangles *t)
 {
   const PetscInt *ui, *uj, n = host->rmap->n;
   PetscInt        m, nnz, off, *loffsets, *lcolumns, *uoffsets, *ucolumns;
@@ -68,7 +71,7 @@ static PetscErrorCode Triangles_ICC(Mat host, SpTRSVGPUTriangles *t)
   for (PetscInt r = 0; r < n; r++)
     for (PetscInt k = ui[r]; k < ui[r + 1] - 1; k++) loffsets[uj[k] + 2]++;
   for (PetscInt r = 1; r <= n; r++) loffsets[r + 1] += loffsets[r];
-  for (PetscInt r = 0; r < n; r++) { /* loffsets[c + 1] runs through row c of L while it is filled */
+  for (PetscInt r = 0; r < n; r++) { /* loffsets[c + 1]: where the next entry of row c of L goes */
     const PetscInt    last  = ui[r + 1] - 1;
     const PetscScalar pivot = (PetscScalar)1.0 / a[last];
 
@@ -90,7 +93,7 @@ static PetscErrorCode Triangles_ICC(Mat host, SpTRSVGPUTriangles *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Good as long as the factor is; to be destroyed by SpTRSVGPUTrianglesDestroy(). */
+/* Valid until the factor gets new values or is destroyed. To be destroyed by SpTRSVGPUTrianglesDestroy(). */
 PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, SpTRSVGPUTriangles *t)
 {
   TrsvStream stream;
@@ -98,12 +101,12 @@ PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, SpTRSVGPUTriangles *
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(t, 1));
   if (s->on_device) {
-    PetscCall(SpTRSVGPUGetStream(s, &stream));
+    PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
     PetscCallTrsv(TrsvIluDownload(s->ilu, &t->view, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (s->kind == MAT_FACTOR_ICC) PetscCall(Triangles_ICC(s->host, t));
-  else PetscCall(Triangles_ILU(s->host, t));
+  if (s->kind == MAT_FACTOR_ICC) PetscCall(ReadICC(s->host, t));
+  else PetscCall(ReadILU(s->host, t));
   t->view.row    = s->row;
   t->view.column = s->column;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,15 +1,14 @@
 /*
-   Whether this library was built for the PETSc that runs.
+   Checks that this library was built for the PETSc that runs.
 
-   Layouts of PETSc's objects depend on its minor version, on the types of its scalars and indices, and on CUDA or
-   another package for GPUs. A library that was built for others would corrupt memory, although PETSc has all the
-   functions that it calls.
+   The layouts of PETSc's objects depend on its minor version, on the types of scalars and indices, and on CUDA or
+   another GPU package. A library built for other layouts would corrupt memory, although the loader finds all functions.
 */
 #include <sptrsvgpu.h>
 
 PETSC_INTERN PetscErrorCode SpTRSVGPUCheckPetsc(void);
 
-/* A PETSc, as far as layouts depend on it. */
+/* The properties of a PETSc on which layouts depend. */
 typedef struct {
   int    major, minor, release; /* release: 1, or another number for a development version */
   int    type;                  /* PetscDataType of PetscScalar */
@@ -17,7 +16,7 @@ typedef struct {
   int    cuda, device;          /* device: CUDA or another package for GPUs */
 } Build;
 
-/* Takes a PetscInt or a PetscBool from the PETSc that runs, which may have another size there than here. */
+/* Receives a PetscInt or a PetscBool of the PETSc that runs, whose size there may differ from that of the build. */
 typedef union {
   int        narrow;
   PetscInt64 wide;
@@ -25,22 +24,19 @@ typedef union {
   PetscBool  flag;
 } Foreign;
 
-static Build BuiltFor(void)
+static Build GetBuild(void)
 {
-  Build b;
-
-  b.major   = PETSC_VERSION_MAJOR;
-  b.minor   = PETSC_VERSION_MINOR;
-  b.release = PETSC_VERSION_RELEASE;
-  b.type    = (int)PETSC_SCALAR;
-  b.scalar  = sizeof(PetscScalar);
-  b.index   = sizeof(PetscInt);
-  b.cuda    = PetscDefined(HAVE_CUDA);
-  b.device  = PetscDefined(HAVE_DEVICE);
-  return b;
+  return (Build){.major   = PETSC_VERSION_MAJOR,
+                 .minor   = PETSC_VERSION_MINOR,
+                 .release = PETSC_VERSION_RELEASE,
+                 .type    = (int)PETSC_SCALAR,
+                 .scalar  = sizeof(PetscScalar),
+                 .index   = sizeof(PetscInt),
+                 .cuda    = PetscDefined(HAVE_CUDA),
+                 .device  = PetscDefined(HAVE_DEVICE)};
 }
 
-static int Integer(const Foreign *f, size_t size) { return size == sizeof(f->wide) ? (int)f->wide : f->narrow; }
+static int ToInt(const Foreign *f, size_t size) { return size == sizeof(f->wide) ? (int)f->wide : f->narrow; }
 
 static PetscErrorCode GetRunning(Build *b)
 {
@@ -56,9 +52,9 @@ static PetscErrorCode GetRunning(Build *b)
   PetscCall(PetscDataTypeGetSize(type, &b->scalar));
   b->type = (int)type;
   PetscCall(PetscGetVersionNumber(&major.index, &minor.index, &subminor.index, &release.index));
-  b->major   = Integer(&major, b->index);
-  b->minor   = Integer(&minor, b->index);
-  b->release = Integer(&release, b->index);
+  b->major   = ToInt(&major, b->index);
+  b->minor   = ToInt(&minor, b->index);
+  b->release = ToInt(&release, b->index);
   b->cuda = b->device = 0;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(packages); i++) {
     Foreign has = {.wide = 0};
@@ -68,13 +64,6 @@ static PetscErrorCode GetRunning(Build *b)
     if (has.wide) b->device = 1;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscBool AreEqual(const Build *a, const Build *b)
-{
-  if (a->major != b->major || a->minor != b->minor || a->release != b->release) return PETSC_FALSE;
-  if (a->type != b->type || a->scalar != b->scalar || a->index != b->index) return PETSC_FALSE;
-  return (PetscBool)(a->cuda == b->cuda && a->device == b->device);
 }
 
 static const char *ScalarName(const Build *b)
@@ -90,7 +79,8 @@ static const char *ScalarName(const Build *b)
   }
 }
 
-static PetscErrorCode Describe(const Build *b, char text[], size_t size)
+/* Builds with the same description have the same layouts. */
+static PetscErrorCode DescribeBuild(const Build *b, char text[], size_t size)
 {
   const char *development = b->release == 1 ? "" : " (development)";
   const char *device      = b->cuda ? "with CUDA" : b->device ? "with a GPU package other than CUDA" : "without CUDA";
@@ -101,19 +91,19 @@ static PetscErrorCode Describe(const Build *b, char text[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fails where the PETSc that runs is another than the one of the build; to be called before anything else of it. */
+/* Fails if the PETSc that runs is not the one of the build. To be called before any other function of that PETSc. */
 PetscErrorCode SpTRSVGPUCheckPetsc(void)
 {
-  const Build build = BuiltFor();
-  Build       now;
-  char        text[2][128];
+  const Build build = GetBuild();
+  Build       running;
+  char        built_for[128], runs[128];
 
   PetscFunctionBegin;
-  PetscCall(GetRunning(&now));
-  PetscCall(Describe(&build, text[0], sizeof(text[0])));
-  PetscCall(Describe(&now, text[1], sizeof(text[1])));
-  PetscCheck(AreEqual(&build, &now), PETSC_COMM_SELF, PETSC_ERR_LIB,
+  PetscCall(GetRunning(&running));
+  PetscCall(DescribeBuild(&build, built_for, sizeof(built_for)));
+  PetscCall(DescribeBuild(&running, runs, sizeof(runs)));
+  PetscCheck(!strcmp(built_for, runs), PETSC_COMM_SELF, PETSC_ERR_LIB,
              "sptrsvgpu %s was built for %s; this program runs %s: build sptrsvgpu again with this PETSc's PETSC_DIR",
-             SPTRSVGPU_VERSION, text[0], text[1]);
+             SPTRSVGPU_VERSION, built_for, runs);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,7 +6,9 @@
 #   bundle/run.sh [VARIABLES...]   there, in a copy of this clone with bundle/ in it, as a user who may write where the PETSc stood
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-make -s lib examples petsc-programs "$PWD/build/bench/bench" "$PWD/build/bench/ag" "$PWD/build/bench/dense" "$PWD/build/bench/setup" "$PWD/build/bench/solutions" "$PWD/build/bench/repeats" "$PWD/build/bench/memory" "$PWD/build/tests/matrices"
+make -s lib examples petsc-programs "$PWD/build/bench/bench" "$PWD/build/bench/ag" "$PWD/build/bench/dense" "$PWD/build/bench/setup" "$PWD/build/bench/solutions" "$PWD/build/bench/krylov" "$PWD/build/bench/repeats" "$PWD/build/bench/memory" "$PWD/build/tests/matrices" \
+  "$PWD"/build/bench/{dags,same,crowd,full,errors,planted}
+make -s race
 eval "$(make -s info)"
 matrices=${SPTRSV_MATRICES:-../shared/matrices}
 tmp=$(mktemp -d)
@@ -36,7 +38,9 @@ sed -i -e "s#^MPIEXEC = .*#MPIEXEC = $mpiexec#" -e "s#^PYTHON = .*#PYTHON = pyth
 tar cJf bundle/petsc.tar.xz -C "$tmp$(dirname "$root")" "$(basename "$root")"
 tar cJf bundle/libs.tar.xz -C "$tmp" libs
 # objects, library, test programs
-tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels build
+# programs that have the same kernels: a window that sees them all
+XZ_OPT=-9 tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels --exclude=build/race/obj \
+  --exclude=build/race/bench/long build
 
 for m in "$matrices"/*.mtx.*; do
   to=bundle/matrices/$(basename "${m%.[gx]z}").xz

@@ -16,23 +16,28 @@
 #   matrices   matrices.log                   35 s     ILU(0) of the real matrices against PETSc's own
 #   solve      solve.jsonl                    9 min    a line for each algorithm, setting and triangle
 #   families   families.jsonl                 200 s    the same of families of generated matrices (bench/families.c); at most 500 s
-#   sanitizer  sanitizer.log                  60 s     needs compute-sanitizer
+#   dags       dags.jsonl                     ~2 min   1,000,000 solves of triangles by chance; DAGS_SECONDS: at most so long, with fewer solves (120)
+#   same       same.jsonl                     ~1 min   1,000,000 solves of one plan, five times; SAME_SECONDS: for each at most (20)
+#   shared     shared.jsonl                   ~2 min   several processes, with and without MPS; other work on the GPU; memory nearly full
+#   errors     errors.jsonl                   ~90 s    backward errors on the real matrices, several processes at a time
+#   sanitizer  sanitizer*.log                 ~3 min   needs compute-sanitizer, and nvdisasm for racecheck
 #   profile    profile.jsonl                  ~2 min   hardware counters; needs ncu
 #   setup      setup.jsonl                    75 s     a line for each matrix and way to set up; PCApply without the waits of the log
 #   petsc      petsc.jsonl                    35 s     a line for each program and preconditioner
 #   ranks      ranks.jsonl                    ~1 min   block Jacobi and additive Schwarz on two ranks, on a GPU each where there are two
 #   orders     orders.jsonl                   130 s    the same in each order, with what auto takes; the time of an ordering
 #   solutions  solutions.jsonl                190 s    time to solution, set-up included, of all real matrices; at most 500 s
+#   krylov     krylov.jsonl             ~2 min   KSP types cgdevice and bcgsdevice beside cg and bcgs
 #   repeats    repeats.jsonl                  175 s    the same bits 1,000 times, of every factorization and solve; at most 260 s
 #   dense      dense.jsonl                    ~1 min   dense triangles, and sparse ones with dense parts
 #   recblock   recblock.jsonl                 ~1 min   recblock's settings
 #   ag         ag_search.jsonl                ~1 min   searches among ag's schemes
 #
 # Where a run may not take longer than ten minutes: PARTS="petsc ranks setup orders", PARTS="solutions", PARTS="repeats dense recblock ag", PARTS="solve", PARTS="families",
-# PARTS="harness matrices profile", PARTS="sanitizer"; each writes gpu.txt anew. `make plots` makes tables and plots of all of it.
+# PARTS="harness matrices profile", PARTS="dags same shared errors", PARTS="sanitizer memory"; each writes gpu.txt anew. `make plots` makes tables and plots of all of it.
 set -u
 parts=${PARTS:-harness memory matrices solve sanitizer profile setup petsc}
-known=" harness memory matrices solve families sanitizer profile setup petsc ranks orders solutions repeats dense recblock ag "
+known=" harness memory matrices solve families dags same shared errors sanitizer profile setup petsc ranks orders solutions krylov repeats dense recblock ag "
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -74,6 +79,8 @@ say "gpu      $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 say "cuda     $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
 say "petsc    $(sed -n 's/^#define PETSC_VERSION_\(MAJOR\|MINOR\|SUBMINOR\) *\([0-9]*\).*/\2/p' "$PETSC_DIR/include/petscversion.h" | paste -sd.)"
 say "date     $(date -u +%F)"
+about() { sed -n "s/^$1  *//p" "$out" | head -1; } # what was just said
+[ $out = /dev/null ] || export RESULT_FIELDS="\"gpu\": \"$(about gpu)\", \"sources\": \"$(about sources)\", \"date\": \"$(about date)\""
 
 for p in $parts; do
   case $known in *" $p "*) ;; *) say "there is no part $p; there are:$known" && exit 1 ;; esac
@@ -83,12 +90,12 @@ if [ $out = /dev/null ]; then
   say "no GPU here (nvidia-smi finds none): nothing is run. All parts need an NVIDIA GPU, of compute capability 9.0 for chunk; besides"
   for p in $parts; do
     case $p in
-    harness | matrices | setup | petsc | ranks | orders | solutions) say "  $p: a PETSc with CUDA" ;;
-    memory | solve | families | repeats) say "  $p: nothing else" ;;
+    harness | matrices | setup | petsc | ranks | orders | solutions | krylov) say "  $p: a PETSc with CUDA" ;;
+    memory | solve | families | dags | same | shared | repeats) say "  $p: nothing else" ;;
     sanitizer) say "  sanitizer: compute-sanitizer of the CUDA toolkit" ;;
     profile) say "  profile: ncu (Nsight Compute) and Python" ;;
     dense) say "  dense: cuBLAS" ;;
-    recblock | ag) say "  $p: the real matrices that it names" ;;
+    recblock | ag | errors) say "  $p: the real matrices that it names" ;;
     esac
   done
   say "and the real matrices in SPTRSV_MATRICES=$SPTRSV_MATRICES ($(find -L "$SPTRSV_MATRICES" -maxdepth 1 -name '*.mtx*' 2>/dev/null | wc -l) there)"
@@ -158,20 +165,7 @@ if begin families "triangular solves of generated families"; then
   [ ! -f "$results/families.jsonl" ] || python3 bench/table.py --summary "$results/families.jsonl" | tee -a "$out"
 fi
 
-if begin sanitizer "compute-sanitizer"; then
-  say "(racecheck without chunk and the search for level sets: they hand values over in words of shared memory that are their own flags, which the tool takes for hazards)"
-  for tool in memcheck racecheck synccheck; do
-    algorithms=ours
-    except=()
-    [ $tool != racecheck ] || algorithms=thread,warp except=(--kernel-name-exclude kernel_substring=levels_find)
-    for precision in double float; do
-      timeout -k 5 300 compute-sanitizer --tool $tool --error-exitcode 9 ${except[@]+"${except[@]}"} "$BENCH" -a $algorithms -m 0 -p $precision diag:1 diag:33 band:500:3 g2d5:40 g3d7:12 g3d27:8 rand:2000:4 dense:150 arrow:700 rmat:10:8 >"$results/sanitizer.log" 2>&1
-      status=$?
-      verdict "$tool, $precision: $(grep SUMMARY "$results/sanitizer.log" | tail -1 | sed 's/=* *//')" $status
-      [ $status = 0 ] || grep -E "WRONG|DIFFER|: [A-Za-z]*rror|hazard|gave up| at .*\(" "$results/sanitizer.log" | sed 's/0x[0-9a-f]*/0x/g; s/block ([^)]*)/block/g; s/thread ([^)]*)/thread/g' | sort | uniq -c | sort -rn | head -12 | tee -a "$out"
-    done
-  done
-fi
+. tests/gpu/long.sh # dags, same, shared, errors, sanitizer
 
 if begin profile "hardware counters of solves"; then
   if command -v ncu >/dev/null; then
@@ -372,6 +366,16 @@ if begin solutions "time to solution, set-up included: jacobi, cuSPARSE's ILU, a
     group="" inside=0
   done
   [ ! -f "$results/solutions.jsonl" ] || python3 bench/solutions.py "$results/solutions.jsonl" | sed '/^<details>/,$d' | tee -a "$out"
+fi
+
+if begin krylov "KSP types with scalars on the GPU beside PETSc's own: time of KSPSolve"; then
+  rm -f "$results/krylov.jsonl"
+  mapfile -t at < <(files delaunay_n15 delaunay_n16 finance256 ct2010 nh2010 Dubcova1 slam_city10000 slam_ais2klinik de2010 \
+    cs4 wave G3_circuit rail_79841_A cage10 BentPipe2D100 hymls_cavity2D_64_Re1000 pyamg_recirc_flow)
+  timeout -k 5 300 "$KRYLOV" -f "$(IFS=,; echo "g2d5:1000,g3d7:128,${at[*]}")" -dll_append "$LIB" -use_gpu_aware_mpi 0 \
+    -o "$results/krylov.jsonl" >"$results/krylov.log" 2>&1
+  verdict "$(grep -c '"matrix"' "$results/krylov.jsonl") comparisons" $? "$results/krylov.log"
+  cut -c1-110 "$results/krylov.log" | tee -a "$out"
 fi
 
 if begin repeats "the same bits, 1,000 times"; then

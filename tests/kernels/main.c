@@ -29,6 +29,7 @@ static const struct {
   {"interleave", TestInterleave  },
   {"tune",      TestTune       },
   {"numbers",   TestNumbers    },
+  {"growth",    TestGrowth     },
   {"waits",     TestWaits      },
   {"factor",    TestFactor     },
   {"orders",    TestFactorOrder},
@@ -40,6 +41,7 @@ static const struct {
   {"ordering",  TestOrdering   },
   {"matrices",  TestMatrices, 6},
   {"families",  TestFamilies   },
+  {"krylov",    TestKrylov     },
 };
 
 enum {

@@ -203,10 +203,6 @@ int main(int argc, char **args)
          args: -mat_type aij -mat_sptrsvgpu_upper thread
          filter: Error: grep -o "Algorithm thread runs on a GPU, but the matrix lives on the host"
       test:
-         suffix: cusparse
-         args: -mat_type aij -mat_sptrsvgpu_factorization cusparse
-         filter: Error: grep -o "factorization cusparse runs on a GPU, but the matrix lives on the host"
-      test:
          suffix: no_device
          requires: !cuda
          args: -mat_sptrsvgpu_algorithm thread

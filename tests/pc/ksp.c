@@ -223,6 +223,26 @@ int main(int argc, char **args)
          suffix: solver_type
          args: -pc_type {{ilu icc}} -ours " -pc_factor_mat_solver_type sptrsvgpu" -reference " -pc_factor_mat_solver_type petsc"
 
+   # scalars on the GPU
+   testset:
+      output_file: output/empty.out
+      test:
+         suffix: cgdevice
+         args: -problem poisson -pc_type {{none jacobi sptrsvgpu}} -ksp_norm_type {{preconditioned unpreconditioned natural}} -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
+      test:
+         suffix: cgdevice_gamg
+         args: -problem poisson -n 2500 -pc_type gamg -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
+      test:
+         suffix: cgdevice_single_reduction
+         args: -problem poisson -ksp_cg_single_reduction -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
+      test:
+         suffix: bcgsdevice
+         args: -problem {{convection random chain}} -pc_type {{none jacobi sptrsvgpu}} -ksp_pc_side {{left right}} -ours " -ksp_type bcgsdevice" -reference " -ksp_type bcgs"
+      test:
+         suffix: devices_ranks
+         nsize: 2
+         args: -problem poisson -pc_type bjacobi -sub_pc_type sptrsvgpu -ours " -ksp_type cgdevice" -reference " -ksp_type cg"
+
    # several ranks: block Jacobi; and as a part of others
    testset:
       output_file: output/empty.out

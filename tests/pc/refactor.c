@@ -1,7 +1,6 @@
 static char help[] = "Set-up after set-up: new values by MatSetValuesCOO(), the same values, another pattern; every shift, against PETSc's own on the host.\n\
   -icc    : ICC in place of ILU\n\
   -multicolor    : in multicolor order\n\
-  -cusparse : cuSPARSE factors, where the matrix is on a GPU; elsewhere it is an error that bad.c has\n\
   -shift  : a MatFactorShiftType\n\
   -amount : of the shift\n\n";
 
@@ -103,7 +102,7 @@ int main(int argc, char **args)
   PC                 pc[2];
   Problem            problem = PROBLEM_POISSON;
   PetscInt           n = 400;
-  PetscBool          icc = PETSC_FALSE, multicolor = PETSC_FALSE, cusparse = PETSC_FALSE;
+  PetscBool          icc = PETSC_FALSE, multicolor = PETSC_FALSE;
   MatFactorShiftType shift = MAT_SHIFT_NONE;
   PetscReal          amount = PETSC_DECIDE;
 
@@ -116,19 +115,12 @@ int main(int argc, char **args)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-icc", &icc, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-multicolor", &multicolor, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cusparse", &cusparse, NULL));
   if (multicolor) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", "multicolor"));
   for (int m = 0; m < 2; m++) {
     PetscCall(MatCreate(PETSC_COMM_WORLD, &A[m]));
     PetscCall(MatSetSizes(A[m], n, n, n, n));
     PetscCall(MatSetType(A[m], MATAIJ));
-    if (!m) {
-      PetscBool device;
-
-      PetscCall(MatSetFromOptions(A[m]));
-      PetscCall(PetscObjectTypeCompareAny((PetscObject)A[m], &device, MATSEQAIJCUSPARSE, MATAIJCUSPARSE, ""));
-      if (cusparse && device) PetscCall(PetscOptionsSetValue(NULL, "-mat_sptrsvgpu_factorization", "cusparse"));
-    }
+    if (!m) PetscCall(MatSetFromOptions(A[m]));
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc[m]));
     PetscCall(PCSetType(pc[m], !m ? "sptrsvgpu" : icc ? PCICC : PCILU));
     if (!m && icc) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_factor", "icc"));
@@ -166,10 +158,6 @@ int main(int argc, char **args)
       test:
          suffix: ilu
          args: -problem {{poisson convection random chain diagonal arrow}} -mat_sptrsvgpu_factorization {{auto device host}}
-      test:
-         suffix: ilu_cusparse
-         requires: cuda
-         args: -cusparse -problem {{poisson convection random chain diagonal arrow}}
       test:
          suffix: ilu_shift
          args: -problem {{saddle random}} -shift {{none nonzero positive_definite inblocks}} -mat_sptrsvgpu_factorization {{device host}}

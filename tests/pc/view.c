@@ -104,6 +104,6 @@ int main(int argc, char **args)
       suffix: others
       nsize: {{1 2}}
       args: -mat_sptrsvgpu_view {{binary:view.bin draw}}
-      filter: grep -o "a factor is shown as text alone, not by a viewer of type" | sort -u
+      filter: grep -o "prints text only, not to a viewer of type" | sort -u
 
 TEST*/

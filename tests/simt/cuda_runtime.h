@@ -46,7 +46,9 @@ typedef struct {
   int device;
 } cudaPointerAttributes;
 
+#ifdef __cplusplus
 extern "C" {
+#endif
 cudaError_t cudaGetDevice(int *);
 cudaError_t cudaSetDevice(int);
 cudaError_t cudaDeviceGetAttribute(int *, cudaDeviceAttr, int device);
@@ -72,7 +74,9 @@ void SimtMakeContext(ucontext_t *, void (*)(void), int);
 int  SimtSwapContext(ucontext_t *, const ucontext_t *);
 
 void *SimtMap(size_t bytes, int protection, int flags);
+#ifdef __cplusplus
 }
+#endif
 
 #define makecontext(context, run, arguments) SimtMakeContext(context, run, arguments)
 #define mmap(address, bytes, protection, flags, file, offset) SimtMap(bytes, protection, flags)

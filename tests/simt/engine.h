@@ -124,7 +124,7 @@ void    make_ready(Thread *);
 void    sleep(Thread *);
 void    rouse_to_poll(Thread *);
 void    wake(const void *address); /* a word has changed */
-void    drop_priority(Thread *);
+void    drop_priority(Thread *, bool certain);
 Thread *next(); /* NULL where nobody can run */
 
 /* memory.cc */

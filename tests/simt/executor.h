@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default) /* for programs that steer it in a library */
 
 /* Who runs next. Under a priority, the first that can run does, until it waits or is pre-empted and falls to the last place: some
    run long while others stall. Of threads, of warps, of blocks; the last starves whole blocks. */
@@ -73,6 +74,7 @@ void   SimtWithoutPools(int without);      /* the device has no memory pools; as
 
 unsigned SimtTurns(void); /* how often one of two coroutines of the host went on while the other stood still */
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

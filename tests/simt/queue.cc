@@ -45,12 +45,12 @@ static int64_t priority(const Thread *t)
   return SimtSettings.policy == SIMT_PRIORITY_WARP ? t->block->warp[t->warp].priority : t->block->priority;
 }
 
-/* A thread is pre-empted: it falls to the last place; so does, now and then, its warp or its block. */
-void drop_priority(Thread *t)
+/* A thread is pre-empted: it falls to the last place; so does its warp or its block, for certain or now and then. */
+void drop_priority(Thread *t, bool certain)
 {
   if (SimtSettings.policy == SIMT_PRIORITY_THREAD) t->priority = --lowest;
-  if (SimtSettings.policy == SIMT_PRIORITY_WARP && !random_below(16)) t->block->warp[t->warp].priority = --lowest;
-  if (SimtSettings.policy == SIMT_PRIORITY_BLOCK && !random_below(64)) t->block->priority = --lowest;
+  if (SimtSettings.policy == SIMT_PRIORITY_WARP && (certain || !random_below(16))) t->block->warp[t->warp].priority = --lowest;
+  if (SimtSettings.policy == SIMT_PRIORITY_BLOCK && (certain || !random_below(64))) t->block->priority = --lowest;
 }
 
 static void push(Thread *t)

@@ -105,7 +105,7 @@ void may_yield()
     running->loads = Thread::watched + 1;
     pause();
   } else if (SimtSettings.preempt && !quiet && !random_below((unsigned)SimtSettings.preempt)) {
-    drop_priority(running);
+    drop_priority(running, false);
     yield(READY);
   }
 }
@@ -275,8 +275,10 @@ static void run_all()
     if (SimtSettings.weak && !random_below(8)) commit_one();
     if (!random_below(8)) deliver_one(true);
     Thread *t = next();
-    if (t) resume(t);
-    else if (!start_cluster() && !commit_one() && !deliver_one(true)) all_poll();
+    if (t) {
+      resume(t);
+      if (switches > after) drop_priority(t, true); /* whoever polls in vain, woken by what it does itself, is not to starve the others for ever */
+    } else if (!start_cluster() && !commit_one() && !deliver_one(true)) all_poll();
   }
 }
 

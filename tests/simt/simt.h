@@ -105,6 +105,11 @@ static inline void                    trsv_store(double *p, double v) { simt::st
 static inline void                    trsv_store(float *p, float v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
 static inline void                    trsv_store(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }
 static inline void                    trsv_store_host(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }
+static inline void                    trsv_release_host(unsigned *p, unsigned v)
+{
+  simt::release();
+  simt::store(p, v, sizeof(v));
+}
 static inline unsigned long long      trsv_nanoseconds() { return simt::nanoseconds(); }
 static inline unsigned long long      trsv_bits(double v) { return std::bit_cast<unsigned long long>(v); }
 static inline unsigned                trsv_bits(float v) { return std::bit_cast<unsigned>(v); }
@@ -173,6 +178,12 @@ static inline unsigned atomicOr(unsigned *p, unsigned v)
 template <class T> static inline T atomicExch(T *p, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::EXCHANGE, p, nullptr, simt::to_bits(v), 0, sizeof(T))); }
 template <class T> static inline T atomicCAS(T *p, std::type_identity_t<T> compare, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::COMPARE, p, nullptr, simt::to_bits(v), simt::to_bits(compare), sizeof(T))); }
 static inline unsigned             atomicInc(unsigned *p, unsigned last) { return (unsigned)simt::atomic(simt::INCREMENT, p, nullptr, last, 0, sizeof(*p)); }
+
+static inline unsigned                trsv_arrive(unsigned *p, unsigned last)
+{
+  simt::release();
+  return atomicInc(p, last);
+}
 
 static inline int                     __popc(unsigned v) { return __builtin_popcount(v); }
 static inline int                     __ffs(int v) { return __builtin_ffs(v); }

@@ -3,7 +3,8 @@
 
    The height of a row is the length of the longest chain of dependents behind it. Where the pattern is symmetric the
    dependents of a row in L are what the same row of U depends on, so that its height in L is its level in U, and the
-   other way round; schedules (chunk_order.cu) then need no search for heights. What is looked at is not the pattern but
+   other way round; schedules (chunk_heights.cu) then need no search for
+   heights. What is looked at is not the pattern but
    what makes them heights: each row's is greater than those of all its dependents, and, but where it is 0, that of one
    of them by no more than 1.
 

@@ -80,6 +80,7 @@ TrsvStream TrsvCurrentStream(void);
 static inline TrsvStream TrsvDeviceStream(TrsvStream stream) { return stream ? stream : TrsvCurrentStream(); }
 
 TrsvError TrsvDeviceWait(TrsvStream);  /* until the stream is idle */
+TrsvError TrsvDeviceIsIdle(TrsvStream, int *idle); /* has it done all its work? Does not wait */
 TrsvError TrsvDeviceSynchronize(void); /* until the current stream is */
 int       TrsvDeviceSharing(void);     /* how many functions share the device in this thread: 1 or 2 */
 

@@ -54,4 +54,18 @@ template <class Kernel, class... Arguments> static inline TrsvError TrsvLaunchEa
   return TrsvDeviceCheckLaunch(name);
 }
 
+/* Marks words as not ready (sync.cuh). */
+template <class T> static __global__ void trsv_clear_words(size_t n, T *words)
+{
+  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (k < n) words[k] = trsv_not_ready<T>();
+}
+template <class T> static TrsvError TrsvClearWords(size_t n, void *words, TrsvStream stream)
+{
+  if (!n) return TRSV_SUCCESS;
+  TRSV_LAUNCH(trsv_clear_words<T>, TrsvBlocks((long)n, 256), 256, 0, stream, n, (T *)words);
+  return TrsvDeviceCheckLaunch("trsv_clear_words");
+}
+
 #endif

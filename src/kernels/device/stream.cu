@@ -21,4 +21,14 @@ extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
 }
 
+extern "C" TrsvError TrsvDeviceIsIdle(TrsvStream stream, int *idle)
+{
+  const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
+
+  *idle = e == cudaSuccess;
+  if (e != cudaErrorNotReady) return Check(e, "cudaStreamQuery");
+  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  return TRSV_SUCCESS;
+}
+
 extern "C" TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(NULL); }

@@ -78,10 +78,24 @@ static __device__ __forceinline__ unsigned trsv_load_acquire(const unsigned *p)
   return v;
 }
 
-/* What the host reads while the device runs. */
+/* Counts an arrival; returns how many came before it. The counter is back at 0 after arrival number last. An arrival
+   releases what its thread has stored and acquires what earlier arrivals released. */
+static __device__ __forceinline__ unsigned trsv_arrive(unsigned *p, unsigned last)
+{
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(p), "r"(last) : "memory");
+  return before;
+}
+
+/* What the host reads while the device runs; the second also releases what the thread has stored before. */
 static __device__ __forceinline__ void trsv_store_host(unsigned *p, unsigned v)
 {
   asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+
+static __device__ __forceinline__ void trsv_release_host(unsigned *p, unsigned v)
+{
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 
 static __device__ __forceinline__ unsigned long long trsv_nanoseconds()

@@ -303,7 +303,7 @@ void TrsvFactorReleaseWorkspace(TrsvFactor *f, const TrsvPlan *lower)
   }
   if (f->analysis) f->analysis->heights = NULL;
   TrsvAnalysisDestroy(&f->upper_analysis);
-  if (!f->pivots || f->row_of_group || f->cusparse || TrsvPlanFindsPivots(lower)) TrsvAnalysisDestroy(&f->analysis);
+  if (!f->pivots || f->row_of_group || TrsvPlanFindsPivots(lower)) TrsvAnalysisDestroy(&f->analysis);
 }
 
 void TrsvFactorDestroy(TrsvFactor **factor)
@@ -313,7 +313,6 @@ void TrsvFactorDestroy(TrsvFactor **factor)
   if (!f) return;
   TrsvAnalysisDestroy(&f->analysis);
   TrsvAnalysisDestroy(&f->upper_analysis);
-  if (f->cusparse) f->release_cusparse(f);
   TrsvDeviceFree(f->order);
   TrsvDeviceFree(f->source);
   TrsvDeviceFree(f->a);

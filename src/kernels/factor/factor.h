@@ -1,7 +1,7 @@
 /*
    factor.h: what the files of the factorization share: factor.c runs it, factor_permute.cu brings A into another order,
    factor_split.cu makes the patterns, factor_start.cu starts an attempt at the values, factor_rows.cu makes them, and
-   factor_pivots.cu where they are those of A but for the pivots; factor_cusparse.cu has cuSPARSE make them.
+   factor_pivots.cu where they are those of A but for the pivots.
 */
 #ifndef TRSV_FACTOR_H
 #define TRSV_FACTOR_H
@@ -110,8 +110,6 @@ struct TrsvFactor {
   TrsvStatistics statistics; /* of L */
   TrsvAnalysis  *analysis;   /* of L, until TrsvFactorReleaseWorkspace() */
   TrsvAnalysis  *upper_analysis;      /* of U, where it has been looked at, likewise; else NULL */
-  struct FactorCusparse *cusparse; /* where TrsvFactorCusparse() was asked for, else NULL */
-  void (*release_cusparse)(TrsvFactor *);
   int            longest_warp_row;    /* entries of the longest row that takes a warp */
   FactorWork     on_host;
   size_t         bytes;

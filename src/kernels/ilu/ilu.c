@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "factor/factor_cusparse.h"
 #include "ilu/ilu.h"
 
 /* Why the host has to factor, before there is a look at the pattern; "" where the device can. */
@@ -101,9 +100,6 @@ static TrsvError Factor(TrsvIlu *ilu, const TrsvCSR *A, const TrsvPivots *pivots
   const TrsvPair *pair = ilu->pair[TRSV_DEVICE][0];
 
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has to factor: %s", ilu->host_reason);
-#ifdef TRSV_CUDA /* the executor of the tests has no library */
-  if (ilu->request.place == TRSV_PLACE_CUSPARSE) return TrsvFactorCusparse(ilu->factor, A, outcome, stream);
-#endif
   return TrsvFactorMake(ilu->factor, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A->values, pivots,
                         outcome, stream);
 }

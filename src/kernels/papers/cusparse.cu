@@ -1,8 +1,8 @@
 /*
    cusparse: SpSV of NVIDIA's cuSPARSE, the baseline.
 
-   The matrix is copied to the device in the caller's order. SpSV's analysis reads the values, so it is made with the
-   first values; later ones are handed over by cusparseSpSV_updateMatrix.
+   The matrix is copied to the device in the caller's order. SpSV's analysis reads values, so it runs with the first set
+   of values; cusparseSpSV_updateMatrix passes later ones.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 typedef struct {
   int                  rows, nnz;
   cudaDataType         type;
-  int                 *offsets, *columns, *source; /* source: where each entry stands in the caller's values */
+  int                 *offsets, *columns, *source; /* source: the index of each entry in the caller's values */
   void                *values, *buffer;
   cusparseHandle_t     handle;
   cusparseSpMatDescr_t matrix;
@@ -22,7 +22,7 @@ typedef struct {
   bool                 analyzed;
 } Cusparse;
 
-static const double one      = 1; /* alpha, in the type of the solve */
+static const double one       = 1; /* alpha, in the type of the solve */
 static const float  one_float = 1;
 
 /* One thread for each value. */
@@ -57,8 +57,8 @@ static TrsvError CusparseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   cusparseFillMode_t  fill = A->triangle == TRSV_LOWER ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
   cusparseDiagType_t  diagonal =
     A->diagonal == TRSV_DIAGONAL_UNIT ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
-  Cusparse           *c;
-  int                 entries;
+  Cusparse *c;
+  int       entries;
 
   (void)analysis;
   TrsvCall(TrsvEntries(A, &entries));
@@ -89,7 +89,7 @@ static TrsvError CusparseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
                  "cusparseSpMatSetAttribute"));
   TrsvCall(Check(cusparseSpMatSetAttribute(c->matrix, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)),
                  "cusparseSpMatSetAttribute"));
-  /* SpSV's analysis does not look into the vectors, but wants them */
+  /* the analysis needs vectors, but does not read them */
   TrsvCall(Check(cusparseCreateDnVec(&c->b, (int64_t)rows, c->values, c->type), "cusparseCreateDnVec"));
   TrsvCall(Check(cusparseCreateDnVec(&c->x, (int64_t)rows, c->values, c->type), "cusparseCreateDnVec"));
   return Check(cusparseSpSV_createDescr(&c->solve), "cusparseSpSV_createDescr");

@@ -1,21 +1,21 @@
 /*
-   Settings of the published algorithms: the request of a thread, and how it is read.
+   Settings of the published algorithms: the request of a thread, and its parser.
 */
 #include <stdio.h>
 #include <string.h>
 #include "papers/settings.h"
 
 enum {
-  VALUE = 96 /* characters of a value */
+  VALUE_MAX = 96 /* characters of a value */
 };
 
 static _Thread_local const char *requested;
 
 void TrsvSettingsRequest(const char *words) { requested = words; }
 
-/* The value of the next word, and its setting, NULL where the list does not have it; advances *words. Returns 0 behind
-   the last word. */
-static int ReadWord(const TrsvSetting *list, const char **words, const TrsvSetting **setting, char value[VALUE])
+/* Reads the next word: its value, and its setting, NULL if the list has none of that name. Advances *words; returns 0
+   after the last word. */
+static int ReadWord(const TrsvSetting *list, const char **words, const TrsvSetting **setting, char value[VALUE_MAX])
 {
   const char *const word   = *words + strspn(*words, " ");
   const size_t      length = strcspn(word, " "), name = strcspn(word, "= ");
@@ -26,8 +26,8 @@ static int ReadWord(const TrsvSetting *list, const char **words, const TrsvSetti
   if (!length) return 0;
   for (const TrsvSetting *s = list; s->name; s++)
     if (strlen(s->name) == name && !strncmp(s->name, word, name)) *setting = s;
-  (void)snprintf(value, VALUE, "%.*s%s", (int)(n < VALUE ? n : VALUE - 4), word + name + (length > name),
-                 n < VALUE ? "" : "..."); /* no valid value ends so */
+  (void)snprintf(value, VALUE_MAX, "%.*s%s", (int)(n < VALUE_MAX ? n : VALUE_MAX - 4), word + name + (length > name),
+                 n < VALUE_MAX ? "" : "..."); /* no valid value ends like this */
   return 1;
 }
 
@@ -45,14 +45,14 @@ static void PrintNames(const TrsvSetting *list, char *names, size_t size)
 TrsvError TrsvSettingsCheck(const char *algorithm, const TrsvSetting *list)
 {
   const TrsvSetting *s;
-  char               value[VALUE], names[128];
+  char               value[VALUE_MAX], names[128];
 
   for (const char *at = requested ? requested : "", *word = at; ReadWord(list, &at, &s, value); word = at) {
     if (s && s->parse(value, NULL)) continue;
-    if (s) return TrsvFail(TRSV_ERR_ARGUMENT, "%s: %s cannot be '%s'; it is %s", algorithm, s->name, value, s->values);
+    if (s) return TrsvFail(TRSV_ERR_ARGUMENT, "%s: %s cannot be '%s'; use %s", algorithm, s->name, value, s->values);
     PrintNames(list, names, sizeof(names));
     word += strspn(word, " ");
-    return TrsvFail(TRSV_ERR_ARGUMENT, "%s: there is no setting '%.*s'; there are %s", algorithm,
+    return TrsvFail(TRSV_ERR_ARGUMENT, "%s has no setting '%.*s'; its settings are %s", algorithm,
                     (int)strcspn(word, "= "), word, names);
   }
   return TRSV_SUCCESS;
@@ -61,7 +61,7 @@ TrsvError TrsvSettingsCheck(const char *algorithm, const TrsvSetting *list)
 int TrsvSettingsGet(const TrsvSetting *list, const char *name, void *to)
 {
   const TrsvSetting *s;
-  char               value[VALUE];
+  char               value[VALUE_MAX];
   int                found = 0;
 
   for (const char *at = requested ? requested : ""; ReadWord(list, &at, &s, value);)

@@ -1,9 +1,8 @@
 /*
-   settings.h: settings of the published algorithms that have any, for benchmarks and tests.
+   settings.h: settings of the published algorithms, for benchmarks and tests.
 
-   Settings are words "name=value" with spaces between them. A program requests them before it makes a plan; the
-   algorithm of that plan takes its own and chooses what they leave open.
-*/
+   Settings are words "name=value", separated by spaces. A program requests them before it makes a plan. The algorithm
+   of the plan reads its settings and chooses those that are missing. */
 #ifndef TRSV_SETTINGS_H
 #define TRSV_SETTINGS_H
 
@@ -13,21 +12,20 @@
 extern "C" {
 #endif
 
-/* A name, what the value may be (for messages), and a function that returns whether a value is valid; where `to` is not
-   NULL, the function stores there what the value means. A list ends with a setting without a name. */
+/* A name, a description of valid values (for messages), and a parser, which returns whether a value is valid and, if
+   `to` is not NULL, stores it there. A list ends with a setting without a name. */
 typedef struct {
   const char *name, *values;
   int (*parse)(const char *value, void *to);
 } TrsvSetting;
 
-/* Settings of the plans that the calling thread makes from now on; NULL: none. The words must stay until then. */
+/* Requests settings for plans that the calling thread makes from now on; NULL: none. The caller keeps the words. */
 void TrsvSettingsRequest(const char *words);
 
-/* TRSV_SUCCESS if an algorithm with such settings can take what was requested; else TRSV_ERR_ARGUMENT, and the message
-   says what it can take. */
+/* TRSV_ERR_ARGUMENT if the request is not valid for an algorithm with these settings; the message says what is. */
 TrsvError TrsvSettingsCheck(const char *algorithm, const TrsvSetting *);
 
-/* Was the setting requested? Then *to is what its value means. */
+/* Was the setting requested? Then *to is its value. */
 int TrsvSettingsGet(const TrsvSetting *, const char *name, void *to);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /*
    When the level sets of one triangle serve as the heights of the other, against heights found one row after the other: patterns that are symmetric, that
-   are not, and that miss one entry only. Then the heights themselves, position by position; that schedules have these: chunk_order.cu.
+   are not, and that miss one entry only. Then the heights themselves, position by position; that schedules have these: chunk_heights.cu.
 */
 #include <stdlib.h>
 #include <string.h>

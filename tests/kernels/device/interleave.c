@@ -54,7 +54,7 @@ static void Free(Factors *f)
 static void Schedule(unsigned k)
 {
   SimtSchedule(k);
-  if (!SimtSettings.preempt) SimtSettings.preempt = 32; /* set-ups have kernels that need it in the executor: chunk_order.cu */
+  if (!SimtSettings.preempt) SimtSettings.preempt = 32; /* set-ups have kernels that need it in the executor: chunk_heights.cu */
 }
 
 /* Made at the same time (which 1: with the analysis of L, 2: of both, 3: of L, matrices being on the host), or (0) one after the other. */

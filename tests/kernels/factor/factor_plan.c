@@ -6,9 +6,9 @@
 #include "square.h"
 
 static const TrsvChunkSettings forced[] = {
-  {.chunks = 1, .length = 2, .width = 32, .cluster = 1, .ring = 2048, .stages = 8, .life = -1, .far = 8, .near = 4}, /* rows of three are cut: partial sums */
-  {.chunks = 5, .length = 3, .width = 32, .cluster = 2, .ring = 2048, .stages = 6, .life = -1, .far = 8, .near = 4},
-  {.chunks = 6, .length = 5, .width = 32, .cluster = 1, .ring = 2048, .stages = 8, .life = 1,  .far = 8, .near = 4},
+  {.chunks = 1, .length = 2, .width = 32, .cluster = 1, .ring = 2048, .stages = 8, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4}, /* rows of three are cut: partial sums */
+  {.chunks = 5, .length = 3, .width = 32, .cluster = 2, .ring = 2048, .stages = 6, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4},
+  {.chunks = 6, .length = 5, .width = 32, .cluster = 1, .ring = 2048, .stages = 8, .import_lifetime = 1,  .steps_l2 = 8, .steps_cluster = 4},
 };
 
 enum {

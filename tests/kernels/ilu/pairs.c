@@ -394,7 +394,7 @@ static void Lacking(void)
 
   Begin("a pair by thread where what is chosen turns out not to be possible");
   {
-    const TrsvChunkSettings impossible = {.chunks = 2, .length = 4, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+    const TrsvChunkSettings impossible = {.chunks = 2, .length = 4, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
     TrsvPair               *pair;
 
     TrsvChunkSettingsOverride(&impossible);

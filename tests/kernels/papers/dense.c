@@ -248,7 +248,7 @@ static void Failing(void)
 /* A rest whose best algorithm turns out not to be possible is solved by thread. */
 static void Fallback(void)
 {
-  const TrsvChunkSettings impossible = {.chunks = 2, .length = 4, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+  const TrsvChunkSettings impossible = {.chunks = 2, .length = 4, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
   const TrsvAlgorithm    *dense      = TrsvAlgorithmFind("dense");
   char                    line[TRSV_SETTINGS];
 

@@ -81,9 +81,9 @@ static void Plans(void)
   TrsvAnalysis *analysis;
 
   Begin("a plan refuses settings and ranks that there are not");
-  ExpectRefused("ag", "depth=3", "ag: there is no setting 'depth'");
+  ExpectRefused("ag", "depth=3", "ag has no setting 'depth'");
   ExpectRefused("recblock", "depth=x", "recblock: depth cannot be 'x'");
-  ExpectRefused("dense", "block=0", "dense: block cannot be '0'; it is the number of rows of an inverted diagonal block");
+  ExpectRefused("dense", "block=0", "dense: block cannot be '0'; use the number of rows of an inverted diagonal block");
   ExpectError(TrsvAnalyze(&T.view, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
   ExpectError(TrsvPlanCreatePlaced(&T.view, analysis, NULL, T.offsets[20], NULL, TrsvAlgorithmFind("thread"), 2, &plan), TRSV_ERR_UNSUPPORTED, "TrsvPlanCreatePlaced");
   Expect(!plan, "a plan in spite of the error");

@@ -212,6 +212,46 @@ static void bounded(TrsvSync sync, int *abort_device)
   atomicAdd(abort_device, 1);
 }
 
+/* A lane of warp 0 looks at more words than the executor watches, so that what its own warp does wakes it; warp 1 writes
+   them. */
+enum {
+  LOOKED_AT = 12
+};
+static void polls_in_turns(unsigned *words, TrsvSync sync)
+{
+  TrsvSpinLimit spin;
+  bool          ready = false, more = true;
+
+  if (threadIdx.x >= 32) {
+    if (threadIdx.x < 32 + LOOKED_AT) trsv_store(words + threadIdx.x - 32, 1u);
+    return;
+  }
+  while (!__all_sync(~0u, ready || !more)) {
+    ready = true;
+    for (int i = 0; threadIdx.x == 0 && i < LOOKED_AT; i++) ready = trsv_load(words + i) && ready;
+    if (!ready) more = spin.more(sync);
+  }
+}
+
+static void TestFairness(void)
+{
+  Begin("executor: a warp that polls for ever does not starve another");
+  for (unsigned k = 0; k < 48; k++) {
+    unsigned words[LOOKED_AT] = {0};
+    TrsvSync sync;
+
+    SimtSchedule(k);
+    SimtSettings.preempt = 0;
+    ExpectError(TrsvSyncCreate(&sync), TRSV_SUCCESS, "TrsvSyncCreate");
+    sync.timeout = 3000000; /* 300,000 turns */
+    RUN(polls_in_turns, 1, 64, words, sync);
+    Reports(NULL);
+    Expect(!*sync.abort_host, "schedule %u: a wait is given up", k);
+    TrsvSyncDestroy(&sync);
+  }
+  End();
+}
+
 static void TestMisuse(void)
 {
   unsigned word = 0;
@@ -420,6 +460,7 @@ extern "C" void TestExecutor(void)
   TestRight();
   TestOrders();
   TestMisuse();
+  TestFairness();
   TestCopies();
   TestDevice();
 }

@@ -1,5 +1,7 @@
 /*
-   Bad numbers: NaN, Inf, zero diagonals and words with the bits of NOT_READY pass through as they do in serial, and nothing hangs.
+   Bad numbers: NaN, Inf, zeros of either sign, denormal and huge numbers, and words with the bits of NOT_READY, or with
+   half of them, pass through as they do in serial, and nothing waits forever: single triangles, their transposes, and
+   pairs in one launch.
 */
 #include "check.h"
 #include "solve/rows/level_csr.h"
@@ -10,14 +12,26 @@ static void SetBits(void *a, TrsvPrecision p, int i, uint64_t wide, uint32_t nar
   else memcpy((double *)a + i, &wide, sizeof(wide));
 }
 
-static void SetNotReady(void *a, TrsvPrecision p, int i) { SetBits(a, p, i, 0xfff8deadbeef0001ull, 0xffc0dead); } /* sync.cuh */
+/* sync.cuh */
+static void SetNotReady(void *a, TrsvPrecision p, int i) { SetBits(a, p, i, 0xfff8deadbeef0001ull, 0xffc0dead); }
+
+/* NaN's that share half a word, or all but a bit, with NOT_READY, and one of either sign */
+static void SetSimilar(void *a, TrsvPrecision p, int i, int n)
+{
+  static const uint64_t wide[]   = {0xfff8deadbeef0002ull, 0xfff8dead00000000ull, 0x7ff8deadbeef0001ull,
+                                    0xfff8000000000000ull};
+  static const uint32_t narrow[] = {0xffc0deac, 0xffc0deaf, 0x7fc0dead, 0xffc00000};
+
+  SetBits(a, p, i, wide[n % 4], narrow[n % 4]);
+}
 
 static int IsNotReady(const void *a, TrsvPrecision p, int i)
 {
   const uint64_t wide   = 0xfff8deadbeef0001ull;
   const uint32_t narrow = 0xffc0dead;
 
-  return p == TRSV_FLOAT ? !memcmp((const float *)a + i, &narrow, sizeof(narrow)) : !memcmp((const double *)a + i, &wide, sizeof(wide));
+  return p == TRSV_FLOAT ? !memcmp((const float *)a + i, &narrow, sizeof(narrow))
+                         : !memcmp((const double *)a + i, &wide, sizeof(wide));
 }
 
 typedef enum {
@@ -33,7 +47,12 @@ typedef enum {
   NOT_READY,
   A_ZERO,
   LARGEST, /* overflows on the way */
-  TINIEST  /* a denormal number */
+  TINIEST, /* a denormal number */
+  SIMILAR, /* to NOT_READY */
+  MINUS_ZERO,
+  HUGE_ONES, /* does not overflow by itself */
+  DENORMALS,
+  WHATS
 } What;
 
 static void Spoil(void *a, TrsvPrecision p, int at, What what, int n)
@@ -46,68 +65,148 @@ static void Spoil(void *a, TrsvPrecision p, int at, What what, int n)
   case A_ZERO: Set(a, p, at, 0); break;
   case LARGEST: Set(a, p, at, p == TRSV_FLOAT ? 3e38 : 1e308); break;
   case TINIEST: Set(a, p, at, p == TRSV_FLOAT ? 1e-44 : 4e-324); break;
+  case SIMILAR: SetSimilar(a, p, at, n); break;
+  case MINUS_ZERO: Set(a, p, at, -0.0); break;
+  case HUGE_ONES: Set(a, p, at, (n & 1 ? -1 : 1) * (p == TRSV_FLOAT ? 1e30 : 1e300)); break;
+  default: Set(a, p, at, (n & 1 ? -1 : 1) * (p == TRSV_FLOAT ? 5e-39 : 1e-308)); break;
   }
 }
 
-/* As serial has it; where the order of operations is another one, an overflow may come out as NaN in place of Inf, or not happen. */
-static void Same(const TrsvAlgorithm *a, What what, TrsvPrecision precision, int rows, const void *x, void *reference, const char *text)
+/* As serial has it; where the order of operations is another one, an overflow may come out as NaN instead of Inf, or not
+   happen. */
+static void Same(const TrsvAlgorithm *a, What what, TrsvPrecision precision, int rows, const void *x, void *reference,
+                 const char *text)
 {
-  if (a->destroy != TrsvLevelCSRDestroy && (what == A_ZERO || what == TINIEST))
+  const int zero = what == A_ZERO || what == MINUS_ZERO || what == TINIEST || what == DENORMALS;
+
+  if (a->destroy != TrsvLevelCSRDestroy && zero)
     for (int i = 0; i < rows; i++)
       if (isinf(Get(reference, precision, i)) && isnan(Get(x, precision, i))) Set(reference, precision, i, NAN);
-  if (what == LARGEST)
+  if (what == LARGEST || what == HUGE_ONES || what == DENORMALS)
     for (int i = 0; i < rows; i++)
-      if (!isfinite(Get(reference, precision, i)) || !isfinite(Get(x, precision, i))) Set(reference, precision, i, Get(x, precision, i));
-  if (!strcmp(TrsvAlgorithmName(a), "chunk, inverted") || !strcmp(TrsvAlgorithmName(a), "dense")) /* sums within a block have another form: Inf may be NaN and the other way round */
+      if (!isfinite(Get(reference, precision, i)) || !isfinite(Get(x, precision, i)))
+        Set(reference, precision, i, Get(x, precision, i));
+  /* sums within a block have another form: Inf may be NaN and the other way round */
+  if (!strcmp(TrsvAlgorithmName(a), "chunk, inverted") || !strcmp(TrsvAlgorithmName(a), "dense"))
     for (int i = 0; i < rows; i++)
-      if (!isfinite(Get(reference, precision, i)) && !isfinite(Get(x, precision, i))) Set(reference, precision, i, Get(x, precision, i));
+      if (!isfinite(Get(reference, precision, i)) && !isfinite(Get(x, precision, i)))
+        Set(reference, precision, i, Get(x, precision, i));
   ExpectClose(precision, rows, x, reference, text);
+  for (int i = 0; i < rows; i++)
+    Expect(!IsNotReady(x, precision, i), "%s: x[%d] has the bits of NOT_READY", text, i);
 }
 
-static void One(const TrsvAlgorithm *a, Shape shape, TrsvTriangle triangle, TrsvPrecision precision, Where where, What what, unsigned seed)
+/* Some numbers of a triangle, its diagonal, or of b. */
+static void SpoilSome(const Triangle *T, void *values, void *b, Where where, What what, Random *r)
 {
-  const int rows   = shape == CHAIN ? 40 : 150;
-  Triangle  T      = MakeTriangle(shape, rows, triangle, TRSV_DIAGONAL_STORED, precision, seed);
-  void     *values = MakeValues(&T.view, seed), *b = MakeVector(precision, rows, seed), *x = MakeArray(precision, rows), *reference;
-  Random    r      = seed;
-  TrsvPlan *plan   = MakePlan(&T.view, NULL, T.offsets[rows], a);
-  char      text[80];
+  const TrsvPrecision p = T->view.precision;
 
   for (int n = 0; n < 4; n++) {
-    const int i = RandomBelow(&r, rows), k = T.offsets[i] + RandomBelow(&r, T.offsets[i + 1] - T.offsets[i]);
+    const int i = RandomBelow(r, T->view.rows), first = T->offsets[i], end = T->offsets[i + 1];
 
-    if (where == IN_B) Spoil(b, precision, i, what, n);
-    if (where == IN_VALUES) Spoil(values, precision, k, what, n);
-    if (where == IN_DIAGONAL) Spoil(values, precision, triangle == TRSV_LOWER ? T.offsets[i + 1] - 1 : T.offsets[i], what, n);
+    if (where == IN_B) Spoil(b, p, i, what, n);
+    if (where == IN_VALUES && end > first) Spoil(values, p, first + RandomBelow(r, end - first), what, n);
+    if (where == IN_DIAGONAL) Spoil(values, p, T->view.triangle == TRSV_LOWER ? end - 1 : first, what, n);
   }
-  (void)snprintf(text, sizeof(text), "%s, %s, %s", ShapeName[shape], triangle ? "upper" : "lower", precision ? "double" : "float");
-  reference = Reference(&T.view, NULL, T.offsets[rows], values, b);
-  for (unsigned s = 0; plan && reference && s < (Reduced() ? 1 : 3); s++) {
+}
+
+/* The triangle, or the system with its transpose. */
+static void One(const TrsvAlgorithm *a, Shape shape, TrsvTriangle triangle, TrsvPrecision precision, int transposed,
+                Where where, What what, unsigned seed)
+{
+  const int  rows   = shape == CHAIN ? 40 : shape == DENSE ? 34 : 100;
+  Triangle   T      = MakeTriangle(shape, rows, triangle, TRSV_DIAGONAL_STORED, precision, seed);
+  void      *values = MakeValues(&T.view, seed), *b = MakeVector(precision, rows, seed);
+  void      *x      = MakeArray(precision, rows), *reference = NULL;
+  Random     r      = seed;
+  TrsvMatrix A      = T.view;
+  int       *made   = NULL;
+  const int *source = NULL;
+  TrsvPlan  *plan;
+  char       text[80];
+
+  SpoilSome(&T, values, b, where, what, &r);
+  (void)snprintf(text, sizeof(text), "%s, %s%s, %s", ShapeName[shape], triangle ? "upper" : "lower",
+                 transposed ? ", transposed" : "", precision ? "double" : "float");
+  if (transposed) ExpectError(TrsvTranspose(&T.view, &A, &made, &source), TRSV_SUCCESS, "TrsvTranspose");
+  plan = MakePlan(&A, source, T.offsets[rows], a);
+  for (unsigned s = 0; plan && s < (Reduced() ? 1 : 2); s++) {
+    reference = Reference(&A, source, T.offsets[rows], values, b);
     SimtSchedule(seed + s);
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
     ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, text);
     Same(a, what, precision, rows, x, reference, text);
-    for (int i = 0; i < rows; i++) Expect(!IsNotReady(x, precision, i), "%s: x[%d] has the bits of NOT_READY", text, i);
+    free(reference);
   }
   TrsvPlanDestroy(&plan);
+  free(made);
   free(values);
   free(b);
   free(x);
-  free(reference);
   FreeTriangle(&T);
+}
+
+/* L with a unit diagonal and then U; of U what is spoiled is a number that L never sees. */
+static void Pair(const TrsvAlgorithm *a, TrsvPrecision precision, Where where, What what, unsigned seed)
+{
+  const int rows = 70;
+  Triangle  L = MakeTriangle(RANDOM, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, seed);
+  Triangle  U = MakeTriangle(BAND, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, precision, seed);
+  void     *l = MakeValues(&L.view, seed), *u = MakeValues(&U.view, seed + 1), *b = MakeVector(precision, rows, seed);
+  void     *x = MakeArray(precision, rows), *y, *reference;
+  Random    r    = seed;
+  TrsvPair *pair = NULL;
+
+  if (where == IN_DIAGONAL) SpoilSome(&U, u, b, where, what, &r);
+  else SpoilSome(&L, l, b, where, what, &r);
+  y         = Reference(&L.view, NULL, L.offsets[rows], l, b);
+  reference = Reference(&U.view, NULL, U.offsets[rows], u, y);
+  SimtSchedule(seed);
+  if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair),
+                  TRSV_SUCCESS, "TrsvPairCreate") &&
+      ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues") &&
+      ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve"))
+    Same(a, what, precision, rows, x, reference, precision ? "pair, double" : "pair, float");
+  TrsvPairDestroy(&pair);
+  free(l);
+  free(u);
+  free(b);
+  free(x);
+  free(y);
+  free(reference);
+  FreeTriangle(&L);
+  FreeTriangle(&U);
 }
 
 void TestNumbers(void)
 {
-  static const char *const whats[] = {"NaN", "Inf", "Inf and -Inf", "the bits of NOT_READY", "zero", "overflow", "denormal numbers"};
-  static const char *const places[] = {"b", "values", "the diagonal"};
+  static const char *const whats[] = {"NaN",
+                                      "Inf",
+                                      "Inf and -Inf",
+                                      "the bits of NOT_READY",
+                                      "zero",
+                                      "overflow",
+                                      "the least denormal number",
+                                      "nearly the bits of NOT_READY",
+                                      "-0.0",
+                                      "1e300",
+                                      "denormal numbers"};
+  static const char *const places[]   = {"b", "values", "the diagonal"};
+  static const Shape       shapes[][2] = {{RANDOM, CHAIN}, {DENSE, BAND}};
   const TrsvAlgorithm     *a;
 
   for (int i = 0; (a = DeviceAlgorithm(&i));)
-    for (int what = A_NAN; what <= TINIEST; what++)
+    for (int what = A_NAN; what < WHATS; what++)
       for (int where = IN_B; where <= IN_DIAGONAL; where++) {
         Begin("%s in %s, %s", whats[what], places[where], TrsvAlgorithmName(a));
-        for (unsigned variant = 0; variant < 8; variant += Reduced() ? 5 : 3) One(a, variant < 4 ? RANDOM : CHAIN, (TrsvTriangle)(variant & 1), (TrsvPrecision)(variant >> 1 & 1), (Where)where, (What)what, 8u * (unsigned)what + variant);
+        for (unsigned variant = 0; variant < 8; variant += Reduced() ? 5 : 3) {
+          const unsigned      seed      = 8u * (unsigned)what + variant;
+          const TrsvPrecision precision = (TrsvPrecision)(variant >> 1 & 1);
+
+          One(a, shapes[(what + where) & 1][variant >> 2], (TrsvTriangle)(variant & 1), precision, variant == 3,
+              (Where)where, (What)what, seed);
+          if (variant != 6 && a->pair) Pair(a, precision, (Where)where, (What)what, seed);
+        }
         End();
       }
 }

@@ -26,7 +26,7 @@ typedef struct {
 static Problem Make(const TrsvAlgorithm *a, Shape shape)
 {
   /* so few rows would be one chunk, which waits for nobody; without clusters, whose first store is no value */
-  static const TrsvChunkSettings several = {.chunks = 6, .length = 3, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+  static const TrsvChunkSettings several = {.chunks = 6, .length = 3, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
   Problem                        p;
 
   TrsvChunkSettingsOverride(&several);

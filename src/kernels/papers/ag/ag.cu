@@ -1,26 +1,25 @@
 /*
    ag: one kernel family that runs any scheme of AG-SpTRSV.
 
+   Mapping: a warp is ng subwarps, each with a node: consecutive rows. If a node's rows have more than sw_rnnz entries
+     in the mean, the lanes of a subwarp share a row, row after row, entries l, l + size, ... to lane l; else lane l has
+     rows l, l + size, ... If a task has enough entries and fits into the warp's shared memory, all lanes first read it
+     there.
+   Memory order: a solution is one word that is its own flag; nothing else crosses warps (sync.cuh). __syncwarp orders
+     what lanes read together. A launch without waits reads what earlier launches have written.
+   Why it ends: rows depend on rows of smaller tasks, or on earlier rows of their own node. Tasks that the hardware
+     schedules: smaller ones have smaller tickets, or their warp is in the same block, so they have started. Tasks in
+     lists: all blocks are resident, and the smallest task that is not done is at the head of its list. In a warp all
+     lanes take turns (thread_rows.cuh), and the smallest unsolved row has all its values. By induction every wait ends.
+     The spin limit bounds it if memory fails.
+   Same bits: a row is always summed in the same way: by one lane in the order of its entries, or by lanes in theirs and
+     a fixed tree.
    Source: Hu, Sun, Li, Sun: AG-SpTRSV: An Automatic Framework to Optimize Sparse Triangular Solve on GPUs (ACM TACO
-   21(4), 2024): the code template of Section 4.2 here, transformation and scheduling (4.3, 4.4) in ag_plan.c, schemes
-   in ag_scheme.c, the choice among them (4.5) in ag_model.c. What changed: the value is its own
-   flag, in two halves that take turns (no flag array, no fence, no reset), and rows that nobody depends on have none;
-   early division is earlier still, as the diagonal's reciprocal is taken when values arrive; four entries of a row are
-   polled at once; lists of tasks run in a cooperative launch, which promises that all blocks are there, in place of a
-   count of blocks that should fit; where the hardware schedules, tickets.
-
-   Mapping: a warp is ng subwarps, each with a node: consecutive rows. Where a node's rows have more than sw_rnnz
-   entries in the mean, the lanes of a subwarp share a row, row after row, entries l, l + size, ... to lane l; else each
-   has rows of its own, l, l + size, ... A task that fits into the warp's shared memory, and has enough entries, is
-   first read there by all lanes. Memory order: a solution is handed over in one word that is its own flag; nothing else
-   crosses warps (sync.cuh). What lanes read together is ordered by a __syncwarp. A launch without waits reads what
-   launches before it have written. Why it ends: rows depend on rows of smaller tasks, or on earlier ones of their own
-   node. Tasks started by hardware: smaller ones have smaller tickets, or their warp is in the same block, and so have
-   started. Tasks in lists: all blocks are there, and of the tasks not done the smallest is at the head of its list. In
-   a warp all lanes take turns together (thread.cu says why), and the smallest row of those that are not solved has all
-   it waits for. By induction every wait ends; spin bounds it if memory fails. Same bits: a row is always summed in the
-   same way: by one lane in the order of its entries, or by lanes in theirs and a fixed tree.
-*/
+     21(4), 2024): the code template of Section 4.2 here, transformation and scheduling (4.3, 4.4) in ag_plan.c, schemes
+     in ag_scheme.c, the choice among them (4.5) in ag_model.c. Changes: the value is its own flag, in two halves that
+     take turns (no flag array, no fence, no reset), and rows without dependents have none; the diagonal's reciprocal is
+     taken when values arrive, earlier than the paper's early division; four entries of a row are polled together; lists
+     of tasks run in a cooperative launch, which guarantees that all blocks are resident; otherwise tickets. */
 #include <stdlib.h>
 #include <string.h>
 #include "device/setup.cuh"
@@ -49,7 +48,7 @@ template <class T, bool WAIT> static __global__ void __launch_bounds__(1024)
     ag_task<T, WAIT>(A, A.task + ((size_t)t << A.log), lane, now, then, b, x, columns, values);
 }
 
-/* One thread for each value, and one for each diagonal. */
+/* One thread for each value and each diagonal. */
 template <class T> static __global__ void ag_gather(long off, int rows, const int *source, const T *from, T *values,
                                                     T *inverse)
 {
@@ -59,34 +58,14 @@ template <class T> static __global__ void ag_gather(long off, int rows, const in
   else if (inverse && k < off + rows) inverse[k - off] = 1 / from[source[k]];
 }
 
-template <class T> static __global__ void ag_fill(long n, T *words)
+/* Resets words and tickets to their state before the first solve. */
+static TrsvError ResetWords(const TrsvPlan *plan, Ag *a, TrsvStream stream)
 {
-  const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = trsv_not_ready<T>();
+  TrsvCall(TrsvDeviceClear(a->tickets, sizeof(unsigned) * (size_t)a->launches, stream));
+  return TRSV_BY_PRECISION(plan->precision, TrsvClearWords)(2 * (size_t)a->rows, a->words, stream);
 }
 
-/* All words as before the first solve, and all turns. */
-static TrsvError Reset(const TrsvPlan *plan, Ag *a, TrsvStream stream)
-{
-  unsigned *zero;
-  TrsvError error;
-
-  TrsvCall(TrsvAlloc(sizeof(unsigned) * (size_t)a->launches, &zero));
-  memset(zero, 0, sizeof(unsigned) * (size_t)a->launches);
-  error = TrsvDeviceUpload(a->tickets, zero, sizeof(unsigned) * (size_t)a->launches, stream);
-  free(zero);
-  TrsvCall(error);
-  if (plan->precision == TRSV_FLOAT)
-    TRSV_LAUNCH((ag_fill<float>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows,
-                (float *)a->words);
-  else
-    TRSV_LAUNCH((ag_fill<double>), TrsvBlocks(2 * (long)a->rows, 256), 256, 0, stream, 2 * (long)a->rows,
-                (double *)a->words);
-  return TrsvDeviceCheckLaunch("ag_fill");
-}
-
-static TrsvError Upload(TrsvPlan *plan, Ag *a, AgPlan *h, bool stored)
+static TrsvError UploadPlan(TrsvPlan *plan, Ag *a, AgPlan *h, bool stored)
 {
   const size_t rows = (size_t)h->rows, off = (size_t)h->off, size = TrsvValueSize(plan->precision), word = sizeof(int);
 
@@ -116,11 +95,11 @@ static TrsvError Upload(TrsvPlan *plan, Ag *a, AgPlan *h, bool stored)
   TrsvCall(TrsvDeviceUpload(a->node, h->node, word * ((size_t)h->nodes + 1), NULL));
   TrsvCall(TrsvDeviceUpload(a->task, h->task, word * (size_t)h->tasks * (size_t)a->scheme.ng, NULL));
   if (h->begins) TrsvCall(TrsvDeviceUpload(a->begin, h->begin, word * (size_t)h->begins, NULL));
-  return Reset(plan, a, NULL);
+  return ResetWords(plan, a, NULL);
 }
 
 enum {
-  MOST_LAUNCHES = 65536 /* some 0.1 s a solve */
+  LAUNCHES_MAX = 65536 /* some 0.1 s a solve */
 };
 
 static const TrsvSetting settings[] = {{"scheme", TrsvAgWords, TrsvAgParse}, {NULL, NULL, NULL}};
@@ -140,33 +119,34 @@ static TrsvError AgAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalys
   TrsvCall(TrsvSettingsCheck(plan->algorithm->name, settings));
   if (!TrsvSettingsGet(settings, "scheme", &a->scheme)) TrsvCall(TrsvAgChoose(A, analysis, 0, &a->scheme));
   TrsvCall(TrsvAgPlan(A, analysis, source, &a->scheme, multiprocessors, &h));
-  error = h.launches > MOST_LAUNCHES
-            ? TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: %d launches a solve; %d is the limit", h.launches, MOST_LAUNCHES)
-            : Upload(plan, a, &h, A->diagonal == TRSV_DIAGONAL_STORED);
+  error = h.launches > LAUNCHES_MAX
+            ? TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: the scheme needs %d launches a solve; the limit is %d", h.launches,
+                       LAUNCHES_MAX)
+            : UploadPlan(plan, a, &h, A->diagonal == TRSV_DIAGONAL_STORED);
   TrsvAgPlanFree(&h);
   if (!error) error = TrsvDeviceSetMaxShared(plan->precision == TRSV_FLOAT ? (const void *)w32 : (const void *)w64);
   return error ? error : TrsvDeviceSetMaxShared(plan->precision == TRSV_FLOAT ? (const void *)n32 : (const void *)n64);
 }
 
-static TrsvError AgSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+template <class T> static TrsvError GatherValues(const Ag *a, const void *values, TrsvStream stream)
 {
-  Ag            *a    = (Ag *)plan->data;
   const unsigned grid = TrsvBlocks((long)a->off + (a->inverse ? a->rows : 0), 256);
 
   if (!grid) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT)
-    TRSV_LAUNCH((ag_gather<float>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const float *)values,
-                (float *)a->values, (float *)a->inverse);
-  else
-    TRSV_LAUNCH((ag_gather<double>), grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const double *)values,
-                (double *)a->values, (double *)a->inverse);
+  TRSV_LAUNCH(ag_gather<T>, grid, 256, 0, stream, (long)a->off, a->rows, a->source, (const T *)values, (T *)a->values,
+              (T *)a->inverse);
   return TrsvDeviceCheckLaunch("ag_gather");
+}
+
+static TrsvError AgSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
+{
+  return TRSV_BY_PRECISION(plan->precision, GatherValues)((const Ag *)plan->data, values, stream);
 }
 
 template <class T> static TrsvError Launch(const Ag *a, const void *b, void *x, TrsvStream stream)
 {
   auto           wait = ag_solve<T, true>, go = ag_solve<T, false>;
-  const unsigned block = 32 * (unsigned)a->scheme.nw;
+  const unsigned block  = 32 * (unsigned)a->scheme.nw;
   const size_t   shared = a->collected ? (sizeof(T) + sizeof(int)) * AG_BUFFER * (size_t)a->scheme.nw : 0;
 
   for (int l = 0; l < a->launches; l++) {
@@ -186,9 +166,9 @@ static TrsvError AgSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stre
   Ag *a = (Ag *)plan->data;
 
   TrsvCall(TrsvSyncStart(&a->sync, stream));
-  if (a->torn) TrsvCall(Reset(plan, a, stream));
+  if (a->torn) TrsvCall(ResetWords(plan, a, stream));
   a->torn = 1;
-  TrsvCall(plan->precision == TRSV_FLOAT ? Launch<float>(a, b, x, stream) : Launch<double>(a, b, x, stream));
+  TrsvCall(TRSV_BY_PRECISION(plan->precision, Launch)(a, b, x, stream));
   a->torn = 0;
   return TRSV_SUCCESS;
 }

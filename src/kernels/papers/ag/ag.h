@@ -1,8 +1,8 @@
 /*
-   ag.h: schemes of the algorithm `ag`, and what is planned on the host from one.
+   ag.h: schemes of the algorithm `ag`, and the host's plan of a scheme.
 
-   A scheme is a value: AG-SpTRSV's Table 2. It says how rows are put together to nodes, nodes of one level to tasks of
-   a warp, tasks to warps, and levels to launches.
+   A scheme (AG-SpTRSV, Table 2) says how rows are merged into nodes, nodes of one level into tasks of a warp, how tasks
+   are assigned to warps, and levels to launches.
 */
 #ifndef TRSV_AG_H
 #define TRSV_AG_H
@@ -15,8 +15,8 @@ extern "C" {
 
 typedef enum {
   AG_FIXED, /* merge_fixed: every rb rows */
-  AG_AVG,   /* merge_avg: 32 rows where they have no more than thresh entries in the mean */
-  AG_THRESH /* merge_thresh: up to 32 rows that have no more than thresh entries each */
+  AG_AVG,   /* merge_avg: 32 rows that have at most thresh entries in the mean */
+  AG_THRESH /* merge_thresh: up to 32 rows that have at most thresh entries each */
 } AgMerge;
 
 typedef enum {
@@ -28,49 +28,48 @@ typedef enum {
 
 enum {
   AG_INFINITE = -1,
-  AG_WARPS    = 64, /* that a multiprocessor holds: what alpha counts in */
+  AG_WARPS    = 64, /* warps of a multiprocessor, the unit of alpha */
   AG_REDUCED  = 36, /* schemes of the reduced space */
-  AG_BUFFER   = 256 /* entries that a warp may read together */
+  AG_BUFFER   = 256 /* maximum of entries that a warp reads together */
 };
 
 typedef struct {
   int        nw;      /* warps of a block: 2, 4, .. 32 */
   int        ng;      /* subwarps of a warp: 1, 2, .. 32 */
-  int sw_rnnz; /* entries in the mean of a node's rows above which a subwarp's lanes share a row; AG_INFINITE: never */
-  int        reorder; /* rows by level set? */
+  int        sw_rnnz; /* mean entries of a node's rows above which lanes share a row; AG_INFINITE: never */
+  int        reorder; /* rows are sorted by level set */
   AgMerge    merge;
   int        size;    /* rb of merge_fixed, thresh of the others: 1, 2, .. 32 */
-  int        balance; /* rg_balance: nodes of a level by entries; else rg_sequential: by their first rows */
+  int        balance; /* rg_balance: nodes of a level by entries; else rg_sequential: by first row */
   AgSchedule ws;
-  int alpha; /* a level of more than alpha times the warps of the device is a launch of its own; AG_INFINITE: none is */
+  int        alpha; /* a level of more than alpha * the warps of the device is a launch of its own; AG_INFINITE: none */
 } AgScheme;
 
-int  TrsvAgParse(const char *words,
-                 void *scheme); /* whether it is a scheme; what is not named is as in the first of the reduced space */
-void TrsvAgPrint(const AgScheme *, char *words, size_t size);          /* as TrsvAgParse takes it */
-void TrsvAgReduced(int i, AgScheme *);                                 /* the i-th scheme of the reduced space */
+/* Reads a scheme; returns whether it is one. Parameters that are not named are those of the first reduced scheme. */
+int  TrsvAgParse(const char *words, void *scheme);
+void TrsvAgPrint(const AgScheme *, char *words, size_t size); /* in the form that TrsvAgParse reads */
+void TrsvAgReduced(int i, AgScheme *);                        /* scheme i of the reduced space */
 
-extern const char TrsvAgWords[]; /* what a scheme may be */
+extern const char TrsvAgWords[]; /* describes valid schemes, for messages */
 
-/* A launch: tasks [task, task + tasks), or those of the workers, whose lists start at begin. */
+/* A launch: tasks [task, task + tasks), or the lists of the workers, which start at begin. */
 typedef struct {
-  int task, tasks, begin, workers, wait; /* wait: do rows depend on rows of the same launch? */
+  int task, tasks, begin, workers, wait; /* wait: rows depend on rows of the same launch */
 } AgLaunch;
 
-/* A plan on the host; places are rows in the order of solution, or by level set. Everything is in memory. */
+/* The host's plan. A place is the number of a row in the order of solution, or in the order of level sets. */
 typedef struct {
   int       rows, off, nodes, tasks, launches, begins, collected;
-  int      *order;   /* [rows] the row at a place; its complement where no other depends on it */
-  int      *offsets, *columns; /* [rows + 1], [off] entries off the diagonal, as places, rising */
-  int      *source;  /* [off + rows] where values, then diagonals, stand in the caller's; diagonals -1 where unit */
-  int      *node;    /* [nodes + 1] the first place of each */
-  int *task;  /* [tasks * ng] nodes, -1 for none, in the order of launches and in these of workers; AG_COLLECT in the
-                 first */
-  int *begin; /* [begins] for each launch with lists: where each worker's tasks start, and where the last one's end */
-  AgLaunch *launch;  /* [launches] */
+  int      *order;             /* [rows] the row at a place; its complement if no row depends on it */
+  int      *offsets, *columns; /* [rows + 1], [off] off-diagonal entries, as rising places */
+  int      *source; /* [off + rows] the index of each entry, then of each diagonal, in the caller's values; -1: unit */
+  int      *node;   /* [nodes + 1] the first place of each */
+  int      *task;   /* [tasks * ng] nodes, -1: none, by launch and worker; AG_COLLECT in the first */
+  int      *begin;  /* [begins] for each launch with lists: the first task of each worker, and the end of the last */
+  AgLaunch *launch; /* [launches] */
 } AgPlan;
 
-#define AG_COLLECT 0x40000000 /* the entries of a task are read by all lanes together */
+#define AG_COLLECT 0x40000000 /* all lanes read the entries of the task together */
 
 TrsvError TrsvAgPlan(const TrsvMatrix *, const TrsvAnalysis *, const int *source, const AgScheme *, int multiprocessors,
                      AgPlan *); /* all on the host */

@@ -2,11 +2,11 @@
    The learned model of the algorithm `ag`.
 
    Source: AG-SpTRSV (ACM TACO 21(4), 2024), Section 4.5: ten features (Table 3), as polynomials of degree 2, in units
-   of their standard deviation; a perceptron of two hidden layers of 32 and one output for each scheme: does it reach
-   85% of the best performance? What differs: logarithms of the features that span orders of magnitude; a scheme's rank
-   is its output's.
+   of their standard deviation; a perceptron with two hidden layers of 32 and one output for each scheme: does it reach
+   85% of the best performance? Changes: logarithms of the features that span orders of magnitude; schemes are ranked by
+   output.
 
-   Weights are ag_weights.h and ag_weights_2.h, made by bench/ag_train.py.
+   The weights in ag_weights.h and ag_weights_2.h are made by bench/ag_train.py.
 */
 #include <math.h>
 #include <string.h>
@@ -49,10 +49,10 @@ enum {
 };
 
 _Static_assert(sizeof(ag_bias_3) / sizeof(float) == AG_REDUCED && sizeof(ag_mean) / sizeof(float) == POLYNOMIALS,
-               "these weights are of another space: run bench/ag.cu and ag_train.py");
+               "the weights are of another space: run bench/ag.cu and bench/ag_train.py");
 
 /* out = weights^T in + bias */
-static void Layer(int ins, int outs, const float *weights, const float *bias, const double *in, double *out)
+static void ApplyLayer(int ins, int outs, const float *weights, const float *bias, const double *in, double *out)
 {
   for (int o = 0; o < outs; o++) out[o] = (double)bias[o];
   for (int i = 0; i < ins; i++)
@@ -61,20 +61,21 @@ static void Layer(int ins, int outs, const float *weights, const float *bias, co
 
 void TrsvAgOutputs(const double features[AG_FEATURES], double outputs[AG_REDUCED])
 {
-  static const int spanning[] = {0, 1, 2, 3, 5, 6, 8};
+  static const int logarithmic[] = {0, 1, 2, 3, 5, 6, 8};
   double           x[POLYNOMIALS], first[HIDDEN], second[HIDDEN];
   int              n = AG_FEATURES;
 
   memcpy(x, features, sizeof(double) * AG_FEATURES);
-  for (size_t i = 0; i < sizeof(spanning) / sizeof(spanning[0]); i++) x[spanning[i]] = log10(1 + x[spanning[i]]);
+  for (size_t i = 0; i < sizeof(logarithmic) / sizeof(logarithmic[0]); i++)
+    x[logarithmic[i]] = log10(1 + x[logarithmic[i]]);
   for (int i = 0; i < AG_FEATURES; i++)
     for (int k = i; k < AG_FEATURES; k++) x[n++] = x[i] * x[k];
   for (int i = 0; i < POLYNOMIALS; i++) x[i] = (x[i] - (double)ag_mean[i]) / (double)ag_deviation[i];
-  Layer(POLYNOMIALS, HIDDEN, ag_weights_1, ag_bias_1, x, first);
+  ApplyLayer(POLYNOMIALS, HIDDEN, ag_weights_1, ag_bias_1, x, first);
   for (int i = 0; i < HIDDEN; i++) first[i] = fmax(first[i], 0);
-  Layer(HIDDEN, HIDDEN, ag_weights_2, ag_bias_2, first, second);
+  ApplyLayer(HIDDEN, HIDDEN, ag_weights_2, ag_bias_2, first, second);
   for (int i = 0; i < HIDDEN; i++) second[i] = fmax(second[i], 0);
-  Layer(HIDDEN, AG_REDUCED, ag_weights_3, ag_bias_3, second, outputs);
+  ApplyLayer(HIDDEN, AG_REDUCED, ag_weights_3, ag_bias_3, second, outputs);
   for (int i = 0; i < AG_REDUCED; i++) outputs[i] = 1 / (1 + exp(-outputs[i]));
 }
 

@@ -1,42 +1,42 @@
 /*
-   What a scheme makes of a triangle: places, nodes, their levels, tasks, launches and lists, on the host.
+   The host's plan of a scheme: places, nodes, their levels, tasks, launches and lists.
 
    Source: AG-SpTRSV (ACM TACO 21(4), 2024): computation graph transformation (Section 4.3), multi-hierarchy heuristic
-   scheduling (4.4). What differs: tasks always follow the levels of the graph, also where the hardware schedules them.
-   A level that is a launch of its own still waits where a node's rows depend on each other, which the paper does not
-   mention. Whether a task is read together (4.2.2) is decided for each.
+   scheduling (4.4). Changes: tasks always follow the levels of the graph, also if the hardware schedules them. A level
+   that is a launch of its own still waits if rows of a node depend on each other, which the paper does not mention.
+   Each task decides whether its entries are read together (4.2.2).
 
-   Everything is a pass over rows or entries but the order inside a level by rg_balance (a sort) and ws_balance (a heap
-   of warps).
+   All steps are passes over rows or entries, except the order inside a level by rg_balance (a sort) and ws_balance (a
+   heap of warps).
 */
 #include <stdlib.h>
 #include <string.h>
 #include "papers/ag/ag.h"
 
-/* What a plan needs while it is made. */
+/* Scratch of a plan. */
 typedef struct {
   int *position; /* [rows] the place of each row */
   int *owner;    /* [rows] the node of each place */
   int *level;    /* [nodes], from 0 */
-  int *inner;    /* [nodes] do its rows depend on each other? */
-  int *start;    /* [levels + 1] where levels start among nodes by level, then among tasks */
+  int *inner;    /* [nodes] rows of the node depend on each other */
+  int *start;    /* [levels + 1] the first node of each level in by_level, later the first task */
   int *by_level; /* [nodes] */
   int *slot;     /* [nodes] the task of each node */
   int *worker;   /* [tasks] */
   int  levels;
 } Work;
 
-static TrsvError Ints(size_t n, int **p) { return TrsvAlloc(sizeof(int) * n, p); }
+static TrsvError AllocateInts(size_t n, int **p) { return TrsvAlloc(sizeof(int) * n, p); }
 
-static int Ascending(const void *a, const void *b)
+static int CompareFirst(const void *a, const void *b)
 {
   const int *x = (const int *)a, *y = (const int *)b;
 
   return (x[0] > y[0]) - (x[0] < y[0]);
 }
 
-/* Rows in their places, entries by place. pairs [2 * longest]: a row's columns and where they came from */
-static void Place(const TrsvMatrix *A, const int *source, const Work *w, AgPlan *h, int *pairs)
+/* Writes rows in order of places, and their entries by place. pairs [2 * longest]: the columns and sources of a row. */
+static void WriteRows(const TrsvMatrix *A, const int *source, const Work *w, AgPlan *h, int *pairs)
 {
   h->offsets[0] = 0;
   for (int p = 0, n = 0; p < h->rows; p++) {
@@ -44,21 +44,21 @@ static void Place(const TrsvMatrix *A, const int *source, const Work *w, AgPlan 
 
     TrsvRow(A, h->order[p], &begin, &end, &diagonal);
     for (int k = begin; k < end; k++) {
-      const int from = A->triangle == TRSV_LOWER ? k : begin + end - 1 - k; /* what is solved first first */
+      const int from = A->triangle == TRSV_LOWER ? k : begin + end - 1 - k; /* in order of solution */
 
       pairs[2 * (k - begin)]     = w->position[A->columns[from]];
       pairs[2 * (k - begin) + 1] = source ? source[from] : from;
       sorted                     = sorted && (k == begin || pairs[2 * (k - begin)] > pairs[2 * (k - begin) - 2]);
     }
-    if (!sorted) qsort(pairs, (size_t)(end - begin), 2 * sizeof(int), Ascending);
+    if (!sorted) qsort(pairs, (size_t)(end - begin), 2 * sizeof(int), CompareFirst);
     for (int k = 0; k < end - begin; k++, n++) h->columns[n] = pairs[2 * k], h->source[n] = pairs[2 * k + 1];
     h->source[h->off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
     h->offsets[p + 1]     = n;
   }
 }
 
-static TrsvError Order(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s, Work *w,
-                       AgPlan *h)
+static TrsvError OrderRows(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s,
+                           Work *w, AgPlan *h)
 {
   int *pairs;
 
@@ -66,17 +66,17 @@ static TrsvError Order(const TrsvMatrix *A, const TrsvAnalysis *analysis, const 
     h->order[p]              = s->reorder ? analysis->order[p] : A->triangle == TRSV_LOWER ? p : h->rows - 1 - p;
     w->position[h->order[p]] = p;
   }
-  TrsvCall(Ints(2 * (size_t)analysis->statistics.row_max, &pairs));
-  Place(A, source, w, h, pairs);
+  TrsvCall(AllocateInts(2 * (size_t)analysis->statistics.row_max, &pairs));
+  WriteRows(A, source, w, h, pairs);
   free(pairs);
   return TRSV_SUCCESS;
 }
 
-/* Entries of rows at places [p, q), the diagonals' included. */
-static int Entries(const AgPlan *h, int p, int q) { return h->offsets[q] - h->offsets[p] + (q - p); }
+/* The entries of places [p, q), diagonals included. */
+static int CountEntries(const AgPlan *h, int p, int q) { return h->offsets[q] - h->offsets[p] + (q - p); }
 
 /* Cuts places into nodes. */
-static void Merge(const AgScheme *s, Work *w, AgPlan *h)
+static void MergeRows(const AgScheme *s, Work *w, AgPlan *h)
 {
   int n = 0;
 
@@ -85,13 +85,13 @@ static void Merge(const AgScheme *s, Work *w, AgPlan *h)
 
     if (s->merge == AG_FIXED) rows = s->size;
     else if (s->merge == AG_THRESH)
-      while (rows < 32 && p + rows < h->rows && Entries(h, p, p + 1) <= s->size &&
-             Entries(h, p + rows, p + rows + 1) <= s->size)
+      while (rows < 32 && p + rows < h->rows && CountEntries(h, p, p + 1) <= s->size &&
+             CountEntries(h, p + rows, p + rows + 1) <= s->size)
         rows++;
     else { /* 32 at a time, starting at every 32nd place */
       const int end = p / 32 * 32 + 32 < h->rows ? p / 32 * 32 + 32 : h->rows, begin = p / 32 * 32;
 
-      if (Entries(h, begin, end) <= (long)s->size * (end - begin)) rows = end - begin;
+      if (CountEntries(h, begin, end) <= (long)s->size * (end - begin)) rows = end - begin;
     }
     h->node[n] = p;
     for (const int end = p + rows < h->rows ? p + rows : h->rows; p < end; p++) w->owner[p] = n;
@@ -101,8 +101,8 @@ static void Merge(const AgScheme *s, Work *w, AgPlan *h)
   h->node[n] = h->rows;
 }
 
-/* Levels of the graph of nodes, and which rows nobody depends on: their places in order become complements. */
-static void Levels(Work *w, AgPlan *h)
+/* Finds the levels of the graph of nodes, and complements order for rows that no row depends on. */
+static void FindLevels(Work *w, AgPlan *h)
 {
   w->levels = 0;
   for (int p = 0; p < h->rows; p++) h->order[p] = ~h->order[p];
@@ -122,12 +122,12 @@ static void Levels(Work *w, AgPlan *h)
   }
 }
 
-/* Nodes by level; rising within one, or from the one of most entries on. */
-static TrsvError ByLevel(const AgScheme *s, Work *w, const AgPlan *h)
+/* Sorts nodes by level, and inside a level by number or by falling entries. */
+static TrsvError SortNodes(const AgScheme *s, Work *w, const AgPlan *h)
 {
   int *pairs;
 
-  TrsvCall(Ints((size_t)w->levels + 1, &w->start));
+  TrsvCall(AllocateInts((size_t)w->levels + 1, &w->start));
   memset(w->start, 0, sizeof(int) * ((size_t)w->levels + 1));
   for (int n = 0; n < h->nodes; n++) w->start[w->level[n] + 1]++;
   for (int l = 0; l < w->levels; l++) w->start[l + 1] += w->start[l];
@@ -135,20 +135,20 @@ static TrsvError ByLevel(const AgScheme *s, Work *w, const AgPlan *h)
   for (int l = w->levels; l; l--) w->start[l] = w->start[l - 1];
   w->start[0] = 0;
   if (!s->balance) return TRSV_SUCCESS;
-  TrsvCall(Ints(2 * (size_t)h->nodes, &pairs));
+  TrsvCall(AllocateInts(2 * (size_t)h->nodes, &pairs));
   for (int i = 0; i < h->nodes; i++) {
     const int n = w->by_level[i];
 
-    pairs[2 * i]     = -Entries(h, h->node[n], h->node[n + 1]);
+    pairs[2 * i]     = -CountEntries(h, h->node[n], h->node[n + 1]);
     pairs[2 * i + 1] = n;
   }
   for (int l = 0; l < w->levels; l++) {
     const int from = w->start[l], to = w->start[l + 1];
 
-    qsort(pairs + 2 * (size_t)from, (size_t)(to - from), 2 * sizeof(int), Ascending);
-    for (int i = from, k; i < to; i = k) { /* equal ones rising: qsort leaves them anyhow */
+    qsort(pairs + 2 * (size_t)from, (size_t)(to - from), 2 * sizeof(int), CompareFirst);
+    for (int i = from, k; i < to; i = k) { /* equal ones by number: qsort is not stable */
       for (k = i; k < to && pairs[2 * k] == pairs[2 * i]; k++) pairs[2 * k] = pairs[2 * k + 1];
-      qsort(pairs + 2 * (size_t)i, (size_t)(k - i), 2 * sizeof(int), Ascending);
+      qsort(pairs + 2 * (size_t)i, (size_t)(k - i), 2 * sizeof(int), CompareFirst);
       for (int m = i; m < k; m++) w->by_level[m] = pairs[2 * m];
     }
   }
@@ -156,8 +156,8 @@ static TrsvError ByLevel(const AgScheme *s, Work *w, const AgPlan *h)
   return TRSV_SUCCESS;
 }
 
-/* A task is as many nodes of a level as a warp has subwarps. start becomes that of levels among tasks. */
-static void Tasks(const AgScheme *s, Work *w, AgPlan *h)
+/* Makes tasks: as many nodes of a level as a warp has subwarps. start becomes the first task of each level. */
+static void MakeTasks(const AgScheme *s, Work *w, AgPlan *h)
 {
   int t = 0;
 
@@ -176,7 +176,7 @@ static void Tasks(const AgScheme *s, Work *w, AgPlan *h)
         w->slot[n] = t;
         entries += h->offsets[h->node[n + 1]] - h->offsets[h->node[n]];
       }
-      /* where it fits and nodes have enough of them to be worth a pass of all lanes */
+      /* if they fit, and nodes have enough entries for a pass of all lanes to pay */
       if (entries <= AG_BUFFER && entries >= 16 * (to - i < s->ng ? to - i : s->ng)) {
         h->task[t * s->ng] |= AG_COLLECT;
         h->collected++;
@@ -186,8 +186,8 @@ static void Tasks(const AgScheme *s, Work *w, AgPlan *h)
   w->start[w->levels] = h->tasks = t;
 }
 
-/* Launches: levels of more tasks than so many are each one, runs of others are. */
-static TrsvError Launches(const AgScheme *s, int multiprocessors, const Work *w, AgPlan *h)
+/* Makes launches: each level of more than `most` tasks, and each run of other levels. */
+static TrsvError MakeLaunches(const AgScheme *s, int multiprocessors, const Work *w, AgPlan *h)
 {
   const long most = s->alpha == AG_INFINITE ? (long)h->tasks + 1 : (long)s->alpha * AG_WARPS * multiprocessors;
   int        one  = 0;
@@ -198,9 +198,9 @@ static TrsvError Launches(const AgScheme *s, int multiprocessors, const Work *w,
 
     if (alone || !one) h->launch[h->launches++] = (AgLaunch){first, 0, 0, 0, 0};
     AgLaunch *const now = &h->launch[h->launches - 1];
-    now->wait = now->wait || now->tasks;
-    now->tasks = w->start[l + 1] - now->task;
-    one        = !alone;
+    now->wait           = now->wait || now->tasks;
+    now->tasks          = w->start[l + 1] - now->task;
+    one                 = !alone;
     for (int i = first * s->ng; !now->wait && i < w->start[l + 1] * s->ng; i++) {
       const int n = h->task[i];
 
@@ -210,31 +210,33 @@ static TrsvError Launches(const AgScheme *s, int multiprocessors, const Work *w,
   return TRSV_SUCCESS;
 }
 
-/* What is known of warps while tasks are given to them: their entries so far, and a heap of them, the least loaded
-   first. */
+/* The entries assigned to each warp so far, and a heap of the warps, the least loaded first. */
 typedef struct {
   int   workers, nw;
   long *load;
   int  *heap;
 } Warps;
 
-static int Less(const Warps *v, int a, int b) { return v->load[a] < v->load[b] || (v->load[a] == v->load[b] && a < b); }
+static int IsLessLoaded(const Warps *v, int a, int b)
+{
+  return v->load[a] < v->load[b] || (v->load[a] == v->load[b] && a < b);
+}
 
-/* The first of the heap has got more to do. */
-static void Sink(Warps *v)
+/* Restores the heap after the load of its first warp has grown. */
+static void SinkFirst(Warps *v)
 {
   const int moved = v->heap[0];
   int       at    = 0;
 
   for (int child; (child = 2 * at + 1) < v->workers; at = child) {
-    if (child + 1 < v->workers && Less(v, v->heap[child + 1], v->heap[child])) child++;
-    if (!Less(v, v->heap[child], moved)) break;
+    if (child + 1 < v->workers && IsLessLoaded(v, v->heap[child + 1], v->heap[child])) child++;
+    if (!IsLessLoaded(v, v->heap[child], moved)) break;
     v->heap[at] = v->heap[child];
   }
   v->heap[at] = moved;
 }
 
-static int LeastOf(const Warps *v, int block)
+static int FindLeastLoaded(const Warps *v, int block)
 {
   int best = block * v->nw;
 
@@ -243,9 +245,9 @@ static int LeastOf(const Warps *v, int block)
   return best;
 }
 
-/* The least loaded warp of the blocks that have solved what a task depends on; the next in turn where it depends on
-   nothing here. */
-static int Near(const AgScheme *s, const Work *w, const AgPlan *h, const AgLaunch *l, const Warps *v, int task)
+/* The least loaded warp of the blocks that solve the dependencies of a task; without dependencies in this launch, warps
+   in turn. */
+static int FindNearWarp(const AgScheme *s, const Work *w, const AgPlan *h, const AgLaunch *l, const Warps *v, int task)
 {
   int best = -1, last = -1;
 
@@ -257,14 +259,14 @@ static int Near(const AgScheme *s, const Work *w, const AgPlan *h, const AgLaunc
                 block  = parent < l->task || parent == task ? -1 : w->worker[parent] / v->nw;
 
       if (block < 0 || block == last) continue;
-      const int least = LeastOf(v, last = block);
-      if (best < 0 || Less(v, least, best)) best = least;
+      const int least = FindLeastLoaded(v, last = block);
+      if (best < 0 || IsLessLoaded(v, least, best)) best = least;
     }
   }
   return best < 0 ? (task - l->task) % v->workers : best;
 }
 
-static long Load(const AgScheme *s, const AgPlan *h, int task)
+static long CountTaskEntries(const AgScheme *s, const AgPlan *h, int task)
 {
   long n = 0;
 
@@ -272,13 +274,13 @@ static long Load(const AgScheme *s, const AgPlan *h, int task)
     if (h->task[task * s->ng + k] >= 0) {
       const int node = h->task[task * s->ng + k] & ~AG_COLLECT;
 
-      n += Entries(h, h->node[node], h->node[node + 1]);
+      n += CountEntries(h, h->node[node], h->node[node + 1]);
     }
   return n;
 }
 
-/* Gives the tasks of a launch to warps. room [workers] and tasks of all: tasks in the order of warps */
-static void Give(const AgScheme *s, const Work *w, AgPlan *h, AgLaunch *l, Warps *v, int *room)
+/* Assigns the tasks of a launch to warps. room: the tasks of the launch in the order of warps. */
+static void AssignTasks(const AgScheme *s, const Work *w, AgPlan *h, AgLaunch *l, Warps *v, int *room)
 {
   int *const begin = h->begin + l->begin;
 
@@ -288,10 +290,10 @@ static void Give(const AgScheme *s, const Work *w, AgPlan *h, AgLaunch *l, Warps
   for (int t = l->task; t < l->task + l->tasks; t++) {
     const int to = s->ws == AG_RR        ? (t - l->task) % l->workers
                    : s->ws == AG_BALANCE ? v->heap[0]
-                                         : Near(s, w, h, l, v, t);
+                                         : FindNearWarp(s, w, h, l, v, t);
 
-    v->load[to] += Load(s, h, t);
-    if (s->ws == AG_BALANCE) Sink(v);
+    v->load[to] += CountTaskEntries(s, h, t);
+    if (s->ws == AG_BALANCE) SinkFirst(v);
     w->worker[t] = to;
     begin[to + 1]++;
   }
@@ -305,7 +307,7 @@ static void Give(const AgScheme *s, const Work *w, AgPlan *h, AgLaunch *l, Warps
   memcpy(h->task + (size_t)l->task * (size_t)s->ng, room, sizeof(int) * (size_t)l->tasks * (size_t)s->ng);
 }
 
-static TrsvError Lists(const AgScheme *s, int multiprocessors, Work *w, AgPlan *h)
+static TrsvError MakeLists(const AgScheme *s, int multiprocessors, Work *w, AgPlan *h)
 {
   const int most = multiprocessors * s->nw;
   Warps     v    = {0, s->nw, NULL, NULL};
@@ -317,47 +319,47 @@ static TrsvError Lists(const AgScheme *s, int multiprocessors, Work *w, AgPlan *
     h->launch[l].begin   = h->begins;
     h->begins += h->launch[l].workers + 1;
   }
-  TrsvCall(Ints((size_t)h->begins, &h->begin));
-  TrsvCall(Ints((size_t)h->tasks, &w->worker));
+  TrsvCall(AllocateInts((size_t)h->begins, &h->begin));
+  TrsvCall(AllocateInts((size_t)h->tasks, &w->worker));
   error = TrsvAlloc(sizeof(long) * (size_t)most, &v.load);
-  if (!error) error = Ints((size_t)most, &v.heap);
-  if (!error) error = Ints((size_t)h->tasks * (size_t)s->ng, &room);
-  for (int l = 0; !error && l < h->launches; l++) Give(s, w, h, &h->launch[l], &v, room);
+  if (!error) error = AllocateInts((size_t)most, &v.heap);
+  if (!error) error = AllocateInts((size_t)h->tasks * (size_t)s->ng, &room);
+  for (int l = 0; !error && l < h->launches; l++) AssignTasks(s, w, h, &h->launch[l], &v, room);
   free(v.load);
   free(v.heap);
   free(room);
   return error;
 }
 
-static TrsvError Make(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s,
-                      int multiprocessors, Work *w, AgPlan *h)
+static TrsvError MakePlan(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s,
+                          int multiprocessors, Work *w, AgPlan *h)
 {
-  const size_t rows = (size_t)A->rows;
+  const size_t rows  = (size_t)A->rows;
   long         nodes = 0;
 
   h->rows = A->rows;
   h->off  = A->offsets[A->rows] - (A->diagonal == TRSV_DIAGONAL_STORED ? A->rows : 0);
-  TrsvCall(Ints(rows, &h->order));
-  TrsvCall(Ints(rows + 1, &h->offsets));
-  TrsvCall(Ints((size_t)h->off, &h->columns));
-  TrsvCall(Ints((size_t)h->off + rows, &h->source));
-  TrsvCall(Ints(rows + 1, &h->node));
-  TrsvCall(Ints(rows, &w->position));
-  TrsvCall(Ints(rows, &w->owner));
-  TrsvCall(Order(A, analysis, source, s, w, h));
-  Merge(s, w, h);
-  TrsvCall(Ints((size_t)h->nodes, &w->level));
-  TrsvCall(Ints((size_t)h->nodes, &w->inner));
-  TrsvCall(Ints((size_t)h->nodes, &w->by_level));
-  TrsvCall(Ints((size_t)h->nodes, &w->slot));
-  Levels(w, h);
-  TrsvCall(ByLevel(s, w, h));
+  TrsvCall(AllocateInts(rows, &h->order));
+  TrsvCall(AllocateInts(rows + 1, &h->offsets));
+  TrsvCall(AllocateInts((size_t)h->off, &h->columns));
+  TrsvCall(AllocateInts((size_t)h->off + rows, &h->source));
+  TrsvCall(AllocateInts(rows + 1, &h->node));
+  TrsvCall(AllocateInts(rows, &w->position));
+  TrsvCall(AllocateInts(rows, &w->owner));
+  TrsvCall(OrderRows(A, analysis, source, s, w, h));
+  MergeRows(s, w, h);
+  TrsvCall(AllocateInts((size_t)h->nodes, &w->level));
+  TrsvCall(AllocateInts((size_t)h->nodes, &w->inner));
+  TrsvCall(AllocateInts((size_t)h->nodes, &w->by_level));
+  TrsvCall(AllocateInts((size_t)h->nodes, &w->slot));
+  FindLevels(w, h);
+  TrsvCall(SortNodes(s, w, h));
   for (int l = 0; l < w->levels; l++) nodes += (w->start[l + 1] - w->start[l] + s->ng - 1) / s->ng;
-  if (nodes * s->ng >= AG_COLLECT) return TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: %ld tasks are too many", nodes);
-  TrsvCall(Ints((size_t)nodes * (size_t)s->ng, &h->task));
-  Tasks(s, w, h);
-  TrsvCall(Launches(s, multiprocessors, w, h));
-  return s->ws == AG_HARDWARE ? TRSV_SUCCESS : Lists(s, multiprocessors, w, h);
+  if (nodes * s->ng >= AG_COLLECT) return TrsvFail(TRSV_ERR_UNSUPPORTED, "ag: %ld tasks exceed 32-bit indices", nodes);
+  TrsvCall(AllocateInts((size_t)nodes * (size_t)s->ng, &h->task));
+  MakeTasks(s, w, h);
+  TrsvCall(MakeLaunches(s, multiprocessors, w, h));
+  return s->ws == AG_HARDWARE ? TRSV_SUCCESS : MakeLists(s, multiprocessors, w, h);
 }
 
 TrsvError TrsvAgPlan(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, const AgScheme *s,
@@ -367,7 +369,7 @@ TrsvError TrsvAgPlan(const TrsvMatrix *A, const TrsvAnalysis *analysis, const in
   TrsvError error;
 
   memset(h, 0, sizeof(*h));
-  error = Make(A, analysis, source, s, multiprocessors, &w, h);
+  error = MakePlan(A, analysis, source, s, multiprocessors, &w, h);
   free(w.position);
   free(w.owner);
   free(w.level);

@@ -1,9 +1,9 @@
 /*
    The schemes of the algorithm `ag` in words, and the reduced space.
 
-   Source: AG-SpTRSV (ACM TACO 21(4), 2024), Table 2; the words are its own, with a colon before a number. Its space has
-   3e5 schemes, reduced to 1.6e3 by experience; the 36 here are every size of subwarp with rows alone, in both orders,
-   and from there one step into every other dimension.
+   Source: AG-SpTRSV (ACM TACO 21(4), 2024), Table 2; the words are the paper's, with a colon before a number. Its space
+   has 3e5 schemes, reduced to 1.6e3 by experience. The 36 here are every size of subwarp with single rows, in both
+   orders, and one step from there in every other dimension.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static const AgScheme reduced[AG_REDUCED] = {
   {4,  8,  0,   0, AG_FIXED,  1,  0, AG_HARDWARE, INF},
   {4,  16, 0,   0, AG_FIXED,  1,  0, AG_HARDWARE, INF},
   {4,  32, 0,   0, AG_FIXED,  1,  0, AG_HARDWARE, INF},
-  /* rows to threads: as CapelliniSpTRSV has it; by the mean as YuenyeungSpTRSV; long ones apart */
+  /* threads for rows, as CapelliniSpTRSV; by the mean, as YuenyeungSpTRSV; long rows apart */
   {4,  1,  INF, 0, AG_FIXED,  32, 0, AG_HARDWARE, INF},
   {4,  1,  INF, 1, AG_FIXED,  32, 0, AG_HARDWARE, INF},
   {4,  1,  8,   0, AG_AVG,    8,  0, AG_HARDWARE, INF},
@@ -68,7 +68,7 @@ static const AgScheme reduced[AG_REDUCED] = {
 
 void TrsvAgReduced(int i, AgScheme *s) { *s = reduced[i]; }
 
-static void Number(int n, char text[16])
+static void PrintNumber(int n, char text[16])
 {
   if (n == AG_INFINITE) (void)snprintf(text, 16, "inf");
   else (void)snprintf(text, 16, "%d", n);
@@ -78,17 +78,17 @@ void TrsvAgPrint(const AgScheme *s, char *words, size_t size)
 {
   char rnnz[16], alpha[16];
 
-  Number(s->sw_rnnz, rnnz);
-  Number(s->alpha, alpha);
+  PrintNumber(s->sw_rnnz, rnnz);
+  PrintNumber(s->alpha, alpha);
   (void)snprintf(words, size, "nw:%d,ng:%d,sw_rnnz:%s,%s,%s:%d,%s,%s,alpha:%s", s->nw, s->ng, rnnz,
                  s->reorder ? "reorder" : "natural", merges[s->merge], s->size,
                  s->balance ? "rg_balance" : "rg_sequential", schedules[s->ws], alpha);
 }
 
-static int Power(int n, int least) { return n >= least && n <= 32 && !(n & (n - 1)); }
+static int IsPowerOfTwo(int n, int least) { return n >= least && n <= 32 && !(n & (n - 1)); }
 
-/* "name:number": the number, or AG_INFINITE for inf */
-static int Numbered(const char *word, size_t length, const char *name, int *number)
+/* Reads "name:number", AG_INFINITE for inf. */
+static int ReadNumber(const char *word, size_t length, const char *name, int *number)
 {
   const size_t n = strlen(name);
   char        *end;
@@ -103,25 +103,27 @@ static int Numbered(const char *word, size_t length, const char *name, int *numb
   return end == word + length;
 }
 
-static int Is(const char *word, size_t length, const char *name)
+static int IsWord(const char *word, size_t length, const char *name)
 {
   return strlen(name) == length && !strncmp(word, name, length);
 }
 
-static int Take(const char *word, size_t length, AgScheme *s)
+static int ReadWord(const char *word, size_t length, AgScheme *s)
 {
   int n;
 
-  if (Numbered(word, length, "nw", &n)) return s->nw = n, Power(n, 2);
-  if (Numbered(word, length, "ng", &n)) return s->ng = n, Power(n, 1);
-  if (Numbered(word, length, "sw_rnnz", &n)) return s->sw_rnnz = n, n == AG_INFINITE || n == 0 || Power(n, 1);
-  if (Numbered(word, length, "alpha", &n)) return s->alpha = n, n == AG_INFINITE || n == 0 || (n <= 8 && Power(n, 2));
+  if (ReadNumber(word, length, "nw", &n)) return s->nw = n, IsPowerOfTwo(n, 2);
+  if (ReadNumber(word, length, "ng", &n)) return s->ng = n, IsPowerOfTwo(n, 1);
+  if (ReadNumber(word, length, "sw_rnnz", &n)) return s->sw_rnnz = n, n == AG_INFINITE || n == 0 || IsPowerOfTwo(n, 1);
+  if (ReadNumber(word, length, "alpha", &n))
+    return s->alpha = n, n == AG_INFINITE || n == 0 || (n <= 8 && IsPowerOfTwo(n, 2));
   for (int m = 0; m < 3; m++)
-    if (Numbered(word, length, merges[m], &n)) return s->merge = (AgMerge)m, s->size = n, Power(n, 1);
+    if (ReadNumber(word, length, merges[m], &n)) return s->merge = (AgMerge)m, s->size = n, IsPowerOfTwo(n, 1);
   for (int w = 0; w < 4; w++)
-    if (Is(word, length, schedules[w])) return s->ws = (AgSchedule)w, 1;
-  if (Is(word, length, "reorder") || Is(word, length, "natural")) return s->reorder = *word == 'r', 1;
-  if (Is(word, length, "rg_balance") || Is(word, length, "rg_sequential")) return s->balance = word[3] == 'b', 1;
+    if (IsWord(word, length, schedules[w])) return s->ws = (AgSchedule)w, 1;
+  if (IsWord(word, length, "reorder") || IsWord(word, length, "natural")) return s->reorder = *word == 'r', 1;
+  if (IsWord(word, length, "rg_balance") || IsWord(word, length, "rg_sequential"))
+    return s->balance = word[3] == 'b', 1;
   return 0;
 }
 
@@ -132,7 +134,7 @@ int TrsvAgParse(const char *words, void *scheme)
   for (;; words++) {
     const size_t length = strcspn(words, ",");
 
-    if (!Take(words, length, &s)) return 0;
+    if (!ReadWord(words, length, &s)) return 0;
     words += length;
     if (!*words) break;
   }

@@ -1,7 +1,6 @@
 /*
-   ag_task.cuh: a plan of the algorithm `ag` on the device, and what a warp does with one task; ag.cu says why it is
-   right.
-*/
+   ag_task.cuh: a plan of the algorithm `ag` on the device, and the work of a warp on one task. ag.cu argues memory
+   order and progress. */
 #ifndef TRSV_AG_TASK_CUH
 #define TRSV_AG_TASK_CUH
 
@@ -9,14 +8,14 @@
 #include "papers/ag/ag.h"
 
 enum {
-  WIDTH = 4 /* entries of a row that a lane polls at once */
+  WIDTH = 4 /* entries of a row that a lane polls together */
 };
 
 typedef struct {
   AgScheme  scheme;
   int       rows, off, launches, collected;
-  int       torn;    /* a launch of a solve failed: the turns of the others do not match any more */
-  void     *memory;  /* holds all that follows, on the device, but sync */
+  int       torn;   /* a launch of a solve failed: the launches disagree on the half in use */
+  void     *memory; /* holds the arrays below, on the device */
   int      *offsets, *columns, *order, *source, *node, *task, *begin;
   void     *values, *inverse, *words;
   unsigned *tickets; /* [launches] */
@@ -43,21 +42,20 @@ template <class T> struct AgView {
   }
 };
 
-/* A lane's part of a row: its entries at, at + step, ... */
+/* A lane's part of a row: the entries at, at + step, ... */
 template <class T> struct AgRow {
-  int row, at, left, step,
-    held; /* row: a place; left: entries not yet summed; held: how many of them are in registers */
+  int row, at, left, step, held; /* row: a place; left: entries not yet summed; held: those in registers */
   T   sum;
 };
 
-/* Entries of a task, in device memory or, where they were read together, in shared memory. */
+/* Entries of a task, in device memory or, if they were read together, in shared memory. */
 template <class T> struct AgEntries {
   const int *columns;
   const T   *values;
   int        shift; /* from the index in device memory */
 };
 
-/* Reads the entries of all nodes of a task by all lanes. begin and count are of the node of this lane's subwarp. */
+/* All lanes read the entries of all nodes of a task. begin, count: of the node of this lane's subwarp. */
 template <class T> static __device__ __forceinline__ AgEntries<T> ag_collect(const AgView<T> &A, int begin, int count,
                                                                              int lane, int *columns, T *values)
 {
@@ -92,7 +90,7 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
   AgRow<T>       r = {together ? first : first + me, 0, 0, together ? size : 1, 0, 0};
   int            column[WIDTH], row = 0;
   T              value[WIDTH], solution[WIDTH], inverse = 1;
-  TrsvSpinLimit   spin;
+  TrsvSpinLimit  spin;
   bool           done = r.row >= last;
 
   if (task[0] & AG_COLLECT) e = ag_collect(A, begin, end - begin, lane, columns, values);
@@ -110,7 +108,7 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
 
   if (!done) start();
   do {
-    bool ready = true; /* has this lane summed its part of the row? */
+    bool ready = true; /* this lane has summed its part of the row */
 
     while (!done && r.left) {
       if (!r.held) {
@@ -152,7 +150,7 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
       }
     if (whole && !done) {
       if (!together || !me) {
-        sum = sum * inverse;
+        sum                     = sum * inverse;
         x[row < 0 ? ~row : row] = row < 0 ? trsv_is_ready(sum) ? sum : trsv_nan<T>() : trsv_publish(now + r.row, sum);
       }
       spin = TrsvSpinLimit();

@@ -1,21 +1,21 @@
 /*
-   csc: one warp for one column, which hands its component's products on by atomic additions.
+   csc: one warp for one column, which adds its products to the sums of other rows by atomic operations.
 
+   Mapping: the block of ticket t solves components t * WARPS onwards, warp by warp, counted from the last one if the
+     triangle is upper; lane l takes entries l, l + 32, ... of the column.
+   Memory order: an addition to a sum comes before the count-down of its row, which releases. Lane 0, which finds the
+     counter at 0, acquires all additions (each count-down continues the release of those before it), then reads the
+     sum.
+   Why it ends: a component waits for earlier ones only, each of another warp. Those of other blocks have smaller
+     tickets, so their blocks have started; the warps of a block share no barrier once they have the ticket. The spin
+     limit bounds the wait if memory fails.
+   Bits: they may differ from run to run, since a sum adds up in the order in which products arrive.
    Source: SyncFree, Liu, Li, Hogg, Duff and Vinter (Euro-Par 2016); CapelliniSpTRSV (ICPP 2020), Section 2.3. As
-   published: a component is solved once its in-degree, counted down by the columns it depends on, is 0; its column's
-   products are added to the other rows' sums. The value cannot be its own flag here, as a sum has many writers. What
-   changed: tickets in place of block numbers; sums and counters exist twice, and a launch readies those of the launch
-   after it, so nothing is reset in between; in-degrees are the row lengths, where the publication counts them on the
-   device; no copy of the counters in shared memory for the columns of one block.
-
-   Mapping: the block of ticket t solves components t * WARPS onwards, warp by warp, counted from the last one where the
-   triangle is upper; lane l takes entries l, l + 32, ... of the column. Memory order: an addition to a sum comes before
-   the count-down of its row, which releases; lane 0, which finds the counter at 0, acquires all of them (each
-   count-down continues the release of those before it), and reads the sum then. Why it ends: a component waits for
-   earlier ones only, each of another warp. Those of other blocks have smaller tickets, so their blocks have started;
-   the warps of a block share no barrier once they have the ticket. Patience bounds the wait if memory fails. The bits
-   may differ from run to run: a sum adds up in the order in which products arrive.
-*/
+     published: a component is solved once its in-degree, which the columns that it depends on count down, is 0; then
+     the products of its column are added to the sums of the other rows. (The value cannot be its own flag, since a sum
+     has many writers.) Changes: tickets instead of block numbers; two halves of sums and counters, of which a launch
+     clears the half of the next launch; in-degrees are the row lengths, not counted on the device; no copy of the
+     counters in shared memory for the columns of one block. */
 #include <stdlib.h>
 #include <string.h>
 #include "device/sync.cuh"
@@ -28,20 +28,20 @@ enum {
 
 typedef struct {
   TrsvCSRPlan columns; /* the transpose: its rows are the columns */
-  unsigned   *degree;  /* [rows] on how many others each component depends */
-  unsigned   *counts;  /* [2 * rows] how many of them are still missing; two launches take turns */
-  void       *sums;    /* [2 * rows] the products so far */
+  unsigned   *degree;  /* [rows] dependencies of each component */
+  unsigned   *counts;  /* [2 * rows] dependencies that are missing; launches take turns */
+  void       *sums;    /* [2 * rows] products so far; likewise */
   TrsvSync    sync;
 } Csc;
 
 template <class T> struct CscView {
-  CSRView<T>  A;
+  CSRView<T>      A;
   const unsigned *degree;
   unsigned       *counts;
   T              *sums;
   TrsvSync        sync;
 
-  CscView(const Csc *c) : A(&c->columns), degree(c->degree), counts(c->counts), sums((T *)c->sums), sync(c->sync) { }
+  CscView(const Csc *c) : A(&c->columns), degree(c->degree), counts(c->counts), sums((T *)c->sums), sync(c->sync) {}
 };
 
 template <class T> static __global__ void __launch_bounds__(BLOCK) csc_solve(const CscView<T> C, const T *b, T *x)
@@ -53,7 +53,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) csc_solve(con
   const int rows = C.A.rows, p = (int)(start[0] * WARPS + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
   if (p >= rows) return;
 
-  /* the transpose of a lower triangle is upper, of which A.row() starts at the end */
+  /* the transpose of a lower triangle is upper: its row() counts from the end */
   const int       i = rows - 1 - C.A.row(p);
   const int       now = start[1] ? rows : 0, then = rows - now;
   const int        stored = C.A.stored, begin = C.A.offsets[i] + (C.A.lower ? 0 : stored),
@@ -81,7 +81,7 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) csc_solve(con
   }
 }
 
-/* Both halves as a launch expects them: a thread for each row. */
+/* Sets up both halves. One thread for each row. */
 template <class T> static __global__ void csc_fill(int rows, const unsigned *degree, unsigned *counts, T *sums)
 {
   const int i = trsv_index();
@@ -100,7 +100,7 @@ template <class T> static TrsvError Launch(const Csc *c, const void *b, void *x,
   return TrsvDeviceCheckLaunch("csc_solve");
 }
 
-/* Where the transpose's entries, and those of T, stand in the caller's values. */
+/* Makes the transpose, with the index of each entry in the caller's values. */
 static TrsvError MakeColumns(TrsvPlan *plan, Csc *c, const TrsvMatrix *A, const int *source)
 {
   TrsvMatrix T;
@@ -135,10 +135,16 @@ static TrsvError MakeCounters(TrsvPlan *plan, Csc *c, const TrsvMatrix *A)
   return error;
 }
 
+template <class T> static TrsvError ClearSums(Csc *c, int rows)
+{
+  TRSV_LAUNCH(csc_fill<T>, TrsvBlocks(rows, 256), 256, 0, (TrsvStream)NULL, rows, (const unsigned *)c->degree,
+              c->counts, (T *)c->sums);
+  return TrsvDeviceCheckLaunch("csc_fill");
+}
+
 static TrsvError CscAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const unsigned grid = TrsvBlocks(A->rows, 256);
-  Csc           *c;
+  Csc *c;
 
   (void)analysis;
   TrsvCall(TrsvAlloc(sizeof(*c), &plan->data));
@@ -146,14 +152,8 @@ static TrsvError CscAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnaly
   TrsvCall(MakeColumns(plan, c, A, source));
   TrsvCall(MakeCounters(plan, c, A));
   TrsvCall(TrsvSyncCreate(&c->sync));
-  if (!grid) return TRSV_SUCCESS;
-  if (plan->precision == TRSV_FLOAT)
-    TRSV_LAUNCH((csc_fill<float>), grid, 256, 0, (TrsvStream)NULL, A->rows, (const unsigned *)c->degree, c->counts,
-                (float *)c->sums);
-  else
-    TRSV_LAUNCH((csc_fill<double>), grid, 256, 0, (TrsvStream)NULL, A->rows, (const unsigned *)c->degree, c->counts,
-                (double *)c->sums);
-  return TrsvDeviceCheckLaunch("csc_fill");
+  if (!A->rows) return TRSV_SUCCESS;
+  return TRSV_BY_PRECISION(plan->precision, ClearSums)(c, A->rows);
 }
 
 static TrsvError CscSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -161,7 +161,7 @@ static TrsvError CscSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream str
   Csc *c = (Csc *)plan->data;
 
   TrsvCall(TrsvSyncStart(&c->sync, stream));
-  return plan->precision == TRSV_FLOAT ? Launch<float>(c, b, x, stream) : Launch<double>(c, b, x, stream);
+  return TRSV_BY_PRECISION(plan->precision, Launch)(c, b, x, stream);
 }
 
 static void CscDestroy(TrsvPlan *plan)

@@ -1,7 +1,6 @@
 /*
-   csr_plan.h: what the solves of the papers share that take a triangle as it comes: compressed sparse rows in the
-   caller's order, copied to the device; no row is moved, nothing is sorted. An upper triangle is solved from its last
-   row on.
+   csr_plan.h: the data of published solves that keep the caller's order: compressed sparse rows, copied to the device.
+   An upper triangle is solved from its last row on.
 */
 #ifndef TRSV_CSR_PLAN_H
 #define TRSV_CSR_PLAN_H
@@ -12,28 +11,26 @@
 extern "C" {
 #endif
 
-/* On the device: the data of a plan, or what they start with. */
+/* On the device: the data of a plan, or their first member. */
 typedef struct {
   int      rows, entries, lower, stored;
   int     *offsets, *columns;
-  int     *source; /* [entries] where each entry stands in the caller's values; NULL where it stands as columns does */
-  void    *values, *inverse; /* [entries]; [rows] reciprocals of the diagonal, NULL where it is unit */
-  void *words; /* [2 * rows] solutions by row, each its own flag, two launches take turns; NULL where an algorithm has
-                  no use for them */
+  int     *source;           /* [entries] the index of each entry in the caller's values; NULL: in order of columns */
+  void    *values, *inverse; /* [entries]; [rows] reciprocals of the diagonal, NULL: unit */
+  void    *words; /* [2 * rows] solutions by row, each its own flag, launches take turns; NULL if not asked for */
   TrsvSync sync;
 } TrsvCSRPlan;
 
-/* Copies a matrix and source, of either memory, into zeroed data; then, where asked, makes the words and what goes with
-   waits for them. */
+/* Copies a matrix and source, of either memory, into zeroed data; with `words`, also makes words and sync. */
 TrsvError TrsvCSRPlanMake(TrsvPlan *, TrsvCSRPlan *, const TrsvMatrix *, const int *source, int words);
 TrsvError TrsvCSRPlanSetValues(TrsvPlan *, const void *values, TrsvStream); /* plan->data starts with a TrsvCSRPlan */
 void      TrsvCSRPlanFree(TrsvCSRPlan *);
-void      TrsvCSRPlanDestroy(TrsvPlan *); /* where plan->data is a TrsvCSRPlan and nothing else */
+void      TrsvCSRPlanDestroy(TrsvPlan *); /* plan->data is a TrsvCSRPlan */
 
 #ifdef __cplusplus
 }
 
-/* What a kernel sees of it. */
+/* The plan as kernels see it. */
 template <class T> struct CSRView {
   int        rows, lower, stored;
   const int *offsets, *columns;
@@ -47,13 +44,13 @@ template <class T> struct CSRView {
   {
   }
 
-  /* The row that is solved p-th, and the place of a row in that order. */
+  /* The row that is solved p-th, and the inverse of that. */
   __device__ __forceinline__ int row(int p) const { return lower ? p : rows - 1 - p; }
 };
 
-/* The entries of a row off its diagonal, the one to be solved first first: at first, first + step, ... */
+/* The off-diagonal entries of a row, in order of solution: at, at + step, ... */
 struct CSRRow {
-  int at, step, left; /* left: how many there still are */
+  int at, step, left; /* left: entries from `at` on */
 
   template <class T> __device__ __forceinline__ CSRRow(const CSRView<T> &A, int row)
       : at(0), step(A.lower ? 1 : -1), left(0)

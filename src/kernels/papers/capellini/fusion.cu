@@ -1,40 +1,40 @@
 /*
-   fusion: blocks of 32 consecutive rows, each solved by one warp, a thread for a row, or by 32 warps, a warp for a row.
+   fusion: blocks of 32 consecutive rows, each solved by one warp, a thread for each row, or by 32 warps, a warp for
+   each row.
 
-   Source: CapelliniSpTRSV (ICPP 2020), Section 4.4, which leaves it to later work: YuenyeungSpTRSV (IEEE TPDS 2021). A
-   block goes to a warp for each row where its rows have more than `border` entries in the mean: 10, as in the authors'
-   code; the paper names no value. What changed: the value is its own flag (no get_value, no fence, no reset); tickets
-   of blocks of threads in place of one atomic for each thread; a vote in each turn of the thread-level loop, where the
-   publication leaves the lanes of a warp to the hardware (see thread.cu); the diagonal's reciprocal is taken when
-   values arrive.
-
-   Mapping: the block of ticket t takes tasks t * WARPS onwards, warp by warp. A task is 32 rows (fewer at the end),
-   lane by lane, or one row, whose entries l, l + 32, ... go to lane l. Tasks follow the order of solution: the caller's
-   rows, from the last one where the triangle is upper. Memory order: a solution is handed over in one word that is its
-   own flag; nothing else crosses threads (sync.cuh). Why it ends: a row waits for earlier tasks, whose warps have
-   started, as their tickets are smaller or their block is this one, whose warps share no barrier once they have the
-   ticket; or for rows of its own warp, which takes turns as in thread.cu, so that those that can be solved are. By
-   induction on the row every wait ends; spin bounds it if memory fails. Same bits: a row is always summed in the same
-   way: by one thread in the order of its entries, or by lanes in theirs and a fixed tree.
-*/
+   Mapping: the block of ticket t takes tasks t * WARPS onwards, warp by warp. A task is 32 rows (fewer at the end), a
+     lane each, or one row, whose entries l, l + 32, ... go to lane l. Tasks follow the order of solution: the caller's
+     rows, from the last one if the triangle is upper.
+   Memory order: a solution is one word that is its own flag; nothing else crosses threads (sync.cuh).
+   Why it ends: a row waits for earlier tasks, or for rows of its own warp. The warps of earlier tasks have started:
+     their tickets are smaller, or they are of the same block, whose warps share no barrier once they have the ticket.
+     The rows of a warp take turns (thread_rows.cuh). By induction on the row every wait ends. The spin limit bounds it
+     if memory fails.
+   Same bits: a row is always summed in the same way: by one thread in the order of its entries, or by lanes in theirs
+     and a fixed tree.
+   Source: CapelliniSpTRSV (ICPP 2020), Section 4.4, which leaves it to later work: YuenyeungSpTRSV (IEEE TPDS 2021).
+     Blocks with more than WARP_LEVEL_MEAN entries in the mean row are solved at warp level: 10, as in the authors'
+     code; the paper names no value. Changes: the value is its own flag (no get_value, no fence, no reset); tickets of
+     thread blocks instead of one atomic for each thread; a vote in each turn of the thread-level loop, where the
+     publication leaves the lanes of a warp to the hardware; the diagonal's reciprocal is taken when values arrive. */
 #include <stdlib.h>
 #include <string.h>
 #include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"
 
 enum {
-  WARPS  = 4,
-  BLOCK  = 32 * WARPS,
-  BORDER = 10 /* mean entries in a row, the diagonal's included, above which a block of rows is solved at warp level */
+  WARPS           = 4,
+  BLOCK           = 32 * WARPS,
+  WARP_LEVEL_MEAN = 10 /* entries of the mean row, diagonal included, above which a block is solved at warp level */
 };
 
 typedef struct {
-  TrsvCSRPlan natural;
+  TrsvCSRPlan csr;
   int         tasks;
-  int        *first; /* [tasks + 1] where each task starts in the order of solution */
+  int        *first; /* [tasks + 1] the start of each task in the order of solution */
 } Fusion;
 
-/* A row, by all lanes. */
+/* Solves a row by all lanes. */
 template <class T> static __device__ __forceinline__ void fusion_warp(const CSRView<T> &A, int row, int lane, T *now,
                                                                       T *then, const T *b, T *x)
 {
@@ -60,7 +60,7 @@ template <class T> static __device__ __forceinline__ void fusion_warp(const CSRV
   if (lane == 0) x[row] = trsv_publish(now + row, (right - sum) * inverse);
 }
 
-/* A row for each lane that has one. */
+/* Solves a row for each lane that has one. */
 template <class T> static __device__ __forceinline__ void fusion_thread(const CSRView<T> &A, int row, bool done, T *now,
                                                                         T *then, const T *b, T *x)
 {
@@ -108,13 +108,13 @@ template <class T> static TrsvError Launch(const Fusion *f, const void *b, void 
   const unsigned grid   = TrsvBlocks(f->tasks, WARPS);
   auto           kernel = fusion_solve<T>;
 
-  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(&f->natural), f->tasks, (const int *)f->first, (const T *)b,
+  TRSV_LAUNCH(kernel, grid, BLOCK, 0, stream, CSRView<T>(&f->csr), f->tasks, (const int *)f->first, (const T *)b,
               (T *)x);
   return TrsvDeviceCheckLaunch("fusion_solve");
 }
 
-/* Fills first [rows + 1], on the host; returns how many tasks there are. */
-static int Tasks(const TrsvMatrix *A, int *first)
+/* Fills first [rows + 1], on the host; returns the number of tasks. */
+static int MakeTasks(const TrsvMatrix *A, int *first)
 {
   const bool lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
   int        tasks = 0;
@@ -125,7 +125,7 @@ static int Tasks(const TrsvMatrix *A, int *first)
       (lower ? A->offsets[end] - A->offsets[p] : A->offsets[A->rows - p] - A->offsets[A->rows - end]) +
       (unit ? end - p : 0);
 
-    if (entries > (long)BORDER * (end - p))
+    if (entries > (long)WARP_LEVEL_MEAN * (end - p))
       for (int k = p; k < end; k++) first[tasks++] = k;
     else first[tasks++] = p;
   }
@@ -142,9 +142,9 @@ static TrsvError FusionAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   (void)analysis;
   TrsvCall(TrsvAlloc(sizeof(*f), &plan->data));
   f = (Fusion *)memset(plan->data, 0, sizeof(*f));
-  TrsvCall(TrsvCSRPlanMake(plan, &f->natural, A, source, 1));
+  TrsvCall(TrsvCSRPlanMake(plan, &f->csr, A, source, 1));
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)A->rows + 1), &first));
-  f->tasks = Tasks(A, first);
+  f->tasks = MakeTasks(A, first);
   error    = TrsvDeviceAlloc(sizeof(int) * ((size_t)f->tasks + 1), &f->first);
   if (!error) error = TrsvDeviceUpload(f->first, first, sizeof(int) * ((size_t)f->tasks + 1), NULL);
   free(first);
@@ -156,8 +156,8 @@ static TrsvError FusionSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
 {
   Fusion *f = (Fusion *)plan->data;
 
-  TrsvCall(TrsvSyncStart(&f->natural.sync, stream));
-  return plan->precision == TRSV_FLOAT ? Launch<float>(f, b, x, stream) : Launch<double>(f, b, x, stream);
+  TrsvCall(TrsvSyncStart(&f->csr.sync, stream));
+  return TRSV_BY_PRECISION(plan->precision, Launch)(f, b, x, stream);
 }
 
 static void FusionDestroy(TrsvPlan *plan)
@@ -166,7 +166,7 @@ static void FusionDestroy(TrsvPlan *plan)
 
   if (!f) return;
   TrsvDeviceFree(f->first);
-  TrsvCSRPlanFree(&f->natural);
+  TrsvCSRPlanFree(&f->csr);
   free(f);
 }
 

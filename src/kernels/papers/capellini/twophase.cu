@@ -1,20 +1,19 @@
 /*
    twophase: one thread for one row, entries of other warps first.
 
+   Mapping: the block of ticket t solves rows t * blockDim.x onwards, thread by thread, counted from the last one if the
+     triangle is upper.
+   Memory order: a solution is one word that is its own flag (sync.cuh); within the warp __syncwarp orders turns.
+   Why it ends: the first phase waits for rows of earlier warps only: of this block, whose warps share no barrier once
+     they have the ticket, or of blocks with smaller tickets, which have started. The spin limit bounds it. In each turn
+     of the second phase at least the first unsolved row of the warp finds all its values, so 32 turns solve all rows.
+     If memory fails and a row is left, it becomes NaN and the failure is reported.
+   Same bits: each row is one thread's sum in the order of its entries.
    Source: CapelliniSpTRSV (ICPP 2020), Section 4.2, Algorithm 4. As published: rows in the caller's order, a thread
-   each; a row first waits, one entry after the other, for the rows of other warps; then, in at most 32 turns, for those
-   of its own warp. What changed: the value is its own flag (no get_value, no fence, no reset); tickets in place of
-   block numbers; a turn ends with a __syncwarp, where the publication counts on lanes in lock step; turns end with the
-   last row of the warp; the diagonal's reciprocal is taken when values arrive.
-
-   Mapping: the block of ticket t solves rows t * blockDim.x onwards, thread by thread, counted from the last one where
-   the triangle is upper. Memory order: a solution is handed over in one word that is its own flag (sync.cuh); within
-   the warp __syncwarp orders turns. Why it ends: the first phase waits for rows of earlier warps only: of this block,
-   whose warps share no barrier once they have the ticket, or of smaller tickets, whose blocks have started; spin bounds
-   it. In each turn of the second phase at least the first unsolved row of the warp finds all it needs, so 32 turns
-   solve all; a row that is left over, as memory failed, becomes NaN and is told. Same bits: each row is one thread's
-   sum in the order of its entries.
-*/
+     each; a row first waits, one entry after the other, for rows of other warps, then, in at most 32 turns, for rows of
+     its own warp. Changes: the value is its own flag (no get_value, no fence, no reset); tickets instead of block
+     numbers; a turn ends with a __syncwarp, where the publication relies on lanes in lock step; turns end with the last
+     row of the warp; the diagonal's reciprocal is taken when values arrive. */
 #include <string.h>
 #include "device/sync.cuh"
 #include "papers/capellini/csr_plan.h"
@@ -86,7 +85,7 @@ static TrsvError TwoPhaseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
   TrsvCSRPlan *n = (TrsvCSRPlan *)plan->data;
 
   TrsvCall(TrsvSyncStart(&n->sync, stream));
-  return plan->precision == TRSV_FLOAT ? Launch<float>(n, b, x, stream) : Launch<double>(n, b, x, stream);
+  return TRSV_BY_PRECISION(plan->precision, Launch)(n, b, x, stream);
 }
 
 TRSV_ALGORITHM(TrsvTwoPhase) = {

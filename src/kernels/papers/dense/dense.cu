@@ -1,42 +1,42 @@
 /*
    Dense triangles: the forms Simple, Complex 1 and Complex 2 of "Dense Lower Triangular Solver" (a course report whose
-   authors are not named), and ours, inverted diagonal blocks.
+   authors are not named), and this project's inverted diagonal blocks.
 
-   simple    column after column (GPU Simple): a component that is known is multiplied by its column, which is taken
-   from all rows below. pairs     rows multiplied by the inverses of 2 x 2 diagonal blocks ("triangle solver"), then two
-   columns at a time (GPU Complex 1). doubling  rows multiplied so that diagonal blocks of 2, 4, 8, ... rows become the
-   identity (GPU Complex 2): a step subtracts from the second half of each block its row multipliers times the first
-   half. log2(rows) steps, each of which waits for the one before. blocks    rows multiplied by the inverses D^-1 of
-   diagonal blocks of so many rows; x = D^-1 b - (D^-1 T - I) x, block after block.
+     simple    Column after column (GPU Simple): a component, once known, is multiplied by its column, and the product
+     is subtracted from all rows below. pairs     Rows are multiplied by the inverses of 2 x 2 diagonal blocks
+     ("triangle solver"), then two columns are taken at a time (GPU Complex 1). doubling  Rows are multiplied so that
+     diagonal blocks of 2, 4, 8, ... rows become the identity (GPU Complex 2): a step subtracts from the second half of
+     each block its row multipliers times the first half. There are log2(rows) steps, each of which waits for the one
+     before. blocks    Rows are multiplied by the inverses D^-1 of diagonal blocks: x = D^-1 b - (D^-1 T - I) x, block
+     after block.
 
-   As published a step is a launch, and every solve changes the matrix. What changed: the matrix is multiplied once,
-   when values arrive, and only b is changed by a solve; a thread for a row has become a lane of 8 warps, which share
-   out its columns; in one launch in place of one for each step components are their own flags, so that a row waits for
-   what it needs and no more; steps of doubling within 32 rows are one multiplication by the inverse of the 32 x 32
-   block. With settings.launches each step is a launch, a thread for each row, as published, all of them in one graph.
+   Stability: dense_values.cu. Zeros are multiplied like other entries: if there is a NaN or an Inf, rows that do not
+   depend on it may become NaN too.
 
-   Stability: dense_values.cu. Zeros are multiplied like other entries: where there is a NaN or an Inf, rows of the
-   triangle that do not depend on it may have NaN, too.
-
-   Mapping: the block of ticket t solves strip t of 32 positions, lane l row l; its warps take tiles of the strip in
-   turn, in the order in which they get ready; a tile is in registers before its components are waited for. Memory
-   order: a component is handed over in one word that is its own flag (sync.cuh); partial sums go through shared memory,
-   between barriers of the block. In doubling a component has as many words as there are steps that change it, one for
-   each value. Why it ends: a strip waits for strips of smaller tickets only, whose blocks have started and which wait
-   for no later one; by induction all end, and spin bounds each wait. Same bits: which warp takes which tile, and the
-   order of all sums, are given by strip and tile.
-*/
+   Mapping: the block of ticket t solves strip t of 32 positions, lane l row l. Its warps take tiles of the strip in
+     turn, in the order in which they get ready. A tile is in registers before its components are waited for.
+   Memory order: a component is one word that is its own flag (sync.cuh); partial sums go through shared memory, between
+     barriers of the block. In doubling a component has a word for each step that changes it.
+   Why it ends: a strip waits for strips of smaller tickets only, whose blocks have started and wait for no later one.
+     By induction all end. The spin limit bounds each wait.
+   Same bits: strip and tile determine the warp of a tile and the order of all sums.
+   Source: the course report. As published a step is a launch, and every solve changes the matrix. Changes: the matrix
+     is multiplied once, when values arrive, and a solve changes b only; a thread for a row is a lane of 8 warps, which
+     share its columns; in one launch instead of one for each step, components are their own flags, so that a row waits
+     only for the components it needs; steps of doubling within 32 rows are one multiplication by the inverse of the 32
+     x 32 block. With settings.launches each step is a launch, a thread for each row, as published, in one graph. */
 #include <stdlib.h>
 #include <string.h>
+#include "device/setup.cuh"
 #include "papers/dense/dense.cuh"
 
 enum {
-  NEAR       = 6,    /* strips: what is farther away is polled less often */
-  DIAGONAL   = 512,  /* rows of a block: larger ones gain nothing on an H200, and take longer to invert */
-  MOST_ROWS  = 65504 /* whose tiles are counted by an int */
+  NEAR_STRIPS = 6,    /* strips that are farther away are polled less often */
+  BLOCK_ROWS  = 512,  /* default of a diagonal block: larger ones gain nothing on an H200, and take longer to invert */
+  ROWS_MAX    = 65504 /* an int counts the tiles */
 };
 
-/* A component from another strip. All lanes together. */
+/* Waits for components of another strip; all lanes call it. */
 template <class T> static __device__ __forceinline__ T dense_wait(const T *word, bool far, TrsvSpinLimit &spin,
                                                                   const TrsvSync &sync)
 {
@@ -56,12 +56,12 @@ template <class T> static __device__ __forceinline__ T dense_wait(const T *word,
   return v;
 }
 
-/* What a warp adds up of a strip: four sums, so that no addition waits for the one before. */
+/* The sum of a warp for a strip, in four parts, so that no addition waits for the one before. */
 template <class T> struct DenseSum {
   T v[4] = {0, 0, 0, 0};
 
-  /* a tile times what vector() gives, a component a lane, once the tile's values are on their way; row l has no more
-     than last + 1 columns. */
+  /* Adds a tile times vector(), which returns a component for each lane, after the loads of the tile are issued. Row l
+     has at most last + 1 columns. */
   template <class Vector> __device__ __forceinline__ void add(const T *tile, int last, Vector vector)
   {
     T a[DENSE_TILE];
@@ -79,7 +79,7 @@ template <class T> struct DenseSum {
   __device__ __forceinline__ T total() const { return (v[0] + v[1]) + (v[2] + v[3]); }
 };
 
-/* The sums of all warps; every thread gets the strip's. Two halves of partial take turns. */
+/* Adds up the sums of all warps, for every thread. The halves of partial take turns. */
 template <class T> static __device__ __forceinline__ T dense_gather(T (&partial)[2 * DENSE_BLOCK], int half, T mine)
 {
   T sum = 0;
@@ -90,9 +90,9 @@ template <class T> static __device__ __forceinline__ T dense_gather(T (&partial)
   return sum;
 }
 
-/* Within the strip, one warp: column after column, or two at a time. The diagonal tile is in registers, for simple each
-   row times the reciprocal of its diagonal, before the last component arrives: from one column to the next it takes a
-   shuffle and one multiplication. */
+/* The substitution within a strip, by one warp: column after column, or two at a time. The diagonal tile is in
+   registers before the last component arrives, for simple each row times the reciprocal of its diagonal, so that a
+   column takes a shuffle and one multiplication. */
 template <class T> struct DenseWithin {
   T d[DENSE_TILE];
 
@@ -102,7 +102,7 @@ template <class T> struct DenseWithin {
     for (int k = 0; k < DENSE_TILE; k++) d[k] = lane > k ? -scale * diagonal[k * DENSE_TILE + lane] : 0;
   }
 
-  /* v: b less all that other strips give, times the scale */
+  /* v: (b - the sums of other strips) * scale */
   __device__ __forceinline__ T solve(int lane, bool pairs, T v) const
   {
     if (pairs) {
@@ -136,9 +136,9 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   const int    s = (int)start[0], warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, p = s * DENSE_TILE + lane;
   const size_t half = (size_t)D.slots * D.padded();
   T *const     now = D.words + (start[1] ? half : 0), *const then = D.words + (start[1] ? 0 : half);
-  const int    known = D.known(s), within = known > s; /* within: no inverse of the strip's own block is there */
+  const int    known = D.known(s), within = known > s; /* within: the strip's own block is not inverted */
   TrsvSpinLimit spin;
-  DenseSum<T>  sum;
+  DenseSum<T>   sum;
 
   for (int slot = warp; slot < D.slots; slot += DENSE_WARPS) then[(size_t)slot * D.padded() + p] = trsv_not_ready<T>();
   if (within) {
@@ -153,7 +153,7 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   if (D.form != TRSV_DENSE_DOUBLING)
     for (int t = warp; t < known && t < s; t += DENSE_WARPS)
       sum.add(D.tile(s, t) + lane, DENSE_TILE,
-              [&] { return -dense_wait(now + t * DENSE_TILE + lane, s - t > NEAR, spin, D.sync); });
+              [&] { return -dense_wait(now + t * DENSE_TILE + lane, s - t > NEAR_STRIPS, spin, D.sync); });
   T v;
   if (within) {
     const bool     pairs = D.form == TRSV_DENSE_PAIRS;
@@ -173,10 +173,11 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
 
         for (int t = from + warp; t < from + (1 << level); t += DENSE_WARPS) {
           const int changed =
-            t & ((1 << level) - 1); /* the last step that changed strip t was that of its highest bit */
+            t & ((1 << level) - 1); /* its highest bit is the last step that changed strip t */
           const T  *word    = now + (size_t)(32 - __clz(changed)) * D.padded() + t * DENSE_TILE + lane;
 
-          more.add(D.tile(s, t) + lane, DENSE_TILE, [&] { return -dense_wait(word, s - t > NEAR, spin, D.sync); });
+          more.add(D.tile(s, t) + lane, DENSE_TILE,
+                   [&] { return -dense_wait(word, s - t > NEAR_STRIPS, spin, D.sync); });
         }
         v += dense_gather(partial, turn, more.total());
         turn ^= 1;
@@ -185,7 +186,7 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   if (warp == 0 && p < D.rows) x[D.row_of(p)] = trsv_canonical(v);
 }
 
-/* b by position into right, or x out of it. */
+/* Copies b into order of positions, and x back. */
 template <class T> static __global__ void dense_by_position(const DenseView<T> D, const T *b, T *right)
 {
   const int p = (int)(blockIdx.x * DENSE_ROWS + threadIdx.x);
@@ -200,43 +201,32 @@ template <class T> static __global__ void dense_by_row(const DenseView<T> D, con
   if (p < D.rows) x[D.row_of(p)] = y[p];
 }
 
-template <class T> static __global__ void dense_fill(size_t n, T *words)
-{
-  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = trsv_not_ready<T>();
-}
-
-static TrsvError Room(TrsvDense *d, size_t bytes, void **to)
+static TrsvError AllocateCounted(TrsvDense *d, size_t bytes, void **to)
 {
   TrsvCall(TrsvDeviceAlloc(bytes, to));
   d->bytes += bytes;
   return TRSV_SUCCESS;
 }
 
-static TrsvError Make(TrsvDense *d)
+static TrsvError AllocateDense(TrsvDense *d)
 {
   const size_t size = TrsvValueSize(d->precision), padded = (size_t)d->strips * DENSE_TILE,
                words = 2 * (size_t)d->slots * padded;
 
-  TrsvCall(Room(d, size * DENSE_TILE * DENSE_TILE * (size_t)d->strips * ((size_t)d->strips + 1) / 2, &d->tiles));
-  TrsvCall(Room(d, 2 * size * padded, &d->side));
-  TrsvCall(Room(d, 2 * size * padded, &d->right));
-  TrsvCall(TrsvDeviceAlloc(sizeof(*d->beyond), &d->beyond));
-  TrsvCall(Room(d, size * words, &d->words));
+  TrsvCall(
+    AllocateCounted(d, size * DENSE_TILE * DENSE_TILE * (size_t)d->strips * ((size_t)d->strips + 1) / 2, &d->tiles));
+  TrsvCall(AllocateCounted(d, 2 * size * padded, &d->side));
+  TrsvCall(AllocateCounted(d, 2 * size * padded, &d->right));
+  TrsvCall(TrsvDeviceAlloc(sizeof(*d->exceeding), &d->exceeding));
+  TrsvCall(AllocateCounted(d, size * words, &d->words));
   TrsvCall(TrsvSyncCreate(&d->sync));
-  if (d->precision == TRSV_FLOAT)
-    TRSV_LAUNCH((dense_fill<float>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words, (float *)d->words);
-  else
-    TRSV_LAUNCH((dense_fill<double>), TrsvBlocks((long)words, 256), 256, 0, (TrsvStream)NULL, words,
-                (double *)d->words);
-  TrsvCall(TrsvDeviceCheckLaunch("dense_fill"));
+  TrsvCall(TRSV_BY_PRECISION(d->precision, TrsvClearWords)(words, d->words, NULL));
   if (d->settings.launches) TrsvCall(TrsvDeviceGraphCreate(DenseLaunchSteps, d, &d->recording));
   return TrsvDeviceSynchronize();
 }
 
-/* 32 times a power of two, in strips, no more than all of them. */
-static int Strips(int rows, int strips)
+/* The strips of a block: a power of two, until it covers the block or the triangle. */
+static int CountStrips(int rows, int strips)
 {
   int block = 1;
 
@@ -253,10 +243,10 @@ extern "C" TrsvError TrsvDenseCreate(int rows, TrsvTriangle triangle, TrsvDiagon
   *dense = NULL;
   if (rows < 0 ||
       (settings && (settings->block < 0 || settings->form < TRSV_DENSE_BLOCKS || settings->form > TRSV_DENSE_PAIRS)))
-    return TrsvFail(TRSV_ERR_ARGUMENT, "a dense triangle of %d rows, form %d, blocks of %d", rows,
+    return TrsvFail(TRSV_ERR_ARGUMENT, "dense: no triangle has %d rows, form %d, blocks of %d rows", rows,
                     settings ? (int)settings->form : 0, settings ? settings->block : 0);
-  if (rows > MOST_ROWS)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "a dense triangle of %d rows; %d is the limit", rows, MOST_ROWS);
+  if (rows > ROWS_MAX)
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "dense: a triangle of %d rows; the limit is %d", rows, ROWS_MAX);
   TrsvCall(TrsvAlloc(sizeof(*d), &d));
   memset(d, 0, sizeof(*d));
   if (settings) d->settings = *settings;
@@ -266,11 +256,12 @@ extern "C" TrsvError TrsvDenseCreate(int rows, TrsvTriangle triangle, TrsvDiagon
   d->unit      = diagonal == TRSV_DIAGONAL_UNIT;
   d->precision = precision;
   d->solves    = d->settings.form;
-  d->block =
-    d->settings.form != TRSV_DENSE_BLOCKS ? 1 : Strips(d->settings.block ? d->settings.block : DIAGONAL, d->strips);
+  d->block     = d->settings.form != TRSV_DENSE_BLOCKS
+                 ? 1
+                 : CountStrips(d->settings.block ? d->settings.block : BLOCK_ROWS, d->strips);
   d->slots     = 1;
   while (d->settings.form == TRSV_DENSE_DOUBLING && d->strips > 1 << (d->slots - 1)) d->slots++;
-  error = rows ? Make(d) : TRSV_SUCCESS;
+  error = rows ? AllocateDense(d) : TRSV_SUCCESS;
   if (error) TrsvDenseDestroy(&d);
   *dense = d;
   return error;
@@ -280,11 +271,12 @@ extern "C" TrsvError TrsvDenseSetValues(TrsvDense *d, const void *values, int le
 {
   const DenseValues from = {values, leading, 0, NULL, NULL};
 
-  if (leading < d->rows) return TrsvFail(TRSV_ERR_ARGUMENT, "columns of %d values are %d apart", d->rows, leading);
+  if (leading < d->rows)
+    return TrsvFail(TRSV_ERR_ARGUMENT, "dense: columns of %d values are only %d apart", d->rows, leading);
   return DenseSetValues(d, &from, stream);
 }
 
-template <class T> static TrsvError Solve(TrsvDense *d, const void *b, void *x, TrsvStream stream)
+template <class T> static TrsvError SolveDense(TrsvDense *d, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid = TrsvBlocks(d->strips * DENSE_TILE, DENSE_ROWS);
 
@@ -305,7 +297,7 @@ template <class T> static TrsvError Solve(TrsvDense *d, const void *b, void *x, 
 extern "C" TrsvError TrsvDenseSolve(TrsvDense *d, const void *b, void *x, TrsvStream stream)
 {
   if (!d->rows) return TRSV_SUCCESS;
-  return d->precision == TRSV_FLOAT ? Solve<float>(d, b, x, stream) : Solve<double>(d, b, x, stream);
+  return TRSV_BY_PRECISION(d->precision, SolveDense)(d, b, x, stream);
 }
 
 extern "C" TrsvDenseForm TrsvDenseSolves(const TrsvDense *d) { return d->solves; }
@@ -327,7 +319,7 @@ extern "C" void TrsvDenseDestroy(TrsvDense **dense)
   TrsvDeviceFree(d->side);
   TrsvDeviceFree(d->right);
   TrsvDeviceFree(d->words);
-  TrsvDeviceFree(d->beyond);
+  TrsvDeviceFree(d->exceeding);
   TrsvSyncDestroy(&d->sync);
   free(d);
   *dense = NULL;

@@ -1,9 +1,9 @@
 /*
-   dense.cuh: what the values and the solves of a dense triangle share; the forms are told in dense.cu.
+   dense.cuh: the data of a dense triangle. dense.cu describes the forms.
 
-   Rows are taken in the order of solution, position p = row p of a lower triangle and row rows - 1 - p of an upper one,
-   in strips of 32, the last filled up with rows of the identity. Strip s holds tiles 0 .. s of 32 x 32 values, each
-   column after column: all that a form makes of the triangle stands where the triangle stood.
+   Position p is row p of a lower triangle, row rows - 1 - p of an upper one. Strips are 32 positions, the last strip
+   padded with rows of the identity. Strip s holds tiles 0 .. s of 32 x 32 values, each column after column. A form
+   transforms the triangle in place.
 */
 #ifndef TRSV_DENSE_CUH
 #define TRSV_DENSE_CUH
@@ -12,7 +12,7 @@
 #include "papers/dense/dense.h"
 
 enum {
-  DENSE_ROWS  = 128, /* of a block of threads, where a thread has a row */
+  DENSE_ROWS  = 128, /* threads of a block with a thread for each row */
   DENSE_TILE  = 32,
   DENSE_WARPS = 8,
   DENSE_BLOCK = 32 * DENSE_WARPS
@@ -22,20 +22,20 @@ struct TrsvDense {
   int               rows, strips, lower, unit;
   TrsvPrecision     precision;
   TrsvDenseSettings settings;
-  TrsvDenseForm     solves; /* settings.form, or TRSV_DENSE_SIMPLE where inverses grow */
-  int               block;  /* strips of a diagonal block that is inverted, at least 1; TRSV_DENSE_DOUBLING: 1 */
-  int               slots;  /* how many values a component has on its way */
+  TrsvDenseForm     solves; /* settings.form, or TRSV_DENSE_SIMPLE if inverses grow */
+  int               block;  /* strips of an inverted diagonal block, at least 1; TRSV_DENSE_DOUBLING: 1 */
+  int               slots;  /* words of a component, one for each step that changes it */
   size_t            bytes;
-  void             *tiles;  /* [strips (strips + 1) / 2 tiles] */
-  void             *side;   /* [2 * padded rows] reciprocals of the diagonal, or the rows of the pairs' inverses */
-  void             *right;  /* [2 * padded rows] by position: for growth, and for launches: b, x */
-  void *words; /* [2 * slots * padded rows] components, each its own flag; two launches take turns; NULL for launches */
-  unsigned         *beyond; /* rows whose growth is beyond the limit */
-  TrsvDeviceGraph    *recording;
+  void             *tiles;     /* [strips (strips + 1) / 2 tiles] */
+  void             *side;      /* [2 * padded rows] reciprocals of the diagonal, or the rows of the pairs' inverses */
+  void             *right;     /* [2 * padded rows] by position: growth; with launches: b, x */
+  void             *words;     /* [2 * slots * padded rows] components, each its own flag; launches take turns */
+  unsigned         *exceeding; /* the number of rows whose growth exceeds the limit */
+  TrsvDeviceGraph  *recording;
   TrsvSync          sync;
 };
 
-/* What kernels see of it. */
+/* The triangle as kernels see it. */
 template <class T> struct DenseView {
   int      rows, strips, lower, unit, form, block, slots;
   T       *tiles, *side, *words;
@@ -53,15 +53,15 @@ template <class T> struct DenseView {
   { return tiles + ((size_t)s * (s + 1) / 2 + t) * (DENSE_TILE * DENSE_TILE); }
   __device__ __forceinline__ int padded() const { return strips * DENSE_TILE; }
 
-  /* The tiles of strip s from here on stand for an inverse, and multiply b; s + 1 where none does. */
+  /* The first tile of strip s that is part of an inverse and multiplies b; s + 1: none. */
   __device__ __forceinline__ int known(int s) const
   { return form == TRSV_DENSE_SIMPLE || form == TRSV_DENSE_PAIRS ? s + 1 : s - s % block; }
 
-  /* In the step that joins diagonal blocks of 2^level strips: the first strip of the block before that of strip s. */
+  /* In the step that joins diagonal blocks of 2^level strips: the first strip of the block before that of s. */
   __device__ __forceinline__ int before(int s, int level) const { return s >> (level + 1) << (level + 1); }
 };
 
-/* The k-th strip that the step of a level changes, and how many there are. */
+/* The k-th strip that the step of a level changes; the number of such strips. */
 static __host__ __device__ __forceinline__ int dense_odd(int k, int level)
 {
   return (k >> level << (level + 1)) | 1 << level | (k & ((1 << level) - 1));
@@ -74,7 +74,7 @@ static inline int DenseOdds(int strips, int level)
   return (strips >> (level + 1) << level) + (rest > 0 ? rest : 0);
 }
 
-/* y = D^-1 b, or |D^-1| b, for the tiles that stand for inverses: a thread for each row, by position. */
+/* y = D^-1 b, or |D^-1| b, by the tiles of inverses. One thread for each position. */
 template <class T, bool ABSOLUTE> static __global__ void dense_start(const DenseView<T> D, const T *b, T *y)
 {
   const int p = trsv_index(), s = p / DENSE_TILE, r = p % DENSE_TILE;
@@ -90,7 +90,7 @@ template <class T, bool ABSOLUTE> static __global__ void dense_start(const Dense
   y[p] = sum;
 }
 
-/* A step of the strips that a level changes, a thread for each row: y -= M y of the block before, or y += |M| y. */
+/* The step of a level: y -= M y of the block before, or y += |M| y. One thread for each row that it changes. */
 template <class T, bool ABSOLUTE> static __global__ void dense_level(const DenseView<T> D, int level, T *y)
 {
   const int k = trsv_index(), s = dense_odd(k / DENSE_TILE, level), r = k % DENSE_TILE, p = s * DENSE_TILE + r;
@@ -107,7 +107,7 @@ template <class T, bool ABSOLUTE> static __global__ void dense_level(const Dense
   y[p] = sum;
 }
 
-/* What substitution starts from: b, or b times the inverses of the pairs. */
+/* The right-hand side of a substitution: b, or b times the inverses of the pairs. */
 template <class T> static __device__ __forceinline__ T dense_right(const DenseView<T> &D, int p, int lane, T b)
 {
   const T first = __shfl_sync(0xffffffffu, b, lane & ~1);
@@ -116,7 +116,7 @@ template <class T> static __device__ __forceinline__ T dense_right(const DenseVi
   return lane & 1 ? fma(D.side[p], first, D.side[D.padded() + p] * b) : D.side[p] * b;
 }
 
-/* Where values come from, on the device: a square array, or [entries] with the place of each among the tiles. */
+/* Values on the device: a square array, or [entries] with the place of each among the tiles. */
 struct DenseValues {
   const void *values;
   int         leading;
@@ -124,13 +124,13 @@ struct DenseValues {
   const int  *place, *source;
 };
 
-/* Takes values and makes of them what d->settings.form solves with: dense_values.cu. */
+/* Sets values and transforms them for d->settings.form: dense_values.cu. */
 TrsvError DenseSetValues(TrsvDense *, const DenseValues *, TrsvStream);
 
-/* All steps of a TrsvDense, from right to right + padded rows: dense_steps.cu. */
+/* Launches all steps of a TrsvDense, from right to right + padded rows: dense_steps.cu. */
 TrsvError DenseLaunchSteps(void *dense, TrsvStream);
 
-/* Where the entry of this row and column stands among the tiles. */
+/* The index of an entry among the tiles. */
 static inline int DensePlace(const TrsvDense *d, int row, int column)
 {
   const int p = d->lower ? row : d->rows - 1 - row, q = d->lower ? column : d->rows - 1 - column, s = p / DENSE_TILE,

@@ -1,16 +1,16 @@
 /*
-   Which diagonal blocks of a sparse triangle are dense: dense_rows.cu says which count.
+   The search for dense diagonal blocks of a sparse triangle: dense_rows.cu defines them.
 */
 #include <stdlib.h>
 #include "papers/dense/dense.h"
 
 enum {
-  TRAILING = 64,    /* rows of a trailing block, at least */
-  FULL     = 128,   /* of others */
-  LARGEST  = 32768, /* of any */
-  BORDER   = 1024,  /* rows at the end among which very long ones are looked for */
-  LONG     = 1024,  /* entries of such a row, and so many times the mean: */
-  TIMES    = 8
+  TRAILING_MIN = 64,    /* rows of a trailing block */
+  FULL_MIN     = 128,   /* rows of another block */
+  BLOCK_MAX    = 32768, /* rows of a block */
+  LONG_ROWS    = 1024,  /* rows at the end that may be very long */
+  LONG_MIN     = 1024,  /* entries of a very long row */
+  LONG_RATIO   = 8      /* and its entries over the mean */
 };
 
 void DenseMeasure(const TrsvMatrix *A, int *run, int *length, int *height)
@@ -31,28 +31,28 @@ void DenseMeasure(const TrsvMatrix *A, int *run, int *length, int *height)
   }
 }
 
-/* Where the trailing block starts, by position; rows where there is none. */
+/* The first position of the trailing block; rows: none. */
 static int FindTrailing(int rows, const int *length, const int *height)
 {
-  long   entries = 0, all = 0;
-  int    from = rows;
+  long entries = 0, all = 0;
+  int  from = rows;
 
-  for (int p = rows - 1; p >= 0 && rows - p <= LARGEST; p--) {
+  for (int p = rows - 1; p >= 0 && rows - p <= BLOCK_MAX; p--) {
     const long size = rows - p;
 
     entries += height[p];
-    if (size >= TRAILING && 4 * entries >= size * (size - 1)) from = p;
+    if (size >= TRAILING_MIN && 4 * entries >= size * (size - 1)) from = p;
   }
   for (int p = 0; p < rows; p++) all += length[p];
-  for (int p = rows > BORDER ? rows - BORDER : 0; p < from; p++)
-    if (length[p] >= LONG && length[p] >= TIMES * all / rows) return p;
+  for (int p = rows > LONG_ROWS ? rows - LONG_ROWS : 0; p < from; p++)
+    if (length[p] >= LONG_MIN && length[p] >= LONG_RATIO * all / rows) return p;
   return from;
 }
 
 static int CompareSizes(const void *a, const void *b)
 {
   const DenseRange *x = (const DenseRange *)a, *y = (const DenseRange *)b;
-  const int    m = x->end - x->begin, n = y->end - y->begin;
+  const int         m = x->end - x->begin, n = y->end - y->begin;
 
   return m != n ? (m > n ? -1 : 1) : x->begin < y->begin ? -1 : 1;
 }
@@ -65,19 +65,19 @@ static int ComparePlaces(const void *a, const void *b)
 int DenseFind(int rows, const int *run, const int *length, const int *height, DenseRange *blocks)
 {
   const int trailing = FindTrailing(rows, length, height);
-  int       found = 0;
+  int       found    = 0;
 
   if (trailing < rows) blocks[found++] = (DenseRange){trailing, rows};
   for (int p = 1, begin = 0; p <= trailing; p++) {
-    if (p < trailing && run[p] >= p - begin && p - begin < LARGEST) continue;
-    if (p - begin < FULL) {
+    if (p < trailing && run[p] >= p - begin && p - begin < BLOCK_MAX) continue;
+    if (p - begin < FULL_MIN) {
       begin = p < trailing && run[p] < p - begin ? p - run[p] : p;
       continue;
     }
     if (found > DENSE_BLOCKS_MAX) found = DENSE_BLOCKS_MAX;
     blocks[found++] = (DenseRange){begin, p};
     qsort(blocks, (size_t)found, sizeof(*blocks), CompareSizes);
-    begin = p; /* blocks share no rows, as those of a band could */
+    begin = p; /* in a band, blocks could overlap; these do not */
   }
   if (found > DENSE_BLOCKS_MAX) found = DENSE_BLOCKS_MAX;
   qsort(blocks, (size_t)found, sizeof(*blocks), ComparePlaces);

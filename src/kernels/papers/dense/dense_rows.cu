@@ -1,20 +1,22 @@
 /*
-   dense: a sparse triangle whose dense parts are solved as such.
+   dense: a sparse triangle whose dense diagonal blocks are solved as dense triangles.
 
-   Source: the course report "Dense Lower Triangular Solver" for dense triangles (dense.cu), here where they occur in
-   sparse factors: the rows are cut into segments in the order of solution, some of which have a dense diagonal block. A
-   segment is solved once all before it are: its entries outside of its diagonal block are multiplied with what is known
-   and taken from b; then the block is solved, a dense one as a dense triangle, by default with inverted diagonal
-   blocks, any other by the algorithm that is predicted to be the fastest for it. Where there is no dense block, that is
-   all that happens, on the whole triangle.
+   The rows are cut into segments in the order of solution, some of which have a dense diagonal block. A segment is
+   solved after all segments before it: its entries outside of its diagonal block are multiplied by known components and
+   subtracted from b; then the block is solved. A dense block is solved as a dense triangle (dense.cu), by default with
+   inverted diagonal blocks, any other block by the algorithm of least predicted time. Without a dense block that
+   algorithm solves the whole triangle.
 
-   Which blocks are dense: the trailing one, the largest that is at least half full; or, larger, that which starts with
-   the first of the very long rows at the end (an arrow, one dense row), as the square of their number is small against
-   their entries; elsewhere completely full blocks, as supernodes are.
+   Dense blocks are: the largest trailing block that is at least half full; or, if larger, the block that starts with
+     the first of very long rows at the end (an arrow, one dense row), since the square of their number is small against
+     their entries; elsewhere completely full blocks, as supernodes are.
 
    Mapping of the multiplication: a warp for each piece of up to 1024 entries of a row, then a thread for each row that
-   adds up its pieces. Memory order: launches of one stream follow each other. Nobody waits here. Same bits: every sum
-   has one order.
+     adds up its pieces.
+   Memory order: launches of one stream follow each other.
+   Why it ends: no thread waits in these kernels.
+   Same bits: every sum has one order.
+   Source: the course report "Dense Lower Triangular Solver" for dense triangles; here in sparse factors.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,29 +26,29 @@
 #include "solve/solve.h"
 
 enum {
-  PIECE    = 1024,
-  WARPS    = 4
+  PIECE = 1024, /* maximum of entries of a piece */
+  WARPS = 4
 };
 
 typedef struct {
-  int        begin, end; /* rows */
-  TrsvPlan  *plan;       /* of its diagonal block, where it is not dense */
-  TrsvDense *dense;
-  int        entries;    /* of a dense block: stored ones */
-  int       *place, *origin; /* [entries] where each goes among the tiles, and comes from in the caller's values */
-  int        pieces, rest; /* entries outside of the diagonal block: pieces, entries */
-  int       *piece, *first; /* [pieces + 1] where each starts; [rows + 1] the first of each row */
+  int        begin, end;       /* rows */
+  TrsvPlan  *plan;             /* of the diagonal block, if it is not dense */
+  TrsvDense *dense;            /* of the diagonal block, if it is */
+  int        entries;          /* of a dense block, those that are stored */
+  int       *place, *origin;   /* [entries] the index among the tiles, the index in the caller's values */
+  int        pieces, rest;     /* pieces and entries outside of the diagonal block */
+  int       *piece, *first;    /* [pieces + 1] the start of each piece; [rows + 1] the first piece of each row */
   int       *columns, *source; /* [rest] */
-  void      *values, *sums; /* [rest], [pieces] */
+  void      *values, *sums;    /* [rest], [pieces] */
 } Segment;
 
 typedef struct {
-  int      segments, blocks, lower, covered; /* dense blocks, and their rows */
-  Segment  segment[2 * DENSE_BLOCKS_MAX + 1]; /* in the order of solution */
-  void    *right;                   /* [rows] b less what is known */
+  int     segments, blocks, lower, covered;  /* blocks, covered: dense blocks and their rows */
+  Segment segment[2 * DENSE_BLOCKS_MAX + 1]; /* in the order of solution */
+  void   *right;                             /* [rows] b - the products of known components */
 } Dense;
 
-/* A warp for each piece. */
+/* One warp for each piece. */
 template <class T> static __global__ void __launch_bounds__(WARPS * 32)
   dense_pieces(int pieces, const int *piece, const int *columns, const T *values, const T *x, T *sums)
 {
@@ -59,7 +61,8 @@ template <class T> static __global__ void __launch_bounds__(WARPS * 32)
   if (lane == 0) sums[k] = sum;
 }
 
-template <class T> static __global__ void dense_take(int rows, const int *first, const T *sums, const T *b, T *right)
+template <class T>
+static __global__ void dense_subtract(int rows, const int *first, const T *sums, const T *b, T *right)
 {
   const int i = trsv_index();
 
@@ -69,21 +72,21 @@ template <class T> static __global__ void dense_take(int rows, const int *first,
   right[i] = b[i] - sum;
 }
 
-template <class T> static __global__ void dense_take_values(int n, const int *source, const T *from, T *to)
+template <class T> static __global__ void dense_gather_values(int n, const int *source, const T *from, T *to)
 {
   const int k = trsv_index();
 
   if (k < n) to[k] = from[source[k]];
 }
 
-static TrsvError Upload(TrsvPlan *plan, const int *from, size_t count, int **to)
+static TrsvError UploadInts(TrsvPlan *plan, const int *from, size_t count, int **to)
 {
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * count, to));
   plan->bytes += sizeof(int) * count;
   return TrsvDeviceUpload(*to, from, sizeof(int) * count, NULL);
 }
 
-/* The entries outside of the segment's diagonal block; room [rows + 1 + pieces + 1 + 2 * entries] of the segment. */
+/* Makes the pieces outside of a segment's diagonal block. room [rows + 1 + pieces + 1 + 2 * entries] */
 static TrsvError MakeRest(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
 {
   const size_t size = TrsvValueSize(plan->precision), rows = (size_t)(g->end - g->begin),
@@ -105,10 +108,10 @@ static TrsvError MakeRest(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const
   first[rows]      = g->pieces;
   piece[g->pieces] = g->rest;
   if (!g->rest) return TRSV_SUCCESS;
-  TrsvCall(Upload(plan, first, rows + 1, &g->first));
-  TrsvCall(Upload(plan, piece, (size_t)g->pieces + 1, &g->piece));
-  TrsvCall(Upload(plan, columns, (size_t)g->rest, &g->columns));
-  TrsvCall(Upload(plan, from, (size_t)g->rest, &g->source));
+  TrsvCall(UploadInts(plan, first, rows + 1, &g->first));
+  TrsvCall(UploadInts(plan, piece, (size_t)g->pieces + 1, &g->piece));
+  TrsvCall(UploadInts(plan, columns, (size_t)g->rest, &g->columns));
+  TrsvCall(UploadInts(plan, from, (size_t)g->rest, &g->source));
   TrsvCall(TrsvDeviceAlloc(size * (size_t)g->rest, &g->values));
   TrsvCall(TrsvDeviceAlloc(size * (size_t)g->pieces, &g->sums));
   plan->bytes += size * (size_t)(g->rest + g->pieces);
@@ -146,7 +149,7 @@ static int ParseSteps(const char *value, void *to)
 static const TrsvSetting words[] = {
   {"form",  "blocks, doubling, simple or pairs",                                     ParseForm },
   {"block", "the number of rows of an inverted diagonal block, 1 to 1048576",        ParseBlock},
-  {"steps", "values, which wait for values in one launch, or launches, one each step", ParseSteps},
+  {"steps", "values: one launch, in which values wait for values; or launches: one for each step", ParseSteps},
   {NULL,    NULL,                                                                    NULL      }
 };
 
@@ -163,8 +166,8 @@ static TrsvDenseSettings GetSettings(void)
 static TrsvError MakeDense(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
 {
   const TrsvDenseSettings settings = GetSettings();
-  const size_t            entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
-  int *const              place = room, *const from = room + entries;
+  const size_t            entries  = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
+  int *const place = room, *const from = room + entries;
 
   TrsvCall(TrsvDenseCreate(g->end - g->begin, A->triangle, A->diagonal, A->precision, &settings, &g->dense));
   plan->bytes += TrsvDenseBytes(g->dense);
@@ -174,14 +177,14 @@ static TrsvError MakeDense(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, cons
       place[g->entries]  = DensePlace(g->dense, i - g->begin, A->columns[k] - g->begin);
       from[g->entries++] = source ? source[k] : k;
     }
-  TrsvCall(Upload(plan, place, (size_t)g->entries, &g->place));
-  return Upload(plan, from, (size_t)g->entries, &g->origin);
+  TrsvCall(UploadInts(plan, place, (size_t)g->entries, &g->place));
+  return UploadInts(plan, from, (size_t)g->entries, &g->origin);
 }
 
 static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, const int *source, int *room)
 {
-  const size_t  rows = (size_t)(g->end - g->begin), entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
-  int *const    offsets = room, *const columns = offsets + rows + 1, *const from = columns + entries;
+  const size_t rows = (size_t)(g->end - g->begin), entries = (size_t)(A->offsets[g->end] - A->offsets[g->begin]);
+  int *const offsets = room, *const columns = offsets + rows + 1, *const from = columns + entries;
   TrsvMatrix    M = *A;
   TrsvAnalysis *analysis;
   TrsvError     error, instead;
@@ -196,22 +199,22 @@ static TrsvError MakeSparse(TrsvPlan *plan, Segment *g, const TrsvMatrix *A, con
     }
   }
   offsets[rows] = n;
-  M.rows    = (int)rows;
-  M.offsets = offsets;
-  M.columns = columns;
+  M.rows        = (int)rows;
+  M.offsets     = offsets;
+  M.columns     = columns;
   TrsvCall(TrsvAnalyze(&M, &analysis));
   const TrsvAlgorithm *best =
     TrsvSelect(&analysis->statistics, TRSV_DEVICE, A->precision, TRSV_SELECT_MODEL).algorithm;
   error = TrsvPlanCreateChosen(&M, analysis, from, plan->values, NULL, best, 0, &instead,
-                               &g->plan); /* the pair's other plan may be under way */
+                               &g->plan); /* not alone: the pair's other plan may be in progress */
   TrsvAnalysisDestroy(&analysis);
   TrsvCall(error);
   plan->bytes += TrsvPlanBytes(g->plan);
   return TRSV_SUCCESS;
 }
 
-/* The next rows in the order of solution, where there are any, as a segment. */
-static void Add(Dense *d, int rows, int from, int to, int dense)
+/* Adds the next rows in the order of solution, if any, as a segment. */
+static void AddSegment(Dense *d, int rows, int from, int to, int dense)
 {
   Segment *g = &d->segment[d->segments];
 
@@ -223,16 +226,16 @@ static void Add(Dense *d, int rows, int from, int to, int dense)
   d->segments++;
 }
 
-/* Cuts the rows into segments by the dense blocks. */
-static void Cut(Dense *d, int rows, const DenseRange *blocks, int found)
+/* Cuts the rows into segments at the dense blocks. */
+static void CutSegments(Dense *d, int rows, const DenseRange *blocks, int found)
 {
   int p = 0;
 
   for (int k = 0; k < found; p = blocks[k++].end) {
-    Add(d, rows, p, blocks[k].begin, 0);
-    Add(d, rows, blocks[k].begin, blocks[k].end, 1);
+    AddSegment(d, rows, p, blocks[k].begin, 0);
+    AddSegment(d, rows, blocks[k].begin, blocks[k].end, 1);
   }
-  Add(d, rows, p, rows, 0);
+  AddSegment(d, rows, p, rows, 0);
   d->blocks = found;
 }
 
@@ -240,10 +243,10 @@ static TrsvError DenseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
 {
   const size_t rows = (size_t)A->rows, entries = (size_t)A->offsets[A->rows], measures = 3 * rows,
                pieces = 2 * rows + 2 + 3 * entries + entries / PIECE;
-  DenseRange        blocks[DENSE_BLOCKS_MAX + 1];
-  Dense       *d;
-  int         *room;
-  TrsvError    error = TRSV_SUCCESS;
+  DenseRange blocks[DENSE_BLOCKS_MAX + 1];
+  Dense     *d;
+  int       *room;
+  TrsvError  error = TRSV_SUCCESS;
 
   (void)analysis;
   TrsvCall(TrsvSettingsCheck(plan->algorithm->name, words));
@@ -253,7 +256,7 @@ static TrsvError DenseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   TrsvCall(TrsvAlloc(sizeof(int) * (measures > pieces ? measures : pieces), &room));
   memset(room, 0, sizeof(int) * measures);
   DenseMeasure(A, room, room + rows, room + 2 * rows);
-  Cut(d, A->rows, blocks, DenseFind(A->rows, room, room + rows, room + 2 * rows, blocks));
+  CutSegments(d, A->rows, blocks, DenseFind(A->rows, room, room + rows, room + 2 * rows, blocks));
   for (int k = 0; k < d->segments && !error; k++) {
     Segment *g = &d->segment[k];
 
@@ -269,6 +272,13 @@ static TrsvError DenseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAna
   return TRSV_SUCCESS;
 }
 
+template <class T> static TrsvError GatherRest(const Segment *g, const void *values, TrsvStream stream)
+{
+  TRSV_LAUNCH(dense_gather_values<T>, TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source,
+              (const T *)values, (T *)g->values);
+  return TrsvDeviceCheckLaunch("dense_gather_values");
+}
+
 static TrsvError DenseRowsSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   Dense *d = (Dense *)plan->data;
@@ -280,27 +290,23 @@ static TrsvError DenseRowsSetValues(TrsvPlan *plan, const void *values, TrsvStre
     if (g->dense) TrsvCall(DenseSetValues(g->dense, &from, stream));
     else TrsvCall(TrsvPlanSetValues(g->plan, values, TRSV_DEVICE, stream));
     if (!g->rest) continue;
-    if (plan->precision == TRSV_FLOAT)
-      TRSV_LAUNCH((dense_take_values<float>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest, (const int *)g->source,
-                  (const float *)values, (float *)g->values);
-    else
-      TRSV_LAUNCH((dense_take_values<double>), TrsvBlocks(g->rest, 256), 256, 0, stream, g->rest,
-                  (const int *)g->source, (const double *)values, (double *)g->values);
-    TrsvCall(TrsvDeviceCheckLaunch("dense_take_values"));
+    TrsvCall(TRSV_BY_PRECISION(plan->precision, GatherRest)(g, values, stream));
   }
   return TRSV_SUCCESS;
 }
 
-template <class T> static TrsvError Rest(const Segment *g, const T *b, const T *x, T *right, TrsvStream stream)
+/* right = b - the products of known components, for the rows of a segment. */
+template <class T> static TrsvError SubtractRest(const Segment *g, const void *b, const void *x, void *right,
+                                                 TrsvStream stream)
 {
   const int rows = g->end - g->begin;
 
   TRSV_LAUNCH(dense_pieces<T>, TrsvBlocks(g->pieces, WARPS), WARPS * 32, 0, stream, g->pieces, (const int *)g->piece,
-              (const int *)g->columns, (const T *)g->values, x, (T *)g->sums);
+              (const int *)g->columns, (const T *)g->values, (const T *)x, (T *)g->sums);
   TrsvCall(TrsvDeviceCheckLaunch("dense_pieces"));
-  TRSV_LAUNCH(dense_take<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first, (const T *)g->sums,
-              b + g->begin, right + g->begin);
-  return TrsvDeviceCheckLaunch("dense_take");
+  TRSV_LAUNCH(dense_subtract<T>, TrsvBlocks(rows, 256), 256, 0, stream, rows, (const int *)g->first, (const T *)g->sums,
+              (const T *)b + g->begin, (T *)right + g->begin);
+  return TrsvDeviceCheckLaunch("dense_subtract");
 }
 
 static TrsvError DenseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -316,9 +322,7 @@ static TrsvError DenseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
     void       *to   = (char *)x + size * (size_t)g->begin;
 
     if (g->rest)
-      TrsvCall(plan->precision == TRSV_FLOAT
-                 ? Rest<float>(g, (const float *)b, (const float *)x, (float *)d->right, stream)
-                 : Rest<double>(g, (const double *)b, (const double *)x, (double *)d->right, stream));
+      TrsvCall(TRSV_BY_PRECISION(plan->precision, SubtractRest)(g, b, x, d->right, stream));
     TrsvCall(g->dense ? TrsvDenseSolve(g->dense, from, to, stream) : TrsvPlanSolve(g->plan, from, to, stream));
   }
   return TRSV_SUCCESS;
@@ -341,7 +345,7 @@ static void DenseDestroy(TrsvPlan *plan)
   free(d);
 }
 
-/* What of it is dense, and settings that can be given: as the values at hand are solved. */
+/* The dense part, and the settings with which the current values are solved. */
 static void DenseDescribe(const TrsvPlan *plan, char *line, size_t size)
 {
   const Dense     *d     = (const Dense *)plan->data;

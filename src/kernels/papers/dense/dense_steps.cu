@@ -1,12 +1,15 @@
 /*
    The steps of a dense triangle, a launch each, as published: all of them make one graph.
 
-   Mapping: a thread for each row that a step changes. Memory order: launches of one stream follow each other. Nobody
-   waits. Same bits: each row is changed by one thread, step by step.
+   Mapping: one thread for each row that a step changes.
+   Memory order: launches of one stream follow each other.
+   Why it ends: no thread waits.
+   Same bits: each row is changed by one thread, step by step.
+   Source: dense.cu.
 */
 #include "papers/dense/dense.cuh"
 
-/* Steps of simple and pairs, a launch each, as published: a thread for each row from the first that changes. */
+/* The steps of simple and of pairs. One thread for each row from the first that changes. */
 template <class T> static __global__ void dense_column(const DenseView<T> D, int column, T *y)
 {
   const int p = column + (int)(blockIdx.x * DENSE_ROWS + threadIdx.x), c = column - 1;
@@ -26,7 +29,7 @@ template <class T> static __global__ void dense_pair(const DenseView<T> D, int c
   y[p]             = fma(-a[DENSE_TILE], y[column + 1], fma(-a[0], y[column], y[p]));
 }
 
-/* A step of blocks: the block from strip `from` on is taken from all rows below it. */
+/* A step of blocks: subtracts the block from strip `from` on, times its components, from all rows below it. */
 template <class T> static __global__ void dense_column_block(const DenseView<T> D, int from, T *y)
 {
   const int p = (from + D.block) * DENSE_TILE + (int)(blockIdx.x * DENSE_ROWS + threadIdx.x), s = p / DENSE_TILE,
@@ -39,7 +42,7 @@ template <class T> static __global__ void dense_column_block(const DenseView<T> 
   y[p] = sum;
 }
 
-/* b to y, where a step of simple starts with b itself. */
+/* y = b, or b times the inverses of the pairs. */
 template <class T> static __global__ void dense_first(const DenseView<T> D, const T *b, T *y)
 {
   const int p = (int)(blockIdx.x * DENSE_ROWS + threadIdx.x);
@@ -47,7 +50,6 @@ template <class T> static __global__ void dense_first(const DenseView<T> D, cons
   if (p < D.padded()) y[p] = dense_right(D, p, p % 32, b[p]);
 }
 
-/* All steps, from right to right + padded rows. */
 template <class T> static TrsvError LaunchSteps(const TrsvDense *d, TrsvStream stream)
 {
   const DenseView<T> D(d);
@@ -79,12 +81,12 @@ template <class T> static TrsvError LaunchSteps(const TrsvDense *d, TrsvStream s
                   0, stream, D, s, y);
     break;
   }
-  return TrsvDeviceCheckLaunch("the steps of a dense triangle");
+  return TrsvDeviceCheckLaunch("dense_column, dense_pair, dense_level or dense_column_block");
 }
 
 TrsvError DenseLaunchSteps(void *data, TrsvStream stream)
 {
   const TrsvDense *d = (const TrsvDense *)data;
 
-  return d->precision == TRSV_FLOAT ? LaunchSteps<float>(d, stream) : LaunchSteps<double>(d, stream);
+  return TRSV_BY_PRECISION(d->precision, LaunchSteps)(d, stream);
 }

@@ -1,33 +1,34 @@
 /*
-   The values of a dense triangle: what the forms of dense.cu make of them, once for every set.
-
-   Source: the course report "Dense Lower Triangular Solver": the triangle solver of GPU Complex 1 (pairs), and the
-   second step of GPU Complex 2, tiled in shared memory (doubling). What changed: tiles of 32 x 32 start at once, where
-   the publication has steps of 2, 4, 8 and 16 rows first: the inverse of the diagonal block of 32, and rows multiplied
-   by it. For blocks, ours, the row multipliers M = D2^-1 L21 of a step become entries of the inverse, -M D1^-1, so that
-   a block is solved by one multiplication.
+   The values of a dense triangle, transformed for the forms of dense.cu, once for every set.
 
    Stability: a form that multiplies by inverses is stable up to their growth || |D^-1| |D| || (Higham, Accuracy and
    Stability of Numerical Algorithms, Section 14.2), for doubling || |M_k| ... |M_1| |D^-1| |L| ||, with the factors
-   that it solves by. It is computed with every set of values; where it is beyond the limit for any row, or not finite,
-   the values are taken again, and solved by substitution. (Pairs count as blocks of two.)
+   that it solves by. The growth is computed with every set of values. If it exceeds the limit for any row, or is not
+   finite, the values are loaded again and solved by substitution. (Pairs count as blocks of two.)
 
-   Mapping: a block of threads for each tile that changes; lane l has row l of four columns. No block waits for another;
-   what a launch reads of other tiles, it does not change. Same bits: every sum has one order.
+   Mapping: one thread block for each tile that changes; lane l has row l of four columns.
+   Memory order: a launch does not change what it reads of other tiles.
+   Why it ends: no block waits for another.
+   Same bits: every sum has one order.
+   Source: the course report "Dense Lower Triangular Solver": the triangle solver of GPU Complex 1 (pairs), and the
+     second step of GPU Complex 2, tiled in shared memory (doubling). Changes: the first step is the inverse of the
+     diagonal tile of 32 x 32 and a multiplication by it, where the publication has steps of 2, 4, 8 and 16 rows. For
+     blocks, this project's form, the row multipliers M = D2^-1 L21 of a step become entries of the inverse, -M D1^-1,
+     so that one multiplication solves a block.
 */
 #include <math.h>
 #include <stdlib.h>
 #include "papers/dense/dense.cuh"
 
 enum {
-  TILE = DENSE_TILE * DENSE_TILE,
-  EACH = DENSE_TILE / DENSE_WARPS, /* columns of a tile for each warp */
-  ROWS = 128
+  TILE         = DENSE_TILE * DENSE_TILE,
+  WARP_COLUMNS = DENSE_TILE / DENSE_WARPS, /* columns of a tile for each warp */
+  ROWS         = 128
 };
 
 static const float growth_limit = 100;
 
-/* The k-th tile, row after row of tiles. */
+/* The strip and column of tile k, counted row by row. */
 static __device__ __forceinline__ void dense_tile_at(int k, int *s, int *t)
 {
   int row = (int)((sqrt(8. * k + 1) - 1) / 2);
@@ -38,8 +39,8 @@ static __device__ __forceinline__ void dense_tile_at(int k, int *s, int *t)
   *t = k - row * (row + 1) / 2;
 }
 
-/* A tile for each block: from a square array, or zero where there is none; the identity where there are no rows, and
-   for a unit diagonal. */
+/* Loads tiles from a square array, or zeros; pads with the identity, and sets a unit diagonal. One block for each tile.
+ */
 template <class T> static __global__ void dense_load(const DenseView<T> D, const T *values, int leading)
 {
   int s, t;
@@ -61,7 +62,7 @@ template <class T> static __global__ void dense_scatter(const DenseView<T> D, in
   if (k < entries) D.tiles[place[k]] = values[source[k]];
 }
 
-/* The side of simple and pairs: a thread for each row. */
+/* The side of simple and pairs. One thread for each row. */
 template <class T> static __global__ void dense_side(const DenseView<T> D)
 {
   const int p = (int)(blockIdx.x * ROWS + threadIdx.x), s = p / DENSE_TILE, r = p % DENSE_TILE;
@@ -76,7 +77,7 @@ template <class T> static __global__ void dense_side(const DenseView<T> D)
   }
 }
 
-/* The growth of the pairs' inverses: a thread for each odd row; that of even rows is 1. */
+/* The growth of the pairs' inverses: 1 for even rows. One thread for each row. */
 template <class T> static __global__ void dense_pair_growth(const DenseView<T> D, T *growth)
 {
   const int p = (int)(blockIdx.x * ROWS + threadIdx.x), r = p % DENSE_TILE;
@@ -88,20 +89,20 @@ template <class T> static __global__ void dense_pair_growth(const DenseView<T> D
                     : 1 + 0 * D.side[p];
 }
 
-/* Rows times the pairs' inverses; what the pairs themselves become is not read. */
+/* Multiplies rows by the pairs' inverses. The resulting diagonal blocks are never read. */
 template <class T> static __global__ void dense_pairs(const DenseView<T> D)
 {
   int s, t;
 
   dense_tile_at((int)blockIdx.x, &s, &t);
   for (int e = (int)threadIdx.x; e < TILE; e += DENSE_BLOCK) { /* whole columns for each warp */
-    const int      r = e % DENSE_TILE, p = s * DENSE_TILE + r;
-    const T        own = D.tile(s, t)[e], even = __shfl_sync(0xffffffffu, own, r & ~1);
+    const int r = e % DENSE_TILE, p = s * DENSE_TILE + r;
+    const T   own = D.tile(s, t)[e], even = __shfl_sync(0xffffffffu, own, r & ~1);
     D.tile(s, t)[e] = r & 1 ? fma(D.side[p], even, D.side[D.padded() + p] * own) : D.side[p] * own;
   }
 }
 
-/* |row| summed up over its tiles that an inverse will stand for, or doubling will multiply: a thread for each row. */
+/* Sums |row| over the tiles that are inverted, or that doubling multiplies. One thread for each row. */
 template <class T> static __global__ void dense_weights(const DenseView<T> D, T *weight)
 {
   const int p = (int)(blockIdx.x * ROWS + threadIdx.x), s = p / DENSE_TILE;
@@ -113,14 +114,14 @@ template <class T> static __global__ void dense_weights(const DenseView<T> D, T 
   weight[p] = sum;
 }
 
-template <class T> static __global__ void dense_count(int rows, const T *growth, float limit, unsigned *beyond)
+template <class T> static __global__ void dense_count(int rows, const T *growth, float limit, unsigned *exceeding)
 {
   const int p = (int)(blockIdx.x * ROWS + threadIdx.x);
 
-  if (p < rows && !(growth[p] <= limit)) (void)atomicAdd(beyond, 1u);
+  if (p < rows && !(growth[p] <= limit)) (void)atomicAdd(exceeding, 1u);
 }
 
-/* A warp for each strip: its diagonal tile becomes its inverse, column by column, a lane each. */
+/* Inverts the diagonal tile of each strip. One warp for each strip, a lane for each column. */
 template <class T> static __global__ void dense_invert(const DenseView<T> D)
 {
   TRSV_SHARED(T, A, TILE);
@@ -139,14 +140,14 @@ template <class T> static __global__ void dense_invert(const DenseView<T> D)
   for (int r = 0; r < DENSE_TILE; r++) D.tile(s, s)[lane * DENSE_TILE + r] = X[r * DENSE_TILE + lane];
 }
 
-/* Products of tiles: lane l has row l, warp w columns w * EACH onwards; last: the last column of a row of a, as what
-   lies beyond is no zero to be multiplied by a NaN. All threads of the block together. */
+/* A product of tiles, by all threads of a block: lane l has row l, warp w columns w * WARP_COLUMNS onwards. last: the
+   last column of a row of a; the columns after it must not be multiplied, since b may hold NaN. */
 template <class T> struct DenseProduct {
-  T sum[EACH] = {};
+  T sum[WARP_COLUMNS] = {};
 
   __device__ __forceinline__ void add(T *A, T *B, const T *a, const T *b, int last = DENSE_TILE)
   {
-    const int lane = (int)threadIdx.x % 32, first = (int)threadIdx.x / 32 * EACH;
+    const int lane = (int)threadIdx.x % 32, first = (int)threadIdx.x / 32 * WARP_COLUMNS;
 
     __syncthreads();
     for (int e = (int)threadIdx.x; e < TILE; e += DENSE_BLOCK) {
@@ -159,17 +160,17 @@ template <class T> struct DenseProduct {
       const T left = A[k * DENSE_TILE + lane];
 
 #pragma unroll
-      for (int j = 0; j < EACH; j++)
+      for (int j = 0; j < WARP_COLUMNS; j++)
         if (k <= last) sum[j] = fma(left, B[(first + j) * DENSE_TILE + k], sum[j]);
     }
   }
 
-  /* its place in a tile */
+  /* the index of sum[j] in a tile */
   static __device__ __forceinline__ int place(int j)
-  { return ((int)threadIdx.x / 32 * EACH + j) * DENSE_TILE + (int)threadIdx.x % 32; }
+  { return ((int)threadIdx.x / 32 * WARP_COLUMNS + j) * DENSE_TILE + (int)threadIdx.x % 32; }
 };
 
-/* Rows times the inverses of the diagonal tiles; a block for each tile off the diagonal. */
+/* Multiplies rows by the inverses of the diagonal tiles. One block for each off-diagonal tile. */
 template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_scale(const DenseView<T> D)
 {
   TRSV_SHARED(T, A, TILE);
@@ -178,12 +179,12 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_s
   DenseProduct<T> product;
 
   dense_tile_at((int)blockIdx.x, &s, &t);
-  s++; /* the tiles off the diagonal are counted as a triangle of their own */
+  s++; /* off-diagonal tiles form a triangle of their own */
   product.add(A, B, D.tile(s, s), D.tile(s, t), (int)threadIdx.x % 32);
-  for (int j = 0; j < EACH; j++) D.tile(s, t)[product.place(j)] = product.sum[j];
+  for (int j = 0; j < WARP_COLUMNS; j++) D.tile(s, t)[product.place(j)] = product.sum[j];
 }
 
-/* The step of a level: rows less their multipliers times the rows of the block before. */
+/* The step of a level: subtracts the multipliers of rows times the rows of the block before. */
 template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   dense_double(const DenseView<T> D, int level, int columns)
 {
@@ -194,11 +195,11 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
 
   if (t >= from) return;
   for (int d = from; d < from + (1 << level); d++) product.add(A, B, D.tile(s, d), D.tile(d, t));
-  for (int j = 0; j < EACH; j++) D.tile(s, t)[product.place(j)] -= product.sum[j];
+  for (int j = 0; j < WARP_COLUMNS; j++) D.tile(s, t)[product.place(j)] -= product.sum[j];
 }
 
-/* The multipliers of a level become entries of the inverse: a block for each strip, which alone reads what it changes,
-   from left to right. */
+/* Turns the multipliers of a level into entries of the inverse, from left to right. One block for each strip; no other
+   block reads what it changes. */
 template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_explicit(const DenseView<T> D, int level)
 {
   TRSV_SHARED(T, A, TILE);
@@ -209,11 +210,11 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK) dense_e
     DenseProduct<T> product;
 
     for (int d = t; d < from + (1 << level); d++) product.add(A, B, D.tile(s, d), D.tile(d, t));
-    for (int j = 0; j < EACH; j++) D.tile(s, t)[product.place(j)] = -product.sum[j];
+    for (int j = 0; j < WARP_COLUMNS; j++) D.tile(s, t)[product.place(j)] = -product.sum[j];
   }
 }
 
-template <class T> static TrsvError Load(const TrsvDense *d, const DenseValues *from, TrsvStream stream)
+template <class T> static TrsvError LoadTiles(const TrsvDense *d, const DenseValues *from, TrsvStream stream)
 {
   const DenseView<T> D(d);
 
@@ -226,18 +227,17 @@ template <class T> static TrsvError Load(const TrsvDense *d, const DenseValues *
   return TrsvDeviceCheckLaunch("dense_scatter");
 }
 
-/* weight and growth by position, in the two halves of d->right; *rows are beyond the limit. */
-template <class T> static TrsvError Count(const TrsvDense *d, const T *growth, unsigned *rows, TrsvStream stream)
+/* Counts the rows whose growth exceeds the limit. */
+template <class T>
+static TrsvError CountExceeding(const TrsvDense *d, const T *growth, unsigned *rows, TrsvStream stream)
 {
-  const unsigned zero = 0;
-
-  TrsvCall(TrsvDeviceUpload(d->beyond, &zero, sizeof(zero), stream));
-  TRSV_LAUNCH(dense_count<T>, TrsvBlocks(d->rows, ROWS), ROWS, 0, stream, d->rows, growth, growth_limit, d->beyond);
+  TrsvCall(TrsvDeviceClear(d->exceeding, sizeof(*d->exceeding), stream));
+  TRSV_LAUNCH(dense_count<T>, TrsvBlocks(d->rows, ROWS), ROWS, 0, stream, d->rows, growth, growth_limit, d->exceeding);
   TrsvCall(TrsvDeviceCheckLaunch("dense_count"));
-  return TrsvDeviceDownload(rows, d->beyond, sizeof(*rows), stream);
+  return TrsvDeviceDownload(rows, d->exceeding, sizeof(*rows), stream);
 }
 
-template <class T> static TrsvError Substitution(const TrsvDense *d, unsigned *beyond, TrsvStream stream)
+template <class T> static TrsvError PrepareSubstitution(const TrsvDense *d, unsigned *exceeding, TrsvStream stream)
 {
   const DenseView<T> D(d);
   const unsigned     grid   = TrsvBlocks(d->strips * DENSE_TILE, ROWS);
@@ -250,10 +250,10 @@ template <class T> static TrsvError Substitution(const TrsvDense *d, unsigned *b
   TrsvCall(TrsvDeviceCheckLaunch("dense_pair_growth"));
   TRSV_LAUNCH(dense_pairs<T>, (unsigned)(d->strips * (d->strips + 1) / 2), DENSE_BLOCK, 0, stream, D);
   TrsvCall(TrsvDeviceCheckLaunch("dense_pairs"));
-  return Count<T>(d, growth, beyond, stream);
+  return CountExceeding<T>(d, growth, exceeding, stream);
 }
 
-template <class T> static TrsvError Inverses(const TrsvDense *d, unsigned *beyond, TrsvStream stream)
+template <class T> static TrsvError PrepareInverses(const TrsvDense *d, unsigned *exceeding, TrsvStream stream)
 {
   const DenseView<T> D(d);
   const int strips = d->strips, doubling = d->solves == TRSV_DENSE_DOUBLING, limit = doubling ? strips : d->block;
@@ -282,25 +282,26 @@ template <class T> static TrsvError Inverses(const TrsvDense *d, unsigned *beyon
                 level, growth);
     TrsvCall(TrsvDeviceCheckLaunch("dense_level"));
   }
-  return Count<T>(d, growth, beyond, stream);
+  return CountExceeding<T>(d, growth, exceeding, stream);
 }
 
-template <class T> static TrsvError SetValues(TrsvDense *d, const DenseValues *from, TrsvStream stream)
+template <class T> static TrsvError TransformValues(TrsvDense *d, const DenseValues *from, TrsvStream stream)
 {
-  unsigned beyond = 0;
+  unsigned exceeding = 0;
 
   d->solves = d->settings.form;
-  TrsvCall(Load<T>(d, from, stream));
-  TrsvCall(d->solves == TRSV_DENSE_SIMPLE || d->solves == TRSV_DENSE_PAIRS ? Substitution<T>(d, &beyond, stream)
-                                                                           : Inverses<T>(d, &beyond, stream));
-  if (!beyond) return TRSV_SUCCESS;
+  TrsvCall(LoadTiles<T>(d, from, stream));
+  TrsvCall(d->solves == TRSV_DENSE_SIMPLE || d->solves == TRSV_DENSE_PAIRS
+             ? PrepareSubstitution<T>(d, &exceeding, stream)
+             : PrepareInverses<T>(d, &exceeding, stream));
+  if (!exceeding) return TRSV_SUCCESS;
   d->solves = TRSV_DENSE_SIMPLE;
-  TrsvCall(Load<T>(d, from, stream));
-  return Substitution<T>(d, &beyond, stream);
+  TrsvCall(LoadTiles<T>(d, from, stream));
+  return PrepareSubstitution<T>(d, &exceeding, stream);
 }
 
 TrsvError DenseSetValues(TrsvDense *d, const DenseValues *from, TrsvStream stream)
 {
   if (!d->rows) return TRSV_SUCCESS;
-  return d->precision == TRSV_FLOAT ? SetValues<float>(d, from, stream) : SetValues<double>(d, from, stream);
+  return TRSV_BY_PRECISION(d->precision, TransformValues)(d, from, stream);
 }

@@ -1,20 +1,20 @@
 /*
-   recblock: the triangle cut into triangular and square blocks; each is solved, or multiplied, by the kernel that suits
-   it.
+   recblock: the triangle is cut into triangular and square blocks; each is solved, or multiplied, by the kernel that
+   suits it.
 
-   Source: Lu, Niu, Liu: Efficient Block Algorithms for Parallel Sparse Triangular Solve (ICPP 2020): column, row and
-   recursive block algorithm, "Improved Recursive Block Data Structure" (reordering, DCSR), "Adaptive Kernel Selection"
-   for SpTRSV and for SpMV. What changed: triangles are in rows, and the sync-free kernel sums in rows, the value its
-   own flag, so that the bits are the same every run (published: columns, atomics); blocks of threads have tickets;
-   nothing is reset but by the launch that brings b into order; reciprocals of the diagonal are taken when values
-   arrive; all launches are one CUDA graph, in which each starts while the one before it still runs (published: a launch
-   after the other). What maps to what, and why it ends: recblock_kernels.cuh; how the blocks are made:
-   recblock_blocks.c; the choice of kernels: recblock_tree.c.
-
-   The graph is recorded once; which x is meant, and how long to wait, stands in device memory, put there by the launch
-   before it. Where cuSPARSE solves a block, the graph is recorded anew with new values, as nothing is promised of its
+   The graph of all launches is recorded once. The launch before it writes x and the time limit into device memory. If
+   cuSPARSE solves a block, the graph is recorded again with new values, since cuSPARSE guarantees nothing about its
    launches.
-*/
+
+   Mapping, memory order, why it ends, same bits: recblock_kernels.cuh. recblock_blocks.c makes the blocks,
+     recblock_tree.c chooses their kernels.
+   Source: Lu, Niu, Liu: Efficient Block Algorithms for Parallel Sparse Triangular Solve (ICPP 2020): column, row and
+     recursive block algorithm, "Improved Recursive Block Data Structure" (reordering, DCSR), "Adaptive Kernel
+     Selection" for SpTRSV and for SpMV. Changes: triangles are stored by rows, and the sync-free kernel sums by rows,
+     the value its own flag, so that the bits are the same in every run (published: columns, atomics); thread blocks
+     have tickets; only the launch that permutes b resets anything; reciprocals of the diagonal are taken when values
+     arrive; all launches are one CUDA graph, in which each starts before the one in front of it ends (published: one
+     launch after another). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,20 +22,20 @@
 #include "papers/recblock/recblock_kernels.cuh"
 
 typedef struct {
-  TrsvRecblocks      blocks; /* its large arrays are on the device alone */
+  TrsvRecblocks      blocks; /* its large arrays are moved to the device */
   TrsvPrecision      precision;
   int               *order, *diagonal, *offsets, *index, *columns, *source;
-  void              *values, *inverse; /* [entries]; [rows] by place, NULL where the diagonal is unit */
+  void              *values, *inverse; /* [entries]; [rows] by place, NULL: unit diagonal */
   void              *right, *y;        /* [rows] by place */
   RecblockCall      *call;
-  unsigned          *tickets;          /* [blocks] */
+  unsigned          *tickets; /* [blocks] */
   TrsvSync           sync;
-  TrsvRecblockSpsv **spsv;             /* [blocks], NULL but where cuSPARSE solves */
-  TrsvDeviceGraph     *launches;
+  TrsvRecblockSpsv **spsv; /* [blocks], NULL: another kernel solves the block */
+  TrsvDeviceGraph   *launches;
 } Recblock;
 
-/* Of a block; of the whole where b is NULL. */
-template <class T> static RecblockView<T> View(const Recblock *r, const TrsvRecblockPart *b)
+/* The view of a block; b NULL: of the whole triangle. */
+template <class T> static RecblockView<T> MakeView(const Recblock *r, const TrsvRecblockPart *b)
 {
   RecblockView<T> A = {};
 
@@ -57,7 +57,7 @@ template <class T> static RecblockView<T> View(const Recblock *r, const TrsvRecb
   return A;
 }
 
-template <class T> static TrsvError SyncFree(const RecblockView<T> &A, int lanes, bool early, TrsvStream stream)
+template <class T> static TrsvError LaunchSyncFree(const RecblockView<T> &A, int lanes, bool early, TrsvStream stream)
 {
   auto           kernel = lanes == 1    ? recblock_syncfree<T, 1>
                           : lanes == 2  ? recblock_syncfree<T, 2>
@@ -71,8 +71,8 @@ template <class T> static TrsvError SyncFree(const RecblockView<T> &A, int lanes
   return TrsvDeviceCheckLaunch("recblock_syncfree");
 }
 
-template <class T> static TrsvError LevelSets(const Recblock *r, const TrsvRecblockPart *b, const RecblockView<T> &A,
-                                              bool early, TrsvStream stream)
+template <class T> static TrsvError LaunchLevelSets(const Recblock *r, const TrsvRecblockPart *b,
+                                                    const RecblockView<T> &A, bool early, TrsvStream stream)
 {
   auto       kernel = recblock_level<T>;
   const int *start  = r->blocks.level + b->level;
@@ -85,7 +85,7 @@ template <class T> static TrsvError LevelSets(const Recblock *r, const TrsvRecbl
   return TRSV_SUCCESS;
 }
 
-template <class T> static TrsvError Multiply(const TrsvRecblockPart *b, const RecblockView<T> &A, bool early,
+template <class T> static TrsvError LaunchProduct(const TrsvRecblockPart *b, const RecblockView<T> &A, bool early,
                                              TrsvStream stream)
 {
   const bool     scalar = b->kernel == RECBLOCK_SCALAR_CSR || b->kernel == RECBLOCK_SCALAR_DCSR;
@@ -96,7 +96,7 @@ template <class T> static TrsvError Multiply(const TrsvRecblockPart *b, const Re
   return TrsvDeviceCheckLaunch("recblock product");
 }
 
-template <class T> static TrsvError Parallel(const RecblockView<T> &A, bool early, TrsvStream stream)
+template <class T> static TrsvError LaunchParallel(const RecblockView<T> &A, bool early, TrsvStream stream)
 {
   auto kernel = recblock_parallel<T>;
 
@@ -105,8 +105,8 @@ template <class T> static TrsvError Parallel(const RecblockView<T> &A, bool earl
 }
 
 #if defined(TRSV_CUDA)
-template <class T> static TrsvError ByCusparse(const Recblock *r, const TrsvRecblockPart *b, const RecblockView<T> &A,
-                                               TrsvStream stream)
+template <class T> static TrsvError SolveByCusparse(const Recblock *r, const TrsvRecblockPart *b,
+                                                    const RecblockView<T> &A, TrsvStream stream)
 {
   auto kernel = recblock_finish<T>;
 
@@ -119,17 +119,17 @@ template <class T> static TrsvError ByCusparse(const Recblock *r, const TrsvRecb
 template <class T> static TrsvError LaunchBlocks(const Recblock *r, TrsvStream stream)
 {
   for (int i = 0; i < r->blocks.blocks; i++) {
-    const TrsvRecblockPart   *b     = r->blocks.block + i;
-    const RecblockView<T> A     = View<T>(r, b);
-    const bool early = i && !r->spsv[i - 1]; /* the first comes behind a launch that does not let it start early */
+    const TrsvRecblockPart *b = r->blocks.block + i;
+    const RecblockView<T>   A = MakeView<T>(r, b);
+    const bool early          = i && !r->spsv[i - 1]; /* the launch before the first does not allow an early start */
 
-    if (b->square) TrsvCall(Multiply(b, A, early, stream));
-    else if (b->kernel == RECBLOCK_LEVEL) TrsvCall(LevelSets(r, b, A, early, stream));
-    else if (b->kernel == RECBLOCK_PARALLEL) TrsvCall(Parallel(A, early, stream));
+    if (b->square) TrsvCall(LaunchProduct(b, A, early, stream));
+    else if (b->kernel == RECBLOCK_LEVEL) TrsvCall(LaunchLevelSets(r, b, A, early, stream));
+    else if (b->kernel == RECBLOCK_PARALLEL) TrsvCall(LaunchParallel(A, early, stream));
 #if defined(TRSV_CUDA)
-    else if (b->kernel == RECBLOCK_CUSPARSE) TrsvCall(ByCusparse(r, b, A, stream));
+    else if (b->kernel == RECBLOCK_CUSPARSE) TrsvCall(SolveByCusparse(r, b, A, stream));
 #endif
-    else TrsvCall(SyncFree(A, b->lanes, early, stream));
+    else TrsvCall(LaunchSyncFree(A, b->lanes, early, stream));
   }
   return TRSV_SUCCESS;
 }
@@ -138,17 +138,17 @@ static TrsvError LaunchAll(void *data, TrsvStream stream)
 {
   const Recblock *r = (const Recblock *)data;
 
-  return r->precision == TRSV_FLOAT ? LaunchBlocks<float>(r, stream) : LaunchBlocks<double>(r, stream);
+  return TRSV_BY_PRECISION(r->precision, LaunchBlocks)(r, stream);
 }
 
-static TrsvError Record(Recblock *r)
+static TrsvError RecordLaunches(Recblock *r)
 {
   TrsvDeviceGraphDestroy(&r->launches);
   return r->blocks.blocks ? TrsvDeviceGraphCreate(LaunchAll, r, &r->launches) : TRSV_SUCCESS;
 }
 
-/* A new array on the device, with what stands in one of the host, which is freed. */
-static TrsvError Move(TrsvPlan *plan, int count, int **from, int **to)
+/* Moves an array to the device: copies it and frees the host's. */
+static TrsvError MoveToDevice(TrsvPlan *plan, int count, int **from, int **to)
 {
   const size_t bytes = sizeof(int) * (size_t)count;
 
@@ -161,24 +161,11 @@ static TrsvError Move(TrsvPlan *plan, int count, int **from, int **to)
   return TRSV_SUCCESS;
 }
 
-static TrsvError Allocate(TrsvPlan *plan, size_t bytes, void *to)
+static TrsvError AllocateCounted(TrsvPlan *plan, size_t bytes, void *to)
 {
   TrsvCall(TrsvDeviceAlloc(bytes, to));
   plan->bytes += bytes;
   return TRSV_SUCCESS;
-}
-
-static TrsvError MakeTickets(TrsvPlan *plan, Recblock *r)
-{
-  const size_t bytes = sizeof(unsigned) * (size_t)r->blocks.blocks;
-  unsigned    *zeros;
-  TrsvError    error;
-
-  TrsvCall(Allocate(plan, bytes, &r->tickets));
-  TrsvCall(TrsvAlloc(bytes, &zeros));
-  error = TrsvDeviceUpload(r->tickets, memset(zeros, 0, bytes), bytes, NULL);
-  free(zeros);
-  return error;
 }
 
 static TrsvError MakeSpsv(Recblock *r)
@@ -224,28 +211,30 @@ static TrsvError RecblockAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   TrsvCall(TrsvRecblockSettingsGet(&settings));
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   TrsvCall(TrsvAlloc(sizeof(*r), &plan->data));
-  r            = (Recblock *)memset(plan->data, 0, sizeof(*r));
-  r->precision = A->precision;
+  r                     = (Recblock *)memset(plan->data, 0, sizeof(*r));
+  r->precision          = A->precision;
   TrsvRecblocks *blocks = &r->blocks;
   TrsvCall(TrsvRecblocksMake(A, analysis, source, &settings, multiprocessors, has_cusparse, blocks));
-  TrsvCall(Move(plan, A->rows, &blocks->order, &r->order));
-  TrsvCall(Move(plan, A->rows, &blocks->diagonal, &r->diagonal));
-  TrsvCall(Move(plan, blocks->offset_count, &blocks->offsets, &r->offsets));
-  TrsvCall(Move(plan, blocks->index_count, &blocks->index, &r->index));
-  TrsvCall(Move(plan, blocks->entries, &blocks->columns, &r->columns));
-  TrsvCall(Move(plan, blocks->entries, &blocks->source, &r->source));
-  TrsvCall(Allocate(plan, TrsvValueSize(A->precision) * (size_t)blocks->entries, &r->values));
-  if (r->diagonal) TrsvCall(Allocate(plan, vector, &r->inverse));
-  TrsvCall(Allocate(plan, vector, &r->right));
-  TrsvCall(Allocate(plan, vector, &r->y));
-  TrsvCall(Allocate(plan, sizeof(*r->call), &r->call));
-  TrsvCall(MakeTickets(plan, r));
+  const size_t tickets = sizeof(unsigned) * (size_t)blocks->blocks;
+  TrsvCall(MoveToDevice(plan, A->rows, &blocks->order, &r->order));
+  TrsvCall(MoveToDevice(plan, A->rows, &blocks->diagonal, &r->diagonal));
+  TrsvCall(MoveToDevice(plan, blocks->offset_count, &blocks->offsets, &r->offsets));
+  TrsvCall(MoveToDevice(plan, blocks->index_count, &blocks->index, &r->index));
+  TrsvCall(MoveToDevice(plan, blocks->entries, &blocks->columns, &r->columns));
+  TrsvCall(MoveToDevice(plan, blocks->entries, &blocks->source, &r->source));
+  TrsvCall(AllocateCounted(plan, TrsvValueSize(A->precision) * (size_t)blocks->entries, &r->values));
+  if (r->diagonal) TrsvCall(AllocateCounted(plan, vector, &r->inverse));
+  TrsvCall(AllocateCounted(plan, vector, &r->right));
+  TrsvCall(AllocateCounted(plan, vector, &r->y));
+  TrsvCall(AllocateCounted(plan, sizeof(*r->call), &r->call));
+  TrsvCall(AllocateCounted(plan, tickets, &r->tickets));
+  TrsvCall(TrsvDeviceClear(r->tickets, tickets, NULL));
   TrsvCall(TrsvSyncCreate(&r->sync));
   TrsvCall(MakeSpsv(r));
-  return blocks->has_cusparse ? TRSV_SUCCESS : Record(r);
+  return blocks->has_cusparse ? TRSV_SUCCESS : RecordLaunches(r);
 }
 
-template <class T> static TrsvError Gather(const Recblock *r, const void *values, TrsvStream stream)
+template <class T> static TrsvError GatherValues(const Recblock *r, const void *values, TrsvStream stream)
 {
   const long all = (long)r->blocks.entries + (r->inverse ? r->blocks.rows : 0);
 
@@ -259,19 +248,19 @@ static TrsvError RecblockSetValues(TrsvPlan *plan, const void *values, TrsvStrea
 {
   Recblock *r = (Recblock *)plan->data;
 
-  TrsvCall(plan->precision == TRSV_FLOAT ? Gather<float>(r, values, stream) : Gather<double>(r, values, stream));
+  TrsvCall(TRSV_BY_PRECISION(plan->precision, GatherValues)(r, values, stream));
 #if defined(TRSV_CUDA)
   for (int i = 0; i < r->blocks.blocks; i++)
     if (r->spsv[i]) TrsvCall(TrsvRecblockSpsvSetValues(r->spsv[i], &plan->bytes, stream));
 #endif
-  return r->blocks.has_cusparse ? Record(r) : TRSV_SUCCESS;
+  return r->blocks.has_cusparse ? RecordLaunches(r) : TRSV_SUCCESS;
 }
 
-template <class T> static TrsvError Start(const Recblock *r, const void *b, void *x, TrsvStream stream)
+template <class T> static TrsvError StartSolve(const Recblock *r, const void *b, void *x, TrsvStream stream)
 {
   auto kernel = recblock_start<T>;
 
-  TRSV_LAUNCH(kernel, TrsvBlocks(r->blocks.rows, 256), 256, 0, stream, View<T>(r, NULL), (const T *)b, (T *)x,
+  TRSV_LAUNCH(kernel, TrsvBlocks(r->blocks.rows, 256), 256, 0, stream, MakeView<T>(r, NULL), (const T *)b, (T *)x,
               r->sync.timeout);
   return TrsvDeviceCheckLaunch("recblock_start");
 }
@@ -281,7 +270,7 @@ static TrsvError RecblockSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
   Recblock *r = (Recblock *)plan->data;
 
   TrsvCall(TrsvSyncStart(&r->sync, stream));
-  TrsvCall(plan->precision == TRSV_FLOAT ? Start<float>(r, b, x, stream) : Start<double>(r, b, x, stream));
+  TrsvCall(TRSV_BY_PRECISION(plan->precision, StartSolve)(r, b, x, stream));
   return TrsvDeviceGraphLaunch(r->launches, stream);
 }
 

@@ -1,15 +1,14 @@
 /*
-   recblock.h: what the host's side of the algorithm `recblock`, which cuts a triangle into blocks, shares with its
-   launches.
+   recblock.h: the blocks of the algorithm `recblock`, made on the host and launched by recblock.cu.
 
-   The rows stand in an order of their own, in places 0, 1, ...: each behind all it depends on, so that upper triangles
-   are lower ones there. 2^depth segments of consecutive places have a triangular block each; what is left of and below
-   these are square blocks, one for each segment at most:
+   Rows have places 0, 1, ... in an order in which each row follows its dependencies, so that all triangles are lower
+   ones. 2^depth segments of consecutive places have a triangular block each. The entries outside of these form square
+   blocks, at most one for each segment:
 
-     column      the columns of the segment, all rows below it; multiplied once the segment is solved
+     column      the columns of the segment, all rows below it; multiplied after the segment is solved
      row         the rows of the segment, all columns before it; multiplied before the segment is solved
-     recursive   the right half of the largest part that ends with the segment as its left half; multiplied once that is
-   solved
+     recursive   the lower left square of the largest part whose upper half ends with the segment; multiplied after that
+                 half is solved
 */
 #ifndef TRSV_RECBLOCK_H
 #define TRSV_RECBLOCK_H
@@ -27,11 +26,11 @@ typedef enum {
 } TrsvRecblockType;
 
 typedef enum {
-  RECBLOCK_BY_TREE, /* of triangular and of square blocks: as the tree has it */
+  RECBLOCK_BY_TREE, /* of triangular and of square blocks: chosen by the tree */
   RECBLOCK_LEVEL,
   RECBLOCK_SYNCFREE,
   RECBLOCK_CUSPARSE,
-  RECBLOCK_PARALLEL, /* cannot be asked for: a block without dependencies has this kernel, no other has */
+  RECBLOCK_PARALLEL, /* the kernel of blocks without dependencies, and of no others */
   RECBLOCK_SCALAR_CSR = RECBLOCK_LEVEL,
   RECBLOCK_SCALAR_DCSR,
   RECBLOCK_VECTOR_CSR,
@@ -47,47 +46,47 @@ typedef enum {
 typedef struct {
   int type, depth; /* depth < 0: by level sets and rows */
   int thresholds;
-  int triangle, square; /* the kernel of all blocks of that kind */
+  int triangle, square; /* the kernel of all triangular, of all square blocks */
 } TrsvRecblockSettings;
 
 typedef struct {
   int square, kernel;
-  int first, rows;     /* its places */
-  int count;           /* rows that are stored: of DCSR those that are not empty */
-  int entry, entries;  /* its entries, among those of all blocks; without the diagonal, but for cuSPARSE */
-  int longest;         /* entries of its longest row, without the diagonal */
-  int offset;          /* where its row offsets start, [count + 1], of which the first is 0 */
-  int index;           /* DCSR: where its list of rows starts */
-  int level, levels;   /* of a triangle: where its level sets start, in places, [levels + 1], and how many there are */
-  int lanes;           /* sync-free: threads for a row */
+  int first, rows;    /* the first place, the number of places */
+  int count;          /* stored rows: in DCSR without empty rows */
+  int entry, entries; /* the first entry, the number of entries; with the diagonal for cuSPARSE only */
+  int longest;        /* entries of the longest row, without the diagonal */
+  int offset;         /* index of the row offsets, [count + 1]; the first offset is 0 */
+  int index;          /* DCSR: index of the list of rows */
+  int level, levels;  /* of a triangle: index of the starts of level sets, in places, [levels + 1]; their number */
+  int lanes;          /* sync-free: threads for a row */
 } TrsvRecblockPart;
 
 typedef struct {
-  TrsvRecblockSettings settings; /* without anything left open */
-  int                  rows, entries, launches, has_cusparse; /* has_cusparse: where it would be chosen */
+  TrsvRecblockSettings settings;                              /* with the chosen depth */
+  int                  rows, entries, launches, has_cusparse; /* has_cusparse: cuSPARSE solves a block */
   int                  blocks, offset_count, index_count, level_count;
-  TrsvRecblockPart        *block;    /* [blocks] in the order in which they are worked off */
+  TrsvRecblockPart    *block;    /* [blocks] in the order of solution */
   int                 *order;    /* [rows] the row in each place */
-  int *diagonal; /* [rows] where the diagonal of each place stands in the caller's values, NULL where it is unit */
+  int                 *diagonal; /* [rows] by place, the index of the diagonal in the caller's values; NULL: unit */
   int                 *offsets, *index, *level;
-  int                 *columns;  /* [entries] places; of cuSPARSE's blocks, places behind the first of the block */
-  int                 *source;   /* [entries] where each stands in the caller's values */
+  int                 *columns; /* [entries] places; in blocks for cuSPARSE relative to the block's first place */
+  int                 *source;  /* [entries] the index of each entry in the caller's values */
 } TrsvRecblocks;
 
-/* On the host; *blocks is zeroed, and to be freed after an error, too. */
+/* Makes the blocks on the host; *blocks is zeroed before, and freed by the caller also after an error. */
 TrsvError TrsvRecblocksMake(const TrsvMatrix *, const TrsvAnalysis *, const int *source, const TrsvRecblockSettings *,
                             int multiprocessors, int has_cusparse, TrsvRecblocks *blocks);
 void      TrsvRecblocksFree(TrsvRecblocks *);
 
 enum {
-  RECBLOCK_DEEPEST = 12
+  RECBLOCK_DEPTH_MAX = 12
 };
 
-TrsvError TrsvRecblockSettingsGet(TrsvRecblockSettings *); /* those that are requested, see settings.h */
+TrsvError TrsvRecblockSettingsGet(TrsvRecblockSettings *); /* as requested: settings.h */
 void      TrsvRecblockSettingsPrint(const TrsvRecblocks *, char *words, size_t size);
 
-/* What the settings leave open: the depth; the kernel of a block whose entries and level sets have been counted, and
-   what follows from it. filled: rows that are not empty. */
+/* Choices that the settings leave open: the depth; the kernel of a block from its counts, with lanes and count. filled:
+   rows that are not empty. */
 int  TrsvRecblockDepth(const TrsvRecblockSettings *, int rows, int levels, int multiprocessors);
 void TrsvRecblockChooseTriangle(const TrsvRecblockSettings *, int stored, int has_cusparse, TrsvRecblockPart *);
 void TrsvRecblockChooseSquare(const TrsvRecblockSettings *, int filled, TrsvRecblockPart *);
@@ -97,7 +96,7 @@ static inline int TrsvRecblockIsDcsr(const TrsvRecblockPart *b)
   return b->square && (b->kernel == RECBLOCK_SCALAR_DCSR || b->kernel == RECBLOCK_VECTOR_DCSR);
 }
 
-/* A triangular block that cuSPARSE SpSV solves: recblock_cusparse.cu, in builds that have it. All solves of a plan
+/* A triangular block that cuSPARSE SpSV solves, in builds with cuSPARSE: recblock_cusparse.cu. All blocks of a plan
    share a handle. */
 typedef struct TrsvRecblockSpsv TrsvRecblockSpsv;
 typedef struct {
@@ -107,12 +106,12 @@ typedef struct {
   void         *values, *right, *solution;
 } TrsvRecblockSystem;
 
-TrsvError TrsvRecblockSpsvCreate(TrsvRecblockSpsv *shares, const TrsvRecblockSystem *,
-                                 TrsvRecblockSpsv **); /* shares: a handle, or NULL */
-TrsvError TrsvRecblockSpsvSetValues(TrsvRecblockSpsv *, size_t *bytes,
-                                    TrsvStream); /* the values have changed; bytes grows by what was allocated */
+/* shares: a block whose handle this one uses, or NULL; destroy that block last. SetValues reads the system's changed
+   values and adds what it allocates to bytes. */
+TrsvError TrsvRecblockSpsvCreate(TrsvRecblockSpsv *shares, const TrsvRecblockSystem *, TrsvRecblockSpsv **);
+TrsvError TrsvRecblockSpsvSetValues(TrsvRecblockSpsv *, size_t *bytes, TrsvStream);
 TrsvError TrsvRecblockSpsvSolve(TrsvRecblockSpsv *, TrsvStream);
-void      TrsvRecblockSpsvDestroy(TrsvRecblockSpsv *); /* the one that made the handle last */
+void      TrsvRecblockSpsvDestroy(TrsvRecblockSpsv *);
 
 #ifdef __cplusplus
 }

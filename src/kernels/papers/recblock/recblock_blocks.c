@@ -1,11 +1,10 @@
 /*
    The blocks of `recblock`, made on the host: the order of the rows, the kernels, the entries of each block.
 
-   Source: Lu, Niu, Liu (ICPP 2020): "Improved Recursive Block Data Structure". The whole triangle is brought into the
-   order of its level sets, then each half, looked at alone, into that of its own, and so on; entries move from
-   triangles to squares by that. Column and row blocks, of which the paper has none of that, have their segments brought
-   into the order of their own level sets once. What is changed: triangles are in rows, not columns, and everything is
-   where it stands in places of the whole; halves start at multiples of 32 rows.
+   Source: Lu, Niu, Liu (ICPP 2020): "Improved Recursive Block Data Structure". The whole triangle is sorted by its
+     level sets, then each half by its own level sets, and so on; this moves entries from triangles to squares. In
+     column and row blocks, for which the paper has no reordering, each segment is sorted once. Changes: triangles are
+     stored by rows, not columns; all indices are places of the whole triangle; halves start at multiples of 32 rows.
 
    O((rows + entries) * depth) and a sort of each row's entries.
 */
@@ -14,10 +13,10 @@
 #include "papers/recblock/recblock.h"
 
 enum {
-  SHORT         = 64,     /* entries that are sorted by insertion */
-  ALIGN         = 32,     /* rows to which segments are rounded, so that vectors of them are aligned */
-  MOST_LAUNCHES = 65536,  /* some 0.1 s a solve, and about as long to make the graph */
-  MOST_OFFSETS  = 1 << 29 /* row offsets: 2 GB */
+  INSERTION_MAX = 64,     /* entries of a row that are sorted by insertion */
+  ALIGNMENT     = 32,     /* segments start at multiples of these rows, so that their vectors are aligned */
+  LAUNCHES_MAX  = 65536,  /* some 0.1 s a solve, and about as long to make the graph */
+  OFFSETS_MAX   = 1 << 29 /* row offsets: 2 GB */
 };
 
 /* An entry of a row, sorted by place. */
@@ -30,34 +29,34 @@ typedef struct {
   const int        *source;
   TrsvRecblocks    *r;
   int               segments;
-  int              *bounds;  /* [segments + 1] in places */
-  int              *place;   /* [rows] of each row */
-  int              *segment; /* [rows] of each place */
-  int              *depth;   /* [rows] of each row: its level set among its part */
-  int              *start;   /* [rows + 2] of level sets */
-  int              *sets;    /* [segments] how many each segment has */
-  int              *order;   /* [rows] the next one */
-  Entry            *entry;   /* [row_max] */
-  int              *filled, *last, *number,
-    *next; /* [2 * segments] of a block: its filled rows; the last of them; where it is in the list; the next entry */
+  int              *bounds;    /* [segments + 1] the first place of each segment */
+  int              *place;     /* [rows] the place of each row */
+  int              *segment;   /* [rows] the segment of each place */
+  int              *depth;     /* [rows] the level set of each row in its part */
+  int              *start;     /* [rows + 2] the start of each level set */
+  int              *sets;      /* [segments] level sets of each segment */
+  int              *order;     /* [rows] scratch */
+  Entry            *entry;     /* [row_max] */
+  int *filled, *last, *number; /* [2 * segments] of a block: filled rows; the last one; its index in block */
+  int *next;                   /* [2 * segments] of a block: the next entry */
 } Maker;
 
-static void Split(const Maker *m, int segment, int segments, int first, int last)
+static void SplitSegments(const Maker *m, int segment, int segments, int first, int last)
 {
-  const int half = ((last - first) / 2 + ALIGN - 1) / ALIGN * ALIGN, middle = half < last - first ? first + half : last;
+  const int half   = ((last - first) / 2 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
+            middle = half < last - first ? first + half : last;
 
   m->bounds[segment + segments] = last;
   if (segments == 1) return;
-  Split(m, segment, segments / 2, first, middle);
-  Split(m, segment + segments / 2, segments / 2, middle, last);
+  SplitSegments(m, segment, segments / 2, first, middle);
+  SplitSegments(m, segment + segments / 2, segments / 2, middle, last);
 }
 
-/* Brings the rows of a part into the order of its level sets; start [returned + 1] says where these start, from
-   start[0] = first on. */
-static int Reorder(const Maker *m, int first, int last)
+/* Sorts the rows of a part by its level sets; returns their number, and their starts in start, start[0] = first. */
+static int SortByLevel(const Maker *m, int first, int last)
 {
   int *const order = m->r->order, *const start = m->start;
-  int        sets = 0;
+  int sets = 0;
 
   for (int p = first; p < last; p++) {
     int begin, end, diagonal, depth = 0;
@@ -84,23 +83,23 @@ static int Reorder(const Maker *m, int first, int last)
   return sets;
 }
 
-/* Halves, quarters, ...; of columns and rows only the segments. Notes the level sets of the segments. */
-static TrsvError ReorderAll(Maker *m)
+/* Sorts the whole, halves, quarters, ..., or, for columns and rows, the segments only. Records the level sets of the
+   segments. */
+static TrsvError SortAllParts(Maker *m)
 {
   TrsvRecblocks *r    = m->r;
   const int      each = r->settings.type == RECBLOCK_RECURSIVE;
   size_t         room = 0;
 
-  for (int parts = each ? 1 : m->segments; parts <= m->segments;
-       parts *= 2) /* the whole, too: it is in that order, but its sets are wanted */
+  for (int parts = each ? 1 : m->segments; parts <= m->segments; parts *= 2) /* the whole for its level sets */
     for (int i = 0; i < parts; i++) {
-      const int wide = m->segments / parts, sets = Reorder(m, m->bounds[i * wide], m->bounds[(i + 1) * wide]);
+      const int wide = m->segments / parts, sets = SortByLevel(m, m->bounds[i * wide], m->bounds[(i + 1) * wide]);
 
       if (parts < m->segments) continue;
       if ((size_t)r->level_count + (size_t)sets + 1 > room) {
         room          = 2 * room + (size_t)sets + 1;
         int *const to = realloc(r->level, sizeof(int) * room);
-        if (!to) return TrsvFail(TRSV_ERR_MEMORY, "no memory for the level sets of %d blocks", m->segments);
+        if (!to) return TrsvFail(TRSV_ERR_MEMORY, "recblock: no memory for the level sets of %d blocks", m->segments);
         r->level = to;
       }
       memcpy(r->level + r->level_count, m->start, sizeof(int) * ((size_t)sets + 1));
@@ -110,7 +109,7 @@ static TrsvError ReorderAll(Maker *m)
   return TRSV_SUCCESS;
 }
 
-/* Which square block has the entries between two segments: the number of its segment. */
+/* The segment whose square block has the entries of these two segments. */
 static int SquareOf(TrsvRecblockType type, int row, int column)
 {
   int bit = 0;
@@ -126,21 +125,21 @@ static void SquareRows(TrsvRecblockType type, int s, int segments, int *first, i
 {
   *first = type == RECBLOCK_ROW ? s : s + 1;
   *last  = type == RECBLOCK_ROW ? s + 1 : type == RECBLOCK_COLUMN ? segments : s + 1 + ((s + 1) & -(s + 1));
-  if (*last > segments) *last = segments; /* there is none */
+  if (*last > segments) *last = segments; /* no such block */
 }
 
-/* Blocks have numbers while they are made: 2 s is the triangle of segment s, 2 s + 1 the square. */
-static int NumberOf(const Maker *m, int row, int column)
+/* The number of a block while blocks are made: 2 s for the triangle of segment s, 2 s + 1 for its square. */
+static int BlockNumber(const Maker *m, int row, int column)
 {
   const int i = m->segment[row], j = m->segment[column];
 
   return i == j ? 2 * i : 2 * SquareOf((TrsvRecblockType)m->r->settings.type, i, j) + 1;
 }
 
-static int ByPlace(const void *a, const void *b) { return ((const Entry *)a)->place - ((const Entry *)b)->place; }
+static int ComparePlaces(const void *a, const void *b) { return ((const Entry *)a)->place - ((const Entry *)b)->place; }
 
-/* The entries of the row in a place, off the diagonal, by place; returns how many. */
-static int Entries(const Maker *m, int p, int *diagonal)
+/* Collects the off-diagonal entries of the row at a place, sorted by place; returns their number. */
+static int CollectEntries(const Maker *m, int p, int *diagonal)
 {
   Entry *const e = m->entry;
   int          begin, end, n = 0;
@@ -150,21 +149,21 @@ static int Entries(const Maker *m, int p, int *diagonal)
     const Entry next = {m->place[m->A->columns[k]], k};
     int         i    = n++;
 
-    for (; end - begin <= SHORT && i > 0 && e[i - 1].place > next.place; i--) e[i] = e[i - 1];
+    for (; end - begin <= INSERTION_MAX && i > 0 && e[i - 1].place > next.place; i--) e[i] = e[i - 1];
     e[i] = next;
   }
-  if (end - begin > SHORT) qsort(e, (size_t)n, sizeof(*e), ByPlace);
+  if (end - begin > INSERTION_MAX) qsort(e, (size_t)n, sizeof(*e), ComparePlaces);
   return n;
 }
 
-static TrsvError Count(Maker *m)
+static TrsvError CountEntries(Maker *m)
 {
   TrsvRecblocks *r     = m->r;
   const int      total = 2 * m->segments, type = r->settings.type;
 
   TrsvCall(TrsvAlloc(sizeof(*r->block) * (size_t)total, &r->block));
   memset(r->block, 0, sizeof(*r->block) * (size_t)total);
-  /* in the order in which they are worked off */
+  /* in the order of solution */
   for (int i = 0, level = 0; i < total; i++) {
     const int     number = type == RECBLOCK_ROW ? i ^ 1 : i, s = number / 2;
     TrsvRecblockPart *b = r->block + i;
@@ -186,7 +185,7 @@ static TrsvError Count(Maker *m)
 
     TrsvRow(m->A, r->order[p], &begin, &end, &diagonal);
     for (int k = begin; k < end; k++) {
-      const int         number = NumberOf(m, p, m->place[m->A->columns[k]]);
+      const int         number = BlockNumber(m, p, m->place[m->A->columns[k]]);
       TrsvRecblockPart *b      = r->block + m->number[number];
 
       b->entries++;
@@ -201,11 +200,11 @@ static TrsvError Count(Maker *m)
   return TRSV_SUCCESS;
 }
 
-/* Drops empty blocks; chooses kernels; says where each block's arrays start. */
-static TrsvError Choose(Maker *m, int has_cusparse)
+/* Drops empty blocks, chooses kernels, and sets the start of each block's arrays. */
+static TrsvError ChooseKernels(Maker *m, int has_cusparse)
 {
-  TrsvRecblocks *r = m->r;
-  const int      stored = m->A->diagonal == TRSV_DIAGONAL_STORED;
+  TrsvRecblocks *r       = m->r;
+  const int      stored  = m->A->diagonal == TRSV_DIAGONAL_STORED;
   long           offsets = 0, index = 0, entries = 0, launches = 0;
 
   for (int i = 0; i < 2 * m->segments; i++) {
@@ -225,22 +224,21 @@ static TrsvError Choose(Maker *m, int has_cusparse)
     offsets += b.count + 1;
     index += TrsvRecblockIsDcsr(&b) ? b.count : 0;
     launches += !b.square && b.kernel == RECBLOCK_LEVEL ? b.levels : 1;
-    if (offsets > MOST_OFFSETS || entries > 0x7fffffff)
+    if (offsets > OFFSETS_MAX || entries > 0x7fffffff)
       return TrsvFail(
         TRSV_ERR_UNSUPPORTED,
-        "recblock: the blocks have more than %d row offsets; a smaller depth, depth=4 say, or a square kernel in DCSR "
-        "has fewer",
-        MOST_OFFSETS);
+        "recblock: the blocks have more than %d row offsets; use a smaller depth, such as depth=4, or a square kernel "
+        "in DCSR",
+        OFFSETS_MAX);
     if (!b.square && b.kernel == RECBLOCK_CUSPARSE) r->has_cusparse = 1;
     m->number[number]     = r->blocks;
     r->block[r->blocks++] = b;
   }
-  if (launches > MOST_LAUNCHES)
+  if (launches > LAUNCHES_MAX)
     return TrsvFail(
       TRSV_ERR_UNSUPPORTED,
-      "recblock: %ld launches a solve, one for each level set of a block with the level-set kernel; %d is the limit; "
-      "triangle=syncfree has fewer",
-      launches, MOST_LAUNCHES);
+      "recblock: level-set kernels need %ld launches a solve; the limit is %d; use triangle=syncfree",
+      launches, LAUNCHES_MAX);
   r->offset_count = (int)offsets;
   r->index_count  = (int)index;
   r->entries      = (int)entries;
@@ -248,12 +246,12 @@ static TrsvError Choose(Maker *m, int has_cusparse)
   return TRSV_SUCCESS;
 }
 
-static void Put(Maker *m, int number, int p, int column, int at)
+static void PutEntry(Maker *m, int number, int p, int column, int at)
 {
-  TrsvRecblocks *r = m->r;
-  TrsvRecblockPart  *b = r->block + m->number[number];
-  const int      k = b->entry + m->next[number]++;
-  int            row = p - b->first;
+  TrsvRecblocks    *r   = m->r;
+  TrsvRecblockPart *b   = r->block + m->number[number];
+  const int         k   = b->entry + m->next[number]++;
+  int               row = p - b->first;
 
   if (TrsvRecblockIsDcsr(b)) {
     if (m->last[number] != p) r->index[b->index + m->filled[number]++] = p;
@@ -265,7 +263,7 @@ static void Put(Maker *m, int number, int p, int column, int at)
   r->source[k]  = m->source ? m->source[at] : at;
 }
 
-static TrsvError Fill(Maker *m)
+static TrsvError FillBlocks(Maker *m)
 {
   TrsvRecblocks *r      = m->r;
   const size_t   total  = 2 * (size_t)m->segments;
@@ -282,12 +280,12 @@ static TrsvError Fill(Maker *m)
   memset(m->last, 0xff, sizeof(int) * total);
   for (int p = 0; p < r->rows; p++) {
     const int own = 2 * m->segment[p];
-    int       diagonal, n = Entries(m, p, &diagonal);
+    int       diagonal, n = CollectEntries(m, p, &diagonal);
 
-    for (int i = 0; i < n; i++) Put(m, NumberOf(m, p, m->entry[i].place), p, m->entry[i].place, m->entry[i].at);
+    for (int i = 0; i < n; i++) PutEntry(m, BlockNumber(m, p, m->entry[i].place), p, m->entry[i].place, m->entry[i].at);
     if (!stored) continue;
     r->diagonal[p] = m->source ? m->source[diagonal] : diagonal;
-    if (r->block[m->number[own]].kernel == RECBLOCK_CUSPARSE) Put(m, own, p, p, diagonal);
+    if (r->block[m->number[own]].kernel == RECBLOCK_CUSPARSE) PutEntry(m, own, p, p, diagonal);
   }
   for (int i = 0; i < r->blocks; i++) {
     int *const offsets = r->offsets + r->block[i].offset;
@@ -297,7 +295,7 @@ static TrsvError Fill(Maker *m)
   return TRSV_SUCCESS;
 }
 
-static TrsvError Prepare(Maker *m, const TrsvAnalysis *analysis)
+static TrsvError PrepareMaker(Maker *m, const TrsvAnalysis *analysis)
 {
   TrsvRecblocks *r    = m->r;
   const size_t   rows = (size_t)r->rows, segments = (size_t)m->segments;
@@ -319,7 +317,7 @@ static TrsvError Prepare(Maker *m, const TrsvAnalysis *analysis)
   memcpy(r->order, analysis->order, sizeof(int) * rows);
   for (int p = 0; p < r->rows; p++) m->place[r->order[p]] = p;
   m->bounds[0] = 0;
-  Split(m, 0, m->segments, 0, r->rows);
+  SplitSegments(m, 0, m->segments, 0, r->rows);
   for (int s = 0; s < m->segments; s++)
     for (int p = m->bounds[s]; p < m->bounds[s + 1]; p++) m->segment[p] = s;
   return TRSV_SUCCESS;
@@ -341,11 +339,11 @@ TrsvError TrsvRecblocksMake(const TrsvMatrix *A, const TrsvAnalysis *analysis, c
   m.source   = source;
   m.r        = r;
   m.segments = 1 << r->settings.depth;
-  error      = Prepare(&m, analysis);
-  if (!error) error = ReorderAll(&m);
-  if (!error) error = Count(&m);
-  if (!error) error = Choose(&m, has_cusparse);
-  if (!error) error = Fill(&m);
+  error      = PrepareMaker(&m, analysis);
+  if (!error) error = SortAllParts(&m);
+  if (!error) error = CountEntries(&m);
+  if (!error) error = ChooseKernels(&m, has_cusparse);
+  if (!error) error = FillBlocks(&m);
   free(m.bounds);
   free(m.place);
   free(m.segment);

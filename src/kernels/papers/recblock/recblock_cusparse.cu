@@ -1,9 +1,8 @@
 /*
    A triangular block of `recblock` by cuSPARSE SpSV.
 
-   Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection for SpTRSV", the fourth kernel, for a structure that is
-   nearly serial; there csrsv2.
-*/
+   Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection for SpTRSV": the fourth kernel, for nearly serial
+     blocks. The paper uses csrsv2. */
 #include <stdlib.h>
 #include "device/cusparse.cuh"
 #include "device/sync.cuh"
@@ -36,7 +35,7 @@ extern "C" TrsvError TrsvRecblockSpsvCreate(TrsvRecblockSpsv *shares, const Trsv
   TrsvRecblockSpsv  *s        = (TrsvRecblockSpsv *)calloc(1, sizeof(*s));
 
   *spsv = s;
-  if (!s) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a block");
+  if (!s) return TrsvFail(TRSV_ERR_MEMORY, "recblock: no memory for a block");
   s->type   = A->precision == TRSV_FLOAT ? CUDA_R_32F : CUDA_R_64F;
   s->values = A->values;
   s->owner  = !shares;

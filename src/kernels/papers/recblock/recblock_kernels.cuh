@@ -1,17 +1,17 @@
 /*
-   recblock_kernels.cuh: the kernels of `recblock`, one launch for one block, or one level set of a block, after the
-   other.
+   recblock_kernels.cuh: the kernels of `recblock`. A launch is one block, or one level set of a block.
 
-   Mapping: a thread for a place, but for the sync-free solve, where LANES lanes share a row, and the vector product,
-   where a warp does. Memory order: y holds the solution of each place, or NOT_READY until it is known, right what is
-   left of b. Launches follow each other: an early launch (sync.cuh) touches neither before the one in front of it is
-   over. Within one launch nothing crosses threads, but in the sync-free solve, where a solution is handed over in one
-   word that is its own flag. Why it ends: only the sync-free solve waits, for smaller places of its block. Those of
-   other blocks of threads have smaller tickets, so these have started; those of the same warp are solved as its lanes
-   take turns together: in each turn of the loop every lane looks at what it waits for, and rows that have all are
-   finished, before the vote brings the lanes together again. By induction on the place every wait ends; a limit bounds
-   it if memory fails. A product that meets NOT_READY, which then memory has lost, makes NaN of it and tells.
-   Same bits: each row is summed by the same lanes in the order of its entries, and the lanes' sums in a fixed tree.
+   Mapping: a thread for a place; in the sync-free solve LANES lanes share a row, in the vector product a warp does.
+   Memory order: y holds the solution of each place, NOT_READY until it is known; right holds the rest of b. Launches
+     follow each other: an early launch (sync.cuh) touches neither before the launch in front of it is over. Within a
+     launch nothing crosses threads, except in the sync-free solve, where a solution is one word that is its own flag.
+   Why it ends: only the sync-free solve waits, for smaller places of its block. Those of other thread blocks have
+     smaller tickets, so these have started. Those of the same warp are solved because its lanes take turns: in each
+     turn of the loop every lane polls, and rows that have all values are finished, before the vote brings the lanes
+     together again. By induction on the place every wait ends. The spin limit bounds it if memory fails. A product that
+     finds NOT_READY, which only failing memory explains, makes NaN of it and reports it.
+   Same bits: each row is summed by the same lanes in the order of its entries, and a fixed tree adds the lanes' sums.
+   Source: recblock.cu.
 */
 #ifndef TRSV_RECBLOCK_KERNELS_CUH
 #define TRSV_RECBLOCK_KERNELS_CUH
@@ -23,18 +23,18 @@ enum {
   RECBLOCK_BLOCK = 128
 };
 
-/* What changes from solve to solve, in device memory, as the launches are recorded once. */
+/* The arguments that change from solve to solve, in device memory: launches are recorded once. */
 struct RecblockCall {
   void              *x;
   unsigned long long timeout;
 };
 
-/* What a kernel sees of a block, and of what all blocks share. */
+/* A block, and the data that all blocks share, as kernels see them. */
 template <class T> struct RecblockView {
-  int           first, count, stored; /* stored: is there a diagonal among the entries? */
+  int           first, count, stored; /* stored: the diagonal is among the entries */
   const int    *offsets, *index, *columns;
   const T      *values;
-  const int    *order; /* of all places, as the next three */
+  const int    *order; /* by place of the whole triangle, like the next three */
   const T      *inverse;
   T            *right, *y;
   RecblockCall *call;
@@ -51,7 +51,7 @@ template <class T> struct RecblockView {
   }
 };
 
-/* A thread for each value, and one for each diagonal. */
+/* One thread for each value and each diagonal. */
 template <class T> static __global__ void recblock_gather(long entries, int rows, const int *source,
                                                           const int *diagonal, const T *from, T *values, T *inverse)
 {
@@ -61,14 +61,14 @@ template <class T> static __global__ void recblock_gather(long entries, int rows
   else if (inverse && k < entries + rows) inverse[k - entries] = 1 / from[diagonal[k - entries]];
 }
 
-/* b in the order of places; nothing is solved. */
+/* Permutes b into the order of places, and marks all of y as not ready. */
 template <class T> static __global__ void recblock_start(const RecblockView<T> A, const T *b, T *x,
                                                          unsigned long long timeout)
 {
   const int p = trsv_index();
 
   if (p == 0) {
-    A.call->x        = x;
+    A.call->x       = x;
     A.call->timeout = timeout;
   }
   if (p >= A.count) return;
@@ -89,7 +89,7 @@ template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recb
   if (some) A.finish(p, row, A.y[p] = trsv_canonical(A.right[p] * inverse));
 }
 
-/* One level set of a block, [begin, end) in places. */
+/* One level set of a block: places [begin, end). */
 template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK)
   recblock_level(const RecblockView<T> A, int begin, int end)
 {
@@ -117,7 +117,7 @@ template <class T, int LANES> static __global__ void __launch_bounds__(RECBLOCK_
   const int k = (int)(start[0] * (RECBLOCK_BLOCK / LANES) + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES),
             p            = A.first + k;
   const unsigned mine    = (LANES == 32 ? ~0u : (1u << LANES) - 1) << (threadIdx.x % 32 / LANES * LANES);
-  bool           done    = k >= A.count; /* all lanes of a row have this alike */
+  bool           done    = k >= A.count; /* the same in all lanes of a row */
   const int      row     = done ? 0 : A.order[p], stop = done ? 0 : A.offsets[k + 1];
   int            at      = done ? 0 : A.offsets[k] + lane;
   int            column  = at < stop ? A.columns[at] : 0;
@@ -128,7 +128,7 @@ template <class T, int LANES> static __global__ void __launch_bounds__(RECBLOCK_
   trsv_let_next_start();
   const T        right = done || lane ? 0 : A.right[p];
   const TrsvSync sync  = A.patient();
-  TrsvSpinLimit   spin;
+  TrsvSpinLimit  spin;
 
   do {
     bool moved = false;
@@ -159,7 +159,7 @@ template <class T, int LANES> static __global__ void __launch_bounds__(RECBLOCK_
   } while (!__all_sync(~0u, done));
 }
 
-/* What a product reads of y: all of it is there. */
+/* A component of y for a product: it must be ready. */
 template <class T> static __device__ __forceinline__ T recblock_known(const RecblockView<T> &A, int column)
 {
   const T solution = A.y[column];
@@ -169,7 +169,7 @@ template <class T> static __device__ __forceinline__ T recblock_known(const Recb
   return trsv_nan<T>();
 }
 
-/* right -= block * y: a thread for each stored row */
+/* right -= block * y. One thread for each stored row. */
 template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recblock_scalar(const RecblockView<T> A)
 {
   const int  r    = (int)(blockIdx.x * RECBLOCK_BLOCK + threadIdx.x);
@@ -187,10 +187,10 @@ template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recb
   A.right[p] = sum;
 }
 
-/* the same: a warp for each */
+/* The same. One warp for each stored row. */
 template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recblock_vector(const RecblockView<T> A)
 {
-  const int  r    = (int)(blockIdx.x * (RECBLOCK_BLOCK / 32) + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
+  const int  r = (int)(blockIdx.x * (RECBLOCK_BLOCK / 32) + threadIdx.x / 32), lane = (int)(threadIdx.x % 32);
   const bool some = r < A.count;
   const int  p    = !some     ? 0
                     : A.index ? A.index[r]
@@ -207,7 +207,7 @@ template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recb
   if (!lane) A.right[p] -= sum;
 }
 
-/* What cuSPARSE has solved, to where the others leave theirs. */
+/* Copies a solution by cuSPARSE to x, and makes y canonical. */
 template <class T> static __global__ void __launch_bounds__(RECBLOCK_BLOCK) recblock_finish(const RecblockView<T> A)
 {
   const int k = (int)(blockIdx.x * RECBLOCK_BLOCK + threadIdx.x), p = A.first + k;

@@ -1,10 +1,9 @@
 /*
-   The settings of `recblock`, in words, and its two trees: which kernel solves a triangular block, which multiplies a
-   square one.
+   The settings of `recblock` in words, and its two decision trees: the kernel of a triangular block, and of a square
+   one.
 
-   Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection", whose thresholds are those of `paper`. Its code, and
-   these, compare the mean of entries in a row, diagonal included, rounded down.
-*/
+   Source: Lu, Niu, Liu (ICPP 2020), "Adaptive Kernel Selection", with the thresholds `paper`. As in the authors' code,
+     the mean of entries in a row includes the diagonal and is rounded down. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +36,7 @@ static int ParseDepth(const char *value, void *to)
   char      *end;
   const long depth = strtol(value, &end, 10);
 
-  if (*value < '0' || *value > '9' || *end || depth > RECBLOCK_DEEPEST) return 0;
+  if (*value < '0' || *value > '9' || *end || depth > RECBLOCK_DEPTH_MAX) return 0;
   if (to) *(int *)to = (int)depth;
   return 1;
 }
@@ -76,28 +75,27 @@ void TrsvRecblockSettingsPrint(const TrsvRecblocks *r, char *line, size_t size)
                  s->square ? " square=" : "", s->square ? squares[s->square] : "");
 }
 
-/* The trees' thresholds: means of entries in a row, rounded down; level sets; the share of rows that are empty. */
+/* The thresholds of the trees; entries are the mean of a row, rounded down. */
 typedef struct {
-  int    level_entries, level_sets; /* level-set kernel: no more than these */
-  int    single_sets;               /* or one entry in a row, and no more level sets than these */
-  int    level_longest;             /* and no longer row than this, in either case */
-  int    cusparse_sets;             /* cuSPARSE: more than these */
-  int    lanes; /* of a sync-free row; 0: as many as it has entries, or a 32nd of the longest, rounded up */
-  int    scalar_entries;            /* a thread for a row: no more than these */
-  int    scalar_longest, scalar_rows; /* and no longer row than this, and no fewer rows that are not empty than these */
-  double scalar_empty, vector_empty; /* CSR: no more than these, else DCSR */
-  int    cut_sets;                  /* a triangle is cut at all: more level sets than these */
-  int    rows;                      /* and then, until a segment has less than so many for each multiprocessor */
+  int    level_entries, level_sets; /* level-set kernel: maxima of entries and of level sets, */
+  int    single_sets;               /* or one entry in a row and this maximum of level sets; */
+  int    level_longest;             /* in both cases a maximum of the longest row */
+  int    cusparse_sets;             /* cuSPARSE: more level sets than this */
+  int    lanes;          /* of a sync-free row; 0: the mean entries, or a 32nd of the longest row, rounded up */
+  int    scalar_entries; /* a thread for each row: maximum of entries, */
+  int    scalar_longest, scalar_rows; /* of the longest row, and minimum of rows that are not empty */
+  double scalar_empty, vector_empty;  /* CSR: maximum of the share of empty rows, else DCSR */
+  int    cut_sets;                    /* a triangle is cut: more level sets than this */
+  int    rows;                        /* ... until a segment has fewer rows for each multiprocessor */
 } Thresholds;
 
-/* The paper's. Depth: the authors' code halves until half a segment has less than 20 rows a core.
-   Fitted: on an H200; see docs/papers.md. Cutting gains a few per cent where there are many level sets, and loses
-   elsewhere; cuSPARSE is never the fastest there; a sync-free solve is, but for two level sets; a product in DCSR is at
-   least as fast as in CSR wherever a row is empty; a warp for each row pays for a long row, or where there are no more
-   rows than warps. */
+/* Paper: the depth is from the authors' code, which halves until half a segment has less than 20 rows a core.
+   Fitted: on an H200 (docs/papers.md). Cuts gain a few per cent if there are many level sets, and lose otherwise. A
+   sync-free solve is fastest for more than two level sets, cuSPARSE never. A product in DCSR is at least as fast as in
+   CSR if any row is empty. A warp for each row is faster for long rows, or if there are no more rows than warps. */
 static const Thresholds values[] = {
-  [RECBLOCK_PAPER]  = {15, 20, 100, INT_MAX, 20000,   32, 12,      INT_MAX, 0,    0.5, 0.15, 0,   2 * 20 * 128},
-  [RECBLOCK_FITTED] = {15, 2,  2,   64,      INT_MAX, 0,  INT_MAX, 32,      8448, 0,   0,    200, INT_MAX     },
+  [RECBLOCK_PAPER]  = {15, 20, 100, INT_MAX, 20000, 32, 12, INT_MAX, 0, 0.5, 0.15, 0, 2 * 20 * 128},
+  [RECBLOCK_FITTED] = {15, 2, 2, 64, INT_MAX, 0, INT_MAX, 32, 8448, 0, 0, 200, INT_MAX},
 };
 
 int TrsvRecblockDepth(const TrsvRecblockSettings *s, int rows, int levels, int multiprocessors)
@@ -105,7 +103,7 @@ int TrsvRecblockDepth(const TrsvRecblockSettings *s, int rows, int levels, int m
   const double most  = (double)values[s->thresholds].rows * multiprocessors;
   int          depth = levels > values[s->thresholds].cut_sets;
 
-  while (depth && depth < RECBLOCK_DEEPEST && rows / (double)(1 << depth) >= most) depth++;
+  while (depth && depth < RECBLOCK_DEPTH_MAX && rows / (double)(1 << depth) >= most) depth++;
   return depth;
 }
 

@@ -1,7 +1,6 @@
 /*
-   chunk: scheduled chunks, solved in shared memory: the row of the table. Set-up: chunk_plan.cu; the solve itself:
-   chunk_solve.cu; the layout: chunk.cuh; inverted diagonal blocks: inverse.cu.
-*/
+   chunk: scheduled chunks of rows, solved in shared memory. This file has the row of the table; chunk_plan.cu the
+   set-up, chunk_solve.cu the solve, chunk.cuh the layout, inverse.cu inverted diagonal blocks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,23 +8,24 @@
 #include "solve/chunk/inverse.cuh"
 #include "solve/model/model.h"
 
-static const void *Kernel(TrsvPrecision precision, const TrsvChunkSettings *s, bool reciprocals)
+static const void *FindKernel(TrsvPrecision precision, const TrsvChunkSettings *s, bool reciprocals)
 {
-  return (precision == TRSV_FLOAT ? ChunkKernelOf<float> : ChunkKernelOf<double>)(s, reciprocals);
+  return TRSV_BY_PRECISION(precision, ChunkKernelOf)(s, reciprocals);
 }
 
-TrsvError TrsvChunkReady(TrsvPrecision precision, TrsvChunkSettings *s)
+TrsvError TrsvChunkPrepareKernel(TrsvPrecision precision, TrsvChunkSettings *s)
 {
-  const void *const kernel   = Kernel(precision, s, false);
+  const void *const kernel   = FindKernel(precision, s, false);
   int               clusters = 0;
 
   if (!kernel)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no kernel for records of %d, steps of %d", s->length, s->width);
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no kernel for records of length %d in steps of width %d", s->length,
+                    s->width);
   TrsvCall(TrsvDeviceSetMaxShared(kernel));
   while (s->cluster > 1) {
     TrsvCall(TrsvDeviceClusters(kernel, s->cluster, WARPS * 32, CHUNK_SHARED, &clusters));
     if (clusters > 0) break;
-    s->cluster = s->cluster > 8 ? 8 : 1; /* 8 is the most that every device with clusters has, as a whole */
+    s->cluster = s->cluster > 8 ? 8 : 1; /* every device with clusters supports 8; a MIG slice may not */
   }
   return TRSV_SUCCESS;
 }
@@ -38,8 +38,7 @@ static TrsvError Launch(TrsvPlan *plan, bool reciprocals, const int *from, const
   ChunkPlan *c = Data(plan);
 
   TrsvCall(TrsvSyncStart(&c->sync, stream));
-  return (plan->precision == TRSV_FLOAT ? ChunkSolveBy<float> : ChunkSolveBy<double>)(c, reciprocals, from, to, early,
-                                                                                      b, x, stream);
+  return TRSV_BY_PRECISION(plan->precision, ChunkSolveBy)(c, reciprocals, from, to, early, b, x, stream);
 }
 
 static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -55,21 +54,21 @@ static TrsvError SetValues(TrsvPlan *plan, const void *values, TrsvStream stream
   ChunkPlan *c = Data(plan);
 
   if (c->inverse) return TrsvInverseSetValues(plan, c->inverse, values, stream);
-  return (plan->precision == TRSV_FLOAT ? ChunkGather<float> : ChunkGather<double>)(c, values, stream);
+  return TRSV_BY_PRECISION(plan->precision, ChunkGatherValues)(c, values, stream);
 }
 
-static const void *ReciprocalKernel(const TrsvPlan *plan)
+static const void *FindReciprocalKernel(const TrsvPlan *plan)
 {
-  return Kernel(plan->precision, &Data(plan)->schedule.settings, true);
+  return FindKernel(plan->precision, &Data(plan)->schedule.settings, true);
 }
 
-static int FindsPivots(const TrsvPlan *plan) { return Data(plan)->finds_pivots && ReciprocalKernel(plan); }
+static int FindsPivots(const TrsvPlan *plan) { return Data(plan)->finds_pivots && FindReciprocalKernel(plan); }
 
 static TrsvError FindReciprocals(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
   const ChunkPlan *c = Data(plan);
 
-  TrsvCall(TrsvDeviceSetMaxShared(ReciprocalKernel(plan)));
+  TrsvCall(TrsvDeviceSetMaxShared(FindReciprocalKernel(plan)));
   return Launch(plan, true, c->rows, c->rows, false, b, x, stream);
 }
 
@@ -80,10 +79,10 @@ static TrsvError CheckReciprocals(TrsvPlan *plan, TrsvStream stream)
 
 static TrsvError GetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
 {
-  return (plan->precision == TRSV_FLOAT ? ChunkGive<float> : ChunkGive<double>)(Data(plan), values, stream);
+  return TRSV_BY_PRECISION(plan->precision, ChunkScatterValues)(Data(plan), values, stream);
 }
 
-static const TrsvPivotSolve by_reciprocals = {FindsPivots, FindReciprocals, CheckReciprocals, GetValues};
+static const TrsvPivotSolve pivot_solve = {FindsPivots, FindReciprocals, CheckReciprocals, GetValues};
 
 static void Describe(const TrsvPlan *plan, char *line, size_t size)
 {
@@ -123,13 +122,11 @@ static int UsesHeights(const TrsvStatistics *s, TrsvPrecision precision)
   return !IsInverted(s, precision);
 }
 
-static int AlwaysUsesHeights(const TrsvStatistics *s, TrsvPrecision precision) { return 1; }
-
-static TrsvError Start(TrsvPlan *plan)
+static TrsvError AllocatePlan(TrsvPlan *plan)
 {
   if (!TrsvAlgorithmRuns(&TrsvChunk))
     return TrsvFail(TRSV_ERR_UNSUPPORTED,
-                    "chunk: needs a device of compute capability 9.0 or more with %d KB of shared memory for a block",
+                    "chunk needs compute capability 9.0 or more and %d KB of shared memory a block",
                     CHUNK_SHARED / 1024);
   TrsvCall(TrsvAlloc(sizeof(ChunkPlan), &plan->data));
   memset(plan->data, 0, sizeof(ChunkPlan));
@@ -139,7 +136,7 @@ static TrsvError Start(TrsvPlan *plan)
 static TrsvError AnalyzePlain(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source,
                               int rank)
 {
-  TrsvCall(Start(plan));
+  TrsvCall(AllocatePlan(plan));
   Data(plan)->finds_pivots = 1;
   return A->rows ? TrsvChunkMakeSchedule(plan, A, analysis, source, rank) : TRSV_SUCCESS;
 }
@@ -152,18 +149,18 @@ static TrsvError AnalyzeRank(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnal
 extern "C" TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                               const int *source)
 {
-  TrsvCall(Start(plan));
+  TrsvCall(AllocatePlan(plan));
   if (!A->rows) return TRSV_SUCCESS;
   TrsvCall(TrsvInverseAnalyze(plan, A, analysis, source, &Data(plan)->inverse));
   return Data(plan)->inverse ? TRSV_SUCCESS : TrsvChunkMakeSchedule(plan, A, analysis, source, 0);
 }
 
-/* Rank 0 is with inverted blocks or without, by prediction; rank 1 the other way, where both are possible; the further
-   ranks are those of plans without. */
+/* Rank 0 is the predicted faster of both forms, with inverted blocks or without. Rank 1 is the other form, if both are
+   possible. Further ranks have no inverted blocks. */
 static TrsvError Analyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const int inverted = IsInverted(&analysis->statistics, plan->precision) ? 0 : 1, /* its rank */
-            both     = !inverted || TrsvInverseIsPossible(&analysis->statistics);
+  const int inverted = IsInverted(&analysis->statistics, plan->precision) ? 0 : 1, /* the rank of that form */
+    both             = !inverted || TrsvInverseIsPossible(&analysis->statistics);
 
   if (both && plan->rank == inverted) return TrsvChunkAnalyzeInverted(plan, A, analysis, source);
   return AnalyzePlain(plan, A, analysis, source, plan->rank - (both && plan->rank > inverted));
@@ -185,7 +182,7 @@ TRSV_ALGORITHM(TrsvChunk) = {
   .choices      = CHUNK_CHOICES + 1,
   .describe     = Describe,
   .shared_bytes = CHUNK_SHARED,
-  .pivots       = &by_reciprocals,
+  .pivots       = &pivot_solve,
   .traits       = TRSV_PERMUTES_IN_KERNEL | TRSV_SCHEDULED,
 };
 
@@ -198,10 +195,9 @@ const TrsvAlgorithm TrsvChunkPlain = {
   .solve        = Solve,
   .destroy      = Destroy,
   .predict      = TrsvModelChunk,
-  .uses_heights = AlwaysUsesHeights,
   .choices      = CHUNK_CHOICES,
   .describe     = Describe,
   .shared_bytes = CHUNK_SHARED,
-  .pivots       = &by_reciprocals,
+  .pivots       = &pivot_solve,
   .traits       = TRSV_PERMUTES_IN_KERNEL | TRSV_SCHEDULED,
 };

@@ -1,5 +1,5 @@
 /*
-   chunk.cuh: what the kernels of the algorithm `chunk` see of a plan, and where things are in shared memory.
+   chunk.cuh: a plan of the algorithm `chunk`, as its kernels see it, and the layout of shared memory.
 */
 #ifndef TRSV_CHUNK_CUH
 #define TRSV_CHUNK_CUH
@@ -9,110 +9,109 @@
 
 typedef struct Inverse Inverse; /* inverse.cuh */
 
-/* Where the values of records come from, stage by stage, in each by place, without gaps. In an entry, 0 is nothing, 1 a
-   one, 2 + where all else. The entries of a row are near its diagonal in the values, where these stand in the order of
-   its columns: a byte each is enough then. */
+/* The sources of the values of records, stage by stage, in order of places, without gaps. A source is 0: no value, 1:
+   the number 1, 2 + k: the caller's value k. If values are in order of columns, those of a row are near its diagonal:
+   then the distance of each, a byte, replaces its source. */
 struct ChunkSources {
-  int           *starts;   /* [2 * stages] records and values before each; diagonals count as values */
-  unsigned char
-    *counts; /* [places] of each record its values, 0 where there is none, CHUNK_PART more where it is a partial sum */
-  int           *wide;     /* the diagonal and the dependencies of each record; NULL where: */
-  int           *diagonal; /* its diagonal; or where that would stand if there were one */
-  unsigned char *apart;    /* and how far from there its dependencies are; 0: a one */
-  int            toward;   /* 1: behind it, -1: before it */
-  int            stored;   /* is the diagonal? */
+  int           *starts;   /* [2 * stages] records and values before each stage; diagonals count as values */
+  unsigned char *counts;   /* [places] values of a record, 0: no record; CHUNK_PART more for a partial sum */
+  int           *wide;     /* the sources of the diagonal and the dependencies of each record; or NULL, and: */
+  int           *diagonal; /* the source of each record's diagonal, or of its place if it is not stored */
+  unsigned char *apart;    /* the distance of each dependency's source from the diagonal's; 0: the number 1 */
+  int            toward;   /* 1: dependencies follow the diagonal, -1: they precede it */
+  int            stored;   /* the diagonal is stored */
 };
 
 enum {
-  CHUNK_PART  = 128,
-  CHUNK_APART = 255 /* at most */
+  CHUNK_PART      = 128,
+  CHUNK_APART_MAX = 255
 };
 
-/* What a plan keeps. */
+/* The data of a plan. A place is a record's slot in a stage: step * width + lane. */
 struct ChunkPlan {
-  ChunkSummary  schedule;
+  ChunkSummary   schedule;
   size_t         places;
   unsigned       blocks;
   size_t         shared_bytes;
-  unsigned char *records;      /* and words */
-  void          *memory;       /* holds sources to imports, but from and to where they are others than rows */
+  unsigned char *records; /* its memory holds words too */
+  void          *memory;  /* holds sources, rows, places_in and imports */
   ChunkHead     *heads;
   ChunkSources   sources;
-  int           *rows;         /* [places] 1 + the row of each record that has one, else 0 */
-  int           *from, *to;    /* the same of where its b and its x stand: rows itself where nothing is said of them */
-  int           *batch_of, *after;
-  unsigned char *places_in;
+  int           *rows;             /* [places] by stage: 1 + row, in rising order, then 0 */
+  int           *from, *to;        /* [places] 1 + the index into b and into x, likewise; without a permutation: rows */
+  unsigned char *places_in;        /* [places] the place of each entry of rows */
+  int           *batch_of, *after; /* if cells are reused: [stages] batches needed; [batches] stages before it */
   ChunkImport   *imports;
   void          *words;
   TrsvSync       sync;
-  Inverse       *inverse;      /* where diagonal blocks are inverted: then this plan has nothing else; or NULL */
+  Inverse       *inverse;      /* with inverted diagonal blocks: then this plan has nothing else; or NULL */
   int            finds_pivots; /* see TrsvPlanFindsPivots */
 };
 
 template <class T> struct ChunkView {
   unsigned             chunks, cluster, clusters, ring, cells, stages;
   unsigned             exports;
-  int                  bounded;  /* do cells for imports change hands? */
-  const unsigned char *records;  /* by stage: header, steps */
-  const ChunkHead     *heads;    /* one for each block of the launch */
+  int                  bounded; /* cells for imports are reused */
+  const unsigned char *records; /* by stage: header, steps */
+  const ChunkHead     *heads;   /* one for each block of the launch */
   const int           *from, *to;
   const unsigned char *places;
   const ChunkImport   *imports;
   const int           *batch_of, *after;
-  T                   *words;    /* [2 * exports] each its own flag; two launches take turns */
+  T                   *words; /* [2 * exports] each its own flag; launches alternate between the halves */
   TrsvSync             sync;
 };
 
-/* Where a value of K stands in a record, and a record in a stage. */
+/* Offsets of values in a record, and of records in a stage. */
 template <class T, int K, int W> struct ChunkLayout {
   static constexpr unsigned rows = CHUNK_ROWS(K), steps = CHUNK_STEPS(K, W), quads = CHUNK_QUADS(K, sizeof(T)),
                             step = quads * W * 16, stage = CHUNK_STAGE(K, sizeof(T));
 
-  /* The byte of a record's field, from the start of the stage. */
+  /* The offset of a byte of a record from the start of the stage. */
   static __host__ __device__ __forceinline__ constexpr unsigned at(unsigned place, unsigned byte)
   { return CHUNK_HEADER + place / W * step + (byte / 16 * W + place % W) * 16 + byte % 16; }
 };
 
-/* The kernel that solves with such records, or finds reciprocals: NULL where there is none. Its launch; from, to: where
-   b and x stand, as a plan has them. chunk_solve.cu */
+/* The kernel that solves with such records, or finds reciprocals; NULL if there is none. Its launch, with from and to
+   as in a plan. chunk_solve.cu */
 template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *, bool reciprocals);
 template <class T> TrsvError   ChunkSolveBy(ChunkPlan *, bool reciprocals, const int *from, const int *to, bool early,
                                             const void *b, void *x, TrsvStream);
 
-/* Values into records, each divided by its row's diagonal, and out of them where that is one: chunk_values.cu. */
-template <class T> TrsvError ChunkGather(ChunkPlan *, const void *values, TrsvStream);
-template <class T> TrsvError ChunkGive(const ChunkPlan *, void *values, TrsvStream);
+/* Copies values into records, each divided by its row's diagonal; and back, for a unit diagonal. chunk_values.cu */
+template <class T> TrsvError ChunkGatherValues(ChunkPlan *, const void *values, TrsvStream);
+template <class T> TrsvError ChunkScatterValues(const ChunkPlan *, void *values, TrsvStream);
 
-/* Allows the solve for such records all shared memory, TRSV_ERR_UNSUPPORTED where there is none, and makes clusters
-   smaller if the device, or the part of it that there is, holds none so large: chunk.cu. */
-TrsvError TrsvChunkReady(TrsvPrecision, TrsvChunkSettings *);
+/* Allows the solve kernel for these settings all shared memory, and reduces the cluster to what the device holds.
+   TRSV_ERR_UNSUPPORTED if there is no kernel. chunk.cu */
+TrsvError TrsvChunkPrepareKernel(TrsvPrecision, TrsvChunkSettings *);
 
-/* Set-up of a plan without inverted blocks, with its settings number rank by predicted time: chunk_plan.cu. */
+/* Makes the schedule and the records of a plan, with its settings of this rank by predicted time. chunk_plan.cu */
 TrsvError TrsvChunkMakeSchedule(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int rank);
 void      TrsvChunkFreeSchedule(ChunkPlan *);
 
-/* The front of shared memory, before the zero cell. */
+/* Byte offsets at the front of shared memory, before cell 0. */
 enum {
-  ARRIVED = 0,   /* barriers, one a stage in shared memory: the copy is in */
-  READY   = 128, /* ... the right-hand side is in it: compute */
-  EMPTY   = 256, /* ... it has been used: copy the next */
-  COMPUTED    = 384, /* barriers, one a stage in the ring of results: computed */
-  START   = 512, /* chunk, turn */
-  WRITTEN = 520, /* by writer: its stages below this have left the ring of results */
-  CELLS_READY  = 528, /* by importer: its batches below this have cells */
-  SLOTS   = 16   /* barriers of a kind */
+  ARRIVED     = 0,   /* barriers, by stage in shared memory: its records are copied */
+  READY       = 128, /* ... its right-hand sides are multiplied in */
+  EMPTY       = 256, /* ... its records are used up */
+  COMPUTED    = 384, /* barriers, by stage in the ring: its results are computed */
+  START       = 512, /* ticket; which of two launches in turn this is */
+  WRITTEN     = 520, /* by writer: its stages below this number have been read from the ring */
+  CELLS_READY = 528, /* by importer: its batches below this number have cells */
+  SLOTS       = 16   /* barriers of a kind */
 };
 
-/* The warps of a block. Warps w, w + 4, ... share a scheduler: that of the warp that computes is given little else to
-   do. */
+/* The warps of a block. Warps w, w + 4, ... share a scheduler; the two that share it with the computing warp have
+   little to do. */
 enum {
-  COMPUTE_WARP  = 0,
-  COPIER    = 4,
-  RESETTER  = 8,
-  IMPORTERS = 4, /* 1 2 3 5 */
-  RHS_WARPS  = 3, /* 6 7 10 */
-  WRITERS   = 2, /* 9 11 */
-  WARPS     = 12
+  COMPUTE_WARP = 0,
+  COPIER       = 4,
+  RESETTER     = 8,
+  IMPORTERS    = 4, /* warps 1 2 3 5 */
+  RHS_WARPS    = 3, /* warps 6 7 10 */
+  WRITERS      = 2, /* warps 9 11 */
+  WARPS        = 12
 };
 
 #endif

@@ -1,5 +1,5 @@
 /*
-   chunk.h: what a plan of the algorithm `chunk` is made of, and what others see of it.
+   chunk.h: parts of a plan of the algorithm `chunk`, and its functions for other files of the room.
 */
 #ifndef TRSV_CHUNK_H
 #define TRSV_CHUNK_H
@@ -11,29 +11,31 @@
 extern "C" {
 #endif
 
-/* The export word: low half, the cell of the next chunk of the cluster that takes the result (0: none); high half, 1 +
-   its place among the exports of its stage (0: none). */
+/* The export word of a record. Low half: the cell of the next chunk of the cluster that takes the result, 0: none. High
+   half: 1 + the place of the result among the exports of its stage, 0: none. */
 
+/* A chunk: the first of its stages, imports and exports, and how many it has. Imports and exports go through L2. */
 typedef struct {
-  int stage, stages;   /* first of the chunk, how many */
-  int import_, imports; /* likewise: what it gets through L2 */
-  int export_, exports; /* and what it gives through L2 */
-  int batch;           /* of its first import */
-  int cells;           /* cells for imports */
+  int stage, stages;
+  int import_, imports;
+  int export_, exports;
+  int batch; /* of its first import */
+  int cells; /* for imports */
 } ChunkHead;
 
 typedef struct {
-  int word; /* which export */
+  int word; /* the number of the export */
   int cell;
 } ChunkImport;
 
-/* The row of the table; and the same without inverted blocks, of which plans with such blocks are made. */
+/* The row of the table, and the same algorithm without inverted blocks. Plans with inverted blocks contain a plan of
+   the latter. */
 extern const TrsvAlgorithm TrsvChunk, TrsvChunkPlain;
 
-/* The analyze of a plan that has inverted diagonal blocks, if a size of blocks is estimated to pay. */
+/* Analyzes a plan with inverted diagonal blocks, or without if no size of blocks is predicted to be faster. */
 TrsvError TrsvChunkAnalyzeInverted(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
 
-/* The schedule that a plan runs, without its arrays; NULL where its blocks are inverted. */
+/* The summary of a plan's schedule; NULL if its blocks are inverted. */
 const ChunkSummary *TrsvChunkPlanSummary(const TrsvPlan *);
 
 #ifdef __cplusplus

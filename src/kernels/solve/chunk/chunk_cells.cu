@@ -1,13 +1,13 @@
 /*
-   Cells for imports, and the exports they take: of all uses, those of one result by one chunk (where cells change
-   hands, within so many stages) are a group, an import. Imports get cells in order of first need, exports words in
-   order of production.
+   Cells for imports, and the exports that imports need. The uses of one result by one chunk are a group, an import; if
+   cells are reused, only uses within import_lifetime + 1 stages share one. Imports get cells in order of their first
+   use, exports get words in order of production.
 
-   Sorted by what they use, uses of a group are next to each other, as the sort keeps the order of chunks and times; the
-   rest is sums.
+   Uses are sorted by result. The sort keeps the order of chunks and times, so the uses of a group are contiguous. All
+   numbers follow from sums over uses.
 
-   Mapping: a thread for each use, record, import or chunk. Nothing crosses threads within a launch but flags that all
-   who set them set alike, and maxima.
+   Mapping: one thread for each use, record, import or chunk.
+   Memory order: within a launch only maxima, and flags that all writers set alike, cross threads.
 */
 #include "solve/chunk/chunk_emission.cuh"
 
@@ -28,22 +28,23 @@ static __global__ void cells_uses(const ChunkEmission e, unsigned *used, int *nu
   e.export_[i + 1]  = 0;
   e.push[e.node[i]] = 0;
   emit_uses(e, i, [&](int d) {
-    used[u]    = (unsigned)d;
-    numbers[u] = u;
+    used[u]     = (unsigned)d;
+    numbers[u]  = u;
     e.user[u++] = i;
   });
 }
 
-/* Is a use, by its place in the sorted list, the first of its group? */
+/* Is the j-th use of the sorted list the first of its group? */
 static __device__ __forceinline__ bool cells_head(const ChunkEmission &e, int j)
 {
   if (!j || e.used[j] != e.used[j - 1]) return true;
   const int i = e.user[e.sorted_use[j]], h = e.user[e.sorted_use[j - 1]];
   if (emit_chunk(e, i) != emit_chunk(e, h)) return true;
-  return e.life >= 0 && emit_stage(e, i) / (e.life + 1) != emit_stage(e, h) / (e.life + 1);
+  const int stages = e.import_lifetime + 1;
+  return e.import_lifetime >= 0 && emit_stage(e, i) / stages != emit_stage(e, h) / stages;
 }
 
-/* Does the chunk before, of the same cluster, push it? */
+/* Does the previous chunk of the same cluster push the result? */
 static __device__ __forceinline__ bool cells_pushed(const ChunkEmission &e, int q, int node)
 {
   if (q % e.cluster == 0) return false;
@@ -51,22 +52,22 @@ static __device__ __forceinline__ bool cells_pushed(const ChunkEmission &e, int 
   return node >= (e.first ? e.first[before] : before) && node < (e.first ? e.first[own] : own);
 }
 
-/* Ones and zeros, to be summed up in place. */
+/* Writes the ones and zeros that are then summed up in place. */
 static __global__ void cells_groups(const ChunkEmission e)
 {
   const int j = trsv_index();
 
   if (j >= e.uses) return;
-  const int  u = e.sorted_use[j];
+  const int  u    = e.sorted_use[j];
   const bool head = cells_head(e, j);
 
-  e.group[j + 1]   = head;
-  e.fresh[u + 1]   = head;
+  e.group[j + 1] = head;
+  e.fresh[u + 1] = head;
   e.import_[u + 1] =
-    head && !cells_pushed(e, emit_chunk(e, e.user[u]), (int)e.used[j]); /* without clusters the same array */
+    head && !cells_pushed(e, emit_chunk(e, e.user[u]), (int)e.used[j]); /* without clusters: the array of fresh */
 }
 
-/* An import's number in its chunk, from sums over uses. */
+/* The number of an import in its chunk, from sums over uses. */
 static __device__ __forceinline__ int cells_count(const ChunkEmission &e, const int *sums, int q, int u)
 {
   return sums[u] - sums[e.use[e.begin[q]]];
@@ -79,15 +80,15 @@ static __global__ void cells_imports(const ChunkEmission e)
   if (j >= e.uses || !cells_head(e, j)) return;
   const int u = e.sorted_use[j], q = emit_chunk(e, e.user[u]), node = (int)e.used[j], g = e.group[j],
             number = cells_count(e, e.fresh, q, u),
-            cell   = CHUNK_CELL + e.ring + (e.life < 0 ? number : number % e.capacity);
+            cell   = CHUNK_CELL + e.ring + (e.import_lifetime < 0 ? number : number % e.capacity);
 
-  e.group_cell[g] = (unsigned short)cell; /* or they do not fit */
+  e.group_cell[g] = (unsigned short)cell; /* if it exceeds 16 bits, cells do not fit anyway */
   if (cells_pushed(e, q, node)) e.push[node] = (unsigned short)cell;
   else {
     const int m = e.import_[u], i = e.index[node];
     e.imports[m]     = {i, cell - CHUNK_CELL - e.ring};
     e.export_[i + 1] = 1;
-    if (e.life >= 0) e.import_head[m] = j, e.group_import[g] = m;
+    if (e.import_lifetime >= 0) e.import_head[m] = j, e.group_import[g] = m;
   }
 }
 
@@ -99,7 +100,7 @@ static __global__ void cells_spread(const ChunkEmission e)
   const int u = e.sorted_use[j], g = e.group[j + 1] - 1;
 
   e.cell[u] = e.group_cell[g];
-  if (e.life >= 0 && (j + 1 == e.uses || cells_head(e, j + 1)))
+  if (e.import_lifetime >= 0 && (j + 1 == e.uses || cells_head(e, j + 1)))
     e.import_last[e.group_import[g]] = emit_stage(e, e.user[u]);
 }
 
@@ -119,10 +120,10 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
   h.export_ = e.export_[e.begin[q]];
   h.exports = e.export_[e.begin[q + 1]] - h.export_;
   h.batch   = 0;
-  h.cells   = e.life >= 0 && cells > e.capacity ? e.capacity : cells;
+  h.cells   = e.import_lifetime >= 0 && cells > e.capacity ? e.capacity : cells;
   heads[q]   = h;
-  batches[q] = e.life < 0 ? 0 : (h.imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
-  atomicMax(e.words + CHUNK_LAST, (unsigned)h.cells);
+  batches[q] = e.import_lifetime < 0 ? 0 : (h.imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
+  atomicMax(e.words + CHUNK_MAXIMUM, (unsigned)h.cells);
   atomicAdd(e.words + CHUNK_BATCHES, (unsigned)batches[q]);
   if (q == 0) {
     e.words[CHUNK_IMPORTS] = (unsigned)e.import_[e.uses];
@@ -133,7 +134,7 @@ static __global__ void cells_heads(const ChunkEmission e, int blocks, ChunkHead 
 TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSummary *schedule, void *memory[2],
                          void *early[2])
 {
-  const size_t uses = (size_t)e->uses, moved = e->life < 0 ? 0 : uses;
+  const size_t uses = (size_t)e->uses, moved = e->import_lifetime < 0 ? 0 : uses;
   unsigned    *unsorted, now[CHUNK_WORDS];
   int         *numbers;
 
@@ -146,11 +147,11 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
         a.take(uses, e->sorted_use), a.take(uses + 1, e->group);
     },
     &early[0]));
-  unsorted = (unsigned *)e->fresh; /* until they are sorted */
+  unsorted = (unsigned *)e->fresh; /* free until the sort is done */
   numbers  = e->group;
   TrsvCall(TrsvLaunchEach("cells_uses", cells_uses, (size_t)e->nodes, *e, unsorted, numbers));
   TrsvCall(TrsvDeviceSort(e->uses, TrsvBits(e->nodes - 1), unsorted, e->used, numbers, e->sorted_use));
-  /* when the sort's own room has been given back */
+  /* the sort's scratch is free from here on */
   TrsvCall(TrsvArenaScratch([&](TrsvArena &a) { a.take(uses, e->cell), a.take(uses, e->imports); }, &memory[1]));
   TrsvCall(TrsvArenaScratch([&](TrsvArena &a) {
     if (e->cluster > 1) a.take(uses + 1, e->import_);
@@ -166,12 +167,12 @@ TrsvError TrsvChunkCells(ChunkEmission *e, int blocks, ChunkHead *heads, ChunkSu
   TrsvCall(TrsvLaunchEach("cells_spread", cells_spread, (size_t)e->uses, *e));
   TrsvCall(TrsvDeviceScan(e->nodes, e->export_ + 1, e->export_));
   TrsvCall(TrsvLaunchEach("cells_heads", cells_heads, (size_t)blocks, *e, blocks, heads, e->batch + 1));
-  if (e->life >= 0) TrsvCall(TrsvDeviceScan(e->chunks, e->batch + 1, e->batch));
+  if (e->import_lifetime >= 0) TrsvCall(TrsvDeviceScan(e->chunks, e->batch + 1, e->batch));
   TrsvCall(ChunkWordsRead(e->words, now));
   schedule->imports = (int)now[CHUNK_IMPORTS];
   schedule->exports = (int)now[CHUNK_EXPORTS];
   schedule->batches = (int)now[CHUNK_BATCHES];
-  schedule->stages = e->stages;
-  schedule->cells  = ((int)now[CHUNK_LAST] + 15) / 16 * 16; /* records behind them start at a multiple of 16 bytes */
+  schedule->stages  = e->stages;
+  schedule->cells   = ((int)now[CHUNK_MAXIMUM] + 15) / 16 * 16; /* the records after them are aligned to 16 bytes */
   return TRSV_SUCCESS;
 }

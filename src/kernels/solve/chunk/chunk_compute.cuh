@@ -1,20 +1,21 @@
 /*
-   chunk_compute.cuh: the warp of the algorithm `chunk` that computes. Everything it reads is in shared memory.
+   chunk_compute.cuh: the computing warp of the algorithm `chunk`. It reads shared memory only.
 
-   A step takes about as long as a value needs from one lane to another through shared memory; so all else is done
-   ahead: records are fetched two to four steps before their own, dependencies that are at least two steps old are read
-   and summed during the step before, and only the last CHUNK_LATE dependencies are read in the step itself. Cells for
-   imports hold NOT_READY until somebody writes them; they are looked at a step or two ahead too, and only if one of
-   them was not ready then, the warp waits. These waits have no limit of their own: the warps that fill the cells see to
-   it that something comes. The order of what is done ahead, and how far ahead, is for each K what measures best
-   (docs/performance.md).
-*/
+   A step takes about as long as a value takes from one lane to another through shared memory. All other work is done
+   ahead:
+   - records are fetched two to four steps before their own step;
+   - dependencies that are at least two steps old are read and summed in the step before;
+   - only the last CHUNK_LATE dependencies are read in the step itself;
+   - cells for imports hold NOT_READY until a value arrives. They are probed a step or two ahead, and the warp waits
+     only if a probe found one not ready. These waits have no limit of their own: the warps that fill the cells bound
+     them. The order of this work, and how far ahead it is done, is the fastest measured for each K
+     (docs/performance.md). */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
 
 #include "solve/chunk/chunk.cuh"
 
-/* What it needs to know of plan and chunk. */
+/* The numbers of a plan and of a chunk that the warp needs. */
 struct ChunkWork {
   unsigned cluster, ring, cells, stages; /* as in the view */
   int      count;                        /* stages of the chunk */
@@ -31,7 +32,7 @@ template <class T, int K> struct ChunkRecord {
     const TrsvQuad &q = quad[i / 4];
     return i % 4 == 0 ? q.x : i % 4 == 1 ? q.y : i % 4 == 2 ? q.z : q.w;
   }
-  /* of the K values, and behind them the right-hand side */
+  /* value k; the right-hand side is value K */
   __device__ __forceinline__ T value(int k) const
   { return trsv_from_words<T>(word(words * k), word(words * (k + 1) - 1)); }
   __device__ __forceinline__ unsigned tail() const { return word(words * (K + 1)); }
@@ -42,8 +43,8 @@ template <class T, int K> struct ChunkRecord {
   }
 };
 
-/* RECIPROCALS: a row's result is the reciprocal of its sum, not the sum, and that of a partial sum, which has no
-   right-hand side, is its sum. */
+/* RECIPROCALS: the result of a row is the reciprocal of its sum. The result of a partial sum, which has no right-hand
+   side, is the sum. */
 template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinline__ void chunk_compute(
   const ChunkWork A, unsigned base, T *now, unsigned lane)
 {
@@ -52,11 +53,11 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   constexpr int  STEPS = Layout::steps;
   constexpr int  UNROLL = K <= 5 && STEPS % 8 == 0 ? 8 : 4;
   constexpr int  LATE = CHUNK_LATE, EARLY = K - LATE;
-  constexpr bool SHORT = EARLY == 0;                    /* nothing to sum ahead: look two steps ahead */
-  constexpr bool     SOON  = K == 3; /* look for the writers half a group of steps before the ring's place is needed */
+  constexpr bool SHORT = EARLY == 0;                    /* nothing to sum ahead: probe two steps ahead */
+  constexpr bool SOON  = K == 3;                        /* await the writers before a stage ends */
   constexpr int  FETCH = SHORT ? 4 : SOON ? 3 : 2;      /* steps that a record is fetched before its own */
   constexpr int  SETS = SHORT ? 8 : 4;                  /* records in registers */
-  constexpr bool AFTER = K <= 2;                        /* export behind the next step's loads, which are more urgent */
+  constexpr bool AFTER = K <= 2;                        /* export after the next step's loads, which are more urgent */
   constexpr unsigned MARK_AT = sizeof(T) - 4;
   static_assert(SETS > FETCH && UNROLL % SETS == 0 && STEPS % UNROLL == 0, "each record has its registers");
 
@@ -67,15 +68,15 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   const unsigned mark = trsv_mark<T>();
   const TrsvPeer peer = trsv_peer(A.cluster > 1 ? min(trsv_cluster_rank() + 1, A.cluster - 1) : trsv_cluster_rank());
 
-  Record       record[SETS];
-  unsigned     late_at[2][LATE], probe[2][K];
-  T            early[EARLY + 1], sum, export_value = 0;
-  unsigned     export_tail = 0;
-  T           *export_to = now, *exports, *next_exports;
-  unsigned     from = 0, slot = 0, parity = 0, used = 0, done = 0, offset = 0,
-               out     = base + CHUNK_FRONT + place * (unsigned)sizeof(T);
-  int          fetched = 0, written = 0; /* stages */
-  bool         bad = false, passed = false;
+  Record   record[SETS];
+  unsigned late_at[2][LATE], probe[2][K];
+  T        early[EARLY + 1], sum, export_value = 0;
+  unsigned export_tail = 0;
+  T       *export_to   = now, *exports, *next_exports;
+  unsigned from = 0, slot = 0, parity = 0, used = 0, done = 0, offset = 0,
+           out = base + CHUNK_FRONT + place * (unsigned)sizeof(T);
+  int  fetched = 0, written = 0; /* stages */
+  bool bad = false, passed = false;
 
   const auto fetch = [&](Record &r) {
 #pragma unroll
@@ -83,24 +84,24 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
       r.quad[i] = trsv_shared_load<TrsvQuad>(from + (unsigned)(i * W * 16));
     from += Layout::step;
   };
-  const auto start_stage = [&] { /* its records can be fetched */
-    const unsigned stage = first_stage + slot * Layout::stage;
+  const auto start_stage = [&] { /* from here on its records can be fetched */
+                                 const unsigned stage = first_stage + slot * Layout::stage;
 
-    next_exports = now + (int)trsv_shared_load<unsigned>(stage) - 1;
-    from         = stage + CHUNK_HEADER + place * 16;
+                                 next_exports = now + (int)trsv_shared_load<unsigned>(stage) - 1;
+                                 from         = stage + CHUNK_HEADER + place * 16;
   };
   const auto next_stage = [&] {
     if (++fetched < A.count) {
       if (++slot == A.stages) slot = 0, parity ^= 1;
       if (trsv_warp_any(!passed)) trsv_barrier_wait(base + READY + slot * 8, parity);
     }
-    start_stage(); /* behind the last one: the last once more, of which nothing is used */
+    start_stage(); /* after the last stage: the last again, and its records are not used */
   };
   const auto look_at_next_stage = [&] {
     const bool wrap = slot + 1 == A.stages;
     passed = trsv_barrier_passed(base + READY + (wrap ? 0 : slot + 1) * 8, parity ^ (unsigned)wrap);
   };
-  const auto await_writers = [&](int stage) { /* they still read the results that this stage overwrites */
+  const auto await_writers = [&](int stage) { /* until they have read the results that this stage overwrites */
     while (trsv_warp_any(written < stage - ahead_of_writers)) {
       trsv_pause();
       written = (int)min(trsv_shared_acquire(base + WRITTEN), trsv_shared_acquire(base + WRITTEN + 4));
@@ -171,7 +172,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
 #pragma unroll
           for (int k = 0; k < LATE; k++) bad = bad || probe[j & 1][k] == mark;
         }
-        if (__builtin_expect(trsv_warp_any(bad), 0)) { /* an import was not there when it was looked at */
+        if (__builtin_expect(trsv_warp_any(bad), 0)) { /* an import was not ready when it was probed */
           do {
             trsv_pause();
             bad = false;
@@ -230,7 +231,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   for (int stage = 0;;) {
     solve_stage(stage);
     if (++stage >= A.count) break;
-    if constexpr (SHORT) { /* two to a turn of the loop, which costs as much as half a step does */
+    if constexpr (SHORT) { /* two stages an iteration: an iteration costs as much as half a step */
       solve_stage(stage);
       if (++stage >= A.count) break;
     }
@@ -238,8 +239,8 @@ template <class T, int K, int W, bool RECIPROCALS> static __device__ __forceinli
   if (AFTER) give(export_to, export_tail, export_value);
 }
 
-/* The same as a function of its own, called once: how the compiler orders the instructions of a step, 12% of its time
-   where it is short, then does not hang on what the other warps do. */
+/* The same as a function that is not inlined. So the code of the other warps does not change the order of instructions
+   of a step, which is worth 12% of a short step's time. */
 template <class T, int K, int W, bool RECIPROCALS> static __device__ __attribute__((noinline)) void chunk_compute_apart(
   const ChunkWork A, unsigned base, T *now, unsigned lane)
 {

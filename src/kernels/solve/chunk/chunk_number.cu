@@ -1,11 +1,11 @@
 /*
-   From times to places: the steps of each chunk of the algorithm `chunk`, the stages they fill, and which dependencies
-   go through cells for imports.
+   Places of records: the steps of each chunk of the algorithm `chunk`, the stages that they fill, and the dependencies
+   that go through cells for imports.
 
-   Times at which nothing happens are left out, but for one of each gap: it keeps dependencies from before the gap from
-   being late.
+   Times without a record are left out, except one of each gap: it keeps dependencies from before the gap from being
+   late.
 
-   Mapping: a thread for each record. Nothing crosses threads within a launch.
+   Mapping: one thread for each record. Nothing crosses threads within a launch.
 */
 #include <limits.h>
 #include "solve/chunk/chunk.cuh"
@@ -70,10 +70,10 @@ static __global__ void emit_count(const ChunkEmission e, int *uses, int *values)
   if (!last) return;
   const int d = emit_diagonal(e, e.owner ? e.owner[node] : node, first), a = e.toward * (first - d),
             b = e.toward * (last - d);
-  if (min(a, b) < 1 || max(a, b) > CHUNK_APART) atomicMax(e.totals + 2, 1);
+  if (min(a, b) < 1 || max(a, b) > CHUNK_APART_MAX) atomicMax(e.totals + 2, 1);
 }
 
-/* What two scans end with, side by side with what emit_count has found. */
+/* Copies the ends of two scans next to the result of emit_count. */
 static __global__ void emit_totals(const ChunkEmission e)
 {
   if (threadIdx.x == 0) e.totals[0] = e.stage[e.chunks];
@@ -89,8 +89,8 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
   int                      totals[3];
 
   e->G = o->graph, e->K = s->length, e->W = s->width, e->chunks = s->chunks, e->cluster = s->cluster, e->ring = s->ring,
-  e->life   = s->life;
-  e->nodes = t->nodes;
+  e->import_lifetime = s->import_lifetime;
+  e->nodes           = t->nodes;
   e->stored = o->stored, e->toward = o->toward;
   e->cuts = t->cuts, e->first = t->first, e->time = t->time, e->taken = t->taken, e->sorted = t->sorted;
   if (bits + chunk_bits > 32)
@@ -105,7 +105,7 @@ TrsvError TrsvChunkNumber(const ChunkHeights *o, const ChunkSchedule *t, ChunkEm
     },
     memory));
   e->key     = t->spare[0];
-  e->index   = (int *)keys; /* once they are sorted */
+  e->index   = (int *)keys; /* free after the sort */
   e->export_ = e->step;
   if (!t->first) e->owner = NULL;
   TrsvCall(TrsvLaunchEach("emit_keys", emit_keys, (size_t)e->G.n, *e, keys, e->at));

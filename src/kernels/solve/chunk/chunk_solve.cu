@@ -1,29 +1,30 @@
 /*
-   The solve of the algorithm `chunk`: chunks of consecutive rows, a block each, solved step by step out of shared
-   memory.
+   The solve of the algorithm `chunk`: one block solves one chunk of consecutive rows, step by step, in shared memory.
 
-   Source: this project; the schedule is made in chunk_order.cu to chunk_write.cu, set-up in chunk_plan.cu, the layout
-   in chunk.h, the computing warp in chunk_compute.cuh.
-
-   Mapping: the cluster of ticket t takes chunks t * cluster onwards, block by block. In a block one warp computes, lane
-   by lane a row or a partial sum; others copy records into shared memory many steps ahead, multiply the right-hand side
-   in, fetch results of other chunks in order of need, write x, and ready the words of the launch after this one. A
-   launch that finds reciprocals (chunk.h) differs from a solve in the computing warp alone, and either may be behind
-   the other. Memory order: between chunks, and from importers to the computing warp, a result is a word that is its own
-   flag (sync.cuh), through L2 or into a cell of a neighbor's shared memory. From step to step of the warp it is
-   ordered by trsv_warp_sync. Stages of records and of results change hands by barriers and counters that release and
-   acquire. No result has the bits of NOT_READY: values and right-hand sides are made canonical before anything is
-   computed with them. Why it ends: a chunk waits for smaller chunks only, and their clusters have smaller tickets or
-   are its own, so they have started; by induction all of them end. Within a block, everybody waits for the computing
-   warp, or it for them, stage by stage; a batch of imports gets its cells two stages before its first use, which the
-   schedule has checked. If memory fails, spin bounds the waits for imports, NaN takes the place of what did not come,
-   and all other waits follow. Same bits: each sum has one order, fixed by the schedule.
+   Mapping: the cluster with ticket t takes the chunks from t * cluster on, one chunk a block. One warp of a block
+     computes; a lane holds a row or a partial sum. The other warps copy records into shared memory many steps ahead,
+     multiply the right-hand side into them, fetch results of other chunks in order of need, write x, and reset the
+     words of the next launch. A launch that finds reciprocals (chunk.h) differs in the computing warp alone. Solves and
+     such launches may follow each other in any order.
+   Memory order: a result that crosses chunks, or goes from an importing warp to the computing warp, is a word that is
+     its own flag (sync.cuh). It goes through L2 or into a cell of a neighbor's shared memory. trsv_warp_sync orders the
+     steps of the computing warp. Barriers and counters that release and acquire hand over stages of records and of
+     results. No result has the bits of NOT_READY: values and right-hand sides are made canonical before any arithmetic.
+   Why it ends: a chunk waits for smaller chunks only. Their clusters have smaller tickets or are its own cluster, so
+     they have started. By induction all chunks end. Within a block the other warps and the computing warp wait for each
+     other stage by stage. A batch of imports gets its cells two stages before its first use; the schedule has checked
+     this. If memory fails, the spin limit bounds the waits for imports, NaN replaces every missing value, and all other
+     waits end after that.
+   Same bits: the schedule fixes the order of each sum.
+   Source: this project. chunk_heights.cu to chunk_write.cu make the schedule, chunk_plan.cu sets a plan up, chunk.h has
+     the layout, chunk_compute.cuh the computing warp.
 */
 #include "solve/chunk/chunk.cuh"
 #include "solve/chunk/chunk_compute.cuh"
 
-/* --- the warps that help --- */
+/* --- the warps beside the computing warp --- */
 
+/* Copies the records of the chunk into shared memory, stage by stage. */
 template <class T, int K, int W> static __device__ __forceinline__ void chunk_copy(const ChunkView<T> &A,
                                                                                    const ChunkHead &h, unsigned base,
                                                                                    unsigned first_stage)
@@ -41,7 +42,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
   }
 }
 
-/* Turns 1/d into b/d in every stage me, me + RHS_WARPS, ... */
+/* Replaces 1/d by b/d in the stages me, me + RHS_WARPS, ... */
 template <class T, int K, int W> static __device__ __forceinline__ void multiply_rhs(
   const ChunkView<T> &A, const ChunkHead &h, const T *b, unsigned base, unsigned first_stage, int me, unsigned lane)
 {
@@ -76,7 +77,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void multiply
     const unsigned slot = (unsigned)stage % A.stages, parity = (unsigned)stage / A.stages & 1,
                    at = first_stage + slot * Layout::stage;
 
-    /* not for the copy alone: this warp may be a whole turn behind, and parity cannot tell two turns apart */
+    /* EMPTY first: the parity of ARRIVED is ambiguous while this warp is a whole round of the slots behind */
     trsv_barrier_wait_idle(base + EMPTY + slot * 8, parity ^ 1, 100);
     trsv_barrier_wait_idle(base + ARRIVED + slot * 8, parity, 32);
 #pragma unroll
@@ -84,7 +85,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void multiply
       const unsigned a = at + Layout::at(used_place[j], K * (unsigned)sizeof(T));
       if (used[j]) trsv_shared_store(a, trsv_canonical(trsv_shared_load<T>(a) * right[j]));
     }
-    if (A.bounded) { /* and its imports have cells */
+    if (A.bounded) { /* until the imports of this stage have cells */
       const unsigned batches = (unsigned)A.batch_of[h.stage + stage];
       for (unsigned i = 0; i < IMPORTERS; i++)
         while (trsv_shared_acquire(base + CELLS_READY + i * 4) * IMPORTERS + i < batches) trsv_pause();
@@ -96,15 +97,15 @@ template <class T, int K, int W> static __device__ __forceinline__ void multiply
   }
 }
 
-/* Fetches batches me, me + IMPORTERS, ... through L2. All words of a batch are asked for at once; while nothing comes,
-   only the first 32 that are missing are. */
+/* Fetches batches me, me + IMPORTERS, ... through L2. The first poll of a batch loads all its words. After a
+   poll that has not completed the first unfinished group of 32 words, the next one loads that group alone. */
 template <class T> static __device__ __forceinline__ void chunk_import(const ChunkView<T> &A, const ChunkHead &h,
                                                                        const T *now, unsigned base, unsigned cells,
                                                                        int me, unsigned lane)
 {
   constexpr int N = CHUNK_BATCH / 32;
   ChunkImport   wanted[N], next[N];
-  TrsvSpinLimit  spin;
+  TrsvSpinLimit spin;
   bool          lost = false;
 
   const auto load = [&](int batch) {
@@ -121,7 +122,7 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
 #pragma unroll
     for (int j = 0; j < N; j++) wanted[j] = next[j];
     load(batch + IMPORTERS);
-    if (A.bounded) { /* until the cells' last users are done; then nobody takes what is in them for an import */
+    if (A.bounded) { /* cells are reset after their last readers, so that no reader takes an old value for the import */
       const unsigned after = (unsigned)A.after[h.batch + batch];
       for (unsigned i = 0; i < WRITERS; i++)
         while (trsv_shared_acquire(base + WRITTEN + i * 4) < after) trsv_pause();
@@ -157,8 +158,8 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
   }
 }
 
-/* What neighbors push has nobody here who fetches it. If the chunk stands still over the limit, or a wait elsewhere
-   was over it, NaN takes the place of what has not come. */
+/* No warp of this block fetches what neighbors push, so this one bounds the waits for it. If the chunk makes no
+   progress within the spin limit, or another wait has exceeded it, NaN replaces the missing values. */
 template <class T> static __device__ __forceinline__ void chunk_watch(const ChunkView<T> &A, const ChunkHead &h,
                                                                       unsigned base, unsigned cells, unsigned lane)
 {
@@ -169,7 +170,7 @@ template <class T> static __device__ __forceinline__ void chunk_watch(const Chun
 
     if (!trsv_warp_any(now < (unsigned)h.stages)) break;
     if (now != seen) seen = now, spin = TrsvSpinLimit();
-    trsv_sleep((unsigned)h.stages - now > 8 ? 1000 : 32); /* the block waits for this warp too */
+    trsv_sleep((unsigned)h.stages - now > 8 ? 1000 : 32); /* short near the end: the block waits for this warp too */
     if (!trsv_warp_any(!spin.more(A.sync))) continue;
     for (unsigned i = lane; i < A.cells; i += 32)
       if (!trsv_is_ready(trsv_shared_load<T>(cells + i * (unsigned)sizeof(T))))
@@ -198,7 +199,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
       row[j]          = A.to[at];
       place[j]        = A.places[at];
     }
-    /* the computing warp is never so far ahead that this slot is in its next phase but one */
+    /* parity is enough: the computing warp waits for the writers before it uses this slot again */
     trsv_barrier_wait_idle(base + COMPUTED + (unsigned)stage % slots * 8, (unsigned)stage / slots & 1, 32);
 #pragma unroll
     for (int j = 0; j < N; j++)
@@ -258,7 +259,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
   T *const        now  = A.words + (turn ? A.exports : 0);
   T *const        then = A.words + (turn ? 0 : A.exports);
 
-  if (warp != COPIER) trsv_wait_for_previous(); /* what the copier reads, no launch changes */
+  if (warp != COPIER) trsv_wait_for_previous(); /* the copier reads nothing that a launch writes */
   if (thread == 0) trsv_let_next_start();
   if (h.stages) switch (warp) {
     case COMPUTE_WARP:
@@ -283,7 +284,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
     default: chunk_write<T, K, W>(A, h, x, base, warp == 11, lane);
     }
   trsv_warp_sync();
-  if (A.cluster > 1) trsv_cluster_sync(); /* nobody leaves while another block may store into its memory */
+  if (A.cluster > 1) trsv_cluster_sync(); /* no block leaves while another may store into its memory */
 }
 
 /* --- launches --- */
@@ -292,13 +293,13 @@ template <class T> using ChunkKernel = void (*)(const ChunkView<T>, const T *, T
 
 template <class T> struct ChunkSolver {
   int            length, width;
-  ChunkKernel<T> solve, reciprocals; /* the latter NULL where nobody needs it */
+  ChunkKernel<T> solve, reciprocals; /* reciprocals: NULL if unused */
 };
 
 #define CHUNK_SOLVER(K, W)  {K, W, chunk_solve<T, K, W, false>, NULL}
 #define CHUNK_SOLVERS(K, W) {K, W, chunk_solve<T, K, W, false>, chunk_solve<T, K, W, true>}
 
-template <class T> static const ChunkSolver<T> *Solver(const TrsvChunkSettings *s)
+template <class T> static const ChunkSolver<T> *FindSolver(const TrsvChunkSettings *s)
 {
   static const ChunkSolver<T> table[] = {
     CHUNK_SOLVER(2, 8),   CHUNK_SOLVERS(2, 32), CHUNK_SOLVER(3, 8),
@@ -312,7 +313,7 @@ template <class T> static const ChunkSolver<T> *Solver(const TrsvChunkSettings *
 
 template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *s, bool reciprocals)
 {
-  const ChunkSolver<T> *k = Solver<T>(s);
+  const ChunkSolver<T> *k = FindSolver<T>(s);
 
   return !k ? NULL : reciprocals ? (const void *)k->reciprocals : (const void *)k->solve;
 }
@@ -320,8 +321,8 @@ template <class T> const void *ChunkKernelOf(const TrsvChunkSettings *s, bool re
 template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const int *from, const int *to, bool early,
                                           const void *b, void *x, TrsvStream stream)
 {
-  const ChunkSummary  *s      = &c->schedule;
-  const ChunkSolver<T> *k      = Solver<T>(&s->settings);
+  const ChunkSummary   *s      = &c->schedule;
+  const ChunkSolver<T> *k      = FindSolver<T>(&s->settings);
   const ChunkKernel<T>  kernel = reciprocals ? k->reciprocals : k->solve;
   ChunkView<T>          A;
 
@@ -332,7 +333,7 @@ template <class T> TrsvError ChunkSolveBy(ChunkPlan *c, bool reciprocals, const 
   A.cells    = (unsigned)s->cells;
   A.stages   = (unsigned)s->settings.stages;
   A.exports  = (unsigned)s->exports;
-  A.bounded  = s->settings.life >= 0;
+  A.bounded  = s->settings.import_lifetime >= 0;
   A.records  = c->records;
   A.heads    = c->heads;
   A.from     = from;

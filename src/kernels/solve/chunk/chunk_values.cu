@@ -1,22 +1,23 @@
 /*
-   Values for plans of the algorithm `chunk`: gathered into their records, and given back.
+   Values of plans of the algorithm `chunk`: gathered into records, and scattered back.
 
-   Mapping: a block for each stage, a thread for each place of a record. None waits for another, but for the sums that
-   say where its values start.
+   Mapping: one block for each stage, one thread for each place of a record. Threads wait for each other only for the
+   sums that say where the values of a record start.
 */
 #include "solve/chunk/chunk.cuh"
 
-/* A thread's record, with a thread for each place of a stage: where its values come from. */
-struct ChunkOwn {
-  int  count;    /* its values, the diagonal's among them; 0: there is no record */
-  bool part;     /* a partial sum */
-  int  diagonal, value, near; /* a source; where its own start, in c.wide, and those off the diagonal in c.apart */
+/* The sources of the record at a thread's place. */
+struct RecordSources {
+  int  count;       /* values, the diagonal's among them; 0: there is no record */
+  bool part;        /* a partial sum */
+  int  diagonal;    /* its source */
+  int  value, near; /* the first index of the record in c.wide, and in c.apart */
 
-  __device__ __forceinline__ ChunkOwn(const ChunkSources &c, unsigned rows, int *sums)
+  __device__ __forceinline__ RecordSources(const ChunkSources &c, unsigned rows, int *sums)
   {
     const unsigned place = threadIdx.x, lane = place % 32;
     const int      all = c.counts[(size_t)blockIdx.x * rows + place];
-    int            own, sum; /* in the low half values, in the high one records */
+    int            own, sum; /* low half: values, high half: records */
 
     count = all % CHUNK_PART;
     part  = all >= CHUNK_PART;
@@ -36,7 +37,7 @@ struct ChunkOwn {
     diagonal = !count ? 0 : c.wide ? c.wide[value] : c.diagonal[record];
   }
 
-  /* Of its j-th dependency, from 1: 1 for a one, 2 + where else */
+  /* The source of the j-th dependency, from 1 on. */
   __device__ __forceinline__ int source(const ChunkSources &c, int j) const
   {
     if (c.wide) return c.wide[value + j];
@@ -45,7 +46,7 @@ struct ChunkOwn {
   }
 };
 
-/* Its values, each divided by the row's diagonal, and the diagonal's reciprocal. */
+/* Writes the values of a record, divided by the row's diagonal, and the diagonal's reciprocal. */
 template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K))
   chunk_gather(const ChunkSources c, const T *from, unsigned char *records)
 {
@@ -53,27 +54,27 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
   TRSV_SHARED(int, sums, Layout::rows / 32);
   unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
   const unsigned       place = threadIdx.x;
-  const ChunkOwn       own(c, Layout::rows, sums);
+  const RecordSources  own(c, Layout::rows, sums);
   const T              inverse = own.count && c.stored ? trsv_canonical(1 / from[own.diagonal - 2]) : 1;
 
 #pragma unroll
   for (int k = 0; k < K; k++) {
     const int j = k - K + own.count,
-              s = j >= 1 ? own.source(c, j) : 0; /* the last dependencies of a record are its own */
+              s = j >= 1 ? own.source(c, j) : 0; /* unused fields come first */
     *(T *)(stage + Layout::at(place, (unsigned)k * (unsigned)sizeof(T))) =
       s >= 2 ? trsv_canonical(-from[s - 2] * inverse) : (T)s;
   }
   *(T *)(stage + Layout::at(place, K * (unsigned)sizeof(T))) = own.count && !own.part ? inverse : 0;
 }
 
-/* The other way round, where the diagonal is one: then the values are there as they came. */
+/* Copies values back, for a unit diagonal: then records hold the values as given. */
 template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_ROWS(K))
-  chunk_give(const ChunkSources c, const unsigned char *records, T *to)
+  chunk_scatter(const ChunkSources c, const unsigned char *records, T *to)
 {
   typedef ChunkLayout<T, K, W> Layout;
   TRSV_SHARED(int, sums, Layout::rows / 32);
   const unsigned char *const stage = records + (size_t)blockIdx.x * Layout::stage;
-  const ChunkOwn             own(c, Layout::rows, sums);
+  const RecordSources        own(c, Layout::rows, sums);
 
 #pragma unroll
   for (int k = 0; k < K; k++) {
@@ -85,12 +86,12 @@ template <class T, int K, int W> static __global__ void __launch_bounds__(CHUNK_
 template <class T> struct ChunkKernels {
   int length, width;
   void (*gather)(const ChunkSources, const T *, unsigned char *);
-  void (*give)(const ChunkSources, const unsigned char *, T *);
+  void (*scatter)(const ChunkSources, const unsigned char *, T *);
 };
 
-#define CHUNK_KERNELS(K, W) {K, W, chunk_gather<T, K, W>, chunk_give<T, K, W>}
+#define CHUNK_KERNELS(K, W) {K, W, chunk_gather<T, K, W>, chunk_scatter<T, K, W>}
 
-template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings *s)
+template <class T> static const ChunkKernels<T> *FindKernels(const TrsvChunkSettings *s)
 {
   static const ChunkKernels<T> table[] = {
     CHUNK_KERNELS(2, 8),  CHUNK_KERNELS(2, 32), CHUNK_KERNELS(3, 8),
@@ -102,21 +103,21 @@ template <class T> static const ChunkKernels<T> *Kernels(const TrsvChunkSettings
   return NULL;
 }
 
-template <class T> TrsvError ChunkGather(ChunkPlan *c, const void *values, TrsvStream stream)
+template <class T> TrsvError ChunkGatherValues(ChunkPlan *c, const void *values, TrsvStream stream)
 {
-  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages,
+  TRSV_LAUNCH((FindKernels<T>(&c->schedule.settings)->gather), (unsigned)c->schedule.stages,
               (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, (const T *)values, c->records);
   return TrsvDeviceCheckLaunch("chunk_gather");
 }
 
-template <class T> TrsvError ChunkGive(const ChunkPlan *c, void *values, TrsvStream stream)
+template <class T> TrsvError ChunkScatterValues(const ChunkPlan *c, void *values, TrsvStream stream)
 {
-  TRSV_LAUNCH((Kernels<T>(&c->schedule.settings)->give), (unsigned)c->schedule.stages,
+  TRSV_LAUNCH((FindKernels<T>(&c->schedule.settings)->scatter), (unsigned)c->schedule.stages,
               (unsigned)CHUNK_ROWS(c->schedule.settings.length), 0, stream, c->sources, c->records, (T *)values);
-  return TrsvDeviceCheckLaunch("chunk_give");
+  return TrsvDeviceCheckLaunch("chunk_scatter");
 }
 
-template TrsvError ChunkGather<float>(ChunkPlan *, const void *, TrsvStream);
-template TrsvError ChunkGather<double>(ChunkPlan *, const void *, TrsvStream);
-template TrsvError ChunkGive<float>(const ChunkPlan *, void *, TrsvStream);
-template TrsvError ChunkGive<double>(const ChunkPlan *, void *, TrsvStream);
+template TrsvError ChunkGatherValues<float>(ChunkPlan *, const void *, TrsvStream);
+template TrsvError ChunkGatherValues<double>(ChunkPlan *, const void *, TrsvStream);
+template TrsvError ChunkScatterValues<float>(const ChunkPlan *, void *, TrsvStream);
+template TrsvError ChunkScatterValues<double>(const ChunkPlan *, void *, TrsvStream);

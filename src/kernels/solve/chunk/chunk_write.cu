@@ -1,20 +1,20 @@
 /*
-   The schedule of the algorithm `chunk` written down: imports, the batches they come in, and records without their
-   values.
+   The schedule of the algorithm `chunk` written into a plan: imports, their batches, and records without values.
 
-   Records take more room than all that a schedule is made of. So what they hold beside values is drafted without gaps
-   first, what it was made of is given back, and only then is there memory for records.
+   Records take more memory than everything that a schedule is made of. So their cells are first drafted without gaps.
+   Then the schedule is freed, and the records are allocated.
 
-   Mapping: a block for each stage, a thread for each of its records, or places; otherwise a thread for each import,
-   stage or chunk. Within a block what crosses threads does so at its barriers, or by shuffles.
+   Mapping: one block for each stage, one thread for each of its records or places; otherwise one thread for each
+     import, stage or chunk.
+   Memory order: within a block, barriers and shuffles order what crosses threads.
 */
 #include <limits.h>
 #include "solve/chunk/chunk.cuh"
 #include "solve/chunk/chunk_emission.cuh"
 
-/* --- cells that change hands --- */
+/* --- cells that are reused --- */
 
-/* How many batches each stage needs; where each chunk's batches start. */
+/* batch_of: the batches that each stage needs. Also sets the first batch of each chunk. */
 static __global__ void write_batches(const ChunkEmission e, ChunkHead *heads, int *batch_of)
 {
   const int s = trsv_index();
@@ -23,10 +23,10 @@ static __global__ void write_batches(const ChunkEmission e, ChunkHead *heads, in
   if (s >= e.stages) return;
   const int q       = emit_chunk(e, e.stage_first[s]),
             imports = e.import_[e.use[e.stage_first[s + 1]]] - e.import_[e.use[e.begin[q]]];
-  batch_of[s] = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
+  batch_of[s]       = (imports + CHUNK_BATCH - 1) / CHUNK_BATCH;
 }
 
-/* after, 0 at first: how many stages must be over before a batch gets its cells. */
+/* after, 0 at first: the number of stages that must be over before a batch gets its cells. */
 static __global__ void write_after(const ChunkEmission e, const ChunkHead *heads, int *after, int count)
 {
   const int m = trsv_index();
@@ -37,8 +37,8 @@ static __global__ void write_after(const ChunkEmission e, const ChunkHead *heads
   if (n >= e.capacity) atomicMax(after + h.batch + n / CHUNK_BATCH, e.import_last[m - e.capacity] + 1);
 }
 
-/* Is that soon enough? Two stages before the first that needs one of them, since a stage that can start lets the one
-   before it end. */
+/* Checks that each batch gets its cells two stages before the first stage that needs it: a stage that can start lets
+   the one before it end. */
 static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads, const int *after, int count,
                                    unsigned *late)
 {
@@ -53,7 +53,7 @@ static __global__ void write_check(const ChunkEmission e, const ChunkHead *heads
 
 /* --- records --- */
 
-/* What a stage's draft says of exports: the first, then a bit for each record. */
+/* The exports in the draft of a stage: the number of the first, then a bit for each record. */
 static __device__ __forceinline__ unsigned *write_exports(const ChunkDraft &d, int stage, int rows)
 {
   return d.exports + (size_t)stage * (size_t)CHUNK_EXPORTS_OF(rows);
@@ -74,24 +74,24 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   if (t % 32 == 0) write_exports(d, stage, rows)[1 + t / 32] = exported;
   if (t == 0) {
     write_exports(d, stage, rows)[0] = (unsigned)e.export_[first];
-    w.sources.starts[2 * stage]     = first;
-    w.sources.starts[2 * stage + 1] = e.source[first];
+    w.sources.starts[2 * stage]      = first;
+    w.sources.starts[2 * stage + 1]  = e.source[first];
   }
   __syncthreads();
 
-  /* rows, rising: b is read and x written in this order */
+  /* rows in rising order, in which b is read and x is written */
   int rank = 0, count = 0;
   for (int x = 0; x < m; x++) rank += row[x] && row[x] < row[t], count += row[x] != 0;
   const int place = node < 0 ? 0 : e.at[node] % rows;
   if (row[t]) {
-    w.rows[(size_t)stage * (size_t)rows + (size_t)rank]   = row[t];
+    w.rows[(size_t)stage * (size_t)rows + (size_t)rank]      = row[t];
     w.places_in[(size_t)stage * (size_t)rows + (size_t)rank] = (unsigned char)place;
   }
   if (t >= count)
     w.rows[(size_t)stage * (size_t)rows + (size_t)t] = w.places_in[(size_t)stage * (size_t)rows + (size_t)t] = 0;
   if (node < 0) return;
 
-  /* the latest last; those of other chunks among those that may be read early */
+  /* sort the dependencies by step, the latest last; imports may be read early */
   const int from = e.cuts[e.stage_chunk[stage]], chunk_first = e.first ? e.first[from] : from, step = e.at[node] / e.W;
   int       n = 0, u = e.use[first + t], least = INT_MAX, when[13] = {0}, cell[13], source[13];
 
@@ -106,7 +106,7 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
     if (s >= 2) least = min(least, s);
   });
   const int             record = first + t,
-                        value = e.source[record]; /* in order of time, records of a stage are in that of their places */
+                        value = e.source[record]; /* in a stage, the order of time is the order of places */
   unsigned short *const cells = d.cells + value;
   const int             diagonal = emit_diagonal(e, p, least);
 
@@ -123,22 +123,22 @@ static __global__ void __launch_bounds__(256) write_stages(const ChunkEmission e
   w.sources.counts[(size_t)stage * (size_t)rows + (size_t)place] = (unsigned char)(1 + n + (own < 0 ? CHUNK_PART : 0));
 }
 
-/* From the draft into all places of a stage. */
+/* Writes the records of a stage from the draft. */
 static __global__ void __launch_bounds__(256)
   write_records(int K, int W, int size, const ChunkPlan w, const ChunkDraft d)
 {
   TRSV_SHARED(unsigned, sums, 8);
-  const int             stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K),
-                        step_bytes = CHUNK_QUADS(K, size) * W * 16;
-  const int count = w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] % CHUNK_PART, n = count - 1;
+  const int stage = (int)blockIdx.x, t = (int)threadIdx.x, lane = t % 32, rows = CHUNK_ROWS(K),
+            step_bytes        = CHUNK_QUADS(K, size) * W * 16;
+  const int             count = w.sources.counts[(size_t)stage * (size_t)rows + (size_t)t] % CHUNK_PART, n = count - 1;
   const unsigned *const exports = write_exports(d, stage, rows);
-  unsigned char *const  record = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
-  const auto word = [&](int i) {
+  unsigned char *const  record  = w.records + (size_t)stage * (size_t)CHUNK_STAGE(K, size);
+  const auto            word    = [&](int i) {
     const int byte = (K + 1) * size + 4 * i;
     return (unsigned *)(record + CHUNK_HEADER + t / W * step_bytes + (byte / 16 * W + t % W) * 16 + byte % 16);
   };
 
-  /* of those before: in the low half what they take in the draft, in the high one how many there are */
+  /* sums over the places before. Low half: cells in the draft; high half: records */
   const unsigned own = count ? 65536u + (unsigned)count : 0;
   unsigned       sum = own;
   for (int x = 1; x < 32; x *= 2) {
@@ -151,8 +151,8 @@ static __global__ void __launch_bounds__(256)
   for (int x = 0; x < t / 32; x++) sum += sums[x];
   sum -= own;
 
-  const int                   rank = (int)(sum >> 16);
-  const unsigned short *const cells = d.cells + w.sources.starts[2 * stage + 1] + (sum & 65535u);
+  const int                   rank    = (int)(sum >> 16);
+  const unsigned short *const cells   = d.cells + w.sources.starts[2 * stage + 1] + (sum & 65535u);
   unsigned                    export_ = count ? exports[1 + rank / 32] >> rank % 32 & 1 : 0;
 
   if (export_) {
@@ -163,33 +163,19 @@ static __global__ void __launch_bounds__(256)
   for (int i = 1; i < CHUNK_TAIL(K); i++) {
     unsigned v = 0;
     for (int h = 0; h < 2; h++) {
-      const int x = 2 * (i - 1) + h - (K - n); /* the last dependencies of a record are its own */
+      const int x = 2 * (i - 1) + h - (K - n); /* unused fields come first */
       if (x >= 0 && x < n) v |= (unsigned)cells[1 + x] << (16 * h);
     }
     *word(i) = v;
   }
 }
 
-/* Imports name the record in order of time; they are to name its export. */
+/* Replaces the record that an import names by the number of its export. */
 static __global__ void write_imports(const ChunkEmission e, int count, ChunkImport *imports)
 {
   const int m = trsv_index();
 
   if (m < count) imports[m] = {e.export_[e.imports[m].word], e.imports[m].cell};
-}
-
-template <class T> static __global__ void write_words(size_t n, T *words)
-{
-  const size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (k < n) words[k] = trsv_not_ready<T>();
-}
-
-static __global__ void write_zeros(int n, int *array)
-{
-  const int i = trsv_index();
-
-  if (i < n) array[i] = 0;
 }
 
 TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkHead *heads, int *batch_of, int *after,
@@ -199,13 +185,13 @@ TrsvError TrsvChunkBatches(const ChunkEmission *e, const ChunkSummary *s, ChunkH
 
   TrsvCall(TrsvDeviceClear(e->words, sizeof(now), NULL));
   TrsvCall(TrsvLaunchEach("write_batches", write_batches, (size_t)(e->stages > e->chunks ? e->stages : e->chunks), *e,
-                       heads, batch_of));
-  TrsvCall(TrsvLaunchEach("write_zeros", write_zeros, (size_t)s->batches, s->batches, after));
+                          heads, batch_of));
+  TrsvCall(TrsvDeviceClear(after, sizeof(int) * (size_t)s->batches, NULL));
   TrsvCall(TrsvLaunchEach("write_after", write_after, (size_t)s->imports, *e, heads, after, s->imports));
   TrsvCall(TrsvLaunchEach("write_check", write_check, (size_t)s->imports, *e, heads, after, s->imports,
-                          e->words + CHUNK_LAST));
+                          e->words + CHUNK_MAXIMUM));
   TrsvCall(ChunkWordsRead(e->words, now));
-  *fits = !now[CHUNK_LAST];
+  *fits = !now[CHUNK_MAXIMUM];
   return TRSV_SUCCESS;
 }
 
@@ -223,11 +209,7 @@ TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t s
 
 TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const ChunkDraft *d, ChunkPlan *c)
 {
-  const size_t words = 2 * (size_t)s->exports;
-
-  if (precision == TRSV_FLOAT)
-    TrsvCall(TrsvLaunchEach("write_words", write_words<float>, words, words, (float *)c->words));
-  else TrsvCall(TrsvLaunchEach("write_words", write_words<double>, words, words, (double *)c->words));
+  TrsvCall(TRSV_BY_PRECISION(precision, TrsvClearWords)(2 * (size_t)s->exports, c->words, NULL));
   TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length), 0, (TrsvStream)NULL,
               s->settings.length, s->settings.width, (int)TrsvValueSize(precision), *c, *d);
   return TrsvDeviceCheckLaunch("write_records");

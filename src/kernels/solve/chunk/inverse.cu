@@ -1,24 +1,25 @@
 /*
-   Plans of `chunk` for narrow factors: the rows of a triangle are multiplied by the inverses of its small diagonal
+   Plans of `chunk` for narrow level sets: the rows of a triangle are multiplied by the inverses of its small diagonal
    blocks, and the product is solved in chunks.
 
-   A factor of a few rows a level set is a chain of hops, with most lanes idle. Cut into blocks of m <= 32 consecutive
-   rows, with D its block diagonal, T x = b has the solution of (D^-1 T) x = D^-1 b: within a block nobody waits for
-   anybody any more, so that the chain is up to m times shorter, and the entries that the product adds fill lanes that
-   had nothing to do. D^-1 b is one multiplication, side by side for all rows.
+   A triangle with few rows in a level set is a chain of hops, and most lanes idle. Let D be its block diagonal, with
+   blocks of m <= 32 consecutive rows. T x = b has the solution of (D^-1 T) x = D^-1 b. In the product no row depends on
+   a row of its own block, so the chain is up to m times shorter. The entries that the product adds fill idle lanes.
+   D^-1 b is one multiplication, in parallel for all rows.
 
-   Source: partial inverses are those of Alvarado and Schreiber (SIAM J. Sci. Comput. 14, 1993), here of one factor,
-   block-diagonal, with the rest of the matrix multiplied in.
+   Stability: substitution is backward stable row by row. Multiplication by an inverse is so up to the growth || |D^-1|
+   |D| || of the worst block (Higham, Accuracy and Stability of Numerical Algorithms, Section 14.2). The growth is
+   computed with every set of values. If it exceeds the limit in any block, or is not finite, those values are solved
+   without inverses. A NaN or an Inf outside of the blocks reaches all rows of its block that have an entry in its
+   column, also rows before its own, because zeros of the inverse multiply it.
 
-   Stability: substitution is backward stable row by row; multiplying by an inverse is so up to the growth || |D^-1| |D|
-   ||, the condition of the worst block (Higham, Accuracy and Stability of Numerical Algorithms, Section 14.2). It is
-   computed with every set of values; where any block exceeds the limit, or is not finite, those values are solved
-   without inverses. A NaN or an Inf outside of the blocks reaches all rows of its block that have an entry in
-   its column, also those before its own: zeros of the inverse times it.
-
-   Mapping: positions in order of solution (row, or from the last row) in groups of 32, a warp each, a lane for each
-   row; blocks never cross groups. Nobody waits here: the order between launches is all that is needed. Same bits: every
-   sum has one order.
+   Mapping: positions in solve order (row, or rows - 1 - row) in groups of 32: one warp for each group, one lane for
+     each row. Blocks never cross groups.
+   Memory order: data cross threads from launch to launch, and within a warp.
+   Why it ends: no thread waits for another.
+   Same bits: every sum has one order.
+   Source: partial inverses after Alvarado and Schreiber (SIAM J. Sci. Comput. 14, 1993), here of one factor,
+     block-diagonal, and multiplied into the rest of the matrix.
 */
 #include <math.h>
 #include <stdio.h>
@@ -28,26 +29,26 @@
 #include "solve/model/model.h"
 
 enum {
-  GROUPS = 4, /* of a block of threads in the multiplication */
-  AHEAD  = 8  /* entries of a row that it has on their way */
+  GROUPS  = 4, /* groups of a thread block in the multiplication */
+  ENTRIES = 8  /* entries of a row that it loads together */
 };
 
 static const float growth_limit = 100;
 
-/* How many lanes before this one have something. */
+/* The number of lanes before this one in a mask. */
 static __device__ __forceinline__ int inverse_rank(unsigned have, int lane)
 {
   return __popc(have & ((1u << lane) - 1));
 }
 
-/* A warp for each group: D, its inverse, the growth of both, the product. */
+/* Computes the inverse of D, its growth, and the product. One warp for each group. */
 template <class T> static __global__ void inverse_values(const InverseView A, const T *from, float limit, T *inverse,
-                                                         T *values, unsigned *beyond)
+                                                         T *values, unsigned *exceeding)
 {
   TRSV_SHARED(T, D, INVERSE_GROUP * (INVERSE_GROUP + 1));
   TRSV_SHARED(T, X, INVERSE_GROUP * (INVERSE_GROUP + 1));
-  const int      lane = (int)threadIdx.x, group = (int)blockIdx.x, p = group * INVERSE_GROUP + lane, i = A.row_of(p),
-                 stride = INVERSE_GROUP + 1;
+  const int lane = (int)threadIdx.x, group = (int)blockIdx.x, p = group * INVERSE_GROUP + lane, i = A.row_of(p),
+            stride     = INVERSE_GROUP + 1;
   const unsigned reach = p < A.rows ? A.reach[p] : 0;
 
   const auto value = [&](int k) { return from[A.source ? A.source[k] : k]; };
@@ -57,7 +58,7 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
   const InverseRow row = inverse_row(A, p, [&](int q, int k) { D[lane * stride + q % INVERSE_GROUP] = value(k); });
   __syncwarp();
 
-  /* column by column of the inverse, a lane each: D x = e */
+  /* D x = e: a lane for each column of the inverse */
   const int top = lane / A.block * A.block;
   for (int r = 0; r < INVERSE_GROUP; r++) {
     T x = r == lane;
@@ -72,7 +73,7 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
   __syncwarp();
   for (int s = 0; s < INVERSE_GROUP; s++) growth = fma(fabs(X[lane * stride + s]), __shfl_sync(~0u, sum, s), growth);
   const unsigned bad = __ballot_sync(~0u, !(growth <= limit));
-  if (lane == 0 && bad) (void)atomicAdd(beyond, (unsigned)__popc(bad));
+  if (lane == 0 && bad) (void)atomicAdd(exceeding, (unsigned)__popc(bad));
 
   T       *to   = inverse + A.start[group];
   unsigned left = reach;
@@ -99,13 +100,13 @@ template <class T> static __global__ void inverse_values(const InverseView A, co
         const T x = X[r * stride + s];
 
         entries_each<32>(begin, end,
-                         [&](int k) { to_r[k - begin] = fma(x, value(k), (T)0); }); /* as above: a zero's sign, too */
+                         [&](int k) { to_r[k - begin] = fma(x, value(k), (T)0); }); /* fma as above: sign of zeros */
       });
       if (reach >> s & 1) out += end - begin;
     });
 }
 
-/* right = D^-1 b; a warp for each group. */
+/* right = D^-1 b. One warp for each group. */
 template <class T> static __global__ void __launch_bounds__(GROUPS * 32)
   inverse_multiply(const InverseView A, int groups, const T *inverse, const T *b, T *right)
 {
@@ -119,13 +120,13 @@ template <class T> static __global__ void __launch_bounds__(GROUPS * 32)
   unsigned left = p < A.rows ? A.reach[p] : 0;
   T        sum  = 0;
 
-  /* where entries stand does not hang on their values: so many are on their way at a time */
+  /* addresses do not depend on values, so that several loads are in flight */
   while (__any_sync(~0u, left != 0)) {
-    T   entry[AHEAD];
-    int other[AHEAD];
+    T   entry[ENTRIES];
+    int other[ENTRIES];
 
 #pragma unroll
-    for (int n = 0; n < AHEAD; n++, left &= left - 1) {
+    for (int n = 0; n < ENTRIES; n++, left &= left - 1) {
       const unsigned have = __ballot_sync(~0u, left != 0);
 
       entry[n] = left ? from[inverse_rank(have, lane)] : 0;
@@ -133,7 +134,7 @@ template <class T> static __global__ void __launch_bounds__(GROUPS * 32)
       from += __popc(have);
     }
 #pragma unroll
-    for (int n = 0; n < AHEAD; n++) {
+    for (int n = 0; n < ENTRIES; n++) {
       const T value = __shfl_sync(~0u, mine, other[n] < 0 ? lane : other[n]);
       if (other[n] >= 0) sum = fma(entry[n], value, sum);
     }
@@ -141,8 +142,8 @@ template <class T> static __global__ void __launch_bounds__(GROUPS * 32)
   if (p < A.rows) right[A.row_of(p)] = sum;
 }
 
-/* A plan of T itself. */
-static TrsvError MakePlain(TrsvPlan *plan, Inverse *v)
+/* Makes the plan of T without inverted blocks. */
+static TrsvError MakePlainPlan(TrsvPlan *plan, Inverse *v)
 {
   const TrsvPermutation places = {v->from, v->to};
   TrsvAnalysis         *analysis;
@@ -187,39 +188,39 @@ template <class T> static TrsvError Multiply(Inverse *v, bool early, const void 
   return TrsvDeviceCheckLaunch("inverse_multiply");
 }
 
-template <class T> static TrsvError MakeProduct(Inverse *v, const void *values, void *product, TrsvStream stream)
+template <class T> static TrsvError ComputeProduct(Inverse *v, const void *values, void *product, TrsvStream stream)
 {
   TRSV_LAUNCH(inverse_values<T>, (unsigned)v->groups, 32, 0, stream, InverseView(v), (const T *)values, growth_limit,
-              (T *)v->inverse, (T *)product, v->beyond);
+              (T *)v->inverse, (T *)product, v->exceeding);
   return TrsvDeviceCheckLaunch("inverse_values");
 }
 
 TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, TrsvStream stream)
 {
-  unsigned  beyond = 0;
-  void     *product; /* its values: they are gathered at once */
+  unsigned  exceeding = 0;
+  void     *product; /* its values */
   TrsvError error;
 
   TrsvCall(TrsvScratchAlloc(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
-  error = TrsvDeviceClear(v->beyond, sizeof(*v->beyond), stream);
+  error = TrsvDeviceClear(v->exceeding, sizeof(*v->exceeding), stream);
   if (!error)
-    error = (plan->precision == TRSV_FLOAT ? MakeProduct<float> : MakeProduct<double>)(v, values, product, stream);
-  if (!error) error = TrsvDeviceDownload(&beyond, v->beyond, sizeof(beyond), stream);
-  if (!error && !beyond) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
+    error = TRSV_BY_PRECISION(plan->precision, ComputeProduct)(v, values, product, stream);
+  if (!error) error = TrsvDeviceDownload(&exceeding, v->exceeding, sizeof(exceeding), stream);
+  if (!error && !exceeding) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
   TrsvScratchFree(product, stream);
   TrsvCall(error);
-  if (beyond) {
-    if (!v->plain) TrsvCall(MakePlain(plan, v));
+  if (exceeding) {
+    if (!v->plain) TrsvCall(MakePlainPlan(plan, v));
     TrsvCall(TrsvPlanSetValues(v->plain, values, TRSV_DEVICE, stream));
   }
-  v->use_plain = beyond > 0;
+  v->use_plain = exceeding > 0;
   return TRSV_SUCCESS;
 }
 
 TrsvError TrsvInverseSolve(TrsvPlan *plan, Inverse *v, const void *b, void *x, TrsvStream stream)
 {
   if (v->use_plain) return (plan->early ? TrsvPlanSolveNext : TrsvPlanSolve)(v->plain, b, x, stream);
-  TrsvCall((plan->precision == TRSV_FLOAT ? Multiply<float> : Multiply<double>)(v, plan->early, b, stream));
+  TrsvCall(TRSV_BY_PRECISION(plan->precision, Multiply)(v, plan->early, b, stream));
   return TrsvPlanSolveNext(v->product, v->right, x, stream);
 }
 

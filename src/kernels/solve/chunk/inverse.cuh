@@ -1,5 +1,5 @@
 /*
-   inverse.cuh: plans of `chunk` with inverted diagonal blocks; inverse.cu says why there are such.
+   inverse.cuh: plans of `chunk` with inverted diagonal blocks; inverse.cu says what they are for.
 */
 #ifndef TRSV_INVERSE_CUH
 #define TRSV_INVERSE_CUH
@@ -9,26 +9,26 @@
 
 enum {
   INVERSE_GROUP = 32,
-  INVERSE_SIZES = 3 /* of blocks: 32, 16 and 8 rows */
+  INVERSE_SIZES = 3 /* sizes of blocks: 32, 16 and 8 rows */
 };
 
 struct Inverse {
-  TrsvMatrix T;                 /* as analyzed, in arrays of its own once blocks are to be inverted */
-  int        entries, groups;   /* of T, the diagonal's among them where they are stored; of INVERSE_GROUP rows */
-  int        block;             /* rows of a diagonal block */
-  TrsvPlan  *product, *plain;   /* of TrsvChunkPlain: of D^-1 T; of T, where some values have needed it, else NULL */
-  int        use_plain;         /* do the values now set? */
-  void      *memory;            /* that holds all that follows, and T */
-  int       *source;            /* of T, as analyzed */
-  int       *from, *to;         /* [rows] the places of b and of x, NULL where they are the rows */
-  unsigned  *reach; /* [rows], by position: the positions of the group that its row of D^-1 has entries for */
-  int       *begin, *start;     /* [rows + 1] offsets of D^-1 T; [groups + 1] of D^-1 */
-  char      *inverse,
-    *right; /* D^-1: the first entries of a group's rows, then the second of those that have so many, ...; D^-1 b */
-  unsigned  *beyond;            /* rows whose growth is beyond the limit */
+  TrsvMatrix T;               /* as analyzed; in arrays of this plan once a size of blocks is chosen */
+  int        entries, groups; /* stored entries of T; groups of INVERSE_GROUP rows */
+  int        block;           /* rows of a diagonal block */
+  TrsvPlan  *product, *plain; /* plans of TrsvChunkPlain for D^-1 T, and for T: NULL until some values need it */
+  int        use_plain;       /* the current values need it */
+  void      *memory;          /* holds the arrays below, and T's */
+  int       *source;          /* of T, as analyzed */
+  int       *from, *to;       /* [rows] the permutations of b and x; NULL: none */
+  unsigned  *reach;           /* [rows] by position: the positions of the group in whose columns D^-1 has entries */
+  int       *begin, *start;   /* [rows + 1] offsets of D^-1 T; [groups + 1] offsets of the groups of D^-1 */
+  char      *inverse;         /* D^-1: the first entry of each row of a group, then the second ones, ... */
+  char      *right;           /* D^-1 b */
+  unsigned  *exceeding;       /* the number of rows whose growth exceeds the limit */
 };
 
-/* What kernels see of it. A position is a row's place in the order of solution. */
+/* The plan as kernels see it. A position is the place of a row in solve order. */
 struct InverseView : TriangleView {
   int             block;
   const int      *source, *from, *begin, *start;
@@ -40,7 +40,7 @@ struct InverseView : TriangleView {
   {
   }
 
-  /* Where the right-hand side of a position stands. */
+  /* The index into b of a position. */
   __device__ __forceinline__ int place_of(int p) const { return from ? from[row_of(p)] : row_of(p); }
 };
 
@@ -49,8 +49,8 @@ struct InverseRow {
   int begin, end;
 };
 
-/* Finds them; calls inside(position, entry) for those in the block, the diagonal's left out. Columns rise, so that
-   these are at one end. */
+/* Finds these entries. Calls inside(position, entry) for the off-diagonal entries in the block, which are at one end of
+   the row because columns rise. */
 template <class Inside> static __device__ __forceinline__ InverseRow inverse_row(const InverseView &A, int p,
                                                                                  Inside inside)
 {
@@ -69,30 +69,30 @@ template <class Inside> static __device__ __forceinline__ InverseRow inverse_row
   return row;
 }
 
-/* Goes through the columns that the rows of a warp have outside of their blocks, as they rise, and calls give(column,
-   lanes whose rows have it) for each; load(entry) for each entry of the lane's own row, before its column is given.
-   Where one row has many columns before the next of any other, as a long one among short ones does, run(lane, begin,
-   end) takes these entries of it at once. All lanes alike; a block is a warp. */
+/* Merges the columns that the rows of a warp have outside of their blocks. For each column, in rising order, calls
+   give(column, the lanes whose rows have it); before that, load(entry) in these lanes. If one row has many columns
+   before the next column of any other row, as a long row among short ones does, run(lane, begin, end) takes these
+   entries together. All lanes call give and run alike. */
 template <class Load, class Give, class Run> static __device__ __forceinline__ void inverse_columns(
   const InverseView &A, InverseRow row, Load load, Give give, Run run)
 {
-  enum { OFTEN = 32 }; /* columns after which such a run is looked for, and of a run at least */
+  enum { RUN_MIN = 32 }; /* columns between looks for a run; minimum of entries of a run */
   const auto column = [&](int k) {
     return k < row.end ? ~(unsigned)A.columns[k] : 0;
-  }; /* so the least is the largest, and none less than all */
-  unsigned   now = column(row.begin), then = column(row.begin + 1);
+  }; /* complements: the least column has the largest, no column has 0 */
+  unsigned now = column(row.begin), then = column(row.begin + 1);
 
   if (now) load(row.begin);
   for (unsigned least, given = 1; (least = trsv_warp_max(now)); given++) {
     const bool     mine  = now == least;
     const unsigned lanes = __ballot_sync(~0u, mine);
 
-    if (given % OFTEN == 0 && !(lanes & (lanes - 1))) {
-      const unsigned next = trsv_warp_max(mine ? 0 : now); /* another row's */
+    if (given % RUN_MIN == 0 && !(lanes & (lanes - 1))) {
+      const unsigned next = trsv_warp_max(mine ? 0 : now); /* of the other rows */
       const int s = __ffs((int)lanes) - 1, begin = __shfl_sync(~0u, row.begin, s), end = __shfl_sync(~0u, row.end, s);
-      const int      low = trsv_first(begin, end, [&](int k) { return ~(unsigned)A.columns[k] <= next; });
+      const int low = trsv_first(begin, end, [&](int k) { return ~(unsigned)A.columns[k] <= next; });
 
-      if (low - begin >= OFTEN) {
+      if (low - begin >= RUN_MIN) {
         run(s, begin, low);
         if (mine) {
           row.begin = low;
@@ -112,7 +112,7 @@ template <class Load, class Give, class Run> static __device__ __forceinline__ v
   }
 }
 
-/* All lanes call each(lane, its pointer) for each lane that asks, one after the other. */
+/* For each lane that asks, one after the other, all lanes call each(lane, its pointer). */
 template <class T, class Each> static __device__ __forceinline__ void inverse_each(bool asks, T *pointer, Each each)
 {
   for (unsigned left = __ballot_sync(~0u, asks); left; left &= left - 1) {
@@ -122,44 +122,45 @@ template <class T, class Each> static __device__ __forceinline__ void inverse_ea
   }
 }
 
-/* What blocks of one size come to: entries of D^-1, and of the product off its diagonal; of the product, what
-   TrsvFillStatistics takes, and dependencies that get ready right before their row. */
+/* Counts for one size of blocks: entries of D^-1; off-diagonal entries of the product; for the product's statistics the
+   inputs of TrsvFillStatistics, and the dependencies that are solved just before their row. */
 struct InverseTotals {
   unsigned long long inverse, entries, squares, distance, profile, late;
   unsigned           row_max, bandwidth;
 };
 
-/* The same by row, and the level sets of the product, for each size; while a plan is made. */
+/* The candidate sizes of blocks, the largest first: level sets, totals, and the totals by row and group. */
 struct InverseSizes {
   int           levels[INVERSE_SIZES];
-  unsigned     *word;                  /* [INVERSE_SIZES][rows] 1 + the level of each row */
+  unsigned     *word; /* [INVERSE_SIZES][rows] 1 + the level of each row of the product */
   InverseTotals totals[INVERSE_SIZES];
-  int *rows, *groups; /* [sizes][rows] entries of each row of the product; [sizes][groups] of each group of D^-1 */
-  void         *memory[2];             /* that holds words; counts */
+  int          *rows, *groups; /* [sizes][rows] entries of the product; [sizes][groups] entries of D^-1 */
+  void         *memory[2];     /* holds word; holds rows and groups */
 };
 
+/* Finds the level sets of all sizes; counts entries for the first sizes, span being the span of T's level sets; frees
+   both. */
 TrsvError TrsvInverseLevels(const Inverse *, InverseSizes *);
-TrsvError TrsvInverseCount(const Inverse *, double span, int sizes,
-                           InverseSizes *); /* T's; for so many sizes, the largest first */
-void      TrsvInverseForget(InverseSizes *);
+TrsvError TrsvInverseCount(const Inverse *, double span, int sizes, InverseSizes *);
+void      TrsvInverseFreeSizes(InverseSizes *);
 
-/* D^-1 T without its values, and of its analysis what chunk asks for: all but the widest level set and where each
-   starts; the order only where no row is so long that chunk cuts it; for the span of level sets T's. */
+/* The pattern of D^-1 T, and the parts of its analysis that chunk needs: the order only if chunk splits no row, and the
+   statistics without the widest level set. */
 struct InverseProduct {
   TrsvMatrix   matrix;
   TrsvAnalysis analysis;
-  void        *memory; /* room for columns and order; offsets are the plan's */
+  void        *memory; /* holds columns and order; offsets are the plan's */
 };
 
-/* Makes all that is kept for blocks of the size-th size, and their product; takes the counts as room. */
+/* Makes the patterns of D^-1 and of the product for one size; overwrites the counts. */
 TrsvError TrsvInverseMake(TrsvPlan *, Inverse *, InverseSizes *, int size, const int *source, InverseProduct *);
 
-/* Chooses the rows of a block. Where an inverse pays, makes all that is kept, v->product with it; else that stays NULL.
-   plan->bytes */
+/* Chooses the size of the blocks, and makes v->product and all patterns; v->product stays NULL if no size is predicted
+   to be faster than T. Adds to plan->bytes. */
 TrsvError TrsvInversePattern(TrsvPlan *, Inverse *, const TrsvStatistics *, const int *source);
 
-/* Could it pay, by the statistics? What a plan of chunk does where its blocks are inverted; *inverse is NULL where they
-   are better not. */
+/* Can inverted blocks be faster, by the statistics? The life of a plan with inverted blocks; *inverse stays NULL if
+   TrsvInversePattern chooses none. */
 int       TrsvInverseIsPossible(const TrsvStatistics *);
 TrsvError TrsvInverseAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source,
                              Inverse **inverse);

@@ -1,61 +1,63 @@
 /*
-   The pattern of a plan with inverted diagonal blocks: which entries the inverses have, which their product with the
-   triangle has, and how large the blocks are.
+   The pattern of a plan with inverted diagonal blocks: the entries of the inverses, the entries of their product with
+   the triangle, and the size of the blocks.
 
-   Mapping: a warp for each group of 32 positions, a lane for each row. The warp merges its rows, whose columns rise, so
-   that nothing is sorted. Nobody waits for anybody. Same result: sums and extremes of whole numbers.
+   Mapping: one warp for each group of 32 positions, one lane for each row. The warp merges the rising columns of its
+     rows, so that nothing is sorted.
+   Memory order: data cross threads from launch to launch, and within a warp.
+   Why it ends: no thread waits for another.
+   Same result: sums and extremes of whole numbers.
 */
 #include <limits.h>
 #include "solve/chunk/inverse.cuh"
 #include "solve/model/model.h"
 #include "solve/schedule/chunk_graph.cuh"
 
-typedef unsigned long long Sum;
+typedef unsigned long long Count64;
 
-/* Which rows of its block a position depends on, directly or not, itself included; none of a position beyond the last.
- */
+/* The rows of its block that a position depends on, directly or not, and itself; 0 exceeding the last position. */
 static __device__ __forceinline__ unsigned inverse_reach(const InverseView &A, int p, InverseRow *row)
 {
   unsigned direct = 0, all = p < A.rows ? 1u << p % INVERSE_GROUP : 0;
 
   *row = inverse_row(A, p, [&](int q, int) { direct |= 1u << q % INVERSE_GROUP; });
-  for (int s = 0; s < INVERSE_GROUP; s++) { /* that of row s is complete by now */
+  for (int s = 0; s < INVERSE_GROUP; s++) { /* row s is complete by now */
     const unsigned other = __shfl_sync(~0u, all, s);
     if (direct >> s & 1) all |= other;
   }
   return all;
 }
 
-/* A warp for each size and group: how many entries each row of D^-1 T, and each group of D^-1, has; how many of these
-   are at most so many positions before the row's block. rows [sizes][rows], groups [sizes][groups]. */
+/* Counts the entries of each row of D^-1 T and of each group of D^-1, and the totals; late entries are those at most
+   `before` positions before the row's block. One warp for each size and group. */
 static __global__ void inverse_count(InverseView A, int groups, int before, InverseTotals *totals, int *rows,
                                      int *inverse)
 {
-  const int  size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups,
-             p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.row_of(p);
+  const int size = (int)blockIdx.x / groups, group = (int)blockIdx.x % groups,
+            p = group * INVERSE_GROUP + (int)threadIdx.x, i = A.row_of(p);
   InverseRow row;
   int        count = 0, farthest = 0, late = 0;
-  Sum        distance = 0;
+  Count64    distance = 0;
 
   A.block              = INVERSE_GROUP >> size;
   const int      top   = p / A.block * A.block;
   const unsigned reach = inverse_reach(A, p, &row);
   inverse_columns(
-    A, row, [](int) { },
+    A, row, [](int) {},
     [&](int column, unsigned have) {
       if (!(have & reach)) return;
       count++;
       late += top - A.row_of(column) <= before;
-      distance += (Sum)abs(column - i);
+      distance += (Count64)abs(column - i);
       farthest = max(farthest, abs(column - i));
     },
-    [&](int s, int begin, int end) { /* who reaches it is in its block */
-      const int row_top = __shfl_sync(~0u, top, s), n = end - begin;
-      int       waits   = 0;
-      Sum       columns = 0;
+    [&](int s, int begin, int end) { /* a row that reaches s is in the block of s */
+                                     const int row_top = __shfl_sync(~0u, top, s), n = end - begin;
+                                     int       waits   = 0;
+                                     Count64   columns = 0;
 
       entries_each<32>(begin, end, [&](int k) {
-        columns += (Sum)A.columns[k];
+        columns += (Count64)A.columns[k];
         waits += row_top - A.row_of(A.columns[k]) <= before;
       });
       columns = warp_sum(columns);
@@ -63,20 +65,20 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
       if (!(reach >> s & 1)) return;
       count += n;
       late += waits;
-      distance += A.lower ? (Sum)n * (Sum)i - columns : columns - (Sum)n * (Sum)i;
+      distance += A.lower ? (Count64)n * (Count64)i - columns : columns - (Count64)n * (Count64)i;
       farthest = max(farthest, max(abs(A.columns[begin] - i), abs(A.columns[end - 1] - i)));
     });
   if (p < A.rows) rows[(size_t)size * (size_t)A.rows + (size_t)i] = count;
 
-  const Sum      length = p < A.rows ? (Sum)count + 1 : 0, entries = warp_sum((Sum)count),
+  const Count64      length = p < A.rows ? (Count64)count + 1 : 0, entries = warp_sum((Count64)count),
                  squares = warp_sum(length * length);
   const int      own    = warp_sum(__popc(reach));
-  const unsigned most   = trsv_warp_max((unsigned)length), bandwidth = trsv_warp_max((unsigned)farthest);
-  const Sum      profile = warp_sum((Sum)farthest), waits = warp_sum((Sum)late);
-  distance              = warp_sum(distance);
+  const unsigned most = trsv_warp_max((unsigned)length), bandwidth = trsv_warp_max((unsigned)farthest);
+  const Count64  profile = warp_sum((Count64)farthest), waits = warp_sum((Count64)late);
+  distance = warp_sum(distance);
   if (threadIdx.x) return;
   inverse[(size_t)size * (size_t)groups + (size_t)group] = own;
-  (void)atomicAdd(&totals[size].inverse, (Sum)own);
+  (void)atomicAdd(&totals[size].inverse, (Count64)own);
   (void)atomicAdd(&totals[size].entries, entries);
   (void)atomicAdd(&totals[size].squares, squares);
   (void)atomicAdd(&totals[size].distance, distance);
@@ -86,7 +88,8 @@ static __global__ void inverse_count(InverseView A, int groups, int before, Inve
   (void)atomicMax(&totals[size].bandwidth, bandwidth);
 }
 
-/* A warp for each group: what inverse_count has counted; and rows get their numbers, for who sorts them. */
+/* Writes the entries that inverse_count has counted, and the numbers of the rows for a sort. One warp for each group.
+ */
 static __global__ void inverse_product(const InverseView A, unsigned *reaches, int *columns, int *natural)
 {
   const int      p = (int)(blockIdx.x * INVERSE_GROUP + threadIdx.x);
@@ -110,7 +113,7 @@ static __global__ void inverse_product(const InverseView A, unsigned *reaches, i
     });
 }
 
-/* Seconds of a solve with the best settings on the current device. */
+/* Predicts the seconds of a solve with the best settings on the current device. */
 static TrsvError EstimateSolve(const TrsvStatistics *t, double *seconds)
 {
   TrsvChunkSettings choice[CHUNK_CHOICES];
@@ -122,8 +125,8 @@ static TrsvError EstimateSolve(const TrsvStatistics *t, double *seconds)
   return TRSV_SUCCESS;
 }
 
-/* What a solve with D^-1 T is expected to take, with so many level sets, entries, and dependencies that are late. */
-static TrsvError EstimateProduct(const TrsvStatistics *plain, int levels, long nnz, Sum late, double *seconds)
+/* Predicts the seconds of a solve with D^-1 T. */
+static TrsvError EstimateProduct(const TrsvStatistics *plain, int levels, long nnz, Count64 late, double *seconds)
 {
   TrsvStatistics s = *plain;
 
@@ -138,9 +141,9 @@ static TrsvError EstimateProduct(const TrsvStatistics *plain, int levels, long n
   return TRSV_SUCCESS;
 }
 
-/* How many sizes, from the largest blocks on, there is hope for: if their products had no more entries than T, and
-   waited as T does. Smaller blocks have more level sets, but fewer entries. */
-static TrsvError CountHopeful(const TrsvStatistics *plain, double least, const InverseSizes *s, int *sizes)
+/* Counts the sizes, from the largest on, that would be faster than T if their product had the entries of T and no late
+   ones. Smaller blocks have more level sets, but fewer entries. */
+static TrsvError CountCandidates(const TrsvStatistics *plain, double least, const InverseSizes *s, int *sizes)
 {
   double seconds;
 
@@ -151,16 +154,16 @@ static TrsvError CountHopeful(const TrsvStatistics *plain, double least, const I
   return TRSV_SUCCESS;
 }
 
-/* Of so many sizes, the one whose product is solved fastest; INVERSE_SIZES if none is faster than T itself. */
+/* Chooses the size whose product is predicted fastest; INVERSE_SIZES if none is faster than T. */
 static TrsvError ChooseSize(const TrsvStatistics *plain, double least, const InverseSizes *s, int sizes, int *best)
 {
   *best = INVERSE_SIZES;
   for (int size = 0; size < sizes; size++) {
-    const Sum entries = s->totals[size].entries;
-    double    seconds;
+    const Count64 entries = s->totals[size].entries;
+    double        seconds;
 
     TrsvCall(EstimateProduct(plain, s->levels[size], plain->nnz, 0, &seconds));
-    if (seconds >= least) break; /* its level sets rule it out by now */
+    if (seconds >= least) break; /* too many level sets, and smaller sizes have more */
     TrsvCall(EstimateProduct(plain, s->levels[size], (long)entries + plain->rows, s->totals[size].late, &seconds));
     if (seconds < least && entries <= INT_MAX) least = seconds, *best = size;
   }
@@ -191,7 +194,7 @@ TrsvError TrsvInverseCount(const Inverse *v, double span, int sizes, InverseSize
   return TrsvDeviceDownload(s->totals, totals, sizeof(s->totals), NULL);
 }
 
-void TrsvInverseForget(InverseSizes *s)
+void TrsvInverseFreeSizes(InverseSizes *s)
 {
   for (int n = 0; n < 2; n++) {
     TrsvScratchFree(s->memory[n], NULL);
@@ -204,21 +207,21 @@ static TrsvError CopyIndex(const int *from, size_t count, int *to)
   return TrsvDeviceCopy(to, from, sizeof(int) * count, NULL);
 }
 
-/* The memory of a plan with inverses; T and what goes with it. */
+/* Allocates the arrays of a plan with inverses, and copies T, source and the permutations. */
 static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals *totals, const int *source)
 {
-  const TrsvMatrix A = v->T;
+  const TrsvMatrix      A     = v->T;
   const TrsvPermutation given = plan->places;
   const size_t          rows = (size_t)A.rows, groups = (size_t)v->groups, n = (size_t)v->entries,
-                        size = TrsvValueSize(plan->precision);
-  int             *offsets, *columns;
+               size = TrsvValueSize(plan->precision);
+  int *offsets, *columns;
 
   TrsvCall(TrsvArenaAllocate(
     TrsvDeviceAlloc,
     [&](TrsvArena &a) {
       a.take(rows + 1, offsets), a.take(n, columns), a.take(rows, v->reach), a.take(rows + 1, v->begin),
         a.take(groups + 1, v->start);
-      a.take(size * (size_t)totals->inverse, v->inverse), a.take(size * rows, v->right), a.take(1, v->beyond);
+      a.take(size * (size_t)totals->inverse, v->inverse), a.take(size * rows, v->right), a.take(1, v->exceeding);
       if (source) a.take(n, v->source);
       if (given.b_index) a.take(rows, v->from);
       if (given.x_index) a.take(rows, v->to);
@@ -235,8 +238,8 @@ static TrsvError AllocateInverse(TrsvPlan *plan, Inverse *v, const InverseTotals
   return TRSV_SUCCESS;
 }
 
-/* The level sets of the product are those of T for its blocks: in either, a row depends on all that the rows of its
-   block which it reaches depend on outside of the block. So they are known. */
+/* The level sets of the product are known: they are the level sets of T's blocks (TrsvDeviceBlockLevels). In both, a
+   row depends on everything outside of its block that the rows it reaches depend on. */
 TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size, const int *source, InverseProduct *P)
 {
   const InverseTotals *totals = &s->totals[size];
@@ -258,7 +261,7 @@ TrsvError TrsvInverseMake(TrsvPlan *plan, Inverse *v, InverseSizes *s, int size,
               natural);
   TrsvCall(TrsvDeviceCheckLaunch("inverse_product"));
   if (totals->row_max - 1 > CHUNK_ITEMS)
-    P->analysis.order = NULL; /* chunk cuts long rows, and then asks for no order */
+    P->analysis.order = NULL; /* chunk splits long rows, and then needs no order */
   else
     TrsvCall(TrsvSortLevels(rows, levels, s->word + (size_t)size * (size_t)rows, (unsigned *)s->rows, natural,
                             P->analysis.order));
@@ -285,15 +288,15 @@ TrsvError TrsvInversePattern(TrsvPlan *plan, Inverse *v, const TrsvStatistics *p
 
   TrsvCall(EstimateSolve(plain, &least));
   error = TrsvInverseLevels(v, &s);
-  if (!error) error = CountHopeful(plain, least, &s, &sizes);
+  if (!error) error = CountCandidates(plain, least, &s, &sizes);
   if (!error && sizes) error = TrsvInverseCount(v, plain->level_span, sizes, &s);
   if (!error && sizes) error = ChooseSize(plain, least, &s, sizes, &best);
   if (!error && best < INVERSE_SIZES) error = TrsvInverseMake(plan, v, &s, best, source, &P);
-  TrsvInverseForget(&s);
+  TrsvInverseFreeSizes(&s);
   if (!error && best < INVERSE_SIZES) {
-    P.analysis.statistics.level_span = plain->level_span; /* the product's is near it */
+    P.analysis.statistics.level_span   = plain->level_span; /* near the product's */
     P.analysis.statistics.late_per_row = (double)s.totals[best].late / plain->rows;
-    const TrsvPermutation places = {NULL, v->to}; /* D^-1 b is in the order of the rows */
+    const TrsvPermutation places       = {NULL, v->to}; /* D^-1 b is in row order */
 
     error = TrsvPlanCreatePlaced(&P.matrix, &P.analysis, NULL, (int)s.totals[best].entries, &places, &TrsvChunkPlain,
                                  0, &v->product);

@@ -1,23 +1,25 @@
 /*
-   constants.h: all constants of the predictions: name, value, unit, and how it came about.
+   constants.h: the constants of all predictions: name, value, unit, origin.
 
-   They are for an H200 at 1.98 GHz, and are used on every device. On an H100, whose bytes take 1.33 times as long,
-   scaled constants chose worse: time over that of the best plan 1.016, unscaled 1.008, over 251 triangles. How a
-   constant came about is
-     fit      a formula was fitted to measured times, in the logarithm: bench/fit.py does that again
-     choice   one of those near the best fit, by which the choice among algorithms costs least
-     hand     set by hand, for the reason that stands at its group
+   The constants are for an H200 at 1.98 GHz and are used on every device. On an H100, whose memory has 0.75 of the
+   bandwidth, constants that are scaled with the bandwidth select worse: over 251 triangles the time over that of the
+   best plan is 1.016 with scaling, 1.008 without.
 
-   Units: s: seconds; ns; a level: of each level set; a row, an entry: of each row or entry of the triangle; rows,
-   steps, ...: how many; 1: a factor or a power.
+   Origins:
+     fit      fitted to the logarithm of measured times (bench/fit.py)
+     choice   near the best fit, and best for the selection among algorithms
+     hand     set by hand, for the reason given at the group
+
+   Units: s: seconds; ns; a level: for each level set; a row, an entry: for each row or entry of the triangle; rows,
+   steps, ...: a number of these; 1: a factor or a power.
 */
 #ifndef TRSV_CONSTANTS_H
 #define TRSV_CONSTANTS_H
 
 /* clang-format off */
 #define TRSV_CONSTANTS(C) \
-  /* thread: solves of 93 matrices, both triangles, to 10% (root mean square), all within 45%: */ \
-  /* results/solve.jsonl; scattered and long_entry: 27 matrices of up to 17 million rows, results/large.jsonl */ \
+  /* thread: error 10% (root mean square), at most 45%, over both triangles of 93 matrices: results/solve.jsonl. */ \
+  /* scattered, long_entry: 27 matrices of up to 17 million rows: results/large.jsonl. */ \
   C(thread_launch,          4.0e-6,   "s",         fit) \
   C(thread_hop,             0.30e-6,  "s a level", fit) \
   C(thread_crowd,           0.04e-6,  "s a level, times log10 of its rows", fit) \
@@ -27,8 +29,8 @@
   C(thread_long_entry,      1.2e-11,  "s an entry of long rows in chains", fit) \
   C(thread_long_row,        4,        "entries above which a row counts as long", hand) \
   C(thread_long_range,      8,        "entries more with which it counts in full", hand) \
-  /* thread with recomputation: 104 triangles of 150 level sets or fewer, to 11%; scattered: */ \
-  /* results/large.jsonl; wide: beyond, the bytes that are loaded twice are most of the time */ \
+  /* thread with recomputation: error 11% over 104 triangles of 150 level sets or fewer. scattered: */ \
+  /* results/large.jsonl. wide: in wider level sets rows that are loaded twice take most of the time. */ \
   C(recompute_launch,       3.7e-6,   "s",         fit) \
   C(recompute_hop,          0.42e-6,  "s for two levels", fit) \
   C(recompute_crowd,        0.05e-6,  "s for two levels, times log10 of their rows", fit) \
@@ -38,8 +40,8 @@
   C(recompute_entry_float,  1.2e-11,  "s an entry", fit) \
   C(recompute_entry_double, 1.7e-11,  "s an entry", fit) \
   C(recompute_wide,         12000,    "rows of a level set", hand) \
-  /* sell: choice over 190 triangles, 0.2%; up to 30 level sets are predicted 17% too slow in the mean: */ \
-  /* results/solve.jsonl, results/sell.jsonl */ \
+  /* sell: the choice over 190 triangles costs 0.2%; up to 30 level sets the mean prediction is 17% too slow: */ \
+  /* results/solve.jsonl, results/sell.jsonl. */ \
   C(sell_launch,            4.0e-6,   "s",         choice) \
   C(sell_hop,               0.8e-6,   "s a level", choice) \
   C(sell_same,              2e-11,    "s an entry of rows on which most others depend", choice) \
@@ -47,8 +49,8 @@
   C(sell_dependencies,      10,       "dependencies that count at most", hand) \
   C(sell_entry_float,       3.6e-12,  "s an entry", choice) \
   C(sell_entry_double,      5.2e-12,  "s an entry", choice) \
-  /* chunk: times to 20% (25% in multicolor ordering); choice over 170 real triangles, 0.7%, and 78 in */ \
-  /* multicolor ordering, 0.9%: results/solve.jsonl, results/bmc.jsonl */ \
+  /* chunk: error 20% (25% in multicolor ordering). The choice costs 0.7% over 170 real triangles, 0.9% over 78 in */ \
+  /* multicolor ordering: results/solve.jsonl, results/bmc.jsonl. */ \
   C(chunk_start,            7.2e-6,   "s",         fit) \
   C(chunk_step,             0.0508e-6, "s a level", fit) \
   C(chunk_sum,              0.0078e-6, "s a level and dependency of its rows beyond two, up to three", choice) \
@@ -63,7 +65,7 @@
   C(chunk_busy_power,       2.5,      "1, the power in which chain and steps add up", choice) \
   C(chunk_busy_share,       0.6,      "1, steps over records by width", choice) \
   C(chunk_count,            120,      "chunks at work", hand) \
-  /* chunk with inverted blocks: times to 36%; choice as above */ \
+  /* chunk with inverted blocks: error 36%; choice as above. */ \
   C(inverse_launch,         2e-6,     "s of the multiplication", fit) \
   C(inverse_step,           0.046e-6, "s a level", choice) \
   C(inverse_sum,            0.043e-6, "s a level and dependency of its rows beyond one, up to five", choice) \
@@ -73,9 +75,9 @@
   C(inverse_chained,        0.2,      "share of rows in chains: of fewer the blocks gain nothing", hand) \
   C(inverse_estimate,       0.93,     "1, time over estimate, of products", fit) \
   C(inverse_row_max,        14,       "entries of the longest row of a product at least", hand) \
-  /* Settings of chunk: 2,260 solves of 270 triangles, 436 of products with inverted blocks; how many chunks */ \
-  /* grids get: 3,500 solves of 60 more. step, mean: measured of a chain, and over the steps of many solves, */ \
-  /* waits included (a step of two takes 51 ns since its order was changed; settings were fitted with 54). */ \
+  /* Settings of chunk: 2,260 solves of 270 triangles, 436 of them products with inverted blocks; the number of */ \
+  /* chunks of grids: 3,500 solves of 60 more. step: measured on a chain (a step of two takes 51 ns; the fit used */ \
+  /* 54). mean: over the steps of many solves, waits included. */ \
   C(settings_start,         7000,     "ns",        fit) \
   C(settings_start_cluster, 8000,     "ns",        fit) \
   C(settings_step_2,        54,       "ns a step of records of 2", fit) \
@@ -112,29 +114,29 @@
   C(settings_planes_sums,   1.5,      "1, the same of chunks of planes whose rows are cut", fit) \
   C(settings_grid_sums,     1.3,      "1, time where rows of a grid are cut", fit) \
   C(settings_not_near,      1.1,      "1, time over that of few chunks, where crossings take time", fit) \
-  /* Values of a factorization on the device: set by hand to the times of the real matrices */ \
-  /* (docs/performance.md): no committed result has the time of the values alone */ \
+  /* Values of a factorization on the device: by hand from the times of the real matrices (docs/performance.md), */ \
+  /* since results have no times of values alone. */ \
   C(factor_launch,          20e-6,    "s",         hand) \
   C(factor_pivot,           0.6e-6,   "s a level, where only pivots depend on each other", hand) \
   C(factor_row,             2e-6,     "s a level, else", hand) \
   C(factor_entry,           3e-11,    "s an entry", hand) \
   C(factor_step,            0.45e-6,  "s an entry of the longest row", hand) \
-  /* and PETSc's on the host: 150 ms for 1.5e7 entries; 400 ms for 6.7e8 multiply-adds, 12 s for 1.7e10; the list */ \
-  /* of its symbolic phase in another order: 53 s for 20 rows of 100,000 entries */ \
+  /* PETSc's factorization on the host: 150 ms for 1.5e7 entries; 400 ms for 6.7e8 multiply-adds, 12 s for 1.7e10. */ \
+  /* walk: its symbolic phase in another order takes 53 s for 20 rows of 100,000 entries. */ \
   C(host_entry,             10e-9,    "s an entry", hand) \
   C(host_operation,         0.6e-9,   "s a multiply-add", hand) \
   C(host_walk,              0.25e-9,  "s a square of a row's length", hand) \
-  /* A plan in a first set-up, within a factor of 1.5, where grids take half as long; less a quarter, as both */ \
-  /* triangles are looked at together. Set by hand: results have the time of analysis and plan alone. */ \
+  /* A plan in a first set-up, to a factor of 1.5; grids take half as long. Reduced by a quarter, since both */ \
+  /* triangles are analyzed together. By hand: results have the time of analysis and plan alone. */ \
   C(plan_launches,          0.17e-3,  "s",         hand) \
   C(plan_chain,             4.5e-6,   "s, of a schedule: cbrt(levels * rows) * sqrt(mean row)", hand) \
   C(plan_level,             0.45e-6,  "s a level, else", hand) \
   C(plan_entry,             0.19e-9,  "s an entry, else", hand) \
   /* The choice of the ordering. Iterations grow by 1.07 in the geometric mean, 1.35 at most, over the symmetric */ \
   /* matrices of results/orderings.jsonl; over 15 grids of 5 and 7 points by 1.01 and 1.09, over 9 of 9 and 27 */ \
-  /* points by 1.13 and 1.22. Values further from symmetric than unsymmetric lose convergence. Of the systems */ \
-  /* of results/solutions.jsonl half take 80 iterations or fewer; 75 to 150 cost least. An iteration of CG takes */ \
-  /* 117 us beside the apply, in their median. The ordering itself: 35 matrices. */ \
+  /* points by 1.13 and 1.22. Values with more asymmetry than order_unsymmetric lose convergence. Half of the */ \
+  /* systems of results/solutions.jsonl take 80 iterations or fewer; 75 to 150 choose best. The median iteration of */ \
+  /* CG takes 117 us without the apply. The ordering itself: 35 matrices. */ \
   C(order_growth,           1.2,      "1, iterations in multicolor ordering over natural", hand) \
   C(order_growth_star,      1.05,     "1, of grids of 5 and 7 points", hand) \
   C(order_unsymmetric,      0.1,      "1, share of what asymmetry can be", hand) \

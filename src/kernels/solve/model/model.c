@@ -1,6 +1,5 @@
 /*
-   What solves are predicted to take: formulas in the statistics of a triangle. Each says what its terms stand for; how
-   well they fit is said in constants.h.
+   Predicted seconds of solves: formulas in the statistics of a triangle. constants.h says how well they fit.
 */
 #include <math.h>
 #include "solve/model/model.h"
@@ -10,8 +9,8 @@ TRSV_MODEL_QUALIFIER TrsvModelConstants TrsvModel = {TRSV_CONSTANTS(TRSV_CONSTAN
 
 static const TrsvModelConstants *const k = (const TrsvModelConstants *)&TrsvModel;
 
-/* 1 where dependencies are anywhere, and the rows of a level set beside those of others, as by chance, so that values
-   come from all over memory; 0 where dependencies are near by, or where level sets stand together, as colors do. */
+/* 1 if dependencies are far away and level sets are scattered over the rows, so that each value is a cache miss; 0 if
+   dependencies are near, or if the rows of a level set are contiguous, as colors are. */
 static double CacheMissFactor(const TrsvStatistics *s)
 {
   const double far    = s->rows ? 4 * s->mean_offset / s->rows - 0.25 : 0,
@@ -20,9 +19,8 @@ static double CacheMissFactor(const TrsvStatistics *s)
   return far > 0 && beside > 0 ? (far < 1 ? far : 1) * (beside < 1 ? beside : 1) : 0;
 }
 
-/* A launch; a hop through L2 for each level set, dearer where many rows poll, and where their values are all over a
-   memory that no cache holds; what crosses the memory, and what long rows keep a warp waiting for that holds a chain of
-   them. */
+/* A launch; a hop through L2 for each level set, slower if many rows poll or if values miss the cache; memory traffic;
+   and in warps that hold a chain of rows, waits for long rows. */
 double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double entry = precision == TRSV_FLOAT ? k->thread_entry_float : k->thread_entry_double;
@@ -35,9 +33,8 @@ double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
          (entry + k->thread_long_entry * chains) * (double)s->nnz;
 }
 
-/* A launch; a hop through L2 for two level sets, dearer where many rows poll, where they are long, and where their
-   values are all over memory; what crosses the memory, which rows of wide level sets load twice. Never for the widest,
-   where that is most of it. */
+/* A launch; a hop through L2 for two level sets, slower if many rows poll, if rows are long, or if values miss the
+   cache; memory traffic. Never for the widest level sets, where rows that are loaded twice take most of the time. */
 double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double entry = precision == TRSV_FLOAT ? k->recompute_entry_float : k->recompute_entry_double;
@@ -50,9 +47,8 @@ double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
          entry * (double)s->nnz;
 }
 
-/* Level sets of slices, where rows stand in chains that a slice holds several of: a chain takes as many level sets of
-   rows as it is long, and one of slices. In a grid in multicolor order the longest way through rows passes two chains,
-   in all level sets of a slice's length at most. */
+/* Level sets of slices. A chain of n rows takes n level sets of rows, but one level set of slices if it fits into a
+   slice with others. In a grid in multicolor order the longest path through rows passes two chains. */
 static double SliceLevels(const TrsvStatistics *s, int slice)
 {
   const double chain = s->chain_fraction < 1 ? 1 / (1 - s->chain_fraction) : s->rows;
@@ -60,8 +56,8 @@ static double SliceLevels(const TrsvStatistics *s, int slice)
   return chain > slice / 2 ? s->levels : fmax(s->levels / chain, s->levels - 2 * (chain - 1));
 }
 
-/* A launch; a hop for each level set, as a warp waits for all its rows; what crosses the memory, or what one line of L2
-   gives out where all want the same. Partial sums part a chain's rows. */
+/* A launch; a hop for each level set of slices, or of rows if partial sums break up the chains; memory traffic, or the
+   reads of one line of L2 if most rows depend on the same rows. */
 double TrsvModelSell(const TrsvStatistics *s, TrsvPrecision precision, int wide, int slice)
 {
   const double scattered = k->sell_scattered * CacheMissFactor(s) * fmin(s->row_mean - 1, k->sell_dependencies),
@@ -72,9 +68,9 @@ double TrsvModelSell(const TrsvStatistics *s, TrsvPrecision precision, int wide,
          fmax(entry * (double)s->nnz, k->sell_same * s->hub_fraction * (double)(s->nnz - s->rows));
 }
 
-/* Time that does not grow with the number of level sets: filling the pipeline of chunks, by hops through L2, where
-   dependencies are far; memory traffic; imports of each chunk. A value is imported once for all its neighbors: rows of
-   a grid count as no longer than with 7 points. */
+/* Time that does not grow with the number of level sets: filling the pipeline of chunks by hops through L2, if
+   dependencies are far; memory traffic; imports of a chunk. A chunk imports a value once for all its neighbors, so rows
+   of a grid count as 7-point rows at most. */
 static double Throughput(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double entry = precision == TRSV_FLOAT ? k->chunk_entry_float : k->chunk_entry_double,
@@ -84,9 +80,9 @@ static double Throughput(const TrsvStatistics *s, TrsvPrecision precision)
          k->chunk_import * dependencies * (1 - s->hub_fraction) * fmin(s->rows / k->chunk_count, s->mean_offset);
 }
 
-/* Where next to no row depends on the one solved right before it, as in an order by colors, no chain stays inside a
-   chunk: each level set waits for values of other chunks, more so the more chunks its rows fill; less where a few level
-   sets hold most rows, or where each is spread over all chunks. */
+/* In an order by colors almost no row depends on the row before it, and no chain stays inside a chunk: each level set
+   waits for values of other chunks. The wait is longer if level sets fill many chunks, and shorter if a few level sets
+   hold most rows, or if each is spread over all chunks. */
 static double ColorPenalty(const TrsvStatistics *s)
 {
   const double chunks = fmin(k->chunk_count, s->rows / 1000.0);
@@ -96,8 +92,8 @@ static double ColorPenalty(const TrsvStatistics *s)
          (1 - s->level_span / s->rows);
 }
 
-/* What the steps of few chunks take longer than the chain through all, where each level set lies in few: these have all
-   the work of the time. */
+/* If each level set lies in few chunks, these have all the work at a time: the time of their steps beyond that of the
+   longest chain. */
 static double LoadImbalance(const TrsvStatistics *s, double chain)
 {
   const double power  = k->chunk_busy_power,
@@ -108,7 +104,7 @@ static double LoadImbalance(const TrsvStatistics *s, double chain)
   return pow(pow(chain, power) + pow(work, power), 1 / power) - chain;
 }
 
-/* A launch; a step for each level set, and some more where rows are cut into partial sums. */
+/* A launch; a step for each level set, and more if rows have partial sums. */
 double TrsvModelChunk(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double chain = s->levels * (k->chunk_step + k->chunk_sum * fmin(fmax(s->row_mean - 3, 0), 3));
@@ -116,8 +112,9 @@ double TrsvModelChunk(const TrsvStatistics *s, TrsvPrecision precision)
   return k->chunk_start + chain + LoadImbalance(s, chain) + ColorPenalty(s) + Throughput(s, precision);
 }
 
-/* Two launches; a chain that is the shorter the narrower level sets are, at a price for each level set that grows with
-   the rows, whose product is longer. Never for wide level sets, nor where what rows depend on is not in their block. */
+/* Two launches; a chain that is shorter for narrower level sets; a time for each level set that grows with the length
+   of rows, since the rows of the product are longer. Never for wide level sets, or if dependencies are not in the
+   block. */
 double TrsvModelInverse(const TrsvStatistics *s, TrsvPrecision precision)
 {
   const double step = k->inverse_step + k->inverse_sum * fmin(fmax(s->row_mean - 2, 0), 5);

@@ -1,5 +1,5 @@
 /*
-   model.h: what solves are predicted to take, in seconds. The constants: constants.h.
+   model.h: predicted seconds of solves. The constants: constants.h.
 */
 #ifndef TRSV_MODEL_H
 #define TRSV_MODEL_H
@@ -22,8 +22,8 @@ typedef struct {
 #endif
 extern TRSV_MODEL_QUALIFIER TrsvModelConstants TrsvModel;
 
-/* By thread, and with recomputation of every second level set; by sell, whose rows are cut where they are longer than
-   `wide`, in slices of so many; by chunk, and with inverted blocks. INFINITY where it is never to be chosen. */
+/* thread, without and with recomputation of every second level set; sell, with slices of `slice` rows, which splits
+   rows of more than `wide` dependencies; chunk, without and with inverted blocks. INFINITY: never to be selected. */
 double TrsvModelThread(const TrsvStatistics *, TrsvPrecision);
 double TrsvModelRecompute(const TrsvStatistics *, TrsvPrecision);
 double TrsvModelSell(const TrsvStatistics *, TrsvPrecision, int wide, int slice);

@@ -1,12 +1,12 @@
 /*
-   Plans: what is the same for every algorithm.
+   plan.c: what plans of all algorithms have in common.
 */
 #include <stdlib.h>
 #include <string.h>
 #include "solve/plan/plan.h"
 
-/* A copy of an array in the other memory. */
-static TrsvError Move(TrsvMemory to, size_t count, const int *from, int **copy)
+/* Copies count integers from one memory to the other. */
+static TrsvError CopyAcross(TrsvMemory to, size_t count, const int *from, int **copy)
 {
   const size_t bytes = sizeof(int) * count;
 
@@ -18,66 +18,68 @@ static TrsvError Move(TrsvMemory to, size_t count, const int *from, int **copy)
   return TrsvDeviceUpload(*copy, from, bytes, NULL);
 }
 
-/* analyze, with copies of everything in the memory where the algorithm wants it. */
-static TrsvError AnalyzeMoved(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
+/* Runs the algorithm's analyze on copies of its inputs, in the memory that the algorithm expects. */
+static TrsvError AnalyzeCopies(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
-  const TrsvMemory to       = plan->algorithm->pattern;
-  const TrsvPermutation given    = plan->places;
-  int             *copy[7]  = {NULL, NULL, NULL, NULL, NULL, NULL, NULL}, entries = TrsvStored(A, analysis);
-  TrsvMatrix       M        = *A;
-  TrsvAnalysis     moved    = *analysis;
-  TrsvError        error;
+  const TrsvMemory      to      = plan->algorithm->pattern;
+  const TrsvPermutation given   = plan->places;
+  const size_t          rows    = (size_t)A->rows, entries = (size_t)TrsvStored(A, analysis);
+  int                  *copy[7] = {NULL};
+  TrsvMatrix            M       = *A;
+  TrsvAnalysis          copied  = *analysis;
+  TrsvError             error;
 
-  error = Move(to, (size_t)A->rows + 1, A->offsets, &copy[0]);
-  if (!error) error = Move(to, (size_t)entries, A->columns, &copy[1]);
-  if (!error) error = Move(to, (size_t)A->rows, analysis->order, &copy[2]);
-  if (!error) error = Move(to, (size_t)analysis->statistics.levels + 1, analysis->levels, &copy[3]);
-  if (!error && source) error = Move(to, (size_t)entries, source, &copy[4]);
-  if (!error && given.b_index) error = Move(to, (size_t)A->rows, given.b_index, &copy[5]);
-  if (!error && given.x_index) error = Move(to, (size_t)A->rows, given.x_index, &copy[6]);
+  error = CopyAcross(to, rows + 1, A->offsets, &copy[0]);
+  if (!error) error = CopyAcross(to, entries, A->columns, &copy[1]);
+  if (!error) error = CopyAcross(to, rows, analysis->order, &copy[2]);
+  if (!error) error = CopyAcross(to, (size_t)analysis->statistics.levels + 1, analysis->levels, &copy[3]);
+  if (!error && source) error = CopyAcross(to, entries, source, &copy[4]);
+  if (!error && given.b_index) error = CopyAcross(to, rows, given.b_index, &copy[5]);
+  if (!error && given.x_index) error = CopyAcross(to, rows, given.x_index, &copy[6]);
   plan->places = (TrsvPermutation){copy[5], copy[6]};
-  M.memory = moved.memory = to;
-  M.offsets    = copy[0];
-  M.columns    = copy[1];
-  moved.heights = NULL;
-  moved.order  = copy[2];
-  moved.levels = copy[3];
-  if (!error) error = plan->algorithm->analyze(plan, &M, &moved, copy[4]);
+  M.memory = copied.memory = to;
+  M.offsets      = copy[0];
+  M.columns      = copy[1];
+  copied.heights = NULL;
+  copied.order   = copy[2];
+  copied.levels  = copy[3];
+  if (!error) error = plan->algorithm->analyze(plan, &M, &copied, copy[4]);
   for (int i = 0; i < 7; i++) TrsvFree(to, copy[i]);
   plan->places = given;
   return error;
 }
 
-/* A copy of places for the passes before or after a solve, and room for what they make. */
-static TrsvError Keep(TrsvPlan *plan, TrsvMemory there, const int *given, const int **kept, void **permuted)
+/* Copies an index of b or x into the algorithm's memory and allocates the permuted vector. */
+static TrsvError CopyIndex(TrsvPlan *plan, TrsvMemory from, const int *index, const int **kept, void **permuted)
 {
   const TrsvMemory memory = plan->algorithm->memory;
-  const size_t index = sizeof(int) * (size_t)plan->rows, vector = TrsvValueSize(plan->precision) * (size_t)plan->rows;
-  int             *copy  = NULL;
-  TrsvError        error;
+  const size_t bytes = sizeof(int) * (size_t)plan->rows, vector = TrsvValueSize(plan->precision) * (size_t)plan->rows;
+  int         *copy = NULL;
+  TrsvError    error;
 
   *kept = NULL;
-  if (!given) return TRSV_SUCCESS;
-  if (memory != there) error = Move(memory, (size_t)plan->rows, given, &copy);
+  if (!index) return TRSV_SUCCESS;
+  if (memory != from) error = CopyAcross(memory, (size_t)plan->rows, index, &copy);
   else {
-    error = TrsvAllocIn(memory, index, &copy);
-    if (!error && memory == TRSV_HOST) memcpy(copy, given, index);
-    else if (!error) error = TrsvDeviceCopy(copy, given, index, NULL);
+    error = TrsvAllocIn(memory, bytes, &copy);
+    if (!error && memory == TRSV_HOST) memcpy(copy, index, bytes);
+    else if (!error) error = TrsvDeviceCopy(copy, index, bytes, NULL);
   }
   *kept = copy;
   TrsvCall(error);
-  plan->bytes += index + vector;
+  plan->bytes += bytes + vector;
   return TrsvAllocIn(memory, vector, permuted);
 }
 
-static TrsvError KeepPlaces(TrsvPlan *plan, TrsvMemory there)
+/* Keeps the permutation for the passes before and after a solve, if the algorithm's kernels do not permute. */
+static TrsvError KeepPermutation(TrsvPlan *plan, TrsvMemory from)
 {
   const TrsvPermutation given = plan->places;
 
   plan->places = (TrsvPermutation){NULL, NULL};
   if (plan->algorithm->traits & TRSV_PERMUTES_IN_KERNEL) return TRSV_SUCCESS;
-  TrsvCall(Keep(plan, there, given.b_index, &plan->places.b_index, &plan->permuted[0]));
-  return Keep(plan, there, given.x_index, &plan->places.x_index, &plan->permuted[1]);
+  TrsvCall(CopyIndex(plan, from, given.b_index, &plan->places.b_index, &plan->permuted[0]));
+  return CopyIndex(plan, from, given.x_index, &plan->places.x_index, &plan->permuted[1]);
 }
 
 const char *TrsvAlgorithmName(const TrsvAlgorithm *a) { return a->name; }
@@ -104,7 +106,7 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
 
   *plan = NULL;
   if (rank && rank >= algorithm->choices)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s: there are no settings of rank %d", algorithm->name, rank);
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s has no settings of rank %d", algorithm->name, rank);
   p = calloc(1, sizeof(*p));
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a plan");
   p->algorithm = algorithm;
@@ -113,45 +115,36 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
   p->values    = values;
   p->rank      = rank;
   if (places) p->places = *places;
-  error        = (A->memory == algorithm->pattern ? algorithm->analyze : AnalyzeMoved)(p, A, analysis, source);
-  if (!error) error = KeepPlaces(p, A->memory);
+  error = (A->memory == algorithm->pattern ? algorithm->analyze : AnalyzeCopies)(p, A, analysis, source);
+  if (!error) error = KeepPermutation(p, A->memory);
   else p->places = (TrsvPermutation){NULL, NULL};
-  /* what analyze asked of the default stream must be done before another stream solves */
+  /* analyze works in the default stream; another stream may solve */
   if (!error && algorithm->memory == TRSV_DEVICE) error = TrsvDeviceSynchronize();
   if (error) TrsvPlanDestroy(&p);
   *plan = p;
   return error;
 }
 
-static TrsvError Fill(TrsvPlan *plan, const void *values, TrsvMemory memory, TrsvStream stream)
-{
-  const TrsvAlgorithm *a = plan->algorithm;
-  void                *staged;
-  TrsvError            error;
-
-  plan->fresh  = 1;
-  plan->filled = 0; /* until all of them are there */
-  if (memory == a->memory) error = a->set_values(plan, values, stream);
-  else {
-    TrsvCall(TrsvScratchUpload(values, TrsvValueSize(plan->precision) * (size_t)plan->values, &staged, stream));
-    error = a->set_values(plan, staged, stream);
-    TrsvScratchFree(staged, stream);
-  }
-  plan->filled = !error;
-  return error;
-}
-
 TrsvError TrsvPlanSetValues(TrsvPlan *plan, const void *values, TrsvMemory memory, TrsvStream stream)
 {
-  const TrsvAlgorithm *a = plan->algorithm;
+  const TrsvAlgorithm *a      = plan->algorithm;
+  void                *staged = NULL;
+  TrsvError            error;
 
   if (!plan->rows) return TRSV_SUCCESS;
   if (memory == TRSV_DEVICE && a->memory == TRSV_HOST)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on the host and takes no values from a device", a->name);
-  return Fill(plan, values, memory, stream);
+  plan->fresh  = 1;
+  plan->filled = 0;
+  if (memory != a->memory)
+    TrsvCall(TrsvScratchUpload(values, TrsvValueSize(plan->precision) * (size_t)plan->values, &staged, stream));
+  error = a->set_values(plan, staged ? staged : values, stream);
+  if (staged) TrsvScratchFree(staged, stream);
+  plan->filled = !error;
+  return error;
 }
 
-/* to[i] = from[index[i]], or to[index[i]] = from[i] where scatter */
+/* Gathers, to[i] = from[index[i]], or scatters, to[index[i]] = from[i]. */
 static TrsvError Permute(const TrsvPlan *plan, const int *index, int scatter, const void *from, void *to,
                          TrsvStream stream)
 {

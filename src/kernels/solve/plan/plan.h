@@ -1,5 +1,5 @@
 /*
-   plan.h: an algorithm, a plan of one, and what all plans have in common.
+   plan.h: algorithms, and their plans. A plan holds all data of one algorithm for solves with one triangle.
 */
 #ifndef TRSV_PLAN_H
 #define TRSV_PLAN_H
@@ -14,9 +14,9 @@ extern "C" {
 
 typedef struct TrsvPlan TrsvPlan;
 
-/* Both solves of a pair of plans of one algorithm, which must outlive it, in one launch; the bits are those of two.
-   create makes none, without an error, for two plans that do not gain by it. between [rows] belongs to it from then on;
-   whoever has used it for anything else calls ready. */
+/* Both solves of a pair of plans of one algorithm in one launch, with the bits of two launches. The plans must outlive
+   it. create sets the pointer to NULL, without an error, if one launch is not faster. between [rows] then belongs to
+   the fused solve; whoever has written it calls ready before the next solve. */
 typedef struct TrsvFused TrsvFused;
 typedef struct {
   TrsvError (*create)(const TrsvPlan *first, const TrsvPlan *second, void *between, TrsvFused **);
@@ -40,48 +40,45 @@ typedef struct {
 struct TrsvAlgorithm {
   const char *name;
   const char *summary;  /* what it does, in a line */
-  const char *source;   /* where it is from, in a line */
-  const char *citation; /* that in BibTeX (base/citations.h); NULL where nothing is cited */
+  const char *source;   /* its origin, in a line */
+  const char *citation; /* the origin in BibTeX (base/citations.h); NULL: nothing to cite */
   TrsvMemory  memory;
-  TrsvMemory  pattern; /* where analyze takes the matrix, its analysis and source */
+  TrsvMemory  pattern; /* where analyze expects the matrix, its analysis and source */
 
-  /* Each gets a plan whose shape is filled in. analyze allocates plan->data; destroy must cope with a half-made one. */
+  /* analyze gets a plan without data, and allocates plan->data; destroy must free it after a failed analyze too. */
   TrsvError (*analyze)(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
   TrsvError (*set_values)(TrsvPlan *, const void *values, TrsvStream); /* values in the algorithm's memory */
   TrsvError (*solve)(TrsvPlan *, const void *b, void *x, TrsvStream);
   void (*destroy)(TrsvPlan *);
 
-  /* Seconds that a solve is expected to take; NULL where TRSV_SELECT_MODEL is never to pick it. */
+  /* Predicts the seconds of a solve; NULL: TRSV_SELECT_MODEL never selects the algorithm. */
   double (*predict)(const TrsvStatistics *, TrsvPrecision);
 
-  /* Does its analyze use the heights of rows, which the analysis of the other triangle gives? NULL: never. */
+  /* Does analyze use the heights of rows (TrsvAnalysis)? NULL: never. */
   int (*uses_heights)(const TrsvStatistics *, TrsvPrecision);
 
-  /* Where analyze chooses among settings: how many of them it can rank by predicted time, at most; and the settings of
-     a plan, in words. 0 and NULL where there are none. */
-  int  choices;
+  /* Settings that analyze ranks by predicted time: their number, at most, 0: none; prints those of a plan in words,
+     NULL: none. */
+  int choices;
   void (*describe)(const TrsvPlan *, char *line, size_t size);
 
-  size_t
-    shared_bytes; /* of shared memory that its blocks take, in clusters: not every device has them. 0: it runs on all */
-  const TrsvPairLaunch *pair;         /* NULL where a pair of its plans takes two launches */
-  const TrsvPivotSolve *pivots;       /* NULL where its plans find none */
-
-  unsigned traits; /* what it does not have in common with the others */
+  size_t                shared_bytes; /* of a block; needs a device with clusters. 0: runs on all devices */
+  const TrsvPairLaunch *pair;         /* NULL: a pair of its plans takes two launches */
+  const TrsvPivotSolve *pivots;       /* NULL: its plans find no pivots */
+  unsigned              traits;
 };
 
 enum {
-  TRSV_BITS_VARY   = 1, /* sums in no fixed order: the bits of a solution may differ from solve to solve */
-  TRSV_NEVER_WAITS = 2, /* no thread waits for another, so no wait can be given up */
-  TRSV_PERMUTES_IN_KERNEL =
-    4, /* its analyze heeds plan->places; for the others b and x are permuted before and after a solve */
-  TRSV_SCHEDULED     = 8,  /* its analyze makes a schedule, which follows the chains of rows */
-  TRSV_THREAD_LEVEL  = 32, /* a thread for each row; runs on every device, in little memory */
-  TRSV_WARP_LEVEL    = 64  /* a warp for each row */
+  TRSV_BITS_VARY          = 1,  /* sums in no fixed order: equal solves may give different bits */
+  TRSV_NEVER_WAITS        = 2,  /* no thread waits for another, so that no solve can time out */
+  TRSV_PERMUTES_IN_KERNEL = 4,  /* uses plan->places; for others, passes before and after a solve permute b and x */
+  TRSV_SCHEDULED          = 8,  /* analyze makes a schedule, whose time depends on the longest chain of rows */
+  TRSV_THREAD_LEVEL       = 32, /* a thread for each row; runs on every device, in little memory */
+  TRSV_WARP_LEVEL         = 64  /* a warp for each row */
 };
 
-/* Where the values of b and x stand, if not as the rows do: row i of a triangle takes b[from[i]], and its solution goes
-   to x[to[i]]. Each is [rows], no place twice, or NULL for where b or x are in the order of the rows. */
+/* Permutations of b and x: row i takes b[b_index[i]], and its solution goes to x[x_index[i]]. Each is [rows] without
+   repetitions, or NULL for row order. */
 typedef struct {
   const int *b_index, *x_index;
 } TrsvPermutation;
@@ -89,66 +86,61 @@ typedef struct {
 struct TrsvPlan {
   const TrsvAlgorithm *algorithm;
   TrsvPrecision        precision;
-  int                  rows, values; /* values: how many the caller hands to TrsvPlanSetValues */
-  int                  fresh; /* no solve since the values were set: they may still be on their way in the stream */
-  int                  filled; /* does it have the values of its triangle? */
-  int                  early; /* may the solve now asked for be an early launch? */
-  int                  rank;         /* which of the settings by predicted time: 0 the best */
-  TrsvPermutation      places; /* where analyze takes the pattern; after it only where the algorithm does not take them:
-                                  copies in its memory */
-  void                *permuted[2];  /* [rows] b and x in the order of the rows, where there are such copies */
+  int                  rows, values; /* values: of the caller's array in TrsvPlanSetValues */
+  int                  fresh;        /* no solve since the values were set: the stream may still be copying them */
+  int                  filled;       /* the plan has the values of its triangle */
+  int                  early;        /* the current solve may be an early launch */
+  int                  rank;         /* of its settings by predicted time, 0: the best */
+  TrsvPermutation      places;       /* during analyze the caller's; then copies for the passes around a solve */
+  void                *permuted[2];  /* [rows] b and x in row order, for these passes */
   size_t               bytes;
   void                *data; /* the algorithm's own */
 };
 
-int                  TrsvAlgorithmBitsVary(
-  const TrsvAlgorithm *); /* may equal solves give different bits? Those of all others never do */
+int TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* may equal solves give different bits? */
+int TrsvAlgorithmRuns(const TrsvAlgorithm *);     /* can the current device run it? */
 
-/* Can the current device run it? Where it cannot there is no plan, so that nothing is to be predicted of it. */
-int TrsvAlgorithmRuns(const TrsvAlgorithm *);
-
-/* Prepares the solves of one triangle. Nothing of the matrix, the analysis or source is kept; all three live in one
-   memory, and what the algorithm wants in another is copied there. source [nnz], where not NULL, says where in the
-   caller's values each entry of the matrix stands (as TrsvTranspose gives it); values counts those values. */
+/* Makes a plan for solves with one triangle; it keeps no pointer to its inputs. Matrix, analysis and source live in one
+   memory. source [nnz], if not NULL, is the index of each entry in the caller's values (as TrsvTranspose gives it);
+   values is the number of the caller's values. */
 TrsvError TrsvPlanCreate(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values, const TrsvAlgorithm *,
                          TrsvPlan **plan);
 
-/* Takes new values, in the order of the matrix's columns (or of source), from memory of the given kind. */
+/* Sets new values, in the order of the matrix's columns, or of source. */
 TrsvError TrsvPlanSetValues(TrsvPlan *, const void *values, TrsvMemory, TrsvStream);
 
-/* Solves T x = b for b and x [rows] in the algorithm's memory, x != b; returns at once, the work goes on in the stream.
-   Solves of one plan must not overlap: they belong to one stream. A wait that outlasts the limit puts NaN into x and
-   makes the next call return TRSV_ERR_TIMEOUT. */
+/* Solves T x = b in the stream, for b and x [rows] in the algorithm's memory, x != b; does not wait for the stream.
+   Solves of one plan must not overlap. A wait that exceeds the limit puts NaN into x, and makes the next call return
+   TRSV_ERR_TIMEOUT. */
 TrsvError TrsvPlanSolve(TrsvPlan *, const void *b, void *x, TrsvStream);
 
 const TrsvAlgorithm *TrsvPlanAlgorithm(const TrsvPlan *);
-void TrsvPlanDescribe(const TrsvPlan *, char *line,
-                      size_t size); /* its settings in words, "" where there are none */
-size_t               TrsvPlanBytes(const TrsvPlan *); /* memory that the plan holds, where its algorithm lives */
+void                 TrsvPlanDescribe(const TrsvPlan *, char *line, size_t size); /* settings in words, "": none */
+size_t               TrsvPlanBytes(const TrsvPlan *);                             /* in the algorithm's memory */
 void                 TrsvPlanDestroy(TrsvPlan **);
 
-/* TrsvPlanCreate for vectors in another order, their places being where the matrix is (NULL: none), and for the
-   algorithm's choice number rank by predicted time, 0 the best; TRSV_ERR_UNSUPPORTED where there are not so many. */
+/* TrsvPlanCreate with permutations of b and x, in the matrix's memory (NULL: none), and with the settings of this rank
+   by predicted time; TRSV_ERR_UNSUPPORTED if there are not so many. */
 TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, int rank, TrsvPlan **plan);
 
-/* x_i = 1 / (b_i - sum of a_ik x_k) for the values a of a plan with a unit diagonal, instead of the solution: a
-   recurrence that the pivots of an incomplete factorization obey where no two rows of U that are taken off one row meet
-   (factor_pivots.cu). b and x in the order of the rows; they may be the same. A row without a right-hand side, b_i = 0,
-   does not get its reciprocal. Has the plan (or NULL) such a launch? And when the stream has waited for it: has it
-   given up a wait? Else the plan's next launch says so, which may be a solve. */
+/* Pivots of an incomplete factorization by a plan with a unit diagonal: x_i = 1 / (b_i - sum of a_ik x_k), with the
+   plan's values a. The pivots obey this recurrence if no two rows of U that are subtracted from one row share a column
+   (factor_pivots.cu). b and x are in row order and may be the same; a row with b_i = 0 gets no reciprocal.
+   TrsvPlanFindsPivots: can the plan (or NULL) do this? TrsvPlanReciprocalsOver, after the stream was waited for:
+   TRSV_ERR_TIMEOUT if the launch gave up a wait; without this call the plan's next launch reports it. */
 int       TrsvPlanFindsPivots(const TrsvPlan *);
 TrsvError TrsvPlanReciprocals(TrsvPlan *, const void *b, void *x, TrsvStream);
 TrsvError TrsvPlanReciprocalsOver(TrsvPlan *, TrsvStream);
 
-/* The values of such a plan, as TrsvPlanSetValues was given them. */
+/* The values of such a plan, as given to TrsvPlanSetValues. */
 TrsvError TrsvPlanGetValues(const TrsvPlan *, void *values, TrsvStream);
 
-/* TrsvPlanSolve right behind another solve of this library in the same stream, beside whose end it starts. (An early
-   launch behind anything else gains nothing and costs a microsecond.) */
+/* TrsvPlanSolve directly after another solve of this library in the same stream: an early launch, which overlaps with
+   the end of that solve. After any other work an early launch only costs a microsecond. */
 TrsvError TrsvPlanSolveNext(TrsvPlan *, const void *b, void *x, TrsvStream);
 
-/* How a file defines its row of the table. */
+/* Defines a row of the table. */
 #ifdef __cplusplus
   #define TRSV_ALGORITHM(name) \
     extern "C" { \

@@ -1,5 +1,5 @@
 /*
-   table.h: the algorithms as callers of the door see them.
+   table.h: the table of algorithms, as callers outside of solve/ see it.
 */
 #ifndef TRSV_TABLE_H
 #define TRSV_TABLE_H
@@ -10,26 +10,26 @@
 extern "C" {
 #endif
 
-/* One way to solve a triangle: a row of the table in algorithms.c. */
+/* An algorithm for solves with a triangle: a row of the table in algorithms.c. */
 typedef struct TrsvAlgorithm TrsvAlgorithm;
 
-const TrsvAlgorithm *TrsvAlgorithmGet(int i);             /* the i-th row, NULL past the last */
-const TrsvAlgorithm *TrsvAlgorithmFind(const char *name); /* NULL where this build has none of that name */
+const TrsvAlgorithm *TrsvAlgorithmGet(int i);             /* row i, NULL after the last */
+const TrsvAlgorithm *TrsvAlgorithmFind(const char *name); /* NULL if this build has no algorithm of that name */
 const char          *TrsvAlgorithmName(const TrsvAlgorithm *);
-const char          *TrsvAlgorithmCitation(const TrsvAlgorithm *); /* BibTeX; NULL where there is nothing to cite */
-TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *); /* where its plans, b and x live */
+const char          *TrsvAlgorithmCitation(const TrsvAlgorithm *); /* BibTeX; NULL: nothing to cite */
+TrsvMemory           TrsvAlgorithmMemory(const TrsvAlgorithm *);   /* of its plans, b and x */
 
 enum {
-  TRSV_SETTINGS = 96 /* characters of a plan's settings in words */
+  TRSV_SETTINGS = 96 /* characters of the description of a plan's settings */
 };
 
 /* One candidate of tuning. */
 typedef struct {
   const TrsvAlgorithm *algorithm;
-  char                 settings[TRSV_SETTINGS]; /* "" where the algorithm has none */
-  double               seconds;                 /* of a solve: the median */
-  double               error;                   /* of a solve: the largest componentwise backward error */
-  int                  wrong;                   /* rejected: its error is beyond rounding, another's is not */
+  char                 settings[TRSV_SETTINGS]; /* "": none */
+  double               seconds;                 /* of a solve, the median */
+  double               error;                   /* of a solve, the largest componentwise backward error */
+  int                  wrong; /* rejected: its error exceeds rounding, and that of another candidate does not */
 } TrsvTrial;
 
 #ifdef __cplusplus

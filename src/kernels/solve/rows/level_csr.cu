@@ -2,8 +2,10 @@
    The layout in level order, made on the device: long rows are split (split_rows.cu), the rows of the resulting
    sequence are ordered by level set (levels.cu) and copied to their positions. Values are gathered when they change.
 
-   Mapping: a thread for each row, entry or value. No thread waits for another. Same bits: each number is written by one
-   thread.
+   Mapping: one thread for each row, entry or value.
+   Memory order: data cross threads from launch to launch.
+   Why it ends: no thread waits for another.
+   Same bits: each number is written by one thread.
 */
 #include <limits.h>
 #include <stdlib.h>
@@ -26,10 +28,10 @@ template <class T> static __global__ void level_csr_fill(long n, T *words, unsig
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
   if (k < n) words[k] = trsv_not_ready<T>();
-  if (shared && k < TRSV_SYNC_WORDS) shared[k] = 0;
+  if (k < TRSV_SYNC_WORDS) shared[k] = 0;
 }
 
-/* position[s]: of row s of the sequence, from the order of the sequence's rows or, with last, of the matrix's. */
+/* position[s]: the position of row s of the sequence; order: of its rows or, with last, of the matrix's rows. */
 static __global__ void level_csr_positions(int rows, const int *order, const int *last, int *position)
 {
   const int p = trsv_index();
@@ -48,7 +50,7 @@ static __global__ void level_csr_levels(int rows, int levels, const int *start, 
 /* Arrays for the search for the level sets of a sequence. */
 struct SequenceSearch {
   TrsvSearch *search;
-  unsigned   *word, *sorted;            /* [rows] */
+  unsigned   *word, *sorted;             /* [rows] */
   int        *natural, *order, *columns; /* [rows], [rows], [off] */
 };
 
@@ -71,7 +73,7 @@ static __global__ void level_csr_lengths(const TrsvSplit s, const int *position,
   if (r < s.rows) length[position[r]] = s.offsets[r + 1] - s.offsets[r];
 }
 
-/* One thread for each row of the sequence. width: of padded rows, or 0. */
+/* Writes each row of the sequence at its position; width: of padded rows, or 0. */
 static __global__ void level_csr_place(const TriangleView A, const TrsvSplit s, const int *position, const int *source,
                                        int width, const TrsvPermutation places, TrsvLevelCSR o)
 {
@@ -142,21 +144,15 @@ extern "C" TrsvError TrsvLevelCSRPositions(const TrsvMatrix *A, const TrsvAnalys
   return error;
 }
 
-template <class T> static TrsvError FillWords(long n, void *words, unsigned *shared, TrsvStream stream)
+template <class T> static TrsvError ClearWords(long n, void *words, unsigned *shared)
 {
-  TRSV_LAUNCH(level_csr_fill<T>, TrsvBlocks(n, 256), 256, 0, stream, n, (T *)words, shared);
-  return TrsvDeviceCheckLaunch("level_csr_fill");
-}
-
-extern "C" TrsvError TrsvLevelCSRReady(TrsvPrecision precision, long n, void *words, TrsvStream stream)
-{
-  return TRSV_BY_PRECISION(precision, FillWords)(n, words, (unsigned *)NULL, stream);
+  return TrsvLaunchEach("level_csr_fill", level_csr_fill<T>, (size_t)n, n, (T *)words, shared);
 }
 
 extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows, int off, int columns, int stored,
                                        int padded)
 {
-  const size_t size   = TrsvValueSize(plan->precision), n = (size_t)rows, entries = (size_t)off;
+  const size_t size = TrsvValueSize(plan->precision), n = (size_t)rows, entries = (size_t)off;
   const bool   placed = plan->places.b_index || plan->places.x_index;
   unsigned    *shared;
 
@@ -177,8 +173,8 @@ extern "C" TrsvError TrsvLevelCSRAlloc(TrsvPlan *plan, TrsvLevelCSR *o, int rows
     &o->memory, &plan->bytes));
   TrsvCall(TrsvSyncIn(shared, &o->sync));
   if (!rows) return TRSV_SUCCESS;
-  /* both halves; from then on each launch fills that of the next */
-  return TRSV_BY_PRECISION(plan->precision, FillWords)(2 * (long)rows, o->words, shared, (TrsvStream)NULL);
+  /* both halves; later each launch clears the half of the next */
+  return TRSV_BY_PRECISION(plan->precision, ClearWords)(2 * (long)rows, o->words, shared);
 }
 
 static TrsvError MakeLayout(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *s, const int *source,
@@ -210,7 +206,7 @@ extern "C" TrsvError TrsvLevelCSRAnalyze(TrsvPlan *plan, const TrsvMatrix *A, co
   o->level_mean = analysis->statistics.level_mean;
   error         = TrsvSplitRows(A, analysis, longest, &s);
   if (!error && padded && s.rows > INT_MAX / longest)
-    error = TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d are too many for 32-bit indices", s.rows, longest);
+    error = TrsvFail(TRSV_ERR_UNSUPPORTED, "%d rows of %d entries exceed 32-bit indices", s.rows, longest);
   if (!error) error = TrsvScratchAlloc(2 * sizeof(int) * (size_t)s.rows, &position, NULL); /* and lengths */
   if (!error && level) error = TrsvScratchAlloc(sizeof(**level) * (size_t)s.rows, level, NULL);
   if (!error && s.rows) error = TrsvLevelCSRPositions(A, analysis, &s, position, level ? *level : NULL);
@@ -237,12 +233,13 @@ extern "C" TrsvError TrsvLevelCSRSetValues(TrsvPlan *plan, const void *values, T
 
 extern "C" TrsvError TrsvLevelCSRLimit(TrsvLevelCSR *o, const void *kernel, int block, double level_sets_ahead)
 {
-  const int most = 4;
+  const int blocks_max = 4;
   int       multiprocessors;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
   const double blocks = level_sets_ahead * o->level_mean / ((double)block * multiprocessors);
-  return TrsvDeviceLimitBlocks(kernel, blocks < 1 ? 1 : blocks > most ? most : (int)blocks, &o->shared_bytes);
+  return TrsvDeviceLimitBlocks(kernel, blocks < 1 ? 1 : blocks > blocks_max ? blocks_max : (int)blocks,
+                               &o->shared_bytes);
 }
 
 extern "C" void TrsvLevelCSRDestroy(TrsvPlan *plan)

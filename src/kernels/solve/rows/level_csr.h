@@ -1,14 +1,12 @@
 /*
-   level_csr.h: the layout that the thread-level kernels and the warp-level kernel share: the rows of a triangle in the
-   order of their level sets, in compressed sparse rows, every index a position in that order. Lower and upper,
-   transposed or not, look the same in it: a row depends on smaller positions. What a row waits for longest comes last
-   in it.
+   level_csr.h: the layout of the thread-level and the warp-level kernel: the rows of a triangle in the order of their
+   level sets, as compressed sparse rows. All indices are positions in that order. Lower and upper, transposed or not,
+   look the same: a row depends on smaller positions. The dependency of a row that is ready last comes last.
 
-   A row of more than a given number of dependencies is cut: partial sums of its entries stand in rows of their own,
-   earlier in the order, and the row depends on them with a factor of -1. So no thread, or warp, has much to do once
-   what it waited for is there. Padded rows have room for that many dependencies each, so that they start where their
-   position says.
-*/
+   A row with more than `longest` dependencies is split: partial sums of its entries become rows of their own, earlier
+   in the order, and the row depends on them with a factor of -1. So no thread, or warp, has much to do once its last
+   dependency is ready. Padded rows have room for `longest` dependencies each, so that the position gives their start.
+   */
 #ifndef TRSV_LEVEL_CSR_H
 #define TRSV_LEVEL_CSR_H
 
@@ -20,36 +18,32 @@ extern "C" {
 
 /* The data of a plan, on the device. */
 typedef struct {
-  int      rows, off;         /* rows with partial sums; entries off the diagonal, with padding */
-  double   level_mean;        /* rows in a level set */
-  int      recomputes;        /* `thread`: are columns marked? */
-  size_t   shared_bytes;      /* of a launch, where the algorithm asks for any */
-  void    *memory;            /* holds all that follows but the host's word of sync */
-  int     *offsets, *columns; /* [rows + 1], [off], -1 for padding; offsets is NULL where rows are padded; `sell` has
-                                 columns of its own */
-  int *from, *to; /* [rows] where a position's row takes b from and where its solution goes, -1 for a partial sum; one
-                     array where both are the row itself */
-  int *source; /* [off + rows] where each value, and then each row's diagonal, stands in the caller's values; -1 for a
-                  partial sum's -1 and 1, for padding, and for a unit diagonal */
-  void    *values, *inverse;  /* [off], [rows]; inverse is NULL with a unit diagonal */
-  void    *words;             /* [2 * rows] solutions by position, each its own flag; two launches take turns */
+  int    rows, off;          /* rows and partial sums; off-diagonal entries, with padding */
+  double level_mean;         /* rows in a level set */
+  int    recomputes;         /* `thread`: columns are marked */
+  size_t shared_bytes;       /* of a launch */
+  void  *memory;             /* holds the arrays below and the device's part of sync */
+  int   *offsets, *columns;  /* [rows + 1], NULL if rows are padded; [off], -1: padding. `sell` has its own columns */
+  int   *from, *to;          /* [rows] the indices into b and x, -1: a partial sum; one array without permutations */
+  int   *source;             /* [off + rows] the index of each entry, then of each diagonal, in the caller's values; -1
+                                for padding, and for a factor of -1 or a diagonal of 1 */
+  void    *values, *inverse; /* [off]; [rows], NULL: unit diagonal */
+  void    *words;            /* [2 * rows] solutions by position, each its own flag; launches take turns */
   TrsvSync sync;
 } TrsvLevelCSR;
 
-/* level, where not NULL, gets the level set of each position, 1 for the first, until it is given to TrsvScratchFree in
-   the default stream. */
+/* level, if not NULL, gets scratch with the level set of each position, 1 for the first. The caller frees it in the
+   default stream. */
 TrsvError TrsvLevelCSRAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int longest,
                               int padded, unsigned **level);
 TrsvError TrsvLevelCSRSetValues(TrsvPlan *, const void *values, TrsvStream);
 void      TrsvLevelCSRDestroy(TrsvPlan *);
 
-/* For a kernel with a thread for each row, in blocks of so many: keeps no more of them on a multiprocessor than solve
-   so many level sets ahead, and no more than 4. Enough to hide the loads before a wait, and no more than what fills the
-   memory pipes: polls of rows far from ready would saturate L2. */
+/* For a kernel with a thread for each row: limits the blocks on a multiprocessor to as many as solve level_sets_ahead
+   level sets, and to 4. These hide the loads before a wait; polls of more rows would saturate L2. */
 TrsvError TrsvLevelCSRLimit(TrsvLevelCSR *, const void *kernel, int block, double level_sets_ahead);
 
-/* The two forms of `thread`, with recomputation and without: the predicted seconds of one, whether recomputation is
-   predicted to be faster, and the analysis for one. */
+/* `thread` with or without recomputation: is recomputation predicted to be faster? The analysis for one form. */
 int       TrsvThreadRecomputes(const TrsvStatistics *, TrsvPrecision);
 TrsvError TrsvThreadAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source, int recomputes);
 
@@ -61,34 +55,29 @@ typedef struct {
   TrsvPrecision       precision;
   int                 rows;
   const TrsvLevelCSR *forward, *backward;
-  size_t             shared_bytes; /* of a launch */
-  void               *between; /* [rows] the first solution by row, each its own flag; none is ready between launches */
-  TrsvSync           sync;
+  size_t              shared_bytes; /* of a launch */
+  void               *between; /* [rows] the forward solution by row, each its own flag; not ready between launches */
+  TrsvSync            sync;
 } TrsvThreadPair;
 
-/* Words [n] with no solution ready. */
-TrsvError TrsvLevelCSRReady(TrsvPrecision, long n, void *words, TrsvStream);
-
-/* The rows of a triangle on the device in the order of solution, partial sums of long rows right before the row they
-   belong to: what level_csr.cu puts in order of level sets. */
+/* A sequence: the rows of a triangle in solve order, on the device, with the partial sums of a row directly before it.
+ */
 typedef struct {
-  int  rows, off;
-  void *memory;  /* holds all that follows */
-  int *offsets;  /* [rows + 1] */
-  int *items;    /* [off] an entry of the matrix, or ~ the row in this sequence of a partial sum */
-  int *row;      /* [rows] of the matrix, -1 for a partial sum */
-  int *last;     /* [rows of the matrix] where each of its rows stands in this sequence */
+  int   rows, off;
+  void *memory;  /* holds the arrays below */
+  int  *offsets; /* [rows + 1] */
+  int  *items;   /* [off] an entry of the matrix, or ~r for the partial sum in row r of the sequence */
+  int  *row;     /* [rows] the row of the matrix, -1: a partial sum */
+  int  *last;    /* [rows of the matrix] the row of the sequence */
 } TrsvSplit;
 
-/* What TrsvLevelCSRAnalyze is made of: the position of each row of a sequence, by level set, and the level set of each
-   position where level is not NULL; and, but for sync zeroed, memory for so many rows, entries and columns, with no
-   solution ready. */
+/* The parts of TrsvLevelCSRAnalyze: the position of each row of a sequence, and, if level is not NULL, the level set of
+   each position; memory for these rows, entries and columns, with sync set up and no word ready. */
 TrsvError TrsvLevelCSRPositions(const TrsvMatrix *, const TrsvAnalysis *, const TrsvSplit *, int *position,
                                 unsigned *level);
 TrsvError TrsvLevelCSRAlloc(TrsvPlan *, TrsvLevelCSR *, int rows, int off, int columns, int stored, int padded);
 
-/* The sequence of rows and partial sums in which none has more than `longest` entries. To be released by
-   TrsvSplitFree(). */
+/* Makes the sequence in which no row has more than `longest` entries. */
 TrsvError TrsvSplitRows(const TrsvMatrix *, const TrsvAnalysis *, int longest, TrsvSplit *);
 void      TrsvSplitFree(TrsvSplit *);
 
@@ -104,7 +93,7 @@ template <class T> struct alignas(16) Quad {
   T v[QUAD];
 };
 
-/* What a kernel sees of it. */
+/* The plan as kernels see it. */
 template <class T> struct LevelCSRView {
   int        rows;
   const int *offsets, *columns, *from, *to;

@@ -1,26 +1,25 @@
 /*
-   sell: a warp for each slice of 32 rows, for factors of few and wide level sets, as an ordering by colors leaves them.
+   sell: a warp for each slice of 32 rows, for triangles with few and wide level sets, as an ordering by colors makes
+   them. sell.h has the layout; sell_plan.cu chooses between slices of the matrix's own order and slices of the level
+   order, and splits rows of more than WIDE entries.
 
+   Mapping: the block of ticket t solves slices t * WARPS onwards: a warp for each slice, a lane for each row. Slices
+     whose longest rows have 2, 3, 4 or more entries have code of their own, without tests for entries that exist: 155
+     instructions instead of 260 for three entries.
+   Memory order: a solution for another warp is one word that is its own flag. Inside a warp it is passed by shuffles if
+     each row depends on the row before it at most, else through shared memory with a __syncwarp between store and load.
+   Why it ends: a slice waits for smaller slices only. Those of other blocks have smaller tickets, so their blocks have
+     started; warps share no barrier once they have the ticket. After all values from other slices are ready, the
+     slice's own rows take as many turns as its longest chain has rows, at most 32. By induction on the slice every wait
+     ends. The spin limit bounds it if memory fails.
+   Same bits: each row is one lane's sum, over other slices first, in the order of its entries. In a chain each turn
+     computes it again, the last time from final values.
    Source: block multicolor solves, Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV; the entries of a slice side
-   by side as in their hierarchical successor, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing,
-   2020), which took that from SELL-C (Kreutzer, Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). What is
-   ours: no barrier between colors, but the value as its own flag, and only for rows that another slice waits for;
-   blocks and colors are not told but found (sell_slices.cu), several blocks to a slice, which pass their values on
-   inside a warp, so that only colors are hops through L2. Where slices of the matrix's own order have more level sets
-   than its rows, or there are many, rows are taken in the order of these, as `thread` does (sell_plan.cu). Rows of more
-   than WIDE entries are cut (level_csr.h).
-
-   Mapping: the block of ticket t solves slices t * WARPS onwards, a warp each, a lane for each row. Slices whose
-   longest rows have 2, 3, 4 or more entries have code of their own each, which asks about no entry that may not be
-   there: 155 instructions in place of 260 for three entries. Memory order: a solution is handed over to another warp in
-   one word that is its own flag; inside a warp by shuffles where each row waits for the one before it at most, else
-   through shared memory, a __syncwarp between store and load. Why it ends: a slice waits for smaller slices only. Those
-   of other blocks have smaller tickets, so their blocks have started; warps share no barrier once they have the ticket.
-   All that comes from other slices is there before the slice's own rows are solved, in as many turns as its longest
-   chain is long, 32 at most. By induction on the slice every wait ends; spin bounds it if memory fails. Same bits: each
-   row is one lane's sum, over other slices first, in the order of its entries; in a chain it is made again in every
-   turn, the last time of what does not change any more.
-*/
+     by side as in their hierarchical successor, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing,
+     2020), which took that from SELL-C (Kreutzer, Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). Changes:
+     no barrier between colors; the value is its own flag, and only for rows that another slice depends on; blocks and
+     colors are found from the pattern (sell_slices.cu), with several blocks to a slice, which pass their values on
+     inside a warp, so that only colors are hops through L2. */
 #include <math.h>
 #include <stdio.h>
 #include "analysis/triangle_view.cuh"
@@ -28,21 +27,21 @@
 #include "solve/rows/sell.h"
 
 enum {
-  TURNS = 3 /* in which chains are solved without a branch between them: those of runs of a grid */
+  TURNS = 3 /* turns of a chain without a branch between them, as many as runs of a grid need */
 };
 
-/* Blocks on a multiprocessor: no more than have registers enough. */
-static constexpr int resident(int width) { return width == NARROW ? 6 : 5; }
+/* Blocks on a multiprocessor, as registers allow. */
+static constexpr int resident_blocks(int width) { return width == NARROW ? 6 : 5; }
 
-/* C: short or int, of columns. */
+/* C: the type of columns, short or int. */
 template <class T, class C> struct SellView {
   int              slices;
   const TrsvSlice *slice;
   const int       *base;
   const C         *columns;
-  LevelCSRView<T>   A;
-  int              stored;   /* is there a diagonal? */
-  int              from, to; /* are these places listed? If not, a row's place is start + step * position */
+  LevelCSRView<T>  A;
+  int              stored;   /* the diagonal is stored */
+  int              from, to; /* A.from, A.to list the indices into b, x; if not, an index is start + step * position */
   int              start, step;
 
   SellView(const Sell *s)
@@ -53,19 +52,19 @@ template <class T, class C> struct SellView {
   }
 };
 
-/* Does a solution seem not to be there yet? */
+/* Is a solution not ready? True also for values whose high word is that of NOT_READY. */
 template <class T> static __device__ __forceinline__ bool is_missing(T solution)
 {
   return trsv_mark_of(solution) == trsv_mark<T>();
 }
 
-/* Waits for what is not ready yet. All lanes poll one and the same word, that of the last position, which is likely the
-   last to be ready; so a warp that is early troubles nobody. NaN in place of what never comes. */
+/* Waits for the missing solutions. All lanes poll one word, that of the last position, which is likely to be ready
+   last: so a warp that waits long causes little traffic. NaN replaces values that do not come within the limit. */
 template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const LevelCSRView<T> &A,
                                                                                   const T *now, int *from, T *solution)
 {
   TrsvSpinLimit spin;
-  bool         more = true;
+  bool          more = true;
 
   for (;;) {
     int last = -1;
@@ -77,7 +76,7 @@ template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_al
     if (!found) return;
     while (more && is_missing(trsv_load(now + found - 1))) more = spin.more(A.sync);
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++) trsv_keep(from[n]); /* in place of addresses */
+    for (int n = 0; n < WIDTH; n++) trsv_keep(from[n]); /* keeps indices, not addresses, in registers */
 #pragma unroll
     for (int n = 0; n < WIDTH; n++)
       if (is_missing(solution[n])) solution[n] = trsv_load(now + from[n]);
@@ -87,9 +86,8 @@ template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_al
   }
 }
 
-/* The rows of a slice of which some wait for the row before them, with their first entry. In each turn all these are
-   solved again: the n-th of a chain for the last time in turn n, from what the one before it has had since turn n - 1.
- */
+/* Solves a slice in which rows depend on the row before them at most, with their first entry. Each turn solves all
+   these rows again; the n-th row of a chain is final after turn n, from a value that is final since turn n - 1. */
 template <class T> static __device__ __forceinline__ T solve_chains(unsigned turns, int from, T value, T sum, T inverse)
 {
   const bool follows = sell_own(from);
@@ -98,7 +96,7 @@ template <class T> static __device__ __forceinline__ T solve_chains(unsigned tur
 #pragma unroll 1
   for (int left = (int)turns; left > 0; left -= TURNS)
 #pragma unroll
-    for (int n = 0; n < TURNS; n++) { /* beyond the last nothing changes */
+    for (int n = 0; n < TURNS; n++) { /* turns after the last change nothing */
       const T before = __shfl_up_sync(~0u, solved, 1);
 
       if (follows) solved = fma(-value, before, sum) * inverse;
@@ -106,13 +104,13 @@ template <class T> static __device__ __forceinline__ T solve_chains(unsigned tur
   return solved;
 }
 
-/* The rows of a slice that wait for each other in any other way. */
+/* Solves a slice whose rows depend on each other in any other way. */
 template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(const int *from, const T *value, T sum,
                                                                             T inverse)
 {
-  const unsigned near  = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x & ~(unsigned)(LANES - 1)),
-                 own   = trsv_shared_address() + (unsigned)sizeof(T) * threadIdx.x;
-  unsigned       waits = 0; /* lanes that this one waits for */
+  const unsigned near = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x & ~(unsigned)(LANES - 1)),
+                 own  = trsv_shared_address() + (unsigned)sizeof(T) * threadIdx.x;
+  unsigned waits      = 0; /* lanes that this one waits for */
 
 #pragma unroll
   for (int n = 0; n < WIDTH; n++)
@@ -136,7 +134,7 @@ template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(cons
   return solved;
 }
 
-/* A slice whose longest row has LEAST to WIDTH entries; now: where among the words this launch's are. */
+/* Solves a slice whose longest row has LEAST to WIDTH entries; now: the offset of this launch's half of the words. */
 template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinline__ void solve_slice(
   const SellView<T, C> &S, const TrsvSlice &slice, int lane, unsigned now, const T *b, T *x)
 {
@@ -151,7 +149,7 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
   bool                  ready = true;
 
   trsv_keep(words);
-  /* the matrix is read once and leaves its place in L2 to solutions (__ldcs) */
+  /* the matrix is read once, and leaves L2 to solutions (__ldcs) */
 #pragma unroll
   for (int n = 0; n < WIDTH; n++) from[n] = n < LEAST || n < width ? (int)__ldcs(columns + n * LANES) : NONE;
 #pragma unroll
@@ -162,7 +160,7 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
 #pragma unroll
   for (int n = 0; n < WIDTH; n++) value[n] = n < LEAST || n < width ? __ldcs(values + n * LANES) : 0;
   if (S.stored && mine) inverse = __ldcs(A.inverse + p);
-  trsv_wait_for_previous(); /* all before this, no launch changes */
+  trsv_wait_for_previous(); /* no launch writes what was loaded so far */
   trsv_let_next_start();
   T sum = source >= 0 ? b[source] : 0;
 #pragma unroll
@@ -178,7 +176,7 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
   T solved;
   if (slice.shape & TRSV_SHAPE_OWN) {
 #pragma unroll
-    for (int n = 0; n < WIDTH; n++) trsv_keep(from[n]); /* that nothing is kept for this branch */
+    for (int n = 0; n < WIDTH; n++) trsv_keep(from[n]); /* saves registers: nothing is precomputed for this branch */
 #pragma unroll
     for (int n = 0; n < WIDTH; n++)
       if (from[n] >= 0) sum = fma(-value[n], solution[n], sum);
@@ -187,7 +185,7 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
     if (from[0] >= 0) sum = fma(-value[0], solution[0], sum);
 #pragma unroll
     for (int n = 1; n < WIDTH; n++)
-      sum = fma(-value[n], solution[n], sum); /* where there is no entry a finite number times 0 */
+      sum = fma(-value[n], solution[n], sum); /* an absent entry adds a finite number times 0 */
     solved = solve_chains(slice.shape >> TRSV_SHAPE_TURNS, from[0], value[0], sum, inverse);
   }
   if (is_missing(solved)) solved = trsv_nan<T>();
@@ -195,7 +193,7 @@ template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinlin
   if (target >= 0) x[target] = solved;
 }
 
-template <class T, class C, int MOST> static __global__ void __launch_bounds__(BLOCK, resident(MOST))
+template <class T, class C, int MOST> static __global__ void __launch_bounds__(BLOCK, resident_blocks(MOST))
   sell_solve(const SellView<T, C> S, const T *b, T *x)
 {
   TRSV_SHARED(unsigned, start, 2);

@@ -1,10 +1,10 @@
 /*
    sell.h: rows in slices, the layout of the algorithm `sell`.
 
-   A slice is up to 32 rows that follow each other in an order in which each row follows all it depends on: a warp
-   solves it, a lane a row. Its entries stand lane by lane (SELL-32), those of the slice's own rows first. Nothing of a
-   slice is handed on before it has all that it waits for; so slices have level sets of their own, which sell_slices.cu
-   counts.
+   The rows are in an order in which each row follows its dependencies. A slice is up to 32 consecutive rows; a warp
+   solves it, a lane for each row. The entries of a slice are stored lane by lane (SELL-32); the first entries of a row
+   are those in columns of its own slice. A slice starts to solve its rows when all values from other slices are ready,
+   so slices have level sets of their own, which sell_slices.cu counts.
 */
 #ifndef TRSV_SELL_H
 #define TRSV_SELL_H
@@ -16,46 +16,46 @@ enum {
   BLOCK  = 256,
   LANES  = 32,
   WARPS  = BLOCK / LANES,
-  NARROW = 4,      /* entries of a row that a lane has in registers; */
-  WIDE   = 6,      /* where that is the longest row, or 5 */
-  NONE = SHRT_MIN, /* where an entry's position, less its base, would stand: >= 0 of another slice's row, ~lane of this
-                      slice's, or none */
-  TRSV_SHAPE_WIDTH = 8, /* the bit of a slice's shape from which on there is the number of entries of its longest row */
-  TRSV_SHAPE_OWN   = 1 << 16, /* rows wait for rows of the slice, not only for the one before them */
-  TRSV_SHAPE_TURNS =
-    24 /* else the bit from which on there is how many rows before it the last of the longest chain waits for */
+  NARROW = 4,        /* entries of a row that a lane has in registers */
+  WIDE   = 6,        /* the same if the longest row has 5 or 6 entries */
+  NONE   = SHRT_MIN, /* in a column: no entry. >= 0: position - base of another slice's row; ~lane of the own slice */
+
+  /* fields of a slice's shape; its rows are in bits 0 to 7 */
+  TRSV_SHAPE_WIDTH = 8,       /* from this bit on: entries of the longest row */
+  TRSV_SHAPE_OWN   = 1 << 16, /* some row depends on a row of the slice that is not the one before it */
+  TRSV_SHAPE_TURNS = 24       /* if not, from this bit on: dependencies in the longest chain of the slice */
 };
 
-/* As a kernel reads it, in one load. */
+/* Kernels load it in one access. */
 struct alignas(16) TrsvSlice {
-  int      first;    /* the position of its first row */
-  int      start;    /* its entries stand from LANES * start on */
-  unsigned shape;    /* rows; and see above */
-  unsigned exported; /* a bit for each row that another slice waits for */
+  int      first; /* the position of the first row */
+  int      start; /* the first entry is LANES * start */
+  unsigned shape;
+  unsigned exported; /* a bit for each row that another slice depends on */
 };
 
 /* The data of a plan. */
 typedef struct {
   TrsvLevelCSR rows;
-  TrsvSlice  *slice;
-  int        *base;    /* of the n-th entries of each slice, from its start on; NULL where columns are of 32 bits */
-  void       *columns; /* [off] what a lane is told of each entry */
-  int         slices, levels; /* levels: level sets of the slices, or of the rows where these are in their order */
-  int         width;                /* NARROW or WIDE */
-  bool        straight_from, straight_to; /* are places not listed, as a SellView has them? */
-  int         turn;
-  void       *memory;
+  TrsvSlice   *slice;
+  int         *base;           /* of the n-th entries of each slice, from its start on; NULL: columns have 32 bits */
+  void        *columns;        /* [off] of short with base, else of int */
+  int          slices, levels; /* levels: level sets of the slices, or of the rows if these are in level order */
+  int          width;          /* NARROW or WIDE */
+  bool         straight_from, straight_to; /* the index into b, into x follows from the position: see SellView */
+  int          turn;                       /* rows - 1 if position p is row turn - p, -1 if it is row p */
+  void        *memory;
 } Sell;
 
-/* Does an entry of a row of its own slice stand there? */
+/* Is it an entry in a column of the own slice? */
 static __device__ __forceinline__ bool sell_own(int from) { return (unsigned)from > (unsigned)NONE; }
 
-/* As TrsvAlgorithm has it */
+/* The analyze of the algorithm. */
 extern "C" TrsvError TrsvSellAnalyze(TrsvPlan *, const TrsvMatrix *, const TrsvAnalysis *, const int *source);
 
-/* Cuts the rows of a sequence of more than 0 in their own order into slices, where no row depends on a near one across
-   the cut, as far as there are such places. first [slices + 1], which the caller gives to TrsvScratchFree(), says where
-   each starts; depth how many level sets the slices have, or limit + 1 if more than limit. */
+/* Cuts the rows of a sequence that is not empty into slices, in their own order, preferably where no row depends on a
+   near row across the cut. first [slices + 1]: the start of each slice, scratch that the caller frees. depth: the level
+   sets of the slices, limit + 1 if more than limit. */
 extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *, const TrsvSplit *, int limit, int **first, int *slices,
                                     int *depth);
 

@@ -1,15 +1,16 @@
 /*
    The plan of sell: rows in slices, and their entries lane by lane.
 
-   Slices follow the matrix's own order (sell_slices.cu) where they then have no more level sets than the rows, and the
-   rows have at most SEARCHED_LEVELS; else they follow the order of the rows' level sets. Columns take 16 bits where all
+   Slices follow the matrix's own order (sell_slices.cu) if they then have no more level sets than the rows, and the
+   rows have at most SEARCHED_LEVELS; else they follow the order of the rows' level sets. Columns take 16 bits if all
    fit: the n-th entries of a slice are stored relative to the least of them, the base. In grids in multicolor order
    they fit.
 
-   Mapping: a thread for each slice, row or entry; sell_shape: a warp for each slice.
-   Memory order: a bit for each row that another slice waits for is set by atomics; all other data go from one launch to
-   the next. Why it ends: no thread waits for another. Same bits: whole numbers, each written by one thread, or bits
-   that any order of atomics leaves the same.
+   Mapping: one thread for each slice, row or entry; sell_shape: one warp for each slice.
+   Memory order: atomics set the bit of each row that another slice depends on; all other data cross threads from launch
+     to launch.
+   Why it ends: no thread waits for another.
+   Same bits: whole numbers, each written by one thread, or bits that any order of atomics leaves the same.
 */
 #include <limits.h>
 #include <string.h>
@@ -18,10 +19,10 @@
 #include "solve/rows/sell.h"
 
 enum {
-  SEARCHED_LEVELS = 512 /* level sets up to which slices of the matrix's own order are looked for */
+  SEARCHED_LEVELS = 512 /* level sets up to which slices of the matrix's own order are tried */
 };
 
-/* One thread for each slice: its rows and its longest. */
+/* The rows and the longest row of each slice. */
 static __global__ void sell_shapes(int slices, int rows, const int *first, const int *length, TrsvSlice *slice,
                                    int *width)
 {
@@ -42,7 +43,7 @@ static __global__ void sell_starts(int slices, const int *start, TrsvSlice *slic
   if (s < slices) slice[s].start = start[s];
 }
 
-static __global__ void sell_none(int n, int *columns, int *source)
+static __global__ void sell_clear(int n, int *columns, int *source)
 {
   const int k = trsv_index();
 
@@ -51,7 +52,7 @@ static __global__ void sell_none(int n, int *columns, int *source)
   source[k]  = -1;
 }
 
-/* length[p]: entries of the row at position p */
+/* length[p]: entries of the row at position p. */
 static __global__ void sell_lengths(const TrsvSplit s, const int *position, int *length)
 {
   const int r = trsv_index();
@@ -59,7 +60,7 @@ static __global__ void sell_lengths(const TrsvSplit s, const int *position, int 
   if (r < s.rows) length[position ? position[r] : r] = s.offsets[r + 1] - s.offsets[r];
 }
 
-/* One thread for each row of the sequence. */
+/* Writes the entries of each row of the sequence, and marks the rows that other slices depend on. */
 static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const int *position, const int *first,
                                   const int *source, int slices, const TrsvPermutation places, TrsvSlice *slice,
                                   int *columns, TrsvLevelCSR o)
@@ -88,8 +89,8 @@ static __global__ void sell_place(const TriangleView A, const TrsvSplit c, const
   o.source[o.off + p] = diagonal < 0 ? -1 : source ? source[diagonal] : diagonal;
 }
 
-/* One warp for each slice: whether its rows follow each other in chains, and the longest of these; the base of its n-th
-   entries, and *far where one is too far from it for 16 bits. */
+/* The shape of each slice: whether its rows depend on each other in chains only, and the longest chain; the bases;
+ *far: a column is too far from its base for 16 bits. One warp for each slice. */
 static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *slice, int *base, int *far)
 {
   const int s = trsv_index() / LANES, lane = (int)(threadIdx.x % LANES);
@@ -114,7 +115,7 @@ static __global__ void sell_shape(int slices, const int *columns, TrsvSlice *sli
   if (lane == 0) slice[s].shape = shape | (other ? (unsigned)TRSV_SHAPE_OWN : turns << TRSV_SHAPE_TURNS);
 }
 
-/* One thread for each entry; base: as the plan will have it, or NULL. */
+/* Columns and bases of a plan, from columns with positions; base NULL: columns of 32 bits. */
 template <class C> static __global__ void sell_columns(int off, const int *from, const int *base, int *plan_base,
                                                        C *columns)
 {
@@ -125,8 +126,8 @@ template <class C> static __global__ void sell_columns(int off, const int *from,
   if (base && k % LANES == 0) plan_base[k / LANES] = base[k / LANES];
 }
 
-/* The columns of a plan, from those with positions. base [wide + 1]: of each n-th entry of a slice; then whether one is
-   too far from it for 16 bits. */
+/* Allocates and writes the columns of a plan. base [wide + 1]: the bases, then whether a column is too far for 16 bits.
+ */
 static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const int *base)
 {
   Sell *const  s   = (Sell *)plan->data;
@@ -145,16 +146,16 @@ static TrsvError MakeColumns(TrsvPlan *plan, int wide, const int *from, const in
                         (short *)s->columns);
 }
 
-/* room [33 * wide + 1]: columns with positions, bases, and whether an entry is too far from its base */
+/* room [33 * wide + 1]: columns with positions, bases, and whether a column is too far from its base. */
 static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
                               const int *position, const int *first, int wide, int *room)
 {
-  Sell *const         s       = (Sell *)plan->data;
-  TrsvLevelCSR *const o       = &s->rows;
-  int *const          columns = room, *const base = columns + o->off;
+  Sell *const         s = (Sell *)plan->data;
+  TrsvLevelCSR *const o = &s->rows;
+  int *const columns = room, *const base = columns + o->off;
 
   TrsvCall(TrsvDeviceClear(base + wide, sizeof(int), NULL));
-  TrsvCall(TrsvLaunchEach("sell_none", sell_none, (size_t)o->off, o->off, columns, o->source));
+  TrsvCall(TrsvLaunchEach("sell_clear", sell_clear, (size_t)o->off, o->off, columns, o->source));
   TrsvCall(TrsvLaunchEach("sell_place", sell_place, (size_t)c->rows, TriangleView(A), *c, position, first, source,
                           s->slices, plan->places, s->slice, columns, *o));
   TrsvCall(TrsvLaunchEach("sell_shape", sell_shape, (size_t)s->slices * LANES, s->slices, columns, s->slice, base,
@@ -162,15 +163,15 @@ static TrsvError PlaceEntries(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSpl
   return wide ? MakeColumns(plan, wide, columns, base) : TRSV_SUCCESS;
 }
 
-/* room [rows + 2 * slices + 1]: lengths of rows, widths of slices and their scan */
+/* room [rows + 2 * slices + 1]: lengths of rows, widths of slices, their scan. */
 static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit *c, const int *source,
                             const int *position, const int *first, int *room)
 {
-  Sell *const         s      = (Sell *)plan->data;
-  const size_t        slices = (size_t)s->slices;
-  int *const          width  = room + c->rows, *const start = width + s->slices;
-  int                 wide, *columns;
-  TrsvError           error;
+  Sell *const  s      = (Sell *)plan->data;
+  const size_t slices = (size_t)s->slices;
+  int *const width = room + c->rows, *const start = width + s->slices;
+  int       wide, *columns;
+  TrsvError error;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(TrsvSlice) * slices, &s->memory));
   s->slice = (TrsvSlice *)s->memory;
@@ -179,7 +180,7 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
   TrsvCall(TrsvDeviceScan(s->slices, width, start));
   TrsvCall(TrsvDeviceDownload(&wide, start + s->slices, sizeof(int), NULL));
   if (wide > INT_MAX / LANES)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d entries are too many for 32-bit indices", wide);
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "slices of %d columns exceed 32-bit indices", wide);
   TrsvCall(TrsvLaunchEach("sell_starts", sell_starts, slices, s->slices, start, s->slice));
   TrsvCall(TrsvLevelCSRAlloc(plan, &s->rows, c->rows, wide * LANES, 0, A->diagonal == TRSV_DIAGONAL_STORED, 1));
   plan->bytes += sizeof(TrsvSlice) * slices;
@@ -189,9 +190,9 @@ static TrsvError MakeSlices(TrsvPlan *plan, const TrsvMatrix *A, const TrsvSplit
   return error;
 }
 
-/* Decides the order of the rows, and makes their slices. */
+/* Chooses the order of the rows, and makes their slices. */
 static TrsvError OrderRows(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const TrsvSplit *c,
-                             const int *source)
+                           const int *source)
 {
   Sell *const s      = (Sell *)plan->data;
   const int   levels = analysis->statistics.levels;

@@ -4,14 +4,15 @@
    In a block multicolor ordering the rows of a block depend on each other and on blocks of other colors far away, but
    on no other near row. So a position is taken for the end of a block if no later row depends on one of the 31 rows
    before it. A slice takes as many whole blocks as fit; otherwise slices of one color would wait for each other, one by
-   one. Where there is no such position within 32 rows, a slice has 32 rows.
+   one. If there is no such position within 32 rows, a slice has 32 rows.
 
-   Mapping: a thread for each row; a thread for each STRETCH rows, which it cuts from the first such position to that of
-   the next stretch; for the level sets a warp for each slice, a lane for each row. Memory order: a slice's level set is
-   handed over in one word that is its own flag, 0 until then. Why it ends: a slice waits for smaller slices only; those
-   of other blocks have smaller tickets. Warps of a block share no barrier once they have the ticket. The spin limit
-   bounds a wait if memory fails, and the search ends as soon as one level set is beyond the limit. Same bits: whole
-   numbers.
+   Mapping: one thread for each row; one thread for each STRETCH rows, which it cuts from the first such position to
+     that of the next stretch; for the level sets a warp for each slice, a lane for each row.
+   Memory order: a slice's level set is one word that is its own flag, 0 until then.
+   Why it ends: a slice waits for smaller slices only; those of other blocks have smaller tickets. Warps of a block
+     share no barrier once they have the ticket. The spin limit bounds a wait if memory fails, and the search ends as
+     soon as one level set exceeds the limit.
+   Same bits: whole numbers.
 */
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
@@ -21,30 +22,30 @@ enum {
   STRETCH = 1024
 };
 
-/* The row of the sequence that the k-th item is about. */
-static __device__ __forceinline__ int depends_on(const TriangleView &A, const TrsvSplit &s, int k)
+/* The row of the sequence that item k depends on. */
+static __device__ __forceinline__ int dependency_of(const TriangleView &A, const TrsvSplit &s, int k)
 {
   const int item = s.items[k];
 
   return item < 0 ? ~item : s.last[A.columns[item]];
 }
 
-/* reach[r]: how far before row r the farthest row is that it depends on, of the LANES - 1 rows before */
+/* reach[r]: the distance of the farthest dependency of row r among the LANES - 1 rows before it. */
 static __global__ void slices_reach(const TriangleView A, const TrsvSplit s, int *reach)
 {
-  const int r = trsv_index();
+  const int r    = trsv_index();
   int       most = 0;
 
   if (r >= s.rows) return;
   for (int k = s.offsets[r], end = s.offsets[r + 1]; k < end; k++) {
-    const int d = r - depends_on(A, s, k);
+    const int d = r - dependency_of(A, s, k);
 
     if (d < LANES) most = max(most, d);
   }
   reach[r] = most;
 }
 
-/* clean: a bit for each row before which a slice may end */
+/* clean: a bit for each row before which a slice may end. */
 static __global__ void slices_clean(int rows, const int *reach, unsigned *clean)
 {
   const int r  = trsv_index();
@@ -55,7 +56,7 @@ static __global__ void slices_clean(int rows, const int *reach, unsigned *clean)
   if (r % LANES == 0 && r < rows) clean[r / LANES] = word;
 }
 
-/* Where the cuts of a stretch start; rows for the one behind the last. */
+/* The first cut of a stretch; rows after the last stretch. */
 static __device__ int stretch_begin(int rows, const unsigned *clean, int n)
 {
   const int from = n * STRETCH;
@@ -65,8 +66,8 @@ static __device__ int stretch_begin(int rows, const unsigned *clean, int n)
   return min(from, rows);
 }
 
-/* One thread for each stretch. Counts its slices or, where first is not NULL, says where they start, and clears their
-   level sets. */
+/* Counts the slices of a stretch or, if first is not NULL, writes their starts, and clears their level sets. One thread
+   for each stretch. */
 static __global__ void slices_cut(int rows, int stretches, const unsigned *clean, int *count, const int *before,
                                   int *first, unsigned *level)
 {
@@ -91,8 +92,8 @@ static __global__ void slices_cut(int rows, int stretches, const unsigned *clean
   else if (n == stretches - 1) first[before[n] + slices] = rows;
 }
 
-/* level[i] = 1 + the level set of slice i; *most: the largest of them; *stop: one is beyond the limit, and nobody waits
-   any more */
+/* level[i] = 1 + the level set of slice i; *most: the largest; *stop: one exceeds the limit, and no warp waits any
+   more. */
 static __global__ void __launch_bounds__(BLOCK)
   slices_depth(const TriangleView A, const TrsvSplit s, int slices, const int *first, int limit, unsigned *level,
                unsigned *most, unsigned *stop, TrsvSync sync)
@@ -103,14 +104,14 @@ static __global__ void __launch_bounds__(BLOCK)
   __syncthreads();
   const int i = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
   if (i >= slices) return;
-  const int    begin = first[i], r = begin + lane;
-  unsigned     largest = 0;
-  bool         on = true;
+  const int     begin = first[i], r = begin + lane;
+  unsigned      largest = 0;
+  bool          on      = true;
   TrsvSpinLimit spin;
 
   if (r < first[i + 1])
     for (int k = s.offsets[r], end = s.offsets[r + 1]; k < end && on; k++) {
-      const int q = depends_on(A, s, k);
+      const int q = dependency_of(A, s, k);
 
       if (q >= begin) continue;
       const unsigned *const word = level + segment(first, slices, q);
@@ -126,7 +127,7 @@ static __global__ void __launch_bounds__(BLOCK)
   atomicMax(most, largest + 1);
 }
 
-/* Counts the slices of each stretch; before: their scan. */
+/* Counts the slices of each stretch; before: the scan of these counts. */
 static TrsvError CountSlices(const TrsvMatrix *A, const TrsvSplit *s, int stretches, int *reach, unsigned *clean,
                              int *count, int *before, int *slices)
 {
@@ -139,7 +140,7 @@ static TrsvError CountSlices(const TrsvMatrix *A, const TrsvSplit *s, int stretc
 }
 
 static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, const int *first, int limit,
-                       unsigned *level, int *depth)
+                           unsigned *level, int *depth)
 {
   enum {
     TICKET,
@@ -156,7 +157,7 @@ static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, 
   TrsvCall(TrsvScratchAlloc(sizeof(state), &room, NULL));
   sync.ticket       = room + TICKET;
   sync.abort_device = room + ABORT_DEVICE;
-  sync.abort_host   = room + ABORT_HOST; /* not read before the launch is over */
+  sync.abort_host   = room + ABORT_HOST; /* read after the launch only */
   sync.timeout      = TrsvTimeoutLimit();
   error             = TrsvDeviceClear(room, sizeof(state), NULL);
   if (!error) {
@@ -168,7 +169,7 @@ static TrsvError FindDepth(const TrsvMatrix *A, const TrsvSplit *s, int slices, 
   TrsvScratchFree(room, NULL);
   if (!error && state[ABORT_DEVICE])
     return TrsvFail(TRSV_ERR_TIMEOUT,
-                    "the search for level sets of slices waited longer than %g s for one of them and gave up",
+                    "sell: the search for level sets of slices gave up a wait after %g s",
                     1e-9 * (double)sync.timeout);
   *depth = state[STOP] ? limit + 1 : (int)state[MOST];
   return error;
@@ -184,7 +185,7 @@ extern "C" TrsvError TrsvSlicesFind(const TrsvMatrix *A, const TrsvSplit *s, int
   *first = NULL;
   TrsvCall(TrsvScratchAlloc(sizeof(int) * ((size_t)s->rows + (size_t)words + 2 * (size_t)stretches + 1), &room, NULL));
   unsigned *const clean = (unsigned *)room + s->rows;
-  int *const      count = (int *)clean + words, *const before = count + stretches;
+  int *const count = (int *)clean + words, *const before = count + stretches;
   error = CountSlices(A, s, stretches, room, clean, count, before, slices);
   if (!error) error = TrsvScratchAlloc(sizeof(int) * (2 * (size_t)*slices + 1), first, NULL);
   if (!error) {

@@ -1,15 +1,17 @@
 /*
    Long rows split into partial sums, on the device (level_csr.h).
 
-   Each long row becomes a tree of sums. A sum takes the entries and sums that are ready first, and there are as many
-   sums as leave no more than `longest` entries for the row itself: no row of the tree waits for more than it must. An
-   entry is ready after the level set of its column in the whole matrix. Rows of more than WHOLE_MAX entries are first
-   cut into pieces, each the tree of a sum; the last KEPT entries to get ready stay with the row.
+   Each long row becomes a tree of sums. A sum takes the entries and sums that are ready first. There are as many sums
+   as leave `longest` entries for the row itself, so no row of the tree waits for more than it must. An entry is ready
+   after the level set of its column in the whole matrix. Rows of more than WHOLE_MAX entries are first cut into pieces,
+   each the tree of a sum; the last KEPT entries to get ready stay with the row.
 
-   Mapping: a thread for each row or piece, once the entries of long rows are in the order of levels. For that, in rows
-   of at most RANKED_MAX entries, a thread for each entry counts the entries of its row that come before it; the entries
-   of longer rows are sorted, twice. Memory order: data go from one launch to the next. Why it ends: no thread waits for
-   another. Same bits: whole numbers, each written by one thread.
+   Mapping: one thread for each row or piece, after the entries of long rows are sorted by level set. For rows of at
+     most RANKED_MAX entries, one thread for each entry counts the entries of its row before it; longer rows take two
+     sorts.
+   Memory order: data cross threads from launch to launch.
+   Why it ends: no thread waits for another.
+   Same bits: whole numbers, each written by one thread.
 */
 #include <limits.h>
 #include <string.h>
@@ -19,25 +21,25 @@
 
 enum {
   BLOCK      = 256,
-  WHOLE_MAX  = 1024, /* entries of a row that is not cut into pieces */
-  KEPT       = 256,  /* entries of a row that is, in no piece */
-  PIECE_MIN  = 512,  /* entries of a piece but the last */
+  WHOLE_MAX  = 1024, /* maximum of entries of a row that is not cut into pieces */
+  KEPT       = 256,  /* entries of a longer row that are in no piece */
+  PIECE_MIN  = 512,  /* minimum of entries of a piece, except the last */
   PIECES_MAX = 256,  /* pieces of a row */
-  RANKED_MAX = 128,  /* entries of a row up to which counting is faster than sorting */
+  RANKED_MAX = 128,  /* maximum of entries of a row whose entries are counted, not sorted */
   RANKED     = 64    /* rows of a block that counts */
 };
 
-/* Partial sums of n entries: each takes `longest` entries away and becomes one itself. */
-static __device__ __forceinline__ int partial_sums(int n, int longest)
+/* Partial sums of n entries: each replaces `longest` entries by one. */
+static __device__ __forceinline__ int count_sums(int n, int longest)
 {
   return n > longest ? (n - 2) / (longest - 1) : 0;
 }
 
-/* How a row of n entries is cut into pieces. */
+/* The pieces of a row of n entries. */
 struct Pieces {
-  int pieces, size, last, kept; /* entries in each piece but the last, in the last, in none */
-  int sums, last_sums;          /* partial sums inside of each piece, of the last */
-  int depth;                    /* of a piece's tree where all its entries are ready at once */
+  int pieces, size, last, kept; /* size, last: entries of each piece, of the last one; kept: entries in no piece */
+  int sums, last_sums;          /* partial sums in each piece, in the last one */
+  int depth;                    /* of a piece's tree if all entries are ready together */
 
   __device__ Pieces(int n, int longest) : pieces(0), size(0), last(0), kept(n), sums(0), last_sums(0), depth(1)
   {
@@ -46,25 +48,25 @@ struct Pieces {
     size      = max((int)PIECE_MIN, (n - kept + PIECES_MAX - 1) / PIECES_MAX);
     pieces    = (n - kept + size - 1) / size;
     last      = n - kept - (pieces - 1) * size;
-    sums      = partial_sums(size, longest);
-    last_sums = partial_sums(last, longest);
+    sums      = count_sums(size, longest);
+    last_sums = count_sums(last, longest);
     for (int reach = longest; reach < size; reach *= longest) depth++;
   }
-  /* of all pieces: rows and entries */
+  /* rows and entries of all pieces */
   __device__ int rows() const { return pieces ? (pieces - 1) * (sums + 1) + last_sums + 1 : 0; }
   __device__ int entries() const { return pieces ? (pieces - 1) * (size + sums) + last + last_sums : 0; }
 };
 
-/* What kernels work with. The scans are by rows in the order of solution; first is NULL where no row is long, the other
-   two where no row is to be sorted. */
+/* The arrays of the kernels. Scans are by rows in solve order; first is NULL if no row is long, part and sorted if no
+   row is sorted. */
 struct Splitting {
   int        longest;
-  const int *first, *part, *sorted; /* scans: rows of the sequence, rows and pieces, entries of rows to be sorted */
-  int       *entry, *ready;         /* of long rows: the entries as they get ready; their levels */
-  int       *level;                 /* room for a level of each row of the sequence */
+  const int *first, *part, *sorted; /* scans: rows of the sequence, rows and pieces, entries to be sorted */
+  int       *entry, *ready;         /* of long rows: the entries by readiness; their levels */
+  int       *level;                 /* a level of each row of the sequence */
 };
 
-/* level[i]: the level set of row i; first, part, sorted: the counts that are scanned */
+/* level[i]: the level set of row i; first, part, sorted: the counts to be scanned. */
 static __global__ void split_count(const TriangleView A, int longest, int levels, const int *order, const int *start,
                                    int *level, int *first, int *part, int *sorted)
 {
@@ -74,7 +76,7 @@ static __global__ void split_count(const TriangleView A, int longest, int levels
   const int    n = A.entries(A.row_of(r));
   const Pieces p(n, longest);
   level[order[r]] = segment(start, levels, r);
-  first[r]        = p.rows() + partial_sums(p.kept + p.pieces, longest) + 1;
+  first[r]        = p.rows() + count_sums(p.kept + p.pieces, longest) + 1;
   if (!part) return;
   part[r]   = p.pieces + 1;
   sorted[r] = n > max(longest, (int)RANKED_MAX) ? n : 0;
@@ -103,12 +105,12 @@ static __global__ void split_rank(const TriangleView A, const Splitting c, const
   });
 }
 
-/* The n entries to be sorted, a thread each, as few rows may have most of them: level, row in the order of solution,
-   and the row of numbers 0, 1, ... */
+/* The n entries to be sorted: level, row in solve order, number. One thread for each entry, since a few rows may have
+   most entries. */
 static __global__ void split_entries(const TriangleView A, int n, const int *sorted, const int *level, unsigned *key,
                                      int *row, int *number)
 {
-  TRSV_SHARED(int, end, 2); /* the rows of the block's first entry and of its last */
+  TRSV_SHARED(int, end, 2); /* the rows of the block's first and last entry */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, entries = min((int)BLOCK, n - first), e = first + t;
 
   if (t < 2) end[t] = segment(sorted, A.rows, t ? first + entries - 1 : first);
@@ -128,9 +130,9 @@ static __global__ void split_keys(int n, const int *number, const int *row, unsi
   if (t < n) key[t] = (unsigned)row[number[t]];
 }
 
-/* From the numbers of sorted entries and their rows to entries of the matrix and their levels. */
-static __global__ void split_look_up(const TriangleView A, const Splitting c, int n, const int *level,
-                                     const unsigned *row, const int *number)
+/* Stores the entries of the matrix and their levels, from the sorted numbers and rows. */
+static __global__ void split_store(const TriangleView A, const Splitting c, int n, const int *level,
+                                   const unsigned *row, const int *number)
 {
   const int t = trsv_index();
 
@@ -140,7 +142,7 @@ static __global__ void split_look_up(const TriangleView A, const Splitting c, in
   c.ready[to] = level[A.columns[k]];
 }
 
-/* One thread for each row, or piece of a row. */
+/* Writes the sequence. One thread for each row or piece. */
 static __global__ void split_make(const TriangleView A, const Splitting c, int parts, TrsvSplit s)
 {
   const int t = trsv_index();
@@ -150,9 +152,8 @@ static __global__ void split_make(const TriangleView A, const Splitting c, int p
   const int    r = c.part ? segment(c.part, A.rows, t) : t, i = A.row_of(r), n = A.entries(i), longest = c.longest;
   const Pieces p(n, longest);
   const int    piece = c.part ? t - c.part[r] : 0,
-               start =
-                 c.first ? c.first[r] : r; /* the row of the sequence that the first piece, or the row, starts with */
-  const bool   whole = piece == p.pieces;  /* the row itself, behind its pieces */
+               start = c.first ? c.first[r] : r; /* the first row of the sequence that is part of row r */
+  const bool   whole = piece == p.pieces;  /* the row itself, after its pieces */
   int          now   = start + (whole ? p.rows() : piece * (p.sums + 1));
   int          to    = A.before(r) + start - r + (whole ? p.entries() : piece * (p.size + p.sums));
 
@@ -164,11 +165,11 @@ static __global__ void split_make(const TriangleView A, const Splitting c, int p
     const int entries = whole                  ? p.kept
                         : piece < p.pieces - 1 ? p.size
                                                : p.last,
-              sums = partial_sums(entries + pieces, longest), first = now;
-    int       e = 0, g = 0, q = 0; /* how many entries, pieces and sums are taken; each get ready in their order */
+              sums = count_sums(entries + pieces, longest), first = now;
+    int e = 0, g = 0, q = 0; /* entries, pieces and sums that are taken, each in order of readiness */
 
     for (int made = 0; made <= sums; made++, now++) {
-      /* the first sum takes fewer, so that all others are full; the last is what ends the row or the piece */
+      /* the first sum takes fewer, so that all others are full; the last ends the row or the piece */
       const int take  = sums == 0 ? entries + pieces
                         : made    ? longest
                                   : entries + pieces - longest - (sums - 1) * (longest - 1) + 1;
@@ -195,7 +196,7 @@ static __global__ void split_make(const TriangleView A, const Splitting c, int p
   if (whole) s.last[i] = now;
 }
 
-/* The totals of three scans, side by side. */
+/* Copies the totals of three scans next to each other. */
 static __global__ void split_totals(int rows, const int *scan, int *end)
 {
   const size_t n = threadIdx.x;
@@ -203,8 +204,8 @@ static __global__ void split_totals(int rows, const int *scan, int *end)
   if (n < 3) end[n] = scan[n * ((size_t)rows + 1) + (size_t)rows];
 }
 
-/* Levels, counts, their scans and the totals of these, in room [rows + 2 * scans * rows + 2 * scans]; total: the totals
-   on the host. */
+/* Counts and scans. room [rows + 2 * scans * rows + 2 * scans]: levels, counts, scans, totals; total: the totals on the
+   host. */
 static TrsvError ScanCounts(const TrsvMatrix *A, const TrsvAnalysis *a, Splitting *c, int scans, int *room,
                             int total[3])
 {
@@ -225,12 +226,12 @@ static TrsvError ScanCounts(const TrsvMatrix *A, const TrsvAnalysis *a, Splittin
   return TrsvDeviceDownload(total, end, 3 * sizeof(int), NULL);
 }
 
-/* The entries of the longest rows by row and level: LSD, two stable sorts. room [5 * n] */
+/* Sorts the entries of the longest rows by row and level: two stable sorts. room [5 * n] */
 static TrsvError SortEntries(const TrsvMatrix *A, const TrsvAnalysis *a, const Splitting *c, const int *level, int n,
                              int *room)
 {
-  const size_t    size = (size_t)n;
-  int *const      row = room, *const number = row + n, *const sorted_number = number + n;
+  const size_t size = (size_t)n;
+  int *const row = room, *const number = row + n, *const sorted_number = number + n;
   unsigned *const key = (unsigned *)sorted_number + n, *const sorted_key = key + n;
 
   TrsvCall(TrsvLaunchEach("split_entries", split_entries, size, TriangleView(A), n, c->sorted, level, key, row,
@@ -238,7 +239,7 @@ static TrsvError SortEntries(const TrsvMatrix *A, const TrsvAnalysis *a, const S
   TrsvCall(TrsvDeviceSort(n, TrsvBits(a->statistics.levels), key, sorted_key, number, sorted_number));
   TrsvCall(TrsvLaunchEach("split_keys", split_keys, size, n, sorted_number, row, key));
   TrsvCall(TrsvDeviceSort(n, TrsvBits(A->rows), key, sorted_key, sorted_number, number));
-  return TrsvLaunchEach("split_look_up", split_look_up, size, TriangleView(A), *c, n, level, sorted_key, number);
+  return TrsvLaunchEach("split_store", split_store, size, TriangleView(A), *c, n, level, sorted_key, number);
 }
 
 static TrsvError RankEntries(const TrsvMatrix *A, const Splitting *c, const int *level)
@@ -271,7 +272,7 @@ static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Split
   TrsvCall(ScanCounts(A, a, c, scans, room, total));
   if (total[0] < A->rows || off + (size_t)(total[0] - A->rows) >= INT_MAX)
     return TrsvFail(TRSV_ERR_UNSUPPORTED,
-                    "%d rows and %d entries, partial sums not included, are too many for 32-bit indices", A->rows,
+                    "%d rows and %d entries with their partial sums exceed 32-bit indices", A->rows,
                     s->off);
   TrsvCall(TrsvScratchAlloc(sizeof(int) * (2 * off + (size_t)total[0] + 5 * (size_t)total[2]), &more, NULL));
   c->entry = more;
@@ -280,7 +281,7 @@ static TrsvError SplitLongRows(const TrsvMatrix *A, const TrsvAnalysis *a, Split
   error    = RankEntries(A, c, room);
   if (!error && total[2]) error = SortEntries(A, a, c, room, total[2], c->level + total[0]);
   s->rows = total[0];
-  s->off += total[0] - A->rows; /* each partial sum is an entry too */
+  s->off += total[0] - A->rows; /* each partial sum is an entry */
   if (!error) error = MakeSequence(A, c, total[1], s);
   TrsvScratchFree(more, NULL);
   return error;

@@ -1,9 +1,9 @@
 /*
-   thread: one thread for one row, with recomputation where level sets are narrow. The kernel is thread_rows.cuh, whose
-   head comment has mapping, memory order, why it ends, same bits and source.
+   thread: one thread for each row, with recomputation if level sets are narrow. Mapping, memory order, why it ends,
+   same bits, source: thread_rows.cuh.
 
-   Whether rows of every second level set recompute what they need of the level set before is decided by the predicted
-   times of both forms.
+   Rows of every second level set recompute their dependencies in the level set before, if the predicted time of this
+   form is less.
 */
 #include <math.h>
 #include <stdio.h>
@@ -25,8 +25,8 @@ template <class T, class Term> static __global__ void __launch_bounds__(BLOCK)
   thread_rows<T, Term, ALONE>(A, A.sync, start[0], &start[1], false, (T *)NULL, b, x);
 }
 
-/* One thread for each position. Rows of the first level set wait for nothing, so recomputing them would save no hop and
-   cost two loads in a row: the marked rows are those of level sets 3, 5, 7, ... */
+/* Marks the columns that the rows of level sets 3, 5, 7, ... recompute. Rows of level set 1 wait for nothing: to
+   recompute them would save no hop. One thread for each position. */
 static __global__ void thread_mark(int rows, const unsigned *level, int *columns)
 {
   const int p = trsv_index();
@@ -103,7 +103,7 @@ extern "C" int TrsvThreadRecomputes(const TrsvStatistics *s, TrsvPrecision preci
   return TrsvModelRecompute(s, precision) < TrsvModelThread(s, precision);
 }
 
-/* Rank 0 is the form that is predicted to be faster, rank 1 the other. */
+/* Rank 0 is the predicted faster form, rank 1 the other. */
 static TrsvError ThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source)
 {
   const int faster = TrsvThreadRecomputes(&analysis->statistics, plan->precision);

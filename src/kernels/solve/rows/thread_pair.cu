@@ -1,17 +1,17 @@
 /*
-   A pair of plans of `thread` in one launch. The kernel is thread_rows.cuh, whose head comment has memory order, why it
-   ends, same bits and source.
+   A pair of plans of `thread` in one launch. Memory order, why it ends, same bits, source: thread_rows.cuh.
 
-   Mapping: blocks of the first tickets solve the forward triangle, the others the backward one, whose right-hand side
-   they await value by value. Each triangle keeps the tickets and words that it has for solves of its own, so that both
-   kinds of solves can follow each other in any order. The values between the triangles have words of the pair; one
-   thread waits for each, and clears it.
+   Mapping: the blocks with the first tickets solve the forward triangle, the others the backward triangle, whose
+     right-hand side they await value by value. Each triangle uses the tickets and words of its own plan, so that solves
+     of the pair and of one plan may follow each other in any order. The values between the triangles have words of the
+     pair; one thread waits for each word and clears it.
 */
 #include <stdlib.h>
+#include "device/setup.cuh"
 #include "solve/rows/thread_rows.cuh"
 
-/* Once a launch has given up, words between the triangles may be left from it. No launch that was asked for before the
-   host knows may take them for its own: all that it finds is NaN. */
+/* A launch that gave up may leave words between the triangles. Launches that are enqueued before the host knows must
+   not use them: their backward triangle takes NaN for all of b. */
 template <class T> static __global__ void __launch_bounds__(BLOCK)
   thread_pair(const LevelCSRView<T> forward, const LevelCSRView<T> backward, const TrsvSync sync, T *between,
               const T *b, T *x)
@@ -38,7 +38,7 @@ static TrsvError ClearBetween(TrsvFused *pair, TrsvStream stream)
 {
   TrsvThreadPair *p = (TrsvThreadPair *)pair;
 
-  return TrsvLevelCSRReady(p->precision, p->rows, p->between, stream);
+  return TRSV_BY_PRECISION(p->precision, TrsvClearWords)((size_t)p->rows, p->between, stream);
 }
 
 template <class T> static TrsvError PreparePair(TrsvThreadPair *p)
@@ -61,12 +61,12 @@ static void DestroyPair(TrsvFused **pair)
   *pair = NULL;
 }
 
-/* None where one of the plans recomputes: then nothing is gained by one launch. */
+/* Creates no pair if a plan recomputes: one launch would not be faster. */
 static TrsvError CreatePair(const TrsvPlan *forward, const TrsvPlan *backward, void *between, TrsvFused **pair)
 {
   const TrsvLevelCSR *const f = (const TrsvLevelCSR *)forward->data, *const g = (const TrsvLevelCSR *)backward->data;
-  TrsvThreadPair           *p;
-  TrsvError                 error;
+  TrsvThreadPair *p;
+  TrsvError       error;
 
   *pair = NULL;
   if (f->recomputes || g->recomputes) return TRSV_SUCCESS;
@@ -99,7 +99,7 @@ static TrsvError SolvePair(TrsvFused *pair, const void *b, void *x, TrsvStream s
   TrsvThreadPair *p     = (TrsvThreadPair *)pair;
   const TrsvError error = TrsvSyncStart(&p->sync, stream);
 
-  if (error) { /* the launch that gave up has left words unread */
+  if (error) { /* the launch that gave up may have left words */
     (void)ClearBetween(pair, stream);
     return error;
   }

@@ -1,28 +1,25 @@
 /*
-   thread_rows.cuh: the rows that a block of the algorithm `thread` solves, one thread for one row. thread.cu launches
+   thread_rows.cuh: the rows that a block of the algorithm `thread` solves, one thread for each row. thread.cu launches
    it for one triangle, thread_pair.cu for both triangles of a pair.
 
-   Source: CapelliniSpTRSV (ICPP 2020), Section 4.3, Algorithm 5, the writing-first solve. Changes: the value is its own
-   flag (no get_value, no fence, no reset); rows are taken in the order of their level sets, so that threads wait for
-   values that are nearly there; rows of more than four dependencies are split into partial sums, a row each
-   (level_csr.h), so that a thread polls all values that it waits for at once; loads that depend on no other row come
-   before the wait. Recomputation is this project's: redundant work in place of communication, as in the matrix powers
-   kernel (Demmel, Hoemmen, Mohiyuddin, Yelick: Avoiding Communication in Sparse Matrix Computations, IPDPS 2008).
-
-   Recomputation: a column -2 - q in place of q marks a dependency that the row computes for itself from the values that
-   row q depends on. With every second level set marked so, a solve takes half as many hops through L2. Unlike the
-   products of `inverse`, it changes no value: the same numbers are summed in the same order. A solve is right with any
-   marks.
+   Recomputation: a column -2 - q in place of q marks a dependency that the row computes itself, from the values that
+   row q depends on. If every second level set is marked, a solve takes half as many hops through L2. It changes no
+   value: the same numbers are summed in the same order. A solve is right with any marks.
 
    Mapping: the block with ticket t solves positions t * blockDim.x onwards of the level order, one thread each.
-   Memory order: a solution is handed over in one word that is its own flag; nothing else crosses threads (sync.cuh).
-   Why it ends: a row waits for smaller positions only, or for the triangle before; what it recomputes waits for smaller
-   positions too. Rows of other blocks have smaller tickets, so their blocks have started. Rows of the same warp are
-   solved because all its threads take turns together: in each turn of the loop every thread polls once, and writes if
-   it can, before the vote brings them together again. (With threads that the hardware schedules apart, those that poll
-   have been seen to starve those that could write, under compute-sanitizer.) By induction on the position every wait
-   ends; the spin limit bounds it if memory fails. Same bits: each row is one thread's sum in the order of its entries,
-   in whatever order they arrive, with marks or without.
+   Memory order: a solution is one word that is its own flag; nothing else crosses threads (sync.cuh).
+   Why it ends: a row waits for smaller positions only, also for what it recomputes, or for the forward triangle. Rows
+     of other blocks have smaller tickets, so their blocks have started. Threads of one warp take turns: in each turn of
+     the loop every thread polls once, and writes if it can, before the vote brings them together again. (Under
+     compute-sanitizer, threads without the vote that poll have starved those that could write.) By induction on the
+     position every wait ends. The spin limit bounds it if memory fails.
+   Same bits: each row is one thread's sum in the order of its entries, with or without marks.
+   Source: CapelliniSpTRSV (ICPP 2020), Section 4.3, Algorithm 5, the writing-first solve. Changes: the value is its own
+     flag (no get_value, no fence, no reset); rows are taken in the order of their level sets, so that threads wait for
+     values that are nearly ready; rows of more than four dependencies are split into partial sums, a row each
+     (level_csr.h), so that a thread polls all its values together; loads that depend on no other row precede the wait.
+     Recomputation is this project's: redundant work instead of communication, as in the matrix powers kernel (Demmel,
+     Hoemmen, Mohiyuddin, Yelick: Avoiding Communication in Sparse Matrix Computations, IPDPS 2008).
 */
 #ifndef TRSV_THREAD_ROWS_CUH
 #define TRSV_THREAD_ROWS_CUH
@@ -34,12 +31,11 @@ enum {
   BLOCK = 128
 };
 
-/* What solves a block of rows: a launch for one triangle, or a launch for both triangles of a pair. */
+/* The triangle of a block: the only one of its launch, or one of a pair. */
 enum Role {
   ALONE,
   FORWARD, /* the solution goes to `between`, word by word */
-  BACKWARD /* the right-hand side comes from there: each word is read once, and made ready for the next launch by its
-              reader */
+  BACKWARD /* the right-hand side comes from `between`; its one reader clears each word for the next launch */
 };
 
 /* A dependency whose solution the row waits for. */
@@ -53,8 +49,7 @@ template <class T> struct Awaited {
   __device__ __forceinline__ T    value(int) const { return solution[0]; }
 };
 
-/* A dependency that the row recomputes where its column is marked; where not, a row with one dependency stands for it.
- */
+/* A dependency that the row recomputes if its column is marked. If not, it is treated as a row with one dependency. */
 template <class T> struct Recomputed {
   static constexpr int words = QUAD;
   int                  column[words], from;
@@ -70,7 +65,7 @@ template <class T> struct Recomputed {
     inverse = q < 0 || !A.inverse ? 1 : A.inverse[q];
     factor  = q < 0 ? Quad<T>() : ((const Quad<T> *)A.values)[q];
 #pragma unroll
-    for (int m = 0; m < words; m++) /* its own marks do not count here */
+    for (int m = 0; m < words; m++) /* the marks of row q itself are ignored */
       column[m] = source.v[m] < -1 ? -2 - source.v[m] : source.v[m];
   }
   __device__ __forceinline__ void start(const T *b)
@@ -93,8 +88,8 @@ template <class T> struct Recomputed {
   }
 };
 
-/* Term: Awaited or Recomputed. *turn, in shared memory: which of two launches in turn this is; there already where one
-   triangle is solved alone. aborted: nothing comes from the forward triangle any more. */
+/* Term: Awaited or Recomputed. *turn, in shared memory: which of two launches in turn this is; set by the caller if
+   ROLE is ALONE. aborted: the forward triangle delivers no more values. */
 template <class T, class Term, Role ROLE> static __device__ __forceinline__ void thread_rows(
   const LevelCSRView<T> &A, const TrsvSync &sync, unsigned block, unsigned *turn, bool aborted, T *between, const T *b,
   T *x)
@@ -113,10 +108,10 @@ template <class T, class Term, Role ROLE> static __device__ __forceinline__ void
 #pragma unroll
   for (int n = 0; n < QUAD; n++) term[n].load(A, column.v[n]);
   if (ROLE == ALONE) {
-    trsv_wait_for_previous(); /* no launch changes what was read before this */
+    trsv_wait_for_previous(); /* no launch writes what was loaded so far */
     trsv_let_next_start();
   } else {
-    if (threadIdx.x == 0) *turn = mine; /* after the loads, which need not wait for the ticket */
+    if (threadIdx.x == 0) *turn = mine; /* after the loads: they need not wait for the ticket */
     __syncthreads();
   }
   T *const      now  = A.words + (*turn ? A.rows : 0);

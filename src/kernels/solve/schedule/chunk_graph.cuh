@@ -1,8 +1,7 @@
 /*
-   chunk_graph.cuh: what the kernels that make a schedule of the algorithm `chunk` see of a triangle, and of what they
-   make of it.
+   chunk_graph.cuh: the triangle, its heights, and its schedule, as the kernels of the algorithm `chunk` see them.
 
-   Rows go by position: their place in solve order, in which each follows all it depends on.
+   A position is the place of a row, or of a partial sum, in solve order: it follows all positions that it depends on.
 */
 #ifndef TRSV_CHUNK_GRAPH_CUH
 #define TRSV_CHUNK_GRAPH_CUH
@@ -13,21 +12,21 @@
 #include "solve/schedule/schedule.h"
 
 enum {
-  CHUNK_ITEMS = 32, /* dependencies of a position at most; longer rows are cut */
-  CHUNK_BLOCK = 256 /* threads of a block where each works for itself */
+  CHUNK_ITEMS = 32, /* maximum of dependencies of a position; longer rows are split */
+  CHUNK_BLOCK = 256 /* threads of a block whose threads do not work together */
 };
 
 struct ChunkGraph {
-  int        n;        /* positions: rows, and, where rows are too long, partial sums of them */
-  int        lower;    /* position p is row p of the arrays, or n - 1 - p */
-  int        stored;   /* is the diagonal? */
+  int        n;      /* positions: rows, and partial sums of rows that are split */
+  int        lower;  /* position p is row p of the arrays; if not, row n - 1 - p */
+  int        stored; /* the diagonal is among the entries */
   const int *offsets, *columns;
-  const int *source;   /* [entries] the caller's, or, where there are owners, as a record's: 1 one, 2 + where */
-  const int *owner;    /* [n] by position: the row, -1 - row for a partial sum of it; NULL: rows only */
-  const int *diagonal; /* [n] where there are owners, as a record's: 1 one, 2 + where */
+  const int *source; /* [entries] without owners: the index in the caller's values; with owners: a source (chunk.cuh) */
+  const int *owner;  /* [n] by position: the row, or -1 - row for a partial sum of it; NULL: no row is split */
+  const int *diagonal; /* [n] with owners: the source of the diagonal */
 };
 
-/* The entries off the diagonal of a position are [begin, begin + n). */
+/* The off-diagonal entries of a position: [begin, begin + n). */
 struct ChunkRow {
   int begin, n;
 };
@@ -39,7 +38,7 @@ static __device__ __forceinline__ ChunkRow chunk_row(const ChunkGraph &G, int p)
   return {begin, G.offsets[row + 1] - (G.stored && G.lower) - begin};
 }
 
-/* The position that an entry names, and where its value comes from. */
+/* The position of an entry's column, and the source of its value. */
 static __device__ __forceinline__ int chunk_position(const ChunkGraph &G, int k)
 {
   return G.lower ? G.columns[k] : G.n - 1 - G.columns[k];
@@ -49,7 +48,7 @@ static __device__ __forceinline__ int chunk_source(const ChunkGraph &G, int k)
   return G.owner ? G.source[k] : 2 + (G.source ? G.source[k] : k);
 }
 
-/* Where the diagonal of a position comes from; negative for a partial sum. */
+/* The source of a position's diagonal; negative for a partial sum. */
 static __device__ __forceinline__ int chunk_diagonal(const ChunkGraph &G, int p)
 {
   if (G.owner) return G.owner[p] < 0 ? -G.diagonal[p] : G.diagonal[p];
@@ -58,72 +57,72 @@ static __device__ __forceinline__ int chunk_diagonal(const ChunkGraph &G, int p)
   return 2 + (G.source ? G.source[k] : k);
 }
 
+/* The row of a position, as in owner. */
 static __device__ __forceinline__ int chunk_own_row(const ChunkGraph &G, int p)
 {
   return G.owner ? G.owner[p] : G.lower ? p : G.n - 1 - p;
 }
 
-/* How many records of K dependencies a position with n of them takes: all but the last are partial sums. */
+/* The records of a position with n dependencies, K to a record: all but the last are partial sums. */
 static __host__ __device__ __forceinline__ int chunk_records(int n, int K)
 {
   return n <= K ? 1 : 1 + (n - 2) / (K - 1);
 }
 
-/* A triangle made ready for schedules: the graph, and the heights of its positions. */
+/* The graph of a triangle, and the heights of its positions. */
 struct ChunkHeights {
   ChunkGraph graph;
-  int        entries;     /* of the graph, the diagonal's among them */
-  int        longest;     /* dependencies of a position at most */
-  int        stored;      /* is the diagonal of the triangle? */
-  int        toward;      /* where in its values the others of a row are: 1: behind its diagonal, -1: before it */
-  int       *height;      /* [n] how many steps the longest chain of dependents behind each position has */
-  int        bits;        /* of a height */
-  unsigned  *words;       /* of the launch that finds them: whether it has given up is asked once they have been used */
-  void      *memory;      /* that holds them */
-  void      *extended;    /* that holds the graph, where rows were cut */
+  int        entries;  /* of the graph, the diagonal's among them */
+  int        longest;  /* maximum of dependencies of a position */
+  int        stored;   /* the triangle stores its diagonal */
+  int        toward;   /* 1: the values of a row follow that of its diagonal; -1: they precede it */
+  int       *height;   /* [n] steps of the longest chain of dependents after each position */
+  int        bits;     /* of a height */
+  unsigned  *words;    /* of the launch that finds heights; their first user checks CHUNK_ABORT_DEVICE */
+  void      *memory;   /* holds height and words */
+  void      *extended; /* holds the graph if rows were split */
 };
 
 TrsvError TrsvChunkFindHeights(const TrsvMatrix *, const TrsvAnalysis *, const int *source, ChunkHeights *);
 void      TrsvChunkHeightsFree(ChunkHeights *);
-TrsvError TrsvChunkSplitRows(ChunkHeights *); /* the graph, with long rows cut */
+TrsvError TrsvChunkSplitRows(ChunkHeights *); /* replaces the graph by one whose long rows are split */
 
-/* When everything happens. */
+/* The time of each record. first, taken and sorted are NULL if each position has one record. */
 struct ChunkSchedule {
-  TrsvChunkSettings settings;      /* chunks may be fewer than asked for */
-  int               nodes, times;  /* records; 1 + the last time */
-  int              *cuts;          /* [chunks + 1] the first position of each chunk */
-  int              *first;         /* [n + 1] the first record of each position, NULL where each has one; where not: */
-  int *taken; /* [nodes] of a record of a position that has several: how many of its dependencies those before take */
-  unsigned char    *sorted;        /* [entries] dependencies of such a position by readiness */
-  void             *memory;        /* that holds these */
-  int              *time;          /* [nodes] */
-  unsigned         *spare[2];      /* [nodes] room for whoever comes next */
-  void             *early;         /* that holds these: nobody needs them once imports have cells that fit */
+  TrsvChunkSettings settings;     /* chunks may be fewer than asked for */
+  int               nodes, times; /* records; 1 + the last time */
+  int              *cuts;         /* [chunks + 1] the first position of each chunk */
+  int              *first;        /* [n + 1] the first record of each position */
+  int              *taken;        /* [nodes] dependencies of the position that its earlier records take */
+  unsigned char    *sorted;       /* [entries] the dependencies of a position with several records, by readiness */
+  void             *memory;       /* holds cuts, first, taken and sorted */
+  int              *time;         /* [nodes] */
+  unsigned         *spare[2];     /* [nodes] scratch for the emission */
+  void             *early;        /* holds time and spare; freed once all imports have cells */
 };
 
 TrsvError TrsvChunkPlace(const ChunkHeights *, const TrsvChunkSettings *, ChunkSchedule *);
 void      TrsvChunkScheduleFree(ChunkSchedule *);
 
-/* The chunk of a position: chunks have equally many records, whose number is at the end of first. */
+/* The chunk of a position: all chunks have about the same number of records. */
 static __device__ __forceinline__ int chunk_of(int p, int n, const int *first, int chunks)
 {
   return first ? (int)((long long)first[p] * chunks / first[n]) : (int)((long long)p * chunks / n);
 }
 
-/* Cells for imports that fit beside the ring and so many stages. */
+/* The cells for imports that fit beside the ring and this many stages. */
 static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size)
 {
   const int fit  = (CHUNK_SHARED - CHUNK_FRONT - s->ring * size - stages * CHUNK_STAGE(s->length, size)) / size,
-            most = 65536 - CHUNK_CELL - s->ring; /* what 16 bits can name */
+            most = 65536 - CHUNK_CELL - s->ring; /* cells have numbers of 16 bits */
 
   return (fit < most ? fit : most) / 16 * 16;
 }
 
-/* Can so many be numbered, and a place among them be told as a source, 2 + where? Else another algorithm is to be
-   taken. */
+/* An error if count exceeds what 32 bits can number, or what a source can name. */
 static inline TrsvError ChunkCount(size_t count, const char *what)
 {
-  return count >= INT_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %zu %s are too many for 32-bit indices", count, what)
+  return count >= INT_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %zu %s exceed 32-bit indices", count, what)
                           : TRSV_SUCCESS;
 }
 
@@ -132,7 +131,7 @@ enum {
   CHUNK_TICKET,
   CHUNK_ABORT_DEVICE,
   CHUNK_ABORT_HOST,
-  CHUNK_LAST, /* a maximum */
+  CHUNK_MAXIMUM,
   CHUNK_NODES,
   CHUNK_IMPORTS,
   CHUNK_EXPORTS,
@@ -140,15 +139,15 @@ enum {
   CHUNK_WORDS
 };
 
-/* Waits of set-up kernels end in 10 s. */
+/* Waits of set-up kernels give up after 10 s. */
 static inline TrsvSync ChunkSync(unsigned *words)
 { return {words + CHUNK_TICKET, words + CHUNK_ABORT_DEVICE, words + CHUNK_ABORT_HOST, 10000000000ull}; }
 
-/* What a launch has left in the words; an error if a wait was given up. */
+/* Reads the words after a launch; an error if one of its waits gave up. */
 static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned now[CHUNK_WORDS])
 {
   TrsvCall(TrsvDeviceDownload(now, words, sizeof(unsigned) * CHUNK_WORDS, NULL));
-  return now[CHUNK_ABORT_DEVICE] ? TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a wait of the schedule was given up")
+  return now[CHUNK_ABORT_DEVICE] ? TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a set-up kernel gave up a wait after 10 s")
                                  : TRSV_SUCCESS;
 }
 

@@ -1,44 +1,49 @@
 /*
-   When each row of a triangle is worked on: the cut into chunks and the list scheduling of the algorithm `chunk`.
+   The schedule of the algorithm `chunk`: the cut of a triangle into chunks, and list scheduling in each chunk.
 
-   The positions are cut into chunks of equally many records. Each chunk then takes its positions in falling height:
-   each at the earliest time that its dependencies allow and whose step has room; a dependency in another chunk counts
-   with its crossing. A position with more than K dependencies gets partial sums: as long as there are more than K, the
-   K readiest become one, ready a step after the time it gets (chunk_place.cuh). Of all trees of sums this one is ready
-   first.
+   The positions are cut into chunks of equally many records. Each chunk then takes its positions in order of falling
+   height. A position gets the earliest time that its dependencies allow and whose step has room; a dependency in
+   another chunk counts with its crossing. A position with more than K dependencies gets partial sums: as long as more
+   than K items are left, the K readiest become one sum, which is ready a step after its own time (chunk_place.cuh). No
+   other tree of sums is ready earlier.
 
-   Mapping: a block for each chunk, in order of tickets. One warp places, 32 positions at a time, lane by lane; of
-   these, those of one height do not depend on each other and are placed together, height after height. The other warps
-   fetch the positions of the batches after this one, and when their dependencies in other chunks are done; a height can
-   be placed when those of its positions are. Memory order: the time of a position is a word that is its own flag;
-   within the block batches change hands by barriers and counters. Why it ends: a chunk waits for smaller chunks only,
-   whose blocks have smaller tickets and so have started; within a block the warps that fetch wait for other blocks, or,
-   some batches ahead, for the warp that places, and that one for them. Same result: the times of other chunks do not
-   depend on when they are seen, and lanes get what room there is by number.
+   Mapping: one block for each chunk, in order of tickets. One warp places 32 positions at a time, one a lane. Those of
+     one height do not depend on each other and are placed together, height after height: a round. The other warps fetch
+     the positions of the next batches, and the times of their dependencies in other chunks. A round can be placed once
+     all its dependencies are fetched.
+   Memory order: the time of a position is a word that is its own flag. Within a block, barriers and counters hand over
+     batches.
+   Why it ends: a chunk waits for smaller chunks only, whose blocks have smaller tickets and so have started. Within a
+     block, the fetching warps wait for other blocks, or, some batches ahead, for the placing warp; that one waits for
+     the fetching warps.
+   Same result: the times of other chunks do not depend on when they are read. Lanes get room in order of their number.
+   Source: this project; list scheduling by height.
 */
 #include <stddef.h>
 #include "solve/schedule/chunk_place.cuh"
 
+/* Fetches the batches me, me + FETCHERS, ... */
 static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShared &s, unsigned base, int from,
-                                                   int near_from, int count, int me, unsigned lane)
+                                                   int previous_from, int count, int me, unsigned lane)
 {
-  enum { AHEAD = 8 };
+  enum { LOADS = 8 };
   TrsvSpinLimit spin;
-  bool         lost = false;
+  bool          lost = false;
 
   for (int batch = me; batch * 32 < count; batch += FETCHERS) {
-    const int      slot = batch % SLOTS, i = batch * 32 + (int)lane, p = i < count ? v.list[from + i] : -1,
+    const int      slot = batch % BATCH_SLOTS, i = batch * 32 + (int)lane, p = i < count ? v.list[from + i] : -1,
                    h       = p < 0 ? 0 : v.height[p];
     const ChunkRow row = p < 0 ? ChunkRow{0, 0} : chunk_row(v.G, p);
-    unsigned       missing = 0; /* dependencies whose position is in place of their time */
+    unsigned       missing = 0; /* dependencies whose item is still a position, not a time */
 
-    if (batch >= SLOTS)
-      trsv_barrier_wait(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, (unsigned)(batch / SLOTS - 1) & 1);
+    if (batch >= BATCH_SLOTS)
+      trsv_barrier_wait(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot,
+                        (unsigned)(batch / BATCH_SLOTS - 1) & 1);
     const int      before  = __shfl_up_sync(0xffffffffu, h, 1);
     const unsigned changes = __ballot_sync(0xffffffffu, lane && p >= 0 && h != before);
     const int      mine    = __popc(changes & ((2u << lane) - 1));
     const auto     set     = [&](int j, int c, unsigned t) {
-      s.item[slot][j][lane] = 2 * ((int)t + (c >= near_from ? v.near : v.far));
+      s.item[slot][j][lane] = 2 * ((int)t + (c >= previous_from ? v.near : v.far));
     };
 
     s.position[slot][lane] = p;
@@ -47,36 +52,36 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
     s.round[slot][lane]    = mine;
     s.first[slot][lane]    = v.first && p >= 0 ? v.first[p] : p;
     s.records[slot][lane]  = v.first && p >= 0 ? v.first[p + 1] - v.first[p] : 1;
-    for (int j = 0; j < row.n; j += AHEAD) {
-      int      c[AHEAD];
-      unsigned t[AHEAD];
+    for (int j = 0; j < row.n; j += LOADS) {
+      int      c[LOADS];
+      unsigned t[LOADS];
 
 #pragma unroll
-      for (int u = 0; u < AHEAD; u++) c[u] = j + u < row.n ? chunk_position(v.G, row.begin + j + u) : from;
+      for (int u = 0; u < LOADS; u++) c[u] = j + u < row.n ? chunk_position(v.G, row.begin + j + u) : from;
 #pragma unroll
-      for (int u = 0; u < AHEAD; u++) t[u] = c[u] < from ? trsv_load(v.finish + c[u]) : 0;
+      for (int u = 0; u < LOADS; u++) t[u] = c[u] < from ? trsv_load(v.finish + c[u]) : 0;
 #pragma unroll
-      for (int u = 0; u < AHEAD; u++) {
+      for (int u = 0; u < LOADS; u++) {
         if (j + u >= row.n) continue;
         if (c[u] >= from) s.item[slot][j + u][lane] = -1 - (c[u] - from);
-        else if (t[u] != EMPTY) set(j + u, c[u], t[u]);
+        else if (t[u] != UNPLACED) set(j + u, c[u], t[u]);
         else s.item[slot][j + u][lane] = c[u], missing |= 1u << (j + u);
       }
     }
     for (int round = 0; round <= __popc(changes); round++) {
       while (trsv_warp_any(mine == round && missing)) {
         for (unsigned left = mine == round ? missing : 0; left;) {
-          int      c[AHEAD];
-          unsigned t[AHEAD], one[AHEAD];
+          int      c[LOADS];
+          unsigned t[LOADS], one[LOADS];
 
 #pragma unroll
-          for (int u = 0; u < AHEAD; u++)
+          for (int u = 0; u < LOADS; u++)
             one[u] = left & (0 - left), left -= one[u], c[u] = one[u] ? s.item[slot][__ffs((int)one[u]) - 1][lane] : 0;
 #pragma unroll
-          for (int u = 0; u < AHEAD; u++) t[u] = !one[u] ? EMPTY : lost ? 0 : trsv_load(v.finish + c[u]);
+          for (int u = 0; u < LOADS; u++) t[u] = !one[u] ? UNPLACED : lost ? 0 : trsv_load(v.finish + c[u]);
 #pragma unroll
-          for (int u = 0; u < AHEAD; u++)
-            if (t[u] != EMPTY) {
+          for (int u = 0; u < LOADS; u++)
+            if (t[u] != UNPLACED) {
               set(__ffs((int)one[u]) - 1, c[u], t[u]);
               missing -= one[u];
             }
@@ -91,6 +96,7 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
   }
 }
 
+/* Places the positions of a chunk. */
 template <bool SHARED> static __device__ __forceinline__ void place_all(const PlaceView &v, PlaceShared &s,
                                                                         unsigned base, int from, int count,
                                                                         unsigned lane)
@@ -101,8 +107,8 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
   s.nowhere[lane] = 0;
   trsv_warp_sync();
   for (int batch = 0; batch * 32 < count; batch++) {
-    const int slot   = batch % SLOTS;
-    unsigned  ready = 0; /* what its fetching warp was last heard to say */
+    const int slot  = batch % BATCH_SLOTS;
+    unsigned  ready = 0; /* rounds of the batch known to be fetched */
 
     const auto wait = [&](int round) {
       for (const unsigned enough = 64 * (unsigned)batch + (unsigned)round + 1; ready < enough; trsv_pause())
@@ -112,7 +118,7 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
 
     wait(0);
     const int     mine = s.round[slot][lane], rounds = (int)trsv_warp_max((unsigned)mine) + 1;
-    PlacePosition p    = {s.position[slot][lane], s.count[slot][lane], s.first[slot][lane], 0};
+    PlacePosition p = {s.position[slot][lane], s.count[slot][lane], s.first[slot][lane], 0};
     for (int round = 0; round < rounds; round++) {
       if (round) wait(round);
       p.records = p.position >= 0 && round == mine ? s.records[slot][lane] : 0;
@@ -121,20 +127,19 @@ template <bool SHARED> static __device__ __forceinline__ void place_all(const Pl
     trsv_barrier_arrive_if(base + offsetof(PlaceShared, empty) + 8 * (unsigned)slot, lane == 0);
   }
   const int most = (int)trsv_warp_max((unsigned)(w.most + 1));
-  if (lane == 0) atomicMax(v.words + CHUNK_LAST, (unsigned)most);
+  if (lane == 0) atomicMax(v.words + CHUNK_MAXIMUM, (unsigned)most);
 }
 
 static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const PlaceView v)
 {
   TRSV_SHARED_DYNAMIC(memory);
-  PlaceShared &s = *(PlaceShared *)memory;
+  PlaceShared   &s    = *(PlaceShared *)memory;
   const unsigned warp = trsv_warp_uniform(threadIdx.x / 32), lane = threadIdx.x % 32, base = trsv_shared_address();
 
   if (threadIdx.x == 0) {
     s.chunk = atomicAdd(v.sync.ticket, 1u);
-    s.lost  = trsv_load(v.sync.abort_device); /* the heights were: with some that are not true rows would be placed
-                                                 before those they depend on */
-    for (unsigned i = 0; i < SLOTS; i++) {
+    s.lost  = trsv_load(v.sync.abort_device); /* heights are missing: the order of the positions is wrong */
+    for (unsigned i = 0; i < BATCH_SLOTS; i++) {
       s.ready[i] = 0;
       trsv_barrier_init(base + offsetof(PlaceShared, empty) + 8 * i, 1);
     }
@@ -143,11 +148,11 @@ static __global__ void __launch_bounds__((1 + FETCHERS) * 32) chunk_place(const 
   trsv_block_sync();
   if (s.lost) return;
   const int q = (int)s.chunk, from = v.cuts[q], count = v.cuts[q + 1] - from,
-            near_from = q % v.cluster ? v.cuts[q - 1] : from;
+            previous_from = q % v.cluster ? v.cuts[q - 1] : from;
 
   if (warp == 0 && count <= v.times) place_all<true>(v, s, base, from, count, lane);
   else if (warp == 0) place_all<false>(v, s, base, from, count, lane);
-  else place_fetch(v, s, base, from, near_from, count, (int)warp - 1, lane);
+  else place_fetch(v, s, base, from, previous_from, count, (int)warp - 1, lane);
 }
 
 /* --- the cut --- */
@@ -159,7 +164,7 @@ static __global__ void chunk_lengths(const ChunkGraph G, int K, int *records)
   if (p < G.n) records[p] = chunk_records(chunk_row(G, p).n, K);
 }
 
-/* keys: chunks and, within, falling heights */
+/* keys: chunk, then falling height. */
 static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, const int *height,
                                  const unsigned *before, int *cuts, unsigned *keys, int *positions, unsigned *finish,
                                  unsigned *words)
@@ -174,41 +179,40 @@ static __global__ void chunk_cut(int n, const int *first, int chunks, int bits, 
   for (int x = q + 1; p == n - 1 && x <= chunks; x++) cuts[x] = n;
   keys[p]      = (unsigned)q << bits | ((1u << bits) - 1 - (unsigned)height[p]);
   positions[p] = p;
-  finish[p]    = EMPTY;
+  finish[p]    = UNPLACED;
 }
 
-/* --- all of it --- */
+/* --- the schedule --- */
 
-/* What is needed while positions are placed, and not after. */
-struct PlaceRoom {
-  int      *list;   /* [n] positions by chunk and, within, falling height */
-  unsigned *finish; /* [n] when each is placed: its own flag */
+/* Scratch of the placement. */
+struct PlaceScratch {
+  int      *list;   /* [n] positions by chunk, then falling height */
+  unsigned *finish; /* [n] the time of each position: its own flag */
   unsigned *words;
-  void     *memory; /* that holds them */
+  void     *memory; /* holds the arrays above */
 };
 
-/* Is any position longer than a record? */
-static bool Several(const ChunkHeights *o, const TrsvChunkSettings *s) { return o->longest > s->length; }
+/* Does any position have more dependencies than a record holds? */
+static bool HasPartialSums(const ChunkHeights *o, const TrsvChunkSettings *s) { return o->longest > s->length; }
 
-/* How many records there are at most: no dependency has more partial sums than those of the longest position. */
-static size_t Nodes(const ChunkHeights *o, const TrsvChunkSettings *s)
+/* An upper bound of the records. Per dependency, the longest position has the most partial sums. */
+static size_t RecordsMax(const ChunkHeights *o, const TrsvChunkSettings *s)
 {
   const size_t n = (size_t)o->graph.n, off = (size_t)o->entries - (o->graph.stored ? n : 0),
                longest = (size_t)o->longest;
 
-  return n + (Several(o, s) ? off * (longest - 2) / ((size_t)(s->length - 1) * longest) : 0);
+  return n + (HasPartialSums(o, s) ? off * (longest - 2) / ((size_t)(s->length - 1) * longest) : 0);
 }
 
-static TrsvError Allocate(const ChunkHeights *o, const TrsvChunkSettings *s, ChunkSchedule *t, PlaceRoom *r)
+static TrsvError AllocateSchedule(const ChunkHeights *o, const TrsvChunkSettings *s, ChunkSchedule *t, PlaceScratch *r)
 {
-  const bool   several = Several(o, s);
-  const size_t n = (size_t)o->graph.n, nodes = Nodes(o, s);
+  const size_t n = (size_t)o->graph.n, nodes = RecordsMax(o, s);
 
   TrsvChunkScheduleFree(t);
   TrsvCall(ChunkCount(nodes, "records"));
   TrsvCall(TrsvArenaScratch([&](TrsvArena &a) {
     a.take(n + 1, t->cuts);
-    if (several) a.take(n + 1, t->first), a.take(nodes, t->taken), a.take((size_t)o->entries, t->sorted);
+    if (HasPartialSums(o, s)) a.take(n + 1, t->first), a.take(nodes, t->taken), a.take((size_t)o->entries, t->sorted);
   }, &t->memory));
   TrsvCall(TrsvArenaScratch(
     [&](TrsvArena &a) { a.take(nodes, t->time), a.take(nodes, t->spare[0]), a.take(nodes, t->spare[1]); }, &t->early));
@@ -216,15 +220,15 @@ static TrsvError Allocate(const ChunkHeights *o, const TrsvChunkSettings *s, Chu
     [&](TrsvArena &a) { a.take(n, r->list), a.take(n, r->finish), a.take(CHUNK_WORDS, r->words); }, &r->memory);
 }
 
-static TrsvError Place(const ChunkHeights *o, const TrsvChunkSettings *settings, int chunks, int bits, ChunkSchedule *t,
-                       PlaceRoom *r)
+static TrsvError PlacePositions(const ChunkHeights *o, const TrsvChunkSettings *settings, int chunks, int bits,
+                                ChunkSchedule *t, PlaceScratch *r)
 {
   const ChunkGraph &G = o->graph;
   unsigned          now[CHUNK_WORDS];
 
-  TrsvCall(Allocate(o, settings, t, r));
+  TrsvCall(AllocateSchedule(o, settings, t, r));
   unsigned *const keys = t->spare[0], *const sorted = t->spare[1];
-  int *const      positions = t->time; /* before there are any */
+  int *const positions = t->time; /* no time is written before the sort is done */
 
   t->settings        = *settings;
   t->settings.chunks = chunks;
@@ -233,17 +237,17 @@ static TrsvError Place(const ChunkHeights *o, const TrsvChunkSettings *settings,
     TrsvCall(TrsvDeviceScan(G.n, t->first + 1, t->first));
   }
   TrsvCall(TrsvLaunchEach("chunk_cut", chunk_cut, (size_t)G.n, G.n, t->first, chunks, o->bits, o->height, o->words,
-                       t->cuts, keys, positions, r->finish, r->words));
+                          t->cuts, keys, positions, r->finish, r->words));
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, r->list));
 
-  /* no more than the chunks need, so that another launch finds room (interleave.cu) */
-  const size_t times = min(Nodes(o, settings) / (size_t)chunks + 1, (size_t)TIMES);
+  /* as many as a chunk needs, so that another launch finds room (interleave.cu) */
+  const size_t times = min(RecordsMax(o, settings) / (size_t)chunks + 1, (size_t)TIMES);
   PlaceView    v     = {G,
                         ChunkSync(r->words),
                         settings->length,
                         settings->width,
-                        settings->far,
-                        settings->near,
+                        settings->steps_l2,
+                        settings->steps_cluster,
                         settings->cluster,
                         (int)times,
                         t->cuts,
@@ -260,23 +264,25 @@ static TrsvError Place(const ChunkHeights *o, const TrsvChunkSettings *settings,
               (TrsvStream)NULL, v);
   TrsvCall(TrsvDeviceCheckLaunch("chunk_place"));
   TrsvCall(ChunkWordsRead(r->words, now));
-  t->times = (int)now[CHUNK_LAST];
+  t->times = (int)now[CHUNK_MAXIMUM];
   t->nodes = (int)now[CHUNK_NODES];
-  return t->times > LAST ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps is too long", t->times)
+  return t->times > TIME_MAX ? TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: a schedule of %d steps exceeds %d", t->times,
+                                       (int)TIME_MAX)
                          : TRSV_SUCCESS;
 }
 
 TrsvError TrsvChunkPlace(const ChunkHeights *o, const TrsvChunkSettings *settings, ChunkSchedule *t)
 {
-  const int chunks = settings->chunks < o->graph.n ? settings->chunks : o->graph.n;
-  PlaceRoom r = PlaceRoom();
-  int       bits = 0;
+  const int    chunks = settings->chunks < o->graph.n ? settings->chunks : o->graph.n;
+  PlaceScratch r      = PlaceScratch();
+  int          bits   = 0;
 
   while (1 << bits < chunks) bits++;
   bits += o->bits;
   if (bits > 32)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks are too many where chains are so long", chunks);
-  const TrsvError error = Place(o, settings, chunks, bits, t, &r);
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: %d chunks and heights of %d bits exceed a 32-bit key", chunks,
+                    o->bits);
+  const TrsvError error = PlacePositions(o, settings, chunks, bits, t, &r);
   TrsvScratchFree(r.memory, NULL);
   return error;
 }

@@ -1,10 +1,11 @@
 /*
-   chunk_place.cuh: the times of the positions of one chunk that do not depend on each other, for the warp that places
-   them (chunk_place.cu).
+   chunk_place.cuh: the times of one round of positions, none of which depends on another, for the warp that places them
+   (chunk_place.cu).
 
-   A position with one record needs the last of its dependencies. The records of another take the K least of its keys,
-   dependencies and partial sums; the keys of few are in registers; those of many in two queues, of dependencies and of
-   sums, so that the least is at one of two heads. Then each record takes a place in a step.
+   A position with one record needs its latest dependency. With several records, each takes the K least keys, of
+   dependencies and of partial sums. Up to 8 keys of a position are in registers (PlaceRegisters). More are in two
+   queues, one of dependencies and one of sums, so that the least key is at one of two heads (PlaceQueues). Then each
+   record takes a place in a step.
 */
 #ifndef TRSV_CHUNK_PLACE_CUH
 #define TRSV_CHUNK_PLACE_CUH
@@ -12,38 +13,39 @@
 #include "solve/schedule/chunk_graph.cuh"
 
 enum {
-  SLOTS    = 8, /* batches that are fetched ahead */
-  FETCHERS = 7, /* warps that fetch them */
-  LAST     = 0x7fffffff / (2 * CHUNK_ITEMS) - 1000, /* time: keys and numbers share a word */
-  NEVER    = 0x7fffffff, /* a key beyond them */
+  BATCH_SLOTS = 8,                                     /* batches that are fetched ahead */
+  FETCHERS    = 7,                                     /* warps that fetch batches */
+  TIME_MAX    = 0x7fffffff / (2 * CHUNK_ITEMS) - 1000, /* a key and the number of a dependency share a word */
+  QUEUE_END   = 0x7fffffff,                            /* the key after the last one of a queue */
 #ifdef TRSV_SIMT
-  WINDOW = 64, TIMES = 24 /* so small that tests see what happens beyond */
+  WINDOW = 64, TIMES = 24 /* small, so that tests go beyond them */
 #else
-  WINDOW = 4096, /* times whose steps can still get records */
-  TIMES  = 40000 /* positions whose time is kept in shared memory */
+  WINDOW = 4096, /* times whose steps accept records */
+  TIMES  = 40000 /* positions whose time is in shared memory */
 #endif
 };
 
-static const unsigned EMPTY = 0xffffffffu;
+static const unsigned UNPLACED = 0xffffffffu; /* the time of a position that has none yet */
+static const unsigned NO_KEY   = 0xffffffffu; /* greater than all keys */
 
 struct PlaceShared {
-  unsigned long long empty[SLOTS];              /* barriers */
-  unsigned           ready[SLOTS];              /* 64 times the batch, and how many rounds of it can be placed */
+  unsigned long long empty[BATCH_SLOTS]; /* barriers */
+  unsigned           ready[BATCH_SLOTS]; /* 64 * batch + the rounds of it that can be placed */
   unsigned           chunk, lost;
-  int step[WINDOW]; /* by time modulo WINDOW: ~ its records, while it has room; then a later time, before which none has
-                     */
-  int position[SLOTS][32], begin[SLOTS][32], count[SLOTS][32], round[SLOTS][32], first[SLOTS][32], records[SLOTS][32];
-  int item[SLOTS][CHUNK_ITEMS][32]; /* twice the time at which it is ready, or -1 - its place in the chunk */
-  int                sum[CHUNK_ITEMS][32];
-  unsigned           key[CHUNK_ITEMS];          /* of one position */
-  int                nowhere[32];               /* for lanes that want no step */
-  int                time[1];                   /* and more of them */
+  int step[WINDOW]; /* by time modulo WINDOW: ~records while there is room, then a later time, none before has room */
+  int position[BATCH_SLOTS][32], begin[BATCH_SLOTS][32], count[BATCH_SLOTS][32], round[BATCH_SLOTS][32],
+    first[BATCH_SLOTS][32], records[BATCH_SLOTS][32];
+  int item[BATCH_SLOTS][CHUNK_ITEMS][32]; /* of another chunk: its key; of this chunk: -1 - its place in the chunk */
+  int sum[CHUNK_ITEMS][32];
+  unsigned key[CHUNK_ITEMS]; /* of one position */
+  int      nowhere[32];      /* the step of lanes that want none */
+  int      time[1];          /* [v.times] */
 };
 
 struct PlaceView {
   ChunkGraph     G;
   TrsvSync       sync;
-  int            K, W, far, near, cluster, times; /* times: of positions, that fit */
+  int            K, W, far, near, cluster, times; /* times: positions whose time is in shared memory */
   const int     *cuts, *list, *height, *first;
   unsigned      *finish;
   int           *time, *taken;
@@ -57,16 +59,17 @@ struct PlaceWarp {
   int      start, most; /* the window's first time; the last time of any of the lane's records */
 };
 
-/* A lane's. */
+/* The position of a lane. */
 struct PlacePosition {
-  int position, n, first,
-    records; /* n: dependencies; its records are first, first + 1, ...; none: it has no part in this */
+  int position, n;    /* n: dependencies */
+  int first, records; /* its first record; the number of its records, 0: the lane places nothing in this round */
 };
 
-/* The first time from t on, of those lanes that ask, whose step has room, and takes it; times before start are over.
-   Where there is not room for all who want a step, lanes get it by number. Without branches for single lanes where
-   there is room, as there mostly is: chains of chunks wait for this. */
-static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int t, int W, int &start, unsigned lane)
+/* For each lane that asks: takes the first step with room, from time t on, and returns its time. Times before start are
+   over. If a step has too little room for all lanes that want it, lanes get it in order of their number. In the common
+   case, with room, no lane branches on its own: chains of chunks wait for this function. */
+static __device__ __forceinline__ int place_take_step(PlaceShared &s, bool asks, int t, int W, int &start,
+                                                      unsigned lane)
 {
   if (t < start) t = start;
   for (;;) {
@@ -86,8 +89,8 @@ static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int 
 
     (void)atomicAdd(step, -1);
     trsv_warp_sync();
-    const int found = ~*step, all = inside ? found : asks ? INT_MAX : 0; /* with those of the other lanes */
-    if (!trsv_warp_any(all > W)) { /* each has its word by now, or could not vote */
+    const int found = ~*step, all = inside ? found : asks ? INT_MAX : 0; /* records, the other lanes' included */
+    if (!trsv_warp_any(all > W)) { /* all lanes have read their word before they vote */
       if (all == W) *step = t + 1;
       trsv_warp_sync();
       return t;
@@ -95,9 +98,9 @@ static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int 
     if (trsv_warp_any(inside && all > W)) {
       (void)atomicAdd(step, 1);
       trsv_warp_sync();
-      const unsigned same = trsv_warp_match(inside ? (unsigned)t : EMPTY);
+      const unsigned same = trsv_warp_match(inside ? (unsigned)t : NO_KEY);
       const int      rank = __popc(same & ((1u << lane) - 1)), records = inside ? ~*step : W,
-                     filled = min(records + __popc(same), W);
+                filled = min(records + __popc(same), W);
 
       trsv_warp_sync();
       if (inside && rank == 0) *step = filled == W ? t + 1 : ~filled;
@@ -119,9 +122,9 @@ static __device__ __forceinline__ int place_room(PlaceShared &s, bool asks, int 
   }
 }
 
-/* A key: twice the time at which a dependency can be used, and one more where it is of this chunk: used a step after
-   its own, it is late. SHARED: all times of the chunk are in shared memory, where looking one up costs less than asking
-   whether there is one. */
+/* The key of a dependency: twice the time at which it can be used, plus one if it is of this chunk, since such a
+   dependency is late when used in the next step. SHARED: all times of the chunk are in shared memory, so that no lane
+   has to ask whether one is. */
 template <bool SHARED> static __device__ __forceinline__ int place_key(const PlaceView &v, PlaceShared &s, int from,
                                                                        int item)
 {
@@ -131,8 +134,8 @@ template <bool SHARED> static __device__ __forceinline__ int place_key(const Pla
   return item < 0 ? 2 * time + 3 : item;
 }
 
-/* The greatest of keys, and how often it is among them. */
-struct PlaceMost {
+/* The greatest key, and how often it occurs. */
+struct PlaceLatest {
   int key = 0, count = 0;
 
   __device__ __forceinline__ void add(int k)
@@ -140,20 +143,19 @@ struct PlaceMost {
     count = k > key ? 1 : count + (k == key);
     key   = k > key ? k : key;
   }
-  /* one that is not less than those before */
+  /* adds a key that is not less than those before */
   __device__ __forceinline__ void rise(int k)
   {
     count = k > key ? 1 : count + 1;
     key   = k;
   }
-  /* when whoever needs them can be placed: one step later, if too many were late */
+  /* the time of the record that needs them: one step later if too many are late */
   __device__ __forceinline__ int time() const { return key / 2 + (key % 2 && count > CHUNK_LATE); }
 };
 
-/* --- few keys --- */
+/* --- up to 8 keys: in registers --- */
 
-/* Sorts a lane's N keys with numbers, in registers: Batcher's odd-even merge sort, whose steps are unrolled one by one.
- */
+/* Sorts N keys with numbers in registers: Batcher's odd-even merge sort, unrolled step by step. */
 template <int N, int P = 1, int K = 1> static __device__ __forceinline__ void place_network(unsigned (&key)[N])
 {
 #pragma unroll
@@ -167,7 +169,7 @@ template <int N, int P = 1, int K = 1> static __device__ __forceinline__ void pl
   else if constexpr (2 * P < N) place_network<N, 2 * P, 2 * P>(key);
 }
 
-/* A lane's dependencies, at most N, as keys with their numbers, by readiness; then EMPTY. */
+/* The dependencies of a lane's position, at most N, as sorted keys with numbers; then NO_KEY. */
 template <bool SHARED, int N> static __device__ __forceinline__ void place_keys(const PlaceView &v, PlaceShared &s,
                                                                                 int from, int slot, int n,
                                                                                 unsigned lane, unsigned (&key)[N])
@@ -176,17 +178,17 @@ template <bool SHARED, int N> static __device__ __forceinline__ void place_keys(
   for (int j = 0; j < N; j++)
     key[j] = (unsigned)place_key<SHARED>(v, s, from, j < n ? s.item[slot][j][lane] : 0) * CHUNK_ITEMS + (unsigned)j;
 #pragma unroll
-  for (int j = 0; j < N; j++) key[j] = j < n ? key[j] : EMPTY;
+  for (int j = 0; j < N; j++) key[j] = j < n ? key[j] : NO_KEY;
   place_network<N>(key);
 }
 
-/* Keys of one lane, at most N, that rise. The lowest bit tells a sum, so that of equals a dependency is before it. */
-template <int N> struct PlaceFew {
+/* At most N keys of a lane, sorted. The lowest bit marks a sum, so that an equal dependency precedes it. */
+template <int N> struct PlaceRegisters {
   unsigned key[N];
-  int      rest = 0, gone = 0; /* gone: dependencies */
+  int      keys = 0, dependencies = 0; /* keys that are left; dependencies that are taken */
 
-  __device__ __forceinline__ int left() const { return rest; }
-  __device__ __forceinline__ int taken() const { return gone; }
+  __device__ __forceinline__ int left() const { return keys; }
+  __device__ __forceinline__ int taken() const { return dependencies; }
   template <bool SHARED> __device__ __forceinline__ void fill(const PlaceView &v, PlaceShared &s, int from, int slot,
                                                               int n, unsigned lane)
   {
@@ -196,9 +198,9 @@ template <int N> struct PlaceFew {
 #pragma unroll
     for (int j = 0; j < N; j++) {
       if (j < n) sorted[j] = (unsigned char)(key[j] % CHUNK_ITEMS);
-      key[j] = j < n ? key[j] / CHUNK_ITEMS * 2 : EMPTY;
+      key[j] = j < n ? key[j] / CHUNK_ITEMS * 2 : NO_KEY;
     }
-    rest = n;
+    keys = n;
   }
   __device__ __forceinline__ int take()
   {
@@ -206,34 +208,34 @@ template <int N> struct PlaceFew {
 
 #pragma unroll
     for (int j = 0; j < N - 1; j++) key[j] = key[j + 1];
-    key[N - 1] = EMPTY;
-    gone += !(least % 2);
-    rest--;
+    key[N - 1] = NO_KEY;
+    dependencies += !(least % 2);
+    keys--;
     return (int)(least / 2);
   }
   __device__ __forceinline__ void add(bool any, int k)
   {
-    const unsigned sum = any ? 2 * (unsigned)k + 1 : EMPTY;
+    const unsigned sum = any ? 2 * (unsigned)k + 1 : NO_KEY;
 
 #pragma unroll
     for (int j = N - 1; j > 0; j--) key[j] = max(key[j - 1], min(key[j], sum));
     key[0] = min(key[0], sum);
-    rest += any;
+    keys += any;
   }
 };
 
-/* --- many --- */
+/* --- more keys: in queues --- */
 
-/* Keys that rise, 32 words apart; the first two in registers, so that taking one waits for no memory. */
+/* Sorted keys, 32 words apart. The first two are in registers, so that taking one waits for no memory. */
 struct PlaceQueue {
-  int taken = 0, size = 0, first = NEVER, second = NEVER;
+  int taken = 0, size = 0, first = QUEUE_END, second = QUEUE_END;
 
   __device__ __forceinline__ int  left() const { return size - taken; }
   __device__ __forceinline__ void fill(const int *keys, int n)
   {
     size   = n;
     first  = keys[0];
-    second = keys[32]; /* who has partial sums has two dependencies */
+    second = keys[32]; /* a position with partial sums has at least two */
   }
   __device__ __forceinline__ void add(int *keys, int key)
   {
@@ -244,19 +246,19 @@ struct PlaceQueue {
   }
 };
 
-/* Takes the least of two queues; of equals that of the first. */
-static __device__ __forceinline__ int place_least(PlaceQueue &a, const int *in_a, PlaceQueue &b, const int *in_b)
+/* Takes the least key of two queues; of equal keys that of the first. */
+static __device__ __forceinline__ int place_take_least(PlaceQueue &a, const int *in_a, PlaceQueue &b, const int *in_b)
 {
   const bool from_b = b.first < a.first;
   const int  least = from_b ? b.first : a.first, next = (from_b ? b.taken : a.taken) + 2;
-  const int  third = next < (from_b ? b.size : a.size) ? (from_b ? in_b : in_a)[32 * next] : (int)NEVER;
+  const int  third = next < (from_b ? b.size : a.size) ? (from_b ? in_b : in_a)[32 * next] : (int)QUEUE_END;
 
   if (from_b) b.taken++, b.first = b.second, b.second = third;
   else a.taken++, a.first = a.second, a.second = third;
   return least;
 }
 
-/* Sorts a lane's dependencies, at most N, in place of the items; notes their order. */
+/* Sorts a lane's dependencies, at most N, in registers: replaces the items by keys, and stores their order. */
 template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(const PlaceView &v, PlaceShared &s,
                                                                                 int from, int slot, int n,
                                                                                 unsigned lane)
@@ -267,44 +269,43 @@ template <bool SHARED, int N> static __device__ __forceinline__ void place_sort(
 #pragma unroll
   for (int j = 0; j < N; j++)
     if (j < n) {
-      s.item[slot][j][lane] = (int)(key[j] / CHUNK_ITEMS);
+      s.item[slot][j][lane]             = (int)(key[j] / CHUNK_ITEMS);
       v.sorted[s.begin[slot][lane] + j] = (unsigned char)(key[j] % CHUNK_ITEMS);
     }
 }
 
-/* The same for few lanes, one after the other, by all: how many keys are less than its own is a key's place. Quicker
-   than instructions that are unrolled, of which each has to come from far. */
-template <bool SHARED> static __device__ __forceinline__ void place_count(const PlaceView &v, PlaceShared &s, int from,
-                                                                          int slot, unsigned lanes, int n,
-                                                                          unsigned lane)
+/* The same for the positions of a few lanes, one after the other, by the whole warp: the place of a key is the number
+   of lesser keys. Faster for few lanes than the unrolled sort, whose instructions miss the instruction cache. */
+template <bool SHARED> static __device__ __forceinline__ void place_rank(const PlaceView &v, PlaceShared &s, int from,
+                                                                         int slot, unsigned lanes, int n, unsigned lane)
 {
   for (; lanes; lanes &= lanes - 1) {
     const int      of = __ffs((int)lanes) - 1, count = __shfl_sync(0xffffffffu, n, of);
     const unsigned key =
-      (int)lane < count ? (unsigned)place_key<SHARED>(v, s, from, s.item[slot][lane][of]) * CHUNK_ITEMS + lane : EMPTY;
-    int            place = 0;
+      (int)lane < count ? (unsigned)place_key<SHARED>(v, s, from, s.item[slot][lane][of]) * CHUNK_ITEMS + lane : NO_KEY;
+    int place = 0;
 
     s.key[lane] = key;
     trsv_warp_sync();
 #pragma unroll
     for (int j = 0; j < CHUNK_ITEMS; j++) place += s.key[j] < key;
     if ((int)lane < count) {
-      s.item[slot][place][of] = (int)(key / CHUNK_ITEMS);
+      s.item[slot][place][of]             = (int)(key / CHUNK_ITEMS);
       v.sorted[s.begin[slot][of] + place] = (unsigned char)lane;
     }
     trsv_warp_sync();
   }
 }
 
-struct PlaceMany {
+struct PlaceQueues {
   PlaceQueue dependencies, sums;
   int       *items, *in_sums;
 
-  __device__ __forceinline__ PlaceMany(int *in_dependencies, int *in_sums) : items(in_dependencies), in_sums(in_sums) {}
+  __device__ __forceinline__      PlaceQueues(int *dependencies, int *sums) : items(dependencies), in_sums(sums) {}
   __device__ __forceinline__ int  left() const { return dependencies.left() + sums.left(); }
   __device__ __forceinline__ int  taken() const { return dependencies.taken; }
   __device__ __forceinline__ void fill(int n) { dependencies.fill(items, n); }
-  __device__ __forceinline__ int  take() { return place_least(dependencies, items, sums, in_sums); }
+  __device__ __forceinline__ int  take() { return place_take_least(dependencies, items, sums, in_sums); }
   __device__ __forceinline__ void add(bool any, int k)
   {
     if (any) sums.add(in_sums, k);
@@ -313,11 +314,11 @@ struct PlaceMany {
 
 /* --- records --- */
 
-/* Places those of the lane's position, of so many at most in any lane, one after the other; needs: of one that is the
-   only one. */
+/* Places the records of the lanes' positions, one after the other; longest: the most records of any lane; needs: of a
+   position with one record. */
 template <class Keys> static __device__ __forceinline__ void place_records(const PlaceView &v, PlaceShared &s,
                                                                            PlaceWarp &w, const PlacePosition &p,
-                                                                           int longest, Keys &keys, PlaceMost needs)
+                                                                           int longest, Keys &keys, PlaceLatest needs)
 {
   const int i = p.position - w.from;
 
@@ -326,10 +327,10 @@ template <class Keys> static __device__ __forceinline__ void place_records(const
 
     if (p.records > 1 && any) {
       v.taken[p.first + r] = keys.taken();
-      needs                = PlaceMost();
+      needs                = PlaceLatest();
       for (int x = last ? keys.left() : v.K; x > 0; x--) needs.rise(keys.take());
     }
-    const int t = place_room(s, any, needs.time(), v.W, w.start, w.lane);
+    const int t = place_take_step(s, any, needs.time(), v.W, w.start, w.lane);
     if (any) v.time[p.first + r] = t;
     if (last) trsv_store(v.finish + p.position, (unsigned)t);
     if (last && i < v.times) s.time[i] = t;
@@ -338,26 +339,24 @@ template <class Keys> static __device__ __forceinline__ void place_records(const
   }
 }
 
-template <bool SHARED, int N> static __device__ __forceinline__ void place_few(const PlaceView &v, PlaceShared &s,
-                                                                               PlaceWarp &w, int slot,
-                                                                               const PlacePosition &p, int longest,
-                                                                               const PlaceMost &needs)
+template <bool SHARED, int N> static __device__ __forceinline__ void place_in_registers(
+  const PlaceView &v, PlaceShared &s, PlaceWarp &w, int slot, const PlacePosition &p, int longest,
+  const PlaceLatest &needs)
 {
-  PlaceFew<N> keys;
+  PlaceRegisters<N> keys;
 
   if (p.records > 1) keys.template fill<SHARED>(v, s, w.from, slot, p.n, w.lane);
   place_records(v, s, w, p, longest, keys, needs);
 }
 
-template <bool SHARED> static __device__ __forceinline__ void place_many(const PlaceView &v, PlaceShared &s,
-                                                                         PlaceWarp &w, int slot, const PlacePosition &p,
-                                                                         int longest, int widest,
-                                                                         const PlaceMost &needs)
+template <bool SHARED> static __device__ __forceinline__ void place_in_queues(
+  const PlaceView &v, PlaceShared &s, PlaceWarp &w, int slot, const PlacePosition &p, int longest, int widest,
+  const PlaceLatest &needs)
 {
-  PlaceMany      keys(&s.item[slot][0][w.lane], &s.sum[0][w.lane]);
+  PlaceQueues    keys(&s.item[slot][0][w.lane], &s.sum[0][w.lane]);
   const unsigned several = __ballot_sync(0xffffffffu, p.records > 1);
 
-  if (__popc(several) <= widest / 2) place_count<SHARED>(v, s, w.from, slot, several, p.n, w.lane);
+  if (__popc(several) <= widest / 2) place_rank<SHARED>(v, s, w.from, slot, several, p.n, w.lane);
   else if (p.records > 1) {
     if (widest <= 16) place_sort<SHARED, 16>(v, s, w.from, slot, p.n, w.lane);
     else place_sort<SHARED, CHUNK_ITEMS>(v, s, w.from, slot, p.n, w.lane);
@@ -366,32 +365,32 @@ template <bool SHARED> static __device__ __forceinline__ void place_many(const P
   place_records(v, s, w, p, longest, keys, needs);
 }
 
-/* Positions of which none depends on another: one of each lane that has any. */
+/* Places a round: at most one position of each lane, none of which depends on another. */
 template <bool SHARED> static __device__ __forceinline__ void place_round(const PlaceView &v, PlaceShared &s,
                                                                           PlaceWarp &w, int slot,
                                                                           const PlacePosition &p)
 {
-  enum { QUICK = 4 }; /* dependencies that are looked up at once */
+  enum { LOOKUPS = 4 }; /* dependencies that are looked up together */
   const unsigned all    = v.first ? trsv_warp_max(p.records ? (unsigned)(64 * p.n + p.records) : 0)
-                                  : 1; /* who has most dependencies has most records */
+                                  : 1; /* most dependencies means most records */
   const int      widest = (int)(all / 64), longest = (int)(all % 64);
-  PlaceMost      needs;
+  PlaceLatest    needs;
 
   if (p.records == 1) {
-    for (int x = 0; x < p.n; x += QUICK) {
-      int item[QUICK];
+    for (int x = 0; x < p.n; x += LOOKUPS) {
+      int item[LOOKUPS];
 
 #pragma unroll
-      for (int u = 0; u < QUICK; u++) item[u] = x + u < p.n ? s.item[slot][x + u][w.lane] : 0;
+      for (int u = 0; u < LOOKUPS; u++) item[u] = x + u < p.n ? s.item[slot][x + u][w.lane] : 0;
 #pragma unroll
-      for (int u = 0; u < QUICK; u++) item[u] = place_key<SHARED>(v, s, w.from, item[u]);
+      for (int u = 0; u < LOOKUPS; u++) item[u] = place_key<SHARED>(v, s, w.from, item[u]);
 #pragma unroll
-      for (int u = 0; u < QUICK; u++) needs.add(item[u]);
+      for (int u = 0; u < LOOKUPS; u++) needs.add(item[u]);
     }
   }
-  if (longest == 1 || widest <= 4) place_few<SHARED, 4>(v, s, w, slot, p, longest, needs);
-  else if (widest <= 8) place_few<SHARED, 8>(v, s, w, slot, p, longest, needs);
-  else place_many<SHARED>(v, s, w, slot, p, longest, widest, needs);
+  if (longest == 1 || widest <= 4) place_in_registers<SHARED, 4>(v, s, w, slot, p, longest, needs);
+  else if (widest <= 8) place_in_registers<SHARED, 8>(v, s, w, slot, p, longest, needs);
+  else place_in_queues<SHARED>(v, s, w, slot, p, longest, widest, needs);
   trsv_warp_sync();
 }
 

@@ -1,8 +1,8 @@
 /*
-   The settings of the algorithm `chunk`: ranked by an estimate from statistics, and printed.
+   The settings of the algorithm `chunk`, ranked by predicted time.
 
-   A schedule says how many steps a solve takes, crossings between chunks among them; but making one takes as long as
-   tens of solves. So settings are chosen by an estimate. Its constants: solve/model/constants.h.
+   A schedule counts the steps of a solve, but making one takes as long as tens of solves. So settings are ranked by a
+   prediction from the statistics of the triangle. Its constants: solve/model/constants.h.
 */
 #include <math.h>
 #include <stdio.h>
@@ -15,26 +15,26 @@ void TrsvChunkSettingsPrint(const TrsvChunkSettings *s, char *line, size_t size)
   const int n = snprintf(line, size, "chunks=%d record=%d width=%d cluster=%d stages=%d", s->chunks, s->length,
                          s->width, s->cluster, s->stages);
 
-  if (s->life >= 0 && n > 0 && (size_t)n < size)
-    (void)snprintf(line + n, size - (size_t)n, " import_lifetime=%d", s->life);
+  if (s->import_lifetime >= 0 && n > 0 && (size_t)n < size)
+    (void)snprintf(line + n, size - (size_t)n, " import_lifetime=%d", s->import_lifetime);
 }
 
 static const TrsvModelConstants *const k = (const TrsvModelConstants *)&TrsvModel;
 
-/* Dependencies of a record; settings are considered where some row has more dependencies than `above`. */
+/* Lengths of records, each a candidate if the longest row has more than `above` dependencies. */
 static const struct {
   int length, above;
 } records[] = {{2, -1}, {3, 2}, {5, 3}, {13, 8}};
 
 enum {
-  KINDS   = sizeof(records) / sizeof(records[0]),
-  NARROW  = 8, /* width of steps that have no more records than RECORDS */
-  RECORDS = 6
+  RECORD_LENGTHS     = sizeof(records) / sizeof(records[0]),
+  NARROW_WIDTH       = 8, /* width of steps with at most this many records: */
+  NARROW_RECORDS_MAX = 6
 };
 
 static int Clamp(double v, int least, int most) { return v < least ? least : v > most ? most : (int)v; }
 
-/* ns of a step of records so long. Grids wait less. */
+/* ns of a step. Regular grids wait less. */
 static double StepTime(const TrsvStatistics *t, int length)
 {
   const int regular = TrsvRegular(t);
@@ -47,51 +47,51 @@ static double StepTime(const TrsvStatistics *t, int length)
   }
 }
 
-/* Of a row of so many dependencies; of a row of mean length. */
-static double RecordsOf(double dependencies, int length)
+/* Records of a row with this many dependencies; of a row of mean length. */
+static double CountRecords(double dependencies, int length)
 {
   return dependencies <= length ? 1 : 1 + (dependencies - 2) / (length - 1);
 }
 
-static double MeanRecords(const TrsvStatistics *t, int length) { return RecordsOf(t->row_mean - 1, length); }
+static double MeanRecords(const TrsvStatistics *t, int length) { return CountRecords(t->row_mean - 1, length); }
 
-/* Steps of the longest chain, one for each level set. Where rows depend on rows that get ready together, right before
-   them, no partial sum is early: no more than CHUNK_LATE of these rows may be one step old, and those of a level set's
-   own records wait for each other. Where dependencies are spread over all rows, a step waits for the last of what its
-   records take from other chunks, and long records for more. */
+/* Steps of the longest chain: one for each level set, and more in two cases.
+   - Dependencies are spread over all rows. A step waits for the last import of its records, and long records have more.
+   - Rows depend on many rows of the level set just before (late_per_row). A record may have CHUNK_LATE dependencies of
+     the step just before it, so a row with more waits a step longer, and its partial sums wait for each other. */
 static double ChainSteps(const TrsvStatistics *t, int length)
 {
   const double spread = fmin(1, 4 * t->mean_offset / t->rows);
 
   return k->settings_chain * t->levels * (1 + k->settings_spread_record * spread * fmax(length - 3, 0)) *
          (1 + (t->late_per_row > (double)CHUNK_LATE && length > CHUNK_LATE ? k->settings_late_record : 0) +
-          (t->late_per_row > 0 ? k->settings_late_sum * (RecordsOf(t->late_per_row, length) - 1) : 0));
+          (t->late_per_row > 0 ? k->settings_late_sum * (CountRecords(t->late_per_row, length) - 1) : 0));
 }
 
-/* Steps full of records: of those that are late, by as many chunks as a level set is spread over; of all others, by
-   all. */
+/* Steps that all records fill. Late records are shared by the chunks over which a level set is spread, all others by
+   all chunks. */
 static double WorkSteps(const TrsvStatistics *t, const TrsvChunkSettings *s)
 {
   const double all    = MeanRecords(t, s->length),
-               late   = t->late_per_row > 0 ? fmin(RecordsOf(t->late_per_row, s->length), all) : all,
+               late   = t->late_per_row > 0 ? fmin(CountRecords(t->late_per_row, s->length), all) : all,
                spread = t->late_per_row > 0 ? k->settings_spread_late : k->settings_spread;
 
   return k->settings_fill * t->rows / s->width *
          ((all - late) / s->chunks + late / fmin(s->chunks, 1 + spread * t->level_span * s->chunks / t->rows));
 }
 
-/* Steps that a solve is expected to take: its chain, in whose steps there is room for other records; crossings from
-   chunk to chunk, which a chain passes in their order. */
+/* Steps of a solve: those of the chain and of all records, which overlap in part, and the crossings between chunks,
+   which a chain passes one after the other. */
 static double SolveSteps(const TrsvStatistics *t, const TrsvChunkSettings *s)
 {
   const double power = k->settings_power;
 
   return pow(pow(ChainSteps(t, s->length), power) + pow(WorkSteps(t, s), power), 1 / power) +
-         k->settings_crossing * (s->cluster > 1 ? s->near : s->far) *
+         k->settings_crossing * (s->cluster > 1 ? s->steps_cluster : s->steps_l2) *
            fmin(s->chunks, k->settings_crossing_levels * t->levels);
 }
 
-/* Of a solve: its steps, and what its chunks take from others. */
+/* Seconds of a solve: its steps, and the imports of a chunk. */
 double TrsvChunkSettingsSeconds(const TrsvStatistics *t, const TrsvChunkSettings *s)
 {
   const double size    = (double)t->rows / s->chunks,
@@ -102,31 +102,32 @@ double TrsvChunkSettingsSeconds(const TrsvStatistics *t, const TrsvChunkSettings
          1e-9 * k->settings_import * imports;
 }
 
-/* How many planes a matrix has, as those of grids in three dimensions in their natural order have them: blocks of
-   equally many rows, each of which depends on the one before. 0 where there are none. */
+/* The planes of a grid in three dimensions in its natural order: blocks of equally many rows, each of which depends on
+   the one before. 0 if there are none. */
 static int CountPlanes(const TrsvStatistics *t)
 {
   if (!TrsvRegular(t)) return 0;
-  /* rows reach back a plane at most; or a plane in the mean, and some a little beyond */
+  /* the farthest dependency is one plane back; or it is in the mean, and some are a little farther */
   const int least = t->rows / t->bandwidth, most = (int)(t->rows / t->row_bandwidth + 0.5);
   return t->rows % t->bandwidth && most > 0 && t->rows % most == 0 ? most : least;
 }
 
-/* Chunks of planes, 0 where planes are too few or too small for that, or too many. So rows depend on their own chunk
-   and the one before alone, most of which are in one cluster, and no chunk is ahead of its time: up to 2.6 times as
-   fast as other chunks. Where what a chunk takes from the one before would not fit into shared memory, smaller ones. */
+/* The number of chunks if chunks are planes; 0 if planes are too few, too small, or too many. Rows then depend on their
+   own chunk and the one before only, which is in the same cluster for most chunks: such chunks are up to 2.6 times as
+   fast as others. If the imports of a plane do not fit into shared memory, chunks are smaller than planes. */
 static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most)
 {
-  const int few = 24, many = 1024, small = 800, imports = length > 5 ? 17000 : 20000, planes = CountPlanes(t),
-            smaller = t->rows / imports + 1;
+  const int planes_min = 24, rows_min = 800, chunks_max = 1024, imports_max = length > 5 ? 17000 : 20000,
+            planes = CountPlanes(t), chunks = t->rows / imports_max + 1;
 
-  if (t->levels <= k->settings_deep || planes < few || most < few || t->bandwidth < small) return 0;
-  if (t->bandwidth > imports) return smaller <= many ? smaller : 0;
-  return planes <= 1.25 * most ? planes : 0; /* the first are over before the last begin */
+  if (t->levels <= k->settings_deep || planes < planes_min || most < planes_min || t->bandwidth < rows_min)
+    return 0;
+  if (t->bandwidth > imports_max) return chunks <= chunks_max ? chunks : 0;
+  return planes <= 1.25 * most ? planes : 0; /* the first chunks end before the last start */
 }
 
-/* How many chunks otherwise. They are of some 1000 rows, fewer where rows are long, of shallow factors smaller; very
-   large ones are the smaller if there are more of them than are at work at a time (G3_circuit: 8%). */
+/* The number of chunks of other triangles. A chunk has some 1000 rows, fewer if rows are long or level sets are few. If
+   chunks are very large, more chunks than run at a time make them smaller (8% on G3_circuit). */
 static int ChooseChunks(const TrsvStatistics *t, int most)
 {
   const double size = t->levels > k->settings_deep ? k->settings_rows * fmin(1, k->settings_row_length / t->row_mean)
@@ -137,8 +138,8 @@ static int ChooseChunks(const TrsvStatistics *t, int most)
   return Clamp(t->rows / size, 1, most);
 }
 
-/* The same for rows of one record that depend on rows so near that crossings, more than the width of level sets, are
-   what takes time; 0 for others. */
+/* The number of chunks if rows have one record and near dependencies, so that crossings cost more time than wide level
+   sets; 0 for other triangles. */
 static int ChooseNearChunks(const TrsvStatistics *t, int length, int most)
 {
   const int chunks = Clamp(16 * round(t->level_mean / (k->settings_near_level * 16)), most < 8 ? most : 8, most);
@@ -148,10 +149,12 @@ static int ChooseNearChunks(const TrsvStatistics *t, int length, int most)
            : 0;
 }
 
-/* Seconds with what the estimate leaves out. Chunks of planes that wait for more than the plane before, or for partial
-   sums; in a grid nearly all that a row depends on is late; a schedule of the shortest records, where rows are cut into
-   many, takes a quarter longer to make: what hundreds of solves would gain. n: number of chunks, as below. */
-static double Weigh(double seconds, const TrsvStatistics *t, int length, int planes, int near, int n)
+/* Seconds with corrections for what the prediction leaves out:
+   - chunks that are not planes wait for more than the plane before; partial sums in planes wait too;
+   - in a grid nearly all dependencies of a row are late;
+   - short records of long rows make the set-up of a schedule a quarter longer.
+   n: the number of chunks, as below. */
+static double CorrectSeconds(double seconds, const TrsvStatistics *t, int length, int planes, int near, int n)
 {
   const int cut = MeanRecords(t, length) > 1, many = length == records[0].length && !(t->late_per_row > 0) &&
                                                      MeanRecords(t, length) >= k->settings_sums_many;
@@ -170,31 +173,32 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors,
                       most = multiprocessors < 9 ? 1 : multiprocessors * 10 / 11 / 8 * 8; /* fits in clusters of 8 */
   int                 choices = 0;
 
-  for (int kind = 0; kind < KINDS; kind++) {
+  for (int kind = 0; kind < RECORD_LENGTHS; kind++) {
     const int length = records[kind].length, planes = ChoosePlaneChunks(t, length, most),
               near = ChooseNearChunks(t, length, most), likely = ChooseChunks(t, most);
 
     if (kind && records[kind].above >= t->row_max - 1) break;
     for (int n = -2; n < (deep ? 4 : 2); n++)
-      for (int together = 1; together >= 0; together--) {
+      for (int clustered = 1; clustered >= 0; clustered--) {
         const int         chunks = n == -2 ? planes : n == -1 ? near : n ? Clamp(likely * share[n], 1, most) : likely;
-        TrsvChunkSettings s      = {chunks,
-                                    length,
-                                    32,
-                                    1,
-                                    2048,
-                                    8,
-                                    -1,
-                                    (int)k->settings_far,
-                                    (int)k->settings_near};
+        TrsvChunkSettings s      = {.chunks          = chunks,
+                                    .length          = length,
+                                    .width           = 32,
+                                    .cluster         = 1,
+                                    .ring            = 2048,
+                                    .stages          = 8,
+                                    .import_lifetime = -1,
+                                    .steps_l2        = (int)k->settings_far,
+                                    .steps_cluster   = (int)k->settings_near};
         double            when;
         int               at = 0, known = 0;
 
-        if (!s.chunks) continue; /* no planes, or not so near */
-        if (together) s.cluster = n < 0 && s.chunks >= 16 && s.chunks <= most / 16 * 16 ? 16 : t->levels > 12 ? 8 : 1;
-        if (s.cluster > s.chunks || (together && s.cluster == 1)) continue;
-        if (s.length <= 3 && t->level_mean * MeanRecords(t, s.length) <= (double)RECORDS) s.width = NARROW;
-        when = Weigh(TrsvChunkSettingsSeconds(t, &s), t, s.length, planes, near, n);
+        if (!s.chunks) continue;
+        if (clustered) s.cluster = n < 0 && s.chunks >= 16 && s.chunks <= most / 16 * 16 ? 16 : t->levels > 12 ? 8 : 1;
+        if (s.cluster > s.chunks || (clustered && s.cluster == 1)) continue;
+        if (s.length <= 3 && t->level_mean * MeanRecords(t, s.length) <= (double)NARROW_RECORDS_MAX)
+          s.width = NARROW_WIDTH;
+        when = CorrectSeconds(TrsvChunkSettingsSeconds(t, &s), t, s.length, planes, near, n);
         for (int i = 0; i < choices; i++) known = known || !memcmp(&s, &choice[i], sizeof(s));
         while (at < choices && time[at] <= when) at++;
         if (known || at == CHUNK_CHOICES) continue;

@@ -8,23 +8,25 @@
    from its front: as few sums as leave at most CHUNK_ITEMS items, or as many as it has full sums. The sums, then the
    items that are left, are the next level. The last level is what the row keeps.
 
-   (split_rows.cu has other trees, by readiness, with the sums right before their row: for one thread per row a late
-   dependency costs a wait, here it costs an import.)
+   split_rows.cu builds other trees, by readiness, with the sums right before their row: for one thread per row a late
+   dependency costs a wait, here it costs an import.
 
-   Mapping: a thread for each position or partial sum. Memory order: within a launch only counters cross threads. Why it
-   ends: no thread waits for another. Same bits: whole numbers; the stable sort fixes the order of sums that follow the
-   same position.
+   Mapping: one thread for each position or partial sum.
+   Memory order: within a launch only counters cross threads.
+   Why it ends: no thread waits for another.
+   Same bits: whole numbers; the stable sort fixes the order of sums that follow the same position.
+   Source: this project.
 */
 #include "solve/schedule/chunk_graph.cuh"
 
 enum {
-  TREE_LEVELS = 8 /* of a row of 2^31 dependencies, at most */
+  TREE_LEVELS = 8 /* enough for 2^31 dependencies */
 };
 
 struct LongRow {
   int levels;
-  int sums[TREE_LEVELS], first[TREE_LEVELS]; /* of each level: how many sums, the number of the first */
-  int all, kept;                             /* sums of the row; dependencies that it keeps */
+  int sums[TREE_LEVELS], first[TREE_LEVELS]; /* by level: the number of sums, the number of the first */
+  int all, kept;                             /* sums of the row; items that the row keeps */
 };
 
 static __device__ __forceinline__ LongRow long_row(int n)
@@ -53,7 +55,7 @@ static __device__ __forceinline__ int long_item(const LongRow &t, int level, int
   return i;
 }
 
-/* The level of a sum; *sum becomes its number there. */
+/* The level of a sum; *sum becomes its number in the level. */
 static __device__ __forceinline__ int long_level(const LongRow &t, int *sum)
 {
   int level = t.levels - 1;
@@ -71,9 +73,9 @@ static __device__ __forceinline__ int long_entry(const ChunkGraph &G, ChunkRow r
 struct LongView {
   ChunkGraph G;
   int        sums;
-  int       *first;   /* [n + 1] by position: its first sum */
-  int       *place;   /* [sums] by sum: its new position */
-  int       *shift;   /* [n + 1] by position: how many sums stand before it */
+  int       *first; /* [n + 1] by position: its first sum */
+  int       *place; /* [sums] by sum: its new position */
+  int       *shift; /* [n + 1] by position: the number of sums before it */
   int       *lengths, *offsets, *columns, *source, *owner, *diagonal; /* of the new graph */
 };
 
@@ -92,15 +94,15 @@ static __device__ __forceinline__ int long_owner(const LongView &v, int sum)
   return trsv_first(0, v.G.n - 1, [&](int p) { return v.first[p + 1] > sum; });
 }
 
-/* The position that each sum follows. */
+/* keys: the position that each sum follows. */
 static __global__ void long_follow(const LongView v, int *behind, unsigned *keys, int *numbers)
 {
   const int s = trsv_index();
 
   if (s >= v.sums) return;
-  const int      p = long_owner(v, s);
+  const int      p   = long_owner(v, s);
   const ChunkRow row = chunk_row(v.G, p);
-  const LongRow  t = long_row(row.n);
+  const LongRow  t   = long_row(row.n);
   int            i = s - v.first[p], level = long_level(t, &i), last;
 
   while ((last = long_item(t, level, i * CHUNK_ITEMS + CHUNK_ITEMS - 1)) < 0) {
@@ -108,8 +110,8 @@ static __global__ void long_follow(const LongView v, int *behind, unsigned *keys
     level = long_level(t, &i);
   }
   const int c = chunk_position(v.G, long_entry(v.G, row, last));
-  keys[s]    = (unsigned)c;
-  numbers[s] = s;
+  keys[s]     = (unsigned)c;
+  numbers[s]  = s;
   atomicAdd(behind + c, 1);
 }
 
@@ -128,7 +130,7 @@ static __global__ void long_lengths(const LongView v)
   if (x < v.sums) v.lengths[v.place[x]] = CHUNK_ITEMS;
 }
 
-/* The dependencies of a position: so many of a level of a row's tree, from the i-th on. */
+/* Writes position `to` of the new graph: count items of a level of the tree, from the i-th on; whole: of the row. */
 static __device__ __forceinline__ void long_write(const LongView &v, int to, int p, const LongRow &t, ChunkRow row,
                                                   int level, int i, int count, bool whole)
 {
@@ -156,7 +158,7 @@ static __global__ void long_rows(const LongView v)
 
   if (p >= v.G.n) return;
   const ChunkRow row = chunk_row(v.G, p);
-  const LongRow  t = long_row(row.n);
+  const LongRow  t   = long_row(row.n);
   long_write(v, p + v.shift[p], p, t, row, t.levels, 0, t.kept, true);
 }
 
@@ -165,10 +167,10 @@ static __global__ void long_sums(const LongView v)
   const int s = trsv_index();
 
   if (s >= v.sums) return;
-  const int      p = long_owner(v, s);
-  const ChunkRow row = chunk_row(v.G, p);
-  const LongRow  t = long_row(row.n);
-  int            i = s - v.first[p];
+  const int      p     = long_owner(v, s);
+  const ChunkRow row   = chunk_row(v.G, p);
+  const LongRow  t     = long_row(row.n);
+  int            i     = s - v.first[p];
   const int      level = long_level(t, &i);
   long_write(v, v.place[s], p, t, row, level, i * CHUNK_ITEMS, CHUNK_ITEMS, false);
 }
@@ -188,7 +190,7 @@ static TrsvError SplitLongRows(ChunkHeights *o, void *memory[])
   TrsvCall(TrsvDeviceScan(v.G.n, count, v.first));
   TrsvCall(TrsvDeviceDownload(&v.sums, v.first + n, sizeof(int), NULL));
 
-  /* each sum becomes a dependency, instead of those in it */
+  /* each sum adds one dependency */
   const size_t sums = (size_t)v.sums, all = n + sums, entries = (size_t)o->entries - (v.G.stored ? n : 0) + sums;
   TrsvCall(ChunkCount(all, "rows and partial sums"));
   TrsvCall(ChunkCount(entries, "dependencies"));

@@ -7,7 +7,7 @@
 
 static TrsvChunkSettings Settings(int chunks, int length, int cluster)
 {
-  return (TrsvChunkSettings){.chunks = chunks, .length = length, .width = 32, .cluster = cluster, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+  return (TrsvChunkSettings){.chunks = chunks, .length = length, .width = 32, .cluster = cluster, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
 }
 
 /* Rows that are cut into sums of sums. */
@@ -131,16 +131,16 @@ static void Lacking(void)
 void TestChunk(void)
 {
   static const TrsvChunkSettings all[] = {
-    {.chunks = 3, .length = 2,  .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4},
-    {.chunks = 5, .length = 3,  .width = 32, .cluster = 2, .ring = 2048, .stages = 5, .life = -1, .far = 8, .near = 4},
-    {.chunks = 4, .length = 2,  .width = 8,  .cluster = 4, .ring = 1024, .stages = 4, .life = -1, .far = 8, .near = 4},
-    {.chunks = 3, .length = 5,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .life = 4,  .far = 8, .near = 4},
-    {.chunks = 4, .length = 3,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .life = 0,  .far = 8, .near = 4},
-    {.chunks = 2, .length = 13, .width = 32, .cluster = 2, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4},
-    {.chunks = 2, .length = 13, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .life = 1,  .far = 8, .near = 4},
-    {.chunks = 4, .length = 2,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .life = 0,  .far = 8, .near = 4},
-    {.chunks = 3, .length = 2,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 4, .life = 1,  .far = 8, .near = 4},
-    {.chunks = 5, .length = 3,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 6, .life = 4,  .far = 8, .near = 4},
+    {.chunks = 3, .length = 2,  .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4},
+    {.chunks = 5, .length = 3,  .width = 32, .cluster = 2, .ring = 2048, .stages = 5, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4},
+    {.chunks = 4, .length = 2,  .width = 8,  .cluster = 4, .ring = 1024, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4},
+    {.chunks = 3, .length = 5,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .import_lifetime = 4,  .steps_l2 = 8, .steps_cluster = 4},
+    {.chunks = 4, .length = 3,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .import_lifetime = 0,  .steps_l2 = 8, .steps_cluster = 4},
+    {.chunks = 2, .length = 13, .width = 32, .cluster = 2, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4},
+    {.chunks = 2, .length = 13, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = 1,  .steps_l2 = 8, .steps_cluster = 4},
+    {.chunks = 4, .length = 2,  .width = 32, .cluster = 1, .ring = 1024, .stages = 4, .import_lifetime = 0,  .steps_l2 = 8, .steps_cluster = 4},
+    {.chunks = 3, .length = 2,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 4, .import_lifetime = 1,  .steps_l2 = 8, .steps_cluster = 4},
+    {.chunks = 5, .length = 3,  .width = 8,  .cluster = 1, .ring = 1024, .stages = 6, .import_lifetime = 4,  .steps_l2 = 8, .steps_cluster = 4},
   };
   const TrsvAlgorithm *a = FindTested("chunk");
   unsigned             n = 0;
@@ -179,7 +179,7 @@ void TestChunk(void)
 
   Begin("chunk on a device that holds no such clusters");
   for (int most = 1; a && most <= 8; most += 7) {
-    const TrsvChunkSettings settings = {.chunks = 20, .length = 3, .width = 32, .cluster = 16, .ring = 2048, .stages = 4, .life = -1, .far = 8, .near = 4};
+    const TrsvChunkSettings settings = {.chunks = 20, .length = 3, .width = 32, .cluster = 16, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
     Triangle                T        = MakeTriangle(GRID_2D, 400, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
     TrsvPlan               *plan;
 

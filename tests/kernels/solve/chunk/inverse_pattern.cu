@@ -206,7 +206,7 @@ static void ExpectProduct(const TrsvMatrix *A, const TrsvMatrix *D, int size, co
     if (source) Expect(Download<Ints>(v.source, (size_t)v.entries) == Download<Ints>(source, (size_t)v.entries), "the copy of source is another");
     ExpectAnalysis(&P);
   }
-  TrsvInverseForget(&s);
+  TrsvInverseFreeSizes(&s);
   TrsvScratchFree(P.memory, NULL);
   TrsvDeviceFree(v.memory);
 }

@@ -1,33 +1,35 @@
 /*
-   A triangle made ready for schedules of the algorithm `chunk`: the height of its positions, the length of the longest
-   chain of dependents behind each. Where the matrix's other triangle is known to have them as its level sets
-   (heights.cu) they are taken from there, else searched for as below. Heights know nothing of chunks, so they serve
-   every setting that is tried; on 47 real matrices crossings counted in heights would have gained less than 2%, and
-   lost as often. Level sets in their place, which are known already, make the schedules of 13 irregular matrices up to
-   twice as long, 18% in the mean.
+   Heights of the positions of a triangle, for schedules of the algorithm `chunk`. The height of a position is the
+   length of the longest chain of dependents after it.
 
-   Mapping: a thread for each position, from the last level set to the first, with its warp's help where that has many
-   dependents. There are as many warps as keep enough positions in flight, and no more, so that another launch finds
-   room (interleave.cu); each takes ticket after ticket, of 32 positions. Each entry has a word of its own, in which the
-   dependent leaves its height; the words of a position's dependents are next to each other. Memory order: such a word
-   is its own flag. Why it ends: a position waits for those of later level sets, which are done or with warps that have
-   started; those of its own warp take turns with it (thread.cu). Same result: the order of a position's words depends
-   on the run, their maximum does not.
+   If the level sets of the matrix's other triangle are the heights, they are copied (heights.cu); otherwise the kernel
+   below finds the heights. They do not depend on chunks, so all settings share them. (Level sets are known already, but
+   would make the schedules of 13 irregular matrices 1.18 times as long in the mean, and twice at worst.)
+
+   Mapping: one thread for each position, from the last level set to the first; a warp helps a thread with many
+     dependents. Each warp takes ticket after ticket, of 32 positions. The grid has as many warps as keep enough
+     positions in flight, so that another launch finds room (interleave.cu). Each entry has a word, in which the
+     dependent leaves its height; the words of a position's dependents are contiguous.
+   Memory order: such a word is its own flag.
+   Why it ends: a position waits for positions of later level sets. They are done, or belong to warps that have started.
+     Positions of one warp are polled in turns by all its lanes (thread_rows.cuh).
+   Same result: the order of a position's words depends on the run, their maximum does not.
+   Source: this project.
 */
 #include "solve/schedule/chunk_graph.cuh"
 
-static const unsigned EMPTY = 0xffffffffu;
+static const unsigned UNKNOWN = 0xffffffffu; /* a height that no thread has written yet */
 
-/* counts [n + 1], words [entries] */
+/* Clears counts [n + 1] and words [entries]. */
 static __global__ void chunk_clear(int n, int entries, int *counts, unsigned *words)
 {
   const int i = trsv_index();
 
   if (i <= n) counts[i] = 0;
-  if (i < entries) words[i] = EMPTY;
+  if (i < entries) words[i] = UNKNOWN;
 }
 
-/* mail [entries] which of its column's dependents each entry is */
+/* count: dependents of each position; mail [entries]: the number of each entry among the dependents of its column */
 static __global__ void chunk_count(const ChunkGraph G, int *count, int *mail)
 {
   const int p = trsv_index();
@@ -37,48 +39,48 @@ static __global__ void chunk_count(const ChunkGraph G, int *count, int *mail)
   for (int k = row.begin; k < row.begin + row.n; k++) mail[k] = atomicAdd(count + chunk_position(G, k), 1);
 }
 
-/* The heights of a warp's positions; p: this thread's, -1 where it has none. */
+/* Finds the heights of a warp's positions; p: this thread's position, or -1. */
 static __device__ __forceinline__ void height_find(const ChunkGraph &G, const TrsvSync &sync, int p, int lane,
                                                    const int *starts, const int *mail, unsigned *words, int *height)
 {
   enum {
-    AHEAD = 8,   /* dependencies, */
-    MANY  = 16,  /* dependents that are looked at together */
-    LONG  = 128, /* dependents that a thread takes on alone; of more, each of its warp's at a time: */
-    SHARE = 8
+    SENDS      = 8,   /* dependencies that a thread addresses together */
+    POLLS      = 16,  /* dependents that a thread polls together */
+    ALONE_MAX  = 128, /* remaining dependents above which the warp helps */
+    LANE_POLLS = 8    /* dependents that each lane of a helping warp polls together */
   };
   bool           done = p < 0;
   const ChunkRow row  = done ? ChunkRow{0, 0} : chunk_row(G, p);
-  int            next = done ? 0 : starts[p], to[AHEAD];
+  int            next = done ? 0 : starts[p], to[SENDS];
   const int      end  = done ? 0 : starts[p + 1];
   unsigned       h    = 0;
-  TrsvSpinLimit   spin;
+  TrsvSpinLimit  spin;
 
   const auto address = [&](int from) {
 #pragma unroll
-    for (int u = 0; u < AHEAD; u++)
+    for (int u = 0; u < SENDS; u++)
       to[u] = from + u < row.n ? starts[chunk_position(G, row.begin + from + u)] + mail[row.begin + from + u] : 0;
   };
   const auto send = [&](int from) {
 #pragma unroll
-    for (int u = 0; u < AHEAD; u++)
+    for (int u = 0; u < SENDS; u++)
       if (from + u < row.n) trsv_store(words + to[u], h);
   };
   address(0);
   do {
-    /* those that have many left have the whole warp look at them */
-    for (unsigned asking = __ballot_sync(0xffffffffu, !done && end - next > LONG); asking; asking &= asking - 1) {
+    /* the warp helps threads with many remaining dependents, one after the other */
+    for (unsigned asking = __ballot_sync(0xffffffffu, !done && end - next > ALONE_MAX); asking; asking &= asking - 1) {
       const int l = __ffs((int)asking) - 1, from = __shfl_sync(0xffffffffu, next, l),
-                n = min(__shfl_sync(0xffffffffu, end, l) - from, 32 * SHARE);
-      unsigned  word[SHARE], most = 0;
-      bool      there = true;
+                n = min(__shfl_sync(0xffffffffu, end, l) - from, 32 * LANE_POLLS);
+      unsigned word[LANE_POLLS], most = 0;
+      bool     there = true;
 
 #pragma unroll
-      for (int u = 0; u < SHARE; u++)
-        word[u] = 32 * u + lane < n ? trsv_load(words + from + 32 * u + lane) : 0; /* no more than any */
+      for (int u = 0; u < LANE_POLLS; u++)
+        word[u] = 32 * u + lane < n ? trsv_load(words + from + 32 * u + lane) : 0; /* 0 does not change the maximum */
 #pragma unroll
-      for (int u = 0; u < SHARE; u++) {
-        there = there && word[u] != EMPTY;
+      for (int u = 0; u < LANE_POLLS; u++) {
+        there = there && word[u] != UNKNOWN;
         most  = max(most, word[u] + 1);
       }
       most = trsv_warp_max(most);
@@ -88,23 +90,23 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
       }
     }
     if (!done) {
-      unsigned word[MANY];
+      unsigned word[POLLS];
       bool     all = true;
 
 #pragma unroll
-      for (int u = 0; u < MANY; u++) word[u] = next + u < end ? trsv_load(words + next + u) : 0;
+      for (int u = 0; u < POLLS; u++) word[u] = next + u < end ? trsv_load(words + next + u) : 0;
 #pragma unroll
-      for (int u = 0; u < MANY; u++) {
+      for (int u = 0; u < POLLS; u++) {
         if (next + u >= end) continue;
-        all = all && word[u] != EMPTY;
-        if (word[u] != EMPTY) h = max(h, word[u] + 1);
+        all = all && word[u] != UNKNOWN;
+        if (word[u] != UNKNOWN) h = max(h, word[u] + 1);
       }
-      if (all) next += MANY;
+      if (all) next += POLLS;
       done = next >= end;
       if (!done && !all && !spin.more(sync)) done = true;
       if (done) {
         send(0);
-        for (int from = AHEAD; from < row.n; from += AHEAD) {
+        for (int from = SENDS; from < row.n; from += SENDS) {
           address(from);
           send(from);
         }
@@ -133,15 +135,15 @@ static __global__ void __launch_bounds__(CHUNK_BLOCK)
   }
 }
 
-/* How many positions are in flight: as in thread.cu. */
+/* Positions in flight, as in thread.cu. */
 static const double level_sets_ahead = 16;
 static const int    blocks_at_most   = 2;
 
-/* Searches for heights; o->words are 0. */
-static TrsvError Search(const TrsvAnalysis *analysis, const ChunkHeights *o)
+/* Launches the search for heights; o->words are 0. */
+static TrsvError SearchHeights(const TrsvAnalysis *analysis, const ChunkHeights *o)
 {
   const ChunkGraph &G      = o->graph;
-  const int *levels = G.owner ? NULL : analysis->order; /* where rows were cut: from the last position to the first */
+  const int *levels = G.owner ? NULL : analysis->order; /* NULL after a split: from the last position to the first */
   unsigned         *words;
   int              *starts, *mail, multiprocessors;
   void             *memory;
@@ -169,16 +171,17 @@ static TrsvError Search(const TrsvAnalysis *analysis, const ChunkHeights *o)
   return error;
 }
 
-static TrsvError Make(const TrsvAnalysis *analysis, ChunkHeights *o)
+static TrsvError FindHeights(const TrsvAnalysis *analysis, ChunkHeights *o)
 {
   const ChunkGraph &G = o->graph;
 
-  /* cutting rows makes chains longer, by as many partial sums as follow each other */
+  /* a chain passes the levels of the trees of split rows */
   o->bits = TrsvBits((long)analysis->statistics.levels * (G.owner ? 8 : 1));
   TrsvCall(
     TrsvArenaScratch([&](TrsvArena &a) { a.take((size_t)G.n, o->height), a.take(CHUNK_WORDS, o->words); }, &o->memory));
   TrsvCall(TrsvDeviceClear(o->words, sizeof(*o->words) * CHUNK_WORDS, NULL));
-  return analysis->heights && !G.owner ? TrsvDeviceLevels(analysis->heights, !G.lower, o->height) : Search(analysis, o);
+  return analysis->heights && !G.owner ? TrsvDeviceLevels(analysis->heights, !G.lower, o->height)
+                                       : SearchHeights(analysis, o);
 }
 
 TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, ChunkHeights *o)
@@ -190,11 +193,11 @@ TrsvError TrsvChunkFindHeights(const TrsvMatrix *A, const TrsvAnalysis *analysis
   o->stored  = A->diagonal == TRSV_DIAGONAL_STORED;
   o->toward  = o->stored && A->triangle == TRSV_LOWER ? -1 : 1;
   o->graph   = {
-    A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL,
-    NULL};
+      A->rows, A->triangle == TRSV_LOWER, A->diagonal == TRSV_DIAGONAL_STORED, A->offsets, A->columns, source, NULL,
+      NULL};
   o->entries = TrsvStored(A, analysis);
   error      = o->longest > CHUNK_ITEMS ? TrsvChunkSplitRows(o) : TRSV_SUCCESS;
-  if (!error) error = Make(analysis, o);
+  if (!error) error = FindHeights(analysis, o);
   if (error) TrsvChunkHeightsFree(o);
   return error;
 }

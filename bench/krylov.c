@@ -1,0 +1,190 @@
+static char help[] = "KSP types with scalars on the GPU beside PETSc's own: the time of KSPSolve in one process.\n\
+  -f <file,file,...>  : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
+  -runs <n>           : of which the median counts, 7 if not given\n\
+  -host               : matrices on the host, to try all this where there is no GPU\n\
+  -o <file>           : a JSON object a line is added to it\n\n";
+
+/*
+   Systems as in solutions.c: b = ones, rtol 1e-8. CG for symmetric matrices (a file's weighted Laplacian), BiCGStab for
+   others in their own values. For each preconditioner and norm both types have a KSP with the same settings; the set-up and
+   one solve are not counted; then they take turns. A time is the host's, from an idle GPU to an idle GPU. The answer is
+   checked by the true residual.
+   The plugin is loaded by -dll_append.
+*/
+#include <petsctime.h>
+#include "systems.h"
+
+static const struct {
+  const char *name, *pc, *ordering;
+} ways[] = {
+  {"jacobi",     PCJACOBI,    NULL        },
+  {"natural",    "sptrsvgpu", "natural"   },
+  {"multicolor", "sptrsvgpu", "multicolor"},
+};
+
+enum {
+  WAYS      = PETSC_STATIC_ARRAY_LENGTH(ways),
+  RUNS_MOST = 31
+};
+
+typedef struct {
+  FILE     *out;
+  PetscInt  runs;
+  PetscBool host;
+} Asked;
+
+typedef struct {
+  KSP                ksp;
+  PetscReal          ms[RUNS_MOST], residual;
+  PetscInt           iterations;
+  KSPConvergedReason reason;
+} Solver;
+
+static PetscErrorCode Create(Mat A, const char type[], int way, KSPNormType norm, Solver *s)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  if (ways[way].ordering) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", ways[way].ordering));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &s->ksp));
+  PetscCall(KSPSetOperators(s->ksp, A, A));
+  PetscCall(KSPSetType(s->ksp, type));
+  PetscCall(KSPSetNormType(s->ksp, norm));
+  PetscCall(KSPSetTolerances(s->ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 5000));
+  PetscCall(KSPGetPC(s->ksp, &pc));
+  PetscCall(PCSetType(pc, ways[way].pc));
+  if (ways[way].ordering) PetscCall(PCSetFromOptions(pc));
+  PetscCall(KSPSetUp(s->ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(Solver *s, Vec b, Vec x, PetscInt run)
+{
+  double start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSet(x, 0));
+  PetscCall(SystemNow(&start));
+  PetscCall(KSPSolve(s->ksp, b, x));
+  PetscCall(SystemNow(&end));
+  if (run >= 0) s->ms[run] = end - start;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Finish(Solver *s, Mat A, Vec b, Vec x, PetscInt runs)
+{
+  Vec       left;
+  PetscReal norm, all;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetIterationNumber(s->ksp, &s->iterations));
+  PetscCall(KSPGetConvergedReason(s->ksp, &s->reason));
+  PetscCall(VecDuplicate(b, &left));
+  PetscCall(MatResidual(A, b, x, left));
+  PetscCall(VecNorm(left, NORM_2, &norm));
+  PetscCall(VecNorm(b, NORM_2, &all));
+  s->residual = norm / all;
+  PetscCall(VecDestroy(&left));
+  PetscCall(PetscSortReal(runs, s->ms));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One preconditioner and norm, by both types. */
+static PetscErrorCode Compare(const Asked *asked, Mat A, const char name[], PetscBool cg, int way, KSPNormType norm)
+{
+  const char *const types[] = {cg ? KSPCG : KSPBCGS, cg ? "cgdevice" : "bcgsdevice"};
+  Solver            s[2];
+  Vec               b, x[2];
+  PetscInt          rows;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &rows, NULL));
+  PetscCall(MatCreateVecs(A, &x[0], &b));
+  PetscCall(VecDuplicate(x[0], &x[1]));
+  PetscCall(VecSet(b, 1));
+  for (int i = 0; i < 2; i++) PetscCall(Create(A, types[i], way, norm, &s[i]));
+  for (PetscInt run = -1; run < asked->runs; run++)
+    for (int i = 0; i < 2; i++) PetscCall(Solve(&s[i], b, x[i], run));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(Finish(&s[i], A, b, x[i], asked->runs));
+    PetscCall(KSPDestroy(&s[i].ksp));
+    PetscCall(VecDestroy(&x[i]));
+  }
+  PetscCall(VecDestroy(&b));
+  const double petsc = (double)s[0].ms[asked->runs / 2], ours = (double)s[1].ms[asked->runs / 2];
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-28s %-10s %-16s %5" PetscInt_FMT " its %9.3f ms, %5" PetscInt_FMT " its %9.3f ms: %.2f\n", name, ways[way].name,
+                        KSPNormTypes[norm], s[0].iterations, petsc, s[1].iterations, ours, petsc / ours));
+  if (!asked->out) PetscFunctionReturn(PETSC_SUCCESS);
+  (void)fprintf(asked->out, /* PETSc's would write 3. for 3 */
+                "{\"matrix\": \"%s\", \"rows\": %ld, \"method\": \"%s\", \"preconditioner\": \"%s\", \"norm\": \"%s\", \"runs\": %ld, "
+                "\"petsc_iterations\": %ld, \"petsc_ms\": %.6g, \"petsc_residual\": %.3g, \"petsc_reason\": \"%s\", "
+                "\"iterations\": %ld, \"ms\": %.6g, \"residual\": %.3g, \"reason\": \"%s\"}\n",
+                name, (long)rows, types[0], ways[way].name, KSPNormTypes[norm], (long)asked->runs, (long)s[0].iterations,
+                petsc, PetscIsNanReal(s[0].residual) ? -1. : (double)s[0].residual, KSPConvergedReasons[s[0].reason],
+                (long)s[1].iterations, ours, PetscIsNanReal(s[1].residual) ? -1. : (double)s[1].residual,
+                KSPConvergedReasons[s[1].reason]);
+  (void)fflush(asked->out);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode System(const Asked *asked, Mat host, const char name[], PetscBool cg)
+{
+  Mat A = host;
+
+  PetscFunctionBeginUser;
+#if PetscDefined(HAVE_CUDA)
+  if (!asked->host) PetscCall(MatConvert(host, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, &A));
+#endif
+  for (int way = 0; way < (int)WAYS; way++) {
+    PetscCall(Compare(asked, A, name, cg, way, KSP_NORM_PRECONDITIONED));
+    if (cg) PetscCall(Compare(asked, A, name, cg, way, KSP_NORM_NATURAL));
+  }
+  if (A != host) PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode File(const Asked *asked, const char file[])
+{
+  Mat       A;
+  PetscBool pattern, symmetric = PETSC_TRUE;
+  char      name[64];
+  int       n;
+
+  PetscFunctionBeginUser;
+  PetscCall(SystemName(file, name, sizeof(name)));
+  if (sscanf(file, "g2d5:%d", &n) == 1 || sscanf(file, "g3d7:%d", &n) == 1) PetscCall(SystemGrid(file[1] - '0', n, &A));
+  else {
+    PetscCall(SystemLoadOwn(file, &A, &pattern, &symmetric));
+    if (symmetric) PetscCall(SystemLaplacian(A, pattern));
+  }
+  PetscCall(System(asked, A, name, symmetric));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  char     *files[256], output[PETSC_MAX_PATH_LEN] = "";
+  PetscInt  count = PETSC_STATIC_ARRAY_LENGTH(files);
+  Asked     asked = {NULL, 7, (PetscBool)!PetscDefined(HAVE_CUDA)};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-f", files, &count, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &asked.runs, NULL));
+  PetscCheck(asked.runs > 0 && asked.runs <= RUNS_MOST, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-runs: 1 to %d", RUNS_MOST);
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &asked.host, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-o", output, sizeof(output), NULL));
+  if (*output) {
+    asked.out = fopen(output, "a");
+    PetscCheck(asked.out, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write to %s", output);
+  }
+  for (PetscInt i = 0; i < count; i++) {
+    PetscCall(File(&asked, files[i]));
+    PetscCall(PetscFree(files[i]));
+  }
+  if (asked.out) (void)fclose(asked.out);
+  PetscCall(PetscFinalize());
+  return 0;
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""The table of KSP types in docs/krylov.md, from results/krylov.jsonl (PARTS=krylov of tests/gpu/run.sh).
+
+krylov.py               prints it
+krylov.py FILE.jsonl    prints it of other results
+krylov.py --write FILE  puts it there
+"""
+
+import json
+import math
+import os
+import sys
+
+from results import ROOT, put
+
+BEGIN = "<!-- made by bench/krylov.py from results/krylov.jsonl -->\n"
+NAMES = {"cg": "cgdevice", "bcgs": "bcgsdevice"}
+
+
+def read(path):
+    with open(path) as f:
+        return [json.loads(line) for line in f]
+
+
+def mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def good(line):
+    """Both solved, with residuals of the same size."""
+    both = line["petsc_reason"].startswith("CONVERGED") and line["reason"].startswith("CONVERGED")
+    return both and line["residual"] <= 2 * line["petsc_residual"] + 1e-12
+
+
+def gain(line):
+    return line["petsc_ms"] / line["ms"]
+
+
+def detail(lines):
+    out = [
+        "| system | rows | method, preconditioner | iterations | PETSc's type, ms | on the GPU, ms | gain | "
+        "with the natural norm: iterations | PETSc's type, ms | on the GPU, ms | gain |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    natural = {(n["matrix"], n["method"], n["preconditioner"]): n for n in lines if n["norm"] == "NATURAL"}
+    last = None
+    for line in lines:
+        if line["norm"] != "PRECONDITIONED":
+            continue
+        name = "" if line["matrix"] == last else f"{line['matrix']} | {line['rows']:,}"
+        last = line["matrix"]
+        other = natural.get((line["matrix"], line["method"], line["preconditioner"]))
+        cells = [name or " | ", f"{NAMES[line['method']]}, {line['preconditioner']}"]
+        for one in (line, other):
+            if not one:
+                cells += ["", "", "", ""]
+            elif not good(one):
+                cells += [one["reason"] if not one["reason"].startswith("CONV") else one["petsc_reason"], "", "", ""]
+            else:
+                same = one["iterations"] == one["petsc_iterations"]
+                its = f"{one['iterations']:,}" + ("" if same else f" ({one['petsc_iterations']:,})")
+                cells += [its, f"{one['petsc_ms']:.3g}", f"{one['ms']:.3g}", f"{gain(one):.2f}"]
+        out.append("| " + " | ".join(cells) + " |")
+    return out
+
+
+def summary(lines):
+    out = ["| method, norm | systems | rows | gain: geometric mean | least | most |", "|---|---|---|---|---|---|"]
+    for method, norm in (("cg", "PRECONDITIONED"), ("cg", "NATURAL"), ("bcgs", "PRECONDITIONED")):
+        for low, high, title in ((0, 10000, "below 10,000"), (10000, 100000, "10,000 to 100,000"), (100000, 1e9, "more")):
+            some = [x for x in lines if x["method"] == method and x["norm"] == norm and good(x) and low <= x["rows"] < high]
+            if some:
+                gains = [gain(x) for x in some]
+                out.append(
+                    f"| {NAMES[method]}, {norm.lower()} | {len({x['matrix'] for x in some})} | {title} | "
+                    f"{mean(gains):.2f} | {min(gains):.2f} | {max(gains):.2f} |"
+                )
+    return out
+
+
+def table(path):
+    lines = read(path)
+    return "\n".join([*summary(lines), "", "<details><summary>Each system</summary>", "", *detail(lines), "", "</details>"]) + "\n"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        sys.exit(put(sys.argv[2], BEGIN, table(os.path.join(ROOT, "results", "krylov.jsonl"))))
+    print(table(sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "results", "krylov.jsonl")), end="")

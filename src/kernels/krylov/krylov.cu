@@ -1,0 +1,76 @@
+/*
+   The object of a Krylov method: memory of its scalars, and the wait for a report.
+*/
+#include <string.h>
+#include "device/setup.cuh"
+#include "krylov/krylov.cuh"
+
+extern "C" TrsvError TrsvKrylovCreate(TrsvKrylov **created)
+{
+  TrsvKrylov *k;
+  int         multiprocessors;
+
+  *created = NULL;
+  TrsvCall(TrsvAlloc(sizeof(*k), &k));
+  *k              = TrsvKrylov();
+  TrsvError error = TrsvDeviceMultiprocessors(&multiprocessors);
+  if (!error) {
+    k->most_blocks = KRYLOV_PER_SM * (unsigned)multiprocessors;
+    error          = TrsvArenaAllocate(TrsvDeviceAlloc, [&](TrsvArena &a) {
+      a.take(1, k->view.scalars);
+      a.take((size_t)KRYLOV_SUMS * k->most_blocks, k->view.partial);
+    }, &k->memory);
+  }
+  if (!error) error = TrsvPinnedAlloc(KRYLOV_REPORTS * KRYLOV_REPORT, &k->view.reports);
+  if (error) TrsvKrylovDestroy(&k);
+  *created = k;
+  return error;
+}
+
+extern "C" void TrsvKrylovDestroy(TrsvKrylov **destroyed)
+{
+  TrsvKrylov *const k = *destroyed;
+
+  if (!k) return;
+  TrsvDeviceFree(k->memory); /* waits for the device, which may still write reports */
+  TrsvPinnedFree(KRYLOV_REPORTS * KRYLOV_REPORT, k->view.reports);
+  free(k);
+  *destroyed = NULL;
+}
+
+static __global__ void krylov_start(KrylovScalars *s)
+{
+  *s      = KrylovScalars();
+  s->last = INT_MAX;
+}
+
+extern "C" TrsvError TrsvKrylovStart(TrsvKrylov *k, int rows, TrsvNorm norm, TrsvStream stream)
+{
+  const unsigned blocks = TrsvBlocks(rows, 2 * KRYLOV_BLOCK);
+
+  k->view.rows = rows;
+  k->view.norm = norm;
+  k->view.first += (unsigned)k->launched + 1;
+  k->launched = 0;
+  k->stream = stream;
+  k->blocks = blocks < 1 ? 1 : blocks < k->most_blocks ? blocks : k->most_blocks;
+  TRSV_LAUNCH(krylov_start, 1, 1, 0, stream, k->view.scalars);
+  return TrsvDeviceCheckLaunch("krylov_start");
+}
+
+extern "C" TrsvError TrsvKrylovAwait(TrsvKrylov *k, int iteration, TrsvIteration *result)
+{
+  const unsigned *const report = k->view.reports + iteration % KRYLOV_REPORTS * KRYLOV_REPORT;
+  const unsigned        number = k->view.first + (unsigned)iteration;
+  int                   idle   = 0;
+
+  for (unsigned polls = 1; __atomic_load_n(report + 3, __ATOMIC_ACQUIRE) != number; polls++) {
+    if (idle)
+      return TrsvFail(TRSV_ERR_DEVICE, "the device is idle, but has not reported iteration %d", iteration);
+    if (polls % (1 << 20) == 0) TrsvCall(TrsvDeviceIsIdle(k->stream, &idle)); /* now and then: it takes a lock */
+  }
+  const unsigned long long bits = (unsigned long long)report[1] << 32 | report[0];
+  memcpy(&result->norm, &bits, sizeof(bits));
+  result->state = (TrsvKrylovState)report[2];
+  return TRSV_SUCCESS;
+}

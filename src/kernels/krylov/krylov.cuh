@@ -1,0 +1,133 @@
+/*
+   krylov.cuh: the scalars of a Krylov method on the device, sums over all rows, and reports to the host.
+*/
+#ifndef TRSV_KRYLOV_CUH
+#define TRSV_KRYLOV_CUH
+
+#include <limits.h>
+#include "device/sync.cuh"
+#include "krylov/krylov.h"
+
+enum {
+  KRYLOV_BLOCK      = 256, /* threads */
+  KRYLOV_PER_SM     = 4,   /* blocks of a launch for each multiprocessor */
+  KRYLOV_SUMS       = 3,   /* of a launch, at most */
+  KRYLOV_REPORTS    = 4,   /* kept at a time: the host is at most one iteration behind */
+  KRYLOV_REPORT     = 4    /* words of each: the norm's two, the state, and the number of the report, written last */
+};
+
+/* On the device. rho is r.z of CG, r.r0 of BiCGStab. */
+struct KrylovScalars {
+  double   rho, rho_before, curvature, alpha, beta, omega;
+  int      last;    /* the last iteration that counts; INT_MAX while none has stopped */
+  int      pending; /* TrsvKrylovState of an iteration that breaks down before its report */
+  unsigned arrived; /* blocks of a launch that have stored their sums */
+};
+
+/* What each kernel gets. */
+struct KrylovView {
+  int            rows;
+  TrsvNorm       norm;
+  KrylovScalars *scalars;
+  double        *partial; /* [KRYLOV_SUMS * blocks] */
+  unsigned      *reports; /* [KRYLOV_REPORTS * KRYLOV_REPORT], pinned */
+  unsigned       first;   /* number of the report of iteration 0: no two reports of an object have the same */
+};
+
+struct TrsvKrylov {
+  KrylovView view;
+  void      *memory; /* of the scalars and the partial sums */
+  unsigned   blocks, most_blocks;
+  int        launched; /* the last iteration of this solve */
+  TrsvStream stream;
+};
+
+#define KRYLOV_LAUNCH(k, kernel, ...) \
+  TRSV_LAUNCH(kernel, (k)->blocks, KRYLOV_BLOCK, 0, (k)->stream, (k)->view, __VA_ARGS__)
+
+/* f(i) for each row that is this thread's. */
+template <class F> static __device__ __forceinline__ void krylov_each(int rows, F f)
+{
+  const int stride = (int)(gridDim.x * blockDim.x);
+
+#pragma unroll 4
+  for (int i = trsv_index(); i < rows; i += stride) f(i);
+}
+
+/* Sums of the block, in its thread 0. The order of a sum depends on the sizes of block and launch alone. */
+template <int N> static __device__ __forceinline__ void krylov_block_sum(double (&sum)[N])
+{
+  TRSV_SHARED(double, of_warp, N *KRYLOV_BLOCK / 32);
+  const unsigned warp = threadIdx.x / 32;
+
+  for (int n = 0; n < N; n++) sum[n] = warp_sum(sum[n]);
+  trsv_block_sync(); /* of_warp may still be read for an earlier sum */
+  if (threadIdx.x % 32 == 0)
+    for (int n = 0; n < N; n++) of_warp[n * (KRYLOV_BLOCK / 32) + (int)warp] = sum[n];
+  trsv_block_sync();
+  if (threadIdx.x == 0)
+    for (int n = 0; n < N; n++) {
+      sum[n] = 0;
+      for (int w = 0; w < KRYLOV_BLOCK / 32; w++) sum[n] += of_warp[n * (KRYLOV_BLOCK / 32) + w];
+    }
+}
+
+/* True in one thread of the launch, which then has the sums over all threads; each thread brings its own.
+   The block that arrives last adds up the partial sums of all blocks, in their order: the same bits every run. An
+   arrival releases the block's partial sums and acquires those of earlier arrivals. Nobody waits for another block. */
+template <int N> static __device__ __forceinline__ bool krylov_sum(const KrylovView &K, double (&sum)[N])
+{
+  TRSV_SHARED(unsigned, last, 1);
+
+  krylov_block_sum(sum);
+  if (threadIdx.x == 0) {
+    for (int n = 0; n < N; n++) trsv_store(K.partial + n * (int)gridDim.x + (int)blockIdx.x, sum[n]);
+    last[0] = trsv_arrive(&K.scalars->arrived, gridDim.x - 1) == gridDim.x - 1;
+  }
+  trsv_block_sync();
+  if (!last[0]) return false;
+  for (int n = 0; n < N; n++) {
+    sum[n] = 0;
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += KRYLOV_BLOCK)
+      sum[n] += trsv_load(K.partial + n * (int)gridDim.x + (int)i);
+  }
+  krylov_block_sum(sum);
+  return threadIdx.x == 0;
+}
+
+static __device__ __forceinline__ bool krylov_is_finite(double v) { return v - v == 0; }
+
+/* Reports iteration k, of which later iterations do not count if it has stopped. */
+static __device__ __forceinline__ void krylov_report(const KrylovView &K, int k, double norm, TrsvKrylovState state)
+{
+  unsigned *const          report = K.reports + k % KRYLOV_REPORTS * KRYLOV_REPORT;
+  const unsigned long long bits   = trsv_bits(norm);
+
+  trsv_store_host(report, (unsigned)bits);
+  trsv_store_host(report + 1, (unsigned)(bits >> 32));
+  trsv_store_host(report + 2, (unsigned)state);
+  trsv_release_host(report + 3, K.first + (unsigned)k);
+}
+
+/* The same of an iteration that has changed x, and what stopping makes of its norm. */
+static __device__ __forceinline__ void krylov_finish(const KrylovView &K, int k, double norm, TrsvKrylovState state,
+                                                     const TrsvStopping &stopping)
+{
+  const bool counts = k >= stopping.min_iterations && K.norm != TRSV_NORM_NONE;
+
+  if (state == TRSV_RUNS && stopping.enabled && k > 0 &&
+      (!krylov_is_finite(norm) || k >= stopping.iterations ||
+       (counts && (norm <= stopping.convergence || norm >= stopping.divergence))))
+    state = TRSV_STOPPED;
+  if (state != TRSV_RUNS) K.scalars->last = k;
+  krylov_report(K, k, norm, state);
+}
+
+/* Iteration k breaks down before it has changed x. */
+static __device__ __forceinline__ void krylov_break(const KrylovView &K, int k, TrsvKrylovState state)
+{
+  K.scalars->last = k - 1;
+  krylov_report(K, k, 0, state);
+}
+
+#endif

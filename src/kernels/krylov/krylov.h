@@ -1,0 +1,86 @@
+/*
+   krylov.h: the parts of CG and BiCGStab between the products: fused kernels whose scalars stay on the device.
+
+   A caller alternates these functions with products by the matrix and the preconditioner in one stream. No function
+   waits, but for TrsvKrylovAwait(): the device reports each iteration's norm to words of the host, and decides itself
+   whether a later iteration still counts. So the host may launch iteration k + 1 before it has read the norm of k.
+
+   Vectors are arrays [rows] of doubles on the device. Iterations are numbered from 1; 0 is the initial residual.
+
+   Errors: TRSV_ERR_MEMORY, TRSV_ERR_DEVICE. Threads: an object belongs to one thread and one stream at a time.
+*/
+#ifndef TRSV_KRYLOV_H
+#define TRSV_KRYLOV_H
+
+#include "base/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The norm of an iteration; z is the preconditioned residual. BiCGStab: the norm of its residual, or none. */
+typedef enum {
+  TRSV_NORM_NONE,             /* 0 */
+  TRSV_NORM_PRECONDITIONED,   /* sqrt(z.z) */
+  TRSV_NORM_UNPRECONDITIONED, /* sqrt(r.r) */
+  TRSV_NORM_NATURAL           /* sqrt(|r.z|) */
+} TrsvNorm;
+
+/* When the device stops by itself. An iteration after the one at which it has stopped changes no vector but the results
+   of the products. */
+typedef struct {
+  int    enabled;                      /* 0: only a breakdown stops it */
+  int    min_iterations, iterations;   /* a norm counts from the first on; it stops at the second in any case */
+  double convergence, divergence;      /* a norm of at most, of at least that stops it; so does NaN or Inf */
+} TrsvStopping;
+
+typedef enum {
+  TRSV_RUNS,
+  TRSV_STOPPED,               /* by TrsvStopping */
+  TRSV_NOT_A_NUMBER,          /* an inner product is NaN or Inf before this iteration has changed x */
+  TRSV_INDEFINITE_MATRIX,     /* CG: p.Ap is 0, or has changed its sign, before this iteration has changed x */
+  TRSV_NEXT_NOT_A_NUMBER,     /* CG: r.z is NaN or Inf after this iteration */
+  TRSV_NEXT_ZERO,             /* CG: r.z is 0 after this iteration */
+  TRSV_NEXT_INDEFINITE_PC,    /* CG: r.z has changed its sign after this iteration */
+  TRSV_BREAKDOWN,             /* BiCGStab: v.r0 is 0, or t is 0 and s is not, before this iteration has changed x */
+  TRSV_EXACT,                 /* BiCGStab: t and s are 0: x + alpha p, which x is now, solves the system */
+  TRSV_NEXT_BREAKDOWN         /* BiCGStab: r.r0 was 0 at the start of this iteration, which has changed x */
+} TrsvKrylovState;
+
+/* What the device reports of an iteration. */
+typedef struct {
+  double          norm; /* undefined where the iteration has not changed x */
+  TrsvKrylovState state;
+} TrsvIteration;
+
+typedef struct TrsvKrylov TrsvKrylov;
+
+/* Room for the scalars on the current device, for vectors of any length. */
+TrsvError TrsvKrylovCreate(TrsvKrylov **);
+void      TrsvKrylovDestroy(TrsvKrylov **);
+
+/* Starts a solve: forgets the last one. stream may be NULL; the functions below use it until the next start. */
+TrsvError TrsvKrylovStart(TrsvKrylov *, int rows, TrsvNorm, TrsvStream);
+
+/* Waits until the device has reported iteration k: of the last two that were launched. TRSV_ERR_DEVICE where the stream
+   has failed, or is idle without that report. */
+TrsvError TrsvKrylovAwait(TrsvKrylov *, int k, TrsvIteration *);
+
+/* CG, Hestenes and Stiefel 1952. At first r, z = M r, p = z, and TrsvCGResidual() for k = 0; then, for k = 1, 2, ...:
+   w = A p; TrsvCGStep(); z = M r; TrsvCGResidual(), which reports k; TrsvCGAdvance(). z and w may be one vector. */
+TrsvError TrsvCGStep(TrsvKrylov *, int k, const double *p, const double *w, double *r); /* r -= alpha w */
+TrsvError TrsvCGResidual(TrsvKrylov *, int k, const double *r, const double *z, const TrsvStopping *);
+TrsvError TrsvCGAdvance(TrsvKrylov *, int k, const double *z, double *p, double *x); /* x += alpha p; p = z + beta p */
+
+/* BiCGStab, van der Vorst 1992; K is the preconditioned operator. At first r, r0 = r, and TrsvBCGSResidual() for k = 0;
+   then, for k = 1, 2, ...: TrsvBCGSDirection(); v = K p; TrsvBCGSHalf(); t = K s; TrsvBCGSUpdate(), which reports k. */
+TrsvError TrsvBCGSResidual(TrsvKrylov *, const double *r, const double *r0);
+TrsvError TrsvBCGSDirection(TrsvKrylov *, int k, const double *r, const double *v, double *p); /* v unread for k = 1 */
+TrsvError TrsvBCGSHalf(TrsvKrylov *, int k, const double *v, const double *r0, const double *r, double *s);
+TrsvError TrsvBCGSUpdate(TrsvKrylov *, int k, const double *p, const double *s, const double *t, const double *r0,
+                         double *x, double *r, const TrsvStopping *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

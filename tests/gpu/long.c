@@ -1,0 +1,48 @@
+/*
+   What the programs of long runs share.
+*/
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "long.h"
+
+const char *Word(int count, char **args, const char *name)
+{
+  for (int i = 1; i + 1 < count; i++)
+    if (args[i][0] == '-' && !strcmp(args[i] + 1, name)) return args[i + 1];
+  return NULL;
+}
+
+double Number(int count, char **args, const char *name, double otherwise)
+{
+  const char *word = Word(count, args, name);
+
+  return word ? atof(word) : otherwise;
+}
+
+void Result(int count, char **args, const char *fields, ...)
+{
+  const char *name = Word(count, args, "o"), *about = getenv("RESULT_FIELDS");
+  FILE       *f    = name ? fopen(name, "a") : NULL;
+  va_list     a;
+
+  if (!f) return;
+  va_start(a, fields);
+  (void)fputc('{', f);
+  (void)vfprintf(f, fields, a);
+  (void)fprintf(f, "%s%s}\n", about ? ", " : "", about ? about : "");
+  (void)fclose(f);
+  va_end(a);
+}
+
+size_t HostBytes(void)
+{
+  FILE *f = fopen("/proc/self/statm", "r");
+  long  all, resident = 0;
+
+  if (!f) return 0;
+  if (fscanf(f, "%ld %ld", &all, &resident) != 2) resident = 0;
+  (void)fclose(f);
+  return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+}

@@ -1,0 +1,389 @@
+/*
+   CG and BiCGStab with scalars on the device, against the textbook on the host: norms, solutions, the same bits under
+   each schedule, breakdowns, and iterations that no longer count.
+*/
+#include "check.h"
+#include "krylov/krylov.h"
+
+enum {
+  ITERATIONS = 12,
+  VECTORS    = 7
+};
+
+/* A tridiagonal matrix and a diagonal preconditioner: products are made on the host, whose memory is the device's. */
+typedef struct {
+  int    rows;
+  double lower, upper, *diagonal, *scale; /* [rows] */
+} System;
+
+static System MakeSystem(int rows, int symmetric, unsigned seed)
+{
+  Random r = seed;
+  System S = {rows, -1, symmetric ? -1 : -0.25, malloc(sizeof(double) * (size_t)rows), malloc(sizeof(double) * (size_t)rows)};
+
+  for (int i = 0; i < rows; i++) {
+    S.diagonal[i] = 3.2 + RandomReal(&r);
+    S.scale[i]    = 0.7 + 0.5 * RandomReal(&r);
+  }
+  return S;
+}
+
+static void FreeSystem(System *S)
+{
+  free(S->diagonal);
+  free(S->scale);
+}
+
+static void Multiply(const System *S, const double *x, double *y)
+{
+  for (int i = 0; i < S->rows; i++)
+    y[i] = (i ? S->lower * x[i - 1] : 0) + S->diagonal[i] * x[i] + (i + 1 < S->rows ? S->upper * x[i + 1] : 0);
+}
+
+static void Precondition(const System *S, const double *x, double *y)
+{
+  for (int i = 0; i < S->rows; i++) y[i] = S->scale[i] * x[i];
+}
+
+/* y = M A x; x and y are not the same */
+static void Operate(const System *S, const double *x, double *y)
+{
+  Multiply(S, x, y);
+  Precondition(S, y, y);
+}
+
+static double Dot(int n, const double *x, const double *y)
+{
+  long double sum = 0;
+
+  for (int i = 0; i < n; i++) sum += (long double)x[i] * y[i];
+  return (double)sum;
+}
+
+/* Vectors of a solve, in memory of the device */
+typedef struct {
+  double *v[VECTORS];
+} Vectors;
+
+static Vectors MakeVectors(int rows)
+{
+  Vectors w;
+
+  for (int i = 0; i < VECTORS; i++) {
+    ExpectError(TrsvDeviceAlloc(sizeof(double) * (size_t)rows, &w.v[i]), TRSV_SUCCESS, "TrsvDeviceAlloc");
+    for (int j = 0; j < rows; j++) w.v[i][j] = 0;
+  }
+  return w;
+}
+
+static void FreeVectors(Vectors *w)
+{
+  for (int i = 0; i < VECTORS; i++) TrsvDeviceFree(w->v[i]);
+}
+
+static const double *RightHandSide(int rows, double scale)
+{
+  double *b = malloc(sizeof(double) * (size_t)rows);
+  Random  r = 7;
+
+  for (int i = 0; i < rows; i++) b[i] = scale * RandomReal(&r);
+  return b;
+}
+
+/* The textbook. norms [ITERATIONS + 1]; returns x, of the caller. */
+static double *HostCG(const System *S, const double *b, TrsvNorm norm, double *norms)
+{
+  const int n = S->rows;
+  double   *x = calloc((size_t)n, sizeof(*x)), *r = malloc(sizeof(*x) * (size_t)n), *z = malloc(sizeof(*x) * (size_t)n),
+         *p = malloc(sizeof(*x) * (size_t)n), *w = malloc(sizeof(*x) * (size_t)n), rho = 1;
+
+  memcpy(r, b, sizeof(*r) * (size_t)n);
+  for (int k = 0; k <= ITERATIONS; k++) {
+    if (k) {
+      Multiply(S, p, w);
+      const double alpha = rho / Dot(n, p, w);
+      for (int i = 0; i < n; i++) x[i] += alpha * p[i], r[i] -= alpha * w[i];
+    }
+    Precondition(S, r, z);
+    const double next = Dot(n, r, z);
+    for (int i = 0; i < n; i++) p[i] = z[i] + (k ? next / rho * p[i] : 0);
+    rho      = next;
+    norms[k] = norm == TRSV_NORM_NONE             ? 0
+             : norm == TRSV_NORM_PRECONDITIONED   ? sqrt(Dot(n, z, z))
+             : norm == TRSV_NORM_UNPRECONDITIONED ? sqrt(Dot(n, r, r))
+                                                  : sqrt(fabs(rho));
+  }
+  free(r);
+  free(z);
+  free(p);
+  free(w);
+  return x;
+}
+
+static double *HostBCGS(const System *S, const double *b, double *norms)
+{
+  const int n = S->rows;
+  double   *x = calloc((size_t)n, sizeof(*x)), *v[6], rho = 1, alpha = 1, omega = 1;
+
+  for (int i = 0; i < 6; i++) v[i] = calloc((size_t)n, sizeof(*x));
+  double *const r = v[0], *const r0 = v[1], *const p = v[2], *const q = v[3], *const s = v[4], *const t = v[5];
+  Precondition(S, b, r);
+  memcpy(r0, r, sizeof(*r) * (size_t)n);
+  norms[0] = sqrt(Dot(n, r, r));
+  for (int k = 1; k <= ITERATIONS; k++) {
+    const double next = Dot(n, r, r0), beta = next / rho * (alpha / omega);
+    for (int i = 0; i < n; i++) p[i] = r[i] + beta * (p[i] - omega * q[i]);
+    rho = next;
+    Operate(S, p, q);
+    alpha = rho / Dot(n, q, r0);
+    for (int i = 0; i < n; i++) s[i] = r[i] - alpha * q[i];
+    Operate(S, s, t);
+    omega = Dot(n, s, t) / Dot(n, t, t);
+    for (int i = 0; i < n; i++) x[i] += alpha * p[i] + omega * s[i], r[i] = s[i] - omega * t[i];
+    norms[k] = sqrt(Dot(n, r, r));
+  }
+  for (int i = 0; i < 6; i++) free(v[i]);
+  return x;
+}
+
+/* Up to ITERATIONS on the device, one ahead of the reports where ahead; x in w->v[0]. Returns how many were reported, and
+   the last report. */
+static int DeviceCG(TrsvKrylov *k, const System *S, const double *b, TrsvNorm norm, const TrsvStopping *stopping,
+                    int ahead, Vectors *w, TrsvIteration *it, double *norms)
+{
+  const int     n = S->rows;
+  double *const x = w->v[0], *const r = w->v[1], *const z = w->v[2], *const p = w->v[3];
+  int           launched = 0, read = 0;
+
+  for (int i = 0; i < n; i++) x[i] = 0, r[i] = b[i];
+  ExpectError(TrsvKrylovStart(k, n, norm, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
+  Precondition(S, r, z);
+  memcpy(p, z, sizeof(*p) * (size_t)n);
+  ExpectError(TrsvCGResidual(k, 0, r, z, stopping), TRSV_SUCCESS, "TrsvCGResidual");
+  if (!ExpectError(TrsvKrylovAwait(k, 0, it), TRSV_SUCCESS, "TrsvKrylovAwait")) return 0;
+  if (norms) norms[0] = it->norm;
+  while (it->state == TRSV_RUNS && read < ITERATIONS) {
+    while (launched <= read + ahead && launched < ITERATIONS) {
+      launched++;
+      Multiply(S, p, z);
+      ExpectError(TrsvCGStep(k, launched, p, z, r), TRSV_SUCCESS, "TrsvCGStep");
+      Precondition(S, r, z);
+      ExpectError(TrsvCGResidual(k, launched, r, z, stopping), TRSV_SUCCESS, "TrsvCGResidual");
+      ExpectError(TrsvCGAdvance(k, launched, z, p, x), TRSV_SUCCESS, "TrsvCGAdvance");
+    }
+    if (!ExpectError(TrsvKrylovAwait(k, ++read, it), TRSV_SUCCESS, "TrsvKrylovAwait")) break;
+    if (norms) norms[read] = it->norm;
+  }
+  return read;
+}
+
+static int DeviceBCGS(TrsvKrylov *k, const System *S, const double *b, TrsvNorm norm, const TrsvStopping *stopping,
+                      int ahead, Vectors *w, TrsvIteration *it, double *norms)
+{
+  const int     n = S->rows;
+  double *const x = w->v[0], *const r = w->v[1], *const r0 = w->v[2], *const p = w->v[3], *const v = w->v[4],
+                *const s = w->v[5], *const t = w->v[6];
+  int           launched = 0, read = 0;
+
+  for (int i = 0; i < n; i++) x[i] = 0;
+  ExpectError(TrsvKrylovStart(k, n, norm, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
+  Precondition(S, b, r);
+  memcpy(r0, r, sizeof(*r) * (size_t)n);
+  ExpectError(TrsvBCGSResidual(k, r, r0), TRSV_SUCCESS, "TrsvBCGSResidual");
+  if (!ExpectError(TrsvKrylovAwait(k, 0, it), TRSV_SUCCESS, "TrsvKrylovAwait")) return 0;
+  if (norms) norms[0] = it->norm;
+  while (it->state == TRSV_RUNS && read < ITERATIONS) {
+    while (launched <= read + ahead && launched < ITERATIONS) {
+      launched++;
+      ExpectError(TrsvBCGSDirection(k, launched, r, v, p), TRSV_SUCCESS, "TrsvBCGSDirection");
+      Operate(S, p, v);
+      ExpectError(TrsvBCGSHalf(k, launched, v, r0, r, s), TRSV_SUCCESS, "TrsvBCGSHalf");
+      Operate(S, s, t);
+      ExpectError(TrsvBCGSUpdate(k, launched, p, s, t, r0, x, r, stopping), TRSV_SUCCESS, "TrsvBCGSUpdate");
+    }
+    if (!ExpectError(TrsvKrylovAwait(k, ++read, it), TRSV_SUCCESS, "TrsvKrylovAwait")) break;
+    if (norms) norms[read] = it->norm;
+  }
+  return read;
+}
+
+typedef int Method(TrsvKrylov *, const System *, const double *, TrsvNorm, const TrsvStopping *, int, Vectors *,
+                   TrsvIteration *, double *);
+
+static void ExpectNear(int n, const double *got, const double *want, const char *what)
+{
+  double most = 0;
+
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(want[i]));
+  for (int i = 0; i < n; i++)
+    if (!Expect(fabs(got[i] - want[i]) <= 1e-10 * most, "%s %d is %.15g, not %.15g", what, i, got[i], want[i])) return;
+}
+
+/* All iterations under several schedules: as on the host, and the same bits. */
+static void CheckAgainstHost(const char *name, Method *method, int rows, TrsvNorm norm, int symmetric)
+{
+  static const char *const norm_names[] = {"none", "preconditioned", "unpreconditioned", "natural"};
+  const TrsvStopping       never = {0};
+  System                   S = MakeSystem(rows, symmetric, (unsigned)rows);
+  const double            *b = RightHandSide(rows, 1);
+  double                   want[ITERATIONS + 1], norms[ITERATIONS + 1], first[ITERATIONS + 1];
+  double                  *x = symmetric ? HostCG(&S, b, norm, want) : HostBCGS(&S, b, want), *bits = NULL;
+  Vectors                  w = MakeVectors(rows);
+  TrsvKrylov              *k;
+
+  Begin("krylov: %s, %d rows, norm %s", name, rows, norm_names[norm]);
+  if (!symmetric && norm == TRSV_NORM_NONE) memset(want, 0, sizeof(want));
+  if (ExpectError(TrsvKrylovCreate(&k), TRSV_SUCCESS, "TrsvKrylovCreate")) {
+    const size_t bytes = sizeof(double) * (size_t)rows;
+
+    bits = malloc(bytes);
+    for (unsigned schedule = 0; schedule < (Reduced() ? 4 : 12); schedule++) {
+      TrsvIteration it;
+      const int     multiprocessors = SimtSettings.multiprocessors;
+
+      SimtSchedule(schedule);
+      SimtSettings.multiprocessors = multiprocessors; /* which the order of sums depends on */
+      const int read = method(k, &S, b, norm, &never, schedule % 2, &w, &it, norms);
+      if (!Expect(read == ITERATIONS, "%d iterations, state %d", read, it.state)) break;
+      ExpectNear(ITERATIONS + 1, norms, want, "norm");
+      ExpectNear(rows, w.v[0], x, "x");
+      if (!schedule) {
+        memcpy(bits, w.v[0], bytes);
+        memcpy(first, norms, sizeof(norms));
+      } else
+        Expect(!memcmp(bits, w.v[0], bytes) && !memcmp(first, norms, sizeof(norms)), "schedule %u: other bits", schedule);
+    }
+    SimtDefaults();
+    TrsvKrylovDestroy(&k);
+  }
+  End();
+  free(bits);
+  free(x);
+  free((void *)b);
+  FreeVectors(&w);
+  FreeSystem(&S);
+}
+
+/* Stops by a norm at the iteration at which the host would, whether or not later ones are launched, with x of that
+   iteration. */
+static void CheckStops(const char *name, Method *method, int symmetric)
+{
+  enum {
+    rows = 700
+  };
+  System        S = MakeSystem(rows, symmetric, 5);
+  const double *b = RightHandSide(rows, 1);
+  double        norms[ITERATIONS + 1], x[rows];
+  Vectors       w = MakeVectors(rows);
+  TrsvKrylov   *k;
+  TrsvIteration it;
+  TrsvStopping  stopping = {0};
+
+  Begin("krylov: %s stops at the iteration that a norm asks for", name);
+  if (ExpectError(TrsvKrylovCreate(&k), TRSV_SUCCESS, "TrsvKrylovCreate")) {
+    (void)method(k, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, 0, &w, &it, norms);
+    stopping = (TrsvStopping){1, 0, ITERATIONS, norms[5], 1e300};
+    for (int ahead = 0; ahead < 2; ahead++) {
+      const int read = method(k, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, ahead, &w, &it, NULL);
+      Expect(read == 5 && it.state == TRSV_STOPPED && it.norm == norms[5], "stopped at %d in state %d", read, it.state);
+      if (!ahead) memcpy(x, w.v[0], sizeof(x));
+      else Expect(!memcmp(x, w.v[0], sizeof(x)), "a later iteration has changed x");
+    }
+    stopping.min_iterations = 8;
+    Expect(method(k, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, 1, &w, &it, NULL) == 8, "not at the eighth");
+    stopping = (TrsvStopping){1, 0, 3, 0, 1e300};
+    Expect(method(k, &S, b, TRSV_NORM_NONE, &stopping, 1, &w, &it, NULL) == 3, "not at the last");
+    stopping = (TrsvStopping){1, 0, ITERATIONS, 0, norms[2]};
+    const int read = method(k, &S, b, TRSV_NORM_PRECONDITIONED, &stopping, 1, &w, &it, NULL);
+    Expect(read <= 2 && it.state == TRSV_STOPPED && it.norm >= norms[2], "not where it diverges");
+    TrsvKrylovDestroy(&k);
+  }
+  End();
+  free((void *)b);
+  FreeVectors(&w);
+  FreeSystem(&S);
+}
+
+static void ExpectState(Method *method, System *S, const double *b, int iterations, TrsvKrylovState state, const char *what)
+{
+  const TrsvStopping never = {0};
+
+  for (int ahead = 0; ahead < 2; ahead++) {
+    Vectors       w = MakeVectors(S->rows);
+    TrsvIteration it;
+    TrsvKrylov   *k;
+
+    if (ExpectError(TrsvKrylovCreate(&k), TRSV_SUCCESS, "TrsvKrylovCreate")) {
+      const int read = method(k, S, b, TRSV_NORM_PRECONDITIONED, &never, ahead, &w, &it, NULL);
+      Expect(read == iterations && it.state == state, "%s: iteration %d, state %d; not %d, %d", what, read, it.state,
+             iterations, state);
+      TrsvKrylovDestroy(&k);
+    }
+    FreeVectors(&w);
+  }
+}
+
+static void CheckBreakdowns(void)
+{
+  System  S = MakeSystem(40, 1, 5);
+  double *b = (double *)RightHandSide(40, 1);
+
+  Begin("krylov: breakdowns");
+  S.upper = S.lower = 0;
+  for (int i = 0; i < 40; i++) S.diagonal[i] = i % 2 ? 1 : -3; /* p.Ap is negative at first, positive later */
+  ExpectState(DeviceCG, &S, b, 2, TRSV_INDEFINITE_MATRIX, "indefinite matrix");
+  for (int i = 0; i < 40; i++) S.diagonal[i] = 0;
+  ExpectState(DeviceCG, &S, b, 1, TRSV_INDEFINITE_MATRIX, "zero matrix");
+  ExpectState(DeviceBCGS, &S, b, 1, TRSV_BREAKDOWN, "zero matrix, BiCGStab");
+  S.diagonal[3] = NAN;
+  ExpectState(DeviceCG, &S, b, 1, TRSV_NOT_A_NUMBER, "NaN in A");
+  ExpectState(DeviceBCGS, &S, b, 1, TRSV_NOT_A_NUMBER, "NaN in A, BiCGStab");
+  for (int i = 0; i < 40; i++) S.diagonal[i] = 1 + i % 3, S.scale[i] = i % 2 ? 1 : -3;
+  ExpectState(DeviceCG, &S, b, 1, TRSV_NEXT_INDEFINITE_PC, "indefinite preconditioner");
+  b[7] = NAN;
+  ExpectState(DeviceCG, &S, b, 0, TRSV_NEXT_NOT_A_NUMBER, "NaN in b");
+  for (int i = 0; i < 40; i++) b[i] = 0, S.scale[i] = 1;
+  ExpectState(DeviceCG, &S, b, 0, TRSV_NEXT_ZERO, "b = 0");
+  End();
+  free(b);
+  FreeSystem(&S);
+}
+
+/* A device call that fails, the k-th for each k: an error, and nothing is lost. */
+static void CheckFailures(void)
+{
+  const size_t live = SimtLive();
+  int          failed = 1;
+
+  Begin("krylov: the k-th call of the device fails");
+  for (long at = 1; failed && at < 50; at++) {
+    TrsvKrylov *k     = NULL;
+    TrsvError   error;
+
+    SimtFailAt(at, 0);
+    error = TrsvKrylovCreate(&k);
+    if (!error) error = TrsvKrylovStart(k, 10, TRSV_NORM_NONE, NULL);
+    failed = SimtFailed();
+    SimtFailAt(0, 0);
+    Expect(!failed == !error, "call %ld: error %d", at, error);
+    TrsvKrylovDestroy(&k);
+    Expect(SimtLive() == live, "call %ld: device memory is lost", at);
+  }
+  Expect(!failed, "it goes on failing");
+  End();
+}
+
+void TestKrylov(void)
+{
+  static const int rows[] = {20, 33, 512, 1300, 5000};
+
+  for (int i = 0; i < (Reduced() ? 3 : 5); i++) {
+    for (TrsvNorm norm = TRSV_NORM_NONE; norm <= TRSV_NORM_NATURAL; norm++) CheckAgainstHost("CG", DeviceCG, rows[i], norm, 1);
+    CheckAgainstHost("BiCGStab", DeviceBCGS, rows[i], TRSV_NORM_NONE, 0);
+    CheckAgainstHost("BiCGStab", DeviceBCGS, rows[i], TRSV_NORM_PRECONDITIONED, 0);
+  }
+  CheckStops("CG", DeviceCG, 1);
+  CheckStops("BiCGStab", DeviceBCGS, 0);
+  CheckBreakdowns();
+  CheckFailures();
+}

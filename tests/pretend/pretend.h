@@ -1,0 +1,22 @@
+/*
+   pretend.h: included before each file of src/pc in the test build: the calls of PETSc that need a GPU, by the names of
+   their stand-ins in petsc.c.
+*/
+#ifndef PRETEND_H
+#define PRETEND_H
+
+#define MatInitializePackage              PretendInitializePackage
+#define MatSeqAIJCUSPARSEGetIJ            PretendGetIJ
+#define MatSeqAIJCUSPARSERestoreIJ        PretendRestoreIJ
+#define MatSeqAIJCUSPARSEGetArrayRead     PretendGetValues
+#define MatSeqAIJCUSPARSERestoreArrayRead PretendRestoreValues
+#define VecCUDAGetArrayRead               PretendGetArrayRead
+#define VecCUDARestoreArrayRead           PretendRestoreArrayRead
+#define VecCUDAGetArray                   PretendGetArray
+#define VecCUDARestoreArray               PretendRestoreArray
+#define VecCUDAGetArrayWrite              PretendGetArrayWrite
+#define VecCUDARestoreArrayWrite          PretendRestoreArrayWrite
+#define PetscDeviceContextGetStreamHandle PretendGetStreamHandle
+#define PetscDeviceContextSynchronize     PretendSynchronize
+
+#endif
