@@ -70,6 +70,7 @@ typedef struct {
   PetscBool          has_ordering;      /* the user has set it */
   PetscBool          moves_diagonal;    /* the user has asked for nonzeros along the diagonal */
   PetscBool          skip_orderings;    /* during a set-up: PETSc makes no index sets */
+  PetscBool          failed;            /* the last set-up ended with an error */
   PetscBool          keep_kind;         /* during a set-up: only the order changes, not the kind */
   Mat                factor;            /* a reference to PETSc's; NULL: none, or of another solver type */
   PetscBool          has_settings;      /* the next factor takes these: */

@@ -38,6 +38,7 @@ static PetscErrorCode ViewPetscSolves(const SpTRSVGPU *s, PetscViewer viewer)
   static const char  algorithm[] = "algorithm " MATSOLVERPETSC ": PETSc's own, the matrix is on the host";
   SpTRSVGPUTriangles t;
   TrsvStatistics     L, U;
+  TrsvError          error;
 
   PetscFunctionBegin;
   if (s->settings.selection != SPTRSVGPU_SELECT_MODEL)
@@ -49,8 +50,9 @@ static PetscErrorCode ViewPetscSolves(const SpTRSVGPU *s, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
-  PetscCallTrsv(TrsvTrianglesAnalyze(&t.view, TRSV_DOUBLE, &L, &U));
+  error = TrsvTrianglesAnalyze(&t.view, TRSV_DOUBLE, &L, &U);
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscCallTrsv(error);
   PetscCall(ViewStatistics(viewer, "L", &L));
   Print("    %s\n", algorithm);
   PetscCall(ViewStatistics(viewer, "U", &U));
