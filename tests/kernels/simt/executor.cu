@@ -287,6 +287,7 @@ static void TestProgress(void)
       SimtSettings.bounded = 1;
       SimtSettings.policy  = SIMT_ROUNDS_SHUFFLED; /* the other block gets on */
       SimtSettings.resident = 2;
+      SimtSettings.weak    = 0; /* a store is not late while time is let pass */
       ExpectError(TrsvSyncCreate(&sync), TRSV_SUCCESS, "TrsvSyncCreate");
       sync.timeout = 20000000000ull; /* every poll takes 10 ms, every 1,024th looks at the clock */
       RUN(waits_long, 2, 1, &word, sync, notes != 0, &in_time);
