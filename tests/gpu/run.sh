@@ -17,7 +17,7 @@
 #   matrices   matrices.log                   35 s     ILU(0) of the real matrices against PETSc's own
 #   solve      solve.jsonl                    9 min    a line for each algorithm, setting and triangle
 #   families   families.jsonl                 200 s    the same of families of generated matrices (bench/families.c); at most 500 s
-#   dags       dags.jsonl                     ~2 min   1,000,000 solves of triangles by chance; DAGS_SECONDS: at most so long, with fewer solves (120)
+#   dags       dags.jsonl                     ~2 min   1,000,000 solves of random triangles; DAGS_SECONDS: at most so long, with fewer solves (120)
 #   same       same.jsonl                     ~1 min   1,000,000 solves of one plan, five times; SAME_SECONDS: for each at most (20)
 #   shared     shared.jsonl                   ~2 min   several processes, with and without MPS; other work on the GPU; memory nearly full
 #   errors     errors.jsonl                   ~90 s    backward errors on the real matrices, several processes at a time
