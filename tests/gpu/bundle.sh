@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 make -s lib examples petsc-programs "$PWD/build/bench/bench" "$PWD/build/bench/ag" "$PWD/build/bench/dense" "$PWD/build/bench/setup" "$PWD/build/bench/solutions" "$PWD/build/bench/krylov" "$PWD/build/bench/repeats" "$PWD/build/bench/memory" "$PWD/build/tests/matrices" \
-  "$PWD"/build/bench/{dags,same,crowd,full,errors,planted}
+  "$PWD"/build/bench/{waits,dags,same,crowd,full,errors,planted}
 make -s race
 eval "$(make -s info)"
 matrices=${SPTRSV_MATRICES:-../shared/matrices}

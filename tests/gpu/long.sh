@@ -10,7 +10,7 @@ program_alone() { # NAME SECONDS COMMAND...
   verdict "$name: $(tail -n 1 "$results/$name.log" | cut -c1-200)" $status "$results/$name.log"
 }
 
-if begin dags "triangles by chance, by every algorithm and setting, against serial"; then
+if begin dags "random triangles, by every algorithm and setting, against serial"; then
   program_alone dags 240 "$DAGS" -launches 1e6 -seconds "${DAGS_SECONDS:-120}"
   grep -E "[0-9] launches$" "$results/dags.log" | sed 's/  */ /g; s/ launches$//' |
     paste -sd';' | sed 's/;/; /g' | fold -sw 118 | tee -a "$out"

@@ -29,8 +29,8 @@ HERE = os.path.join(ROOT, "tests", "mutants")
 LIMIT = 150  # seconds of processor time for a suite: more is a wait that does not end
 EVERY = "solve waits numbers schedules"  # suites that run every algorithm
 
-# What runs for a file: suites of the kernels, with an algorithm first those of this alone; pc: tests of PETSc's
-# harness. The longest path that fits counts. What is quick comes first.
+# What runs for a file: suites of the kernels, with an algorithm first those of this alone; pc: programs of PETSc's
+# harness, pretend: the same over the pretended device. The longest path that fits counts. What is quick comes first.
 SUITES = {
     "src/kernels/base": ["executor analysis device memory"],
     "src/kernels/device": ["device pool pinned interleave analysis memory", "chunk: solve waits"],
@@ -56,13 +56,16 @@ SUITES = {
     "src/kernels/papers/capellini/twophase": ["papers", f"twophase: {EVERY}"],
     "src/kernels/papers/dense": ["dense", f"dense: {EVERY}"],
     "src/kernels/papers/recblock": ["recblock", f"recblock: {EVERY}"],
-    "src/pc": ["pc: pc factor host refactor recover types interface ksp bad ordering view"],
-    "src/pc/ordering.c": ["pc: ordering bad"],
-    "src/pc/view.c": ["pc: view pc"],
-    "src/pc/options.c": ["pc: interface bad pc"],
-    "src/pc/version.c": ["pc: version plugin"],
-    "src/pc/citations.c": ["pc: citations"],
-    "examples/mtx": ["pc: reader"],
+    "src/kernels/krylov": ["krylov"],
+    "src/ksp": ["pretend: ksp_device", "pc: pc_ksp"],
+    "src/pc": ["pc: pc_pc pc_factor pc_host pc_refactor pc_recover pc_types pc_interface pc_ksp pc_bad pc_ordering "
+               "pc_view", "pretend: pc_pc pc_factor pc_refactor pc_recover pc_interface pc_ordering"],
+    "src/pc/ordering.c": ["pc: pc_ordering pc_bad"],
+    "src/pc/view.c": ["pc: pc_view pc_pc"],
+    "src/pc/options.c": ["pc: pc_interface pc_bad pc_pc"],
+    "src/pc/version.c": ["pc: pc_version pc_plugin"],
+    "src/pc/citations.c": ["pc: pc_citations"],
+    "examples/mtx": ["pc: pc_reader"],
 }
 ON_A_GPU = re.compile(r"/(device|pinned|primitives|cusparse|factor_cusparse|recblock_cusparse)\.cu$|without_cuda\.c$")
 
@@ -122,7 +125,8 @@ def name_of(path, before, after, number_of_same):
 
 def by_rules(each, seed):
     files = [p for e in ("c", "cu", "cuh") for p in glob.glob(f"src/kernels/**/*.{e}", root_dir=ROOT, recursive=True)]
-    files += glob.glob("src/pc/*.c", root_dir=ROOT) + glob.glob("examples/mtx*.[ch]", root_dir=ROOT)
+    for pattern in ("src/pc/*.c", "src/ksp/*.c", "examples/mtx*.[ch]"):
+        files += glob.glob(pattern, root_dir=ROOT)
     rooms = collections.defaultdict(list)
     for path in sorted(files):
         same = collections.Counter()
@@ -203,22 +207,25 @@ class Tree:
                     return f"{suite}: " + (lines[0][7:120] if lines else f"status {status}")
         return None
 
-    def petsc(self, named):
+    def petsc(self, kind, groups):
         status, out = self.run("make -s lib", 600)
         if status:
             return "not built: " + next((x for x in out.splitlines() if "error" in x), out[-100:])
-        for group in named.removeprefix("pc: ").split():
-            status, out = self.run(f"make -s check-petsc only='tests_pc-{group}%'", TEST_CPU="60", TEST_WALL="600")
+        target = "check-petsc" if kind == "pc" else "pretend-harness"
+        for group in groups.split():
+            only = f"tests_{group.replace('_', '-', 1)}%"
+            status, out = self.run(f"make -s {target} only='{only}'", TEST_CPU="60", TEST_WALL="600")
             if status:
                 lines = [x for x in out.splitlines() if "FAILED" in x]
-                return f"check-petsc: {lines[0].strip() if lines else out[-100:]}"
+                return f"{target}: {lines[0].strip() if lines else out[-100:]}"
         return None
 
     def judge(self, mutant):
         self.apply(mutant)
         try:
             for named in mutant.suites:
-                seen = self.petsc(named) if named.startswith("pc: ") else self.kernels(named)
+                kind, _, groups = named.partition(": ")
+                seen = self.petsc(kind, groups) if kind in ("pc", "pretend") else self.kernels(named)
                 if seen:
                     return seen
             return None

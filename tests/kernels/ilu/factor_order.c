@@ -71,6 +71,24 @@ static void Asymmetries(void)
       FreeSquare(&A);
     }
   End();
+
+  Begin("values that are no numbers are as far from symmetric as NaN says, and refuse no order");
+  for (int precision = 0; precision < 2; precision++) {
+    Square A = MakeSquare(GRID_2D, 300, 1, (TrsvPrecision)precision, 5);
+    double got;
+    char   why[80];
+
+    Set(A.values, A.precision, A.offsets[100] + (A.columns[A.offsets[100]] == 100), NAN);
+    ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS,
+                "TrsvDeviceAsymmetry");
+    Expect(isnan(got), "%g", got);
+    ExpectError(TrsvCheckNearlySymmetric(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, A.precision, why,
+                                         sizeof(why)),
+                TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
+    Expect(!why[0], "%s", why);
+    FreeSquare(&A);
+  }
+  End();
 }
 
 /* The order that is chosen, and that it is what it is said to be */
