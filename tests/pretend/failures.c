@@ -366,7 +366,7 @@ int main(int argc, char **args)
     Run run = {.kind = kind, .k = rank == size - 1 ? first : 0, .alone = PETSC_TRUE};
 
     PetscCall(Pass(&run, &known, -1, left));
-    if (rank == size - 1) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n", Failed(kind) ? "no error" : "no failure"));
+    if (rank == size - 1) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n", run.failed ? "no error" : "no failure"));
   } else PetscCall(Everywhere(kind, first, every, &known));
   PetscCall(PetscFinalize());
   return 0;

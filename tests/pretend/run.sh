@@ -53,8 +53,11 @@ while read -r name options; do
   done
   for kind in device malloc petsc; do
     i=$((i + 1))
+    step=53
+    [ $kind != malloc ] || step=7
     # shellcheck disable=SC2086
-    [ -n "$part" ] || check "failures on one of two ranks, $kind, one of 53, $name" fails_alone $kind $i 53 $options
+    [ -n "$part" ] ||
+      check "failures on one of two ranks, $kind, one of $step, $name" fails_alone $kind $i $step $options
   done
 done <<'END'
 auto
