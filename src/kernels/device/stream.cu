@@ -1,5 +1,5 @@
 /*
-   The stream that NULL stands for, and waits for the device.
+   The stream that NULL means, and waits for the device.
 */
 #include "device/runtime.cuh"
 
@@ -15,7 +15,7 @@ extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
     const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
 
     if (e != cudaErrorNotReady) return Check(e, "cudaStreamQuery");
-    (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+    (void)cudaGetLastError(); /* else the next launch would report it */
     TrsvThisThread.yield();
   }
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
