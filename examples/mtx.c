@@ -171,8 +171,8 @@ static PetscErrorCode TriplesToRows(Triples *t)
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1((size_t)m + 2, &t->start));
-  PetscCall(PetscMalloc1(t->n, &t->sorted_col));
-  PetscCall(PetscMalloc1(t->n, &t->sorted_value));
+  PetscCall(PetscMalloc1(t->n + 1, &t->sorted_col));
+  PetscCall(PetscMalloc1(t->n + 1, &t->sorted_value));
   s = t->start;
   for (PetscCount k = 0; k < t->n; k++) s[t->row[k] - t->first + 2]++;
   for (PetscInt i = 1; i <= m; i++) s[i + 1] += s[i];
@@ -289,7 +289,7 @@ static PetscErrorCode RowsToMat(Triples *t, Mat A)
   PetscFunctionBegin;
   PetscCall(MatSetUp(A));
   PetscCall(MatGetOwnershipRangeColumn(A, &c0, &c1));
-  PetscCall(PetscCalloc1(2 * (size_t)m, &t->counts));
+  PetscCall(PetscCalloc1(2 * (size_t)m + 1, &t->counts));
   inside  = t->counts;
   outside = t->counts + m;
   for (PetscInt i = 0; i < m; i++)

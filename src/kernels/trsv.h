@@ -11,8 +11,15 @@
    Each may return TRSV_ERR_MEMORY and TRSV_ERR_DEVICE; others are named with the function. Nothing prints, exits or
    aborts. Unless stated otherwise, an object after an error is as it was before the call; it can always be destroyed.
 
-   Threads: objects are independent. One thread at a time may use an object, and one stream at a time its solves. While
-   a thread captures a CUDA graph on a device, no other thread may create, fill or destroy an object there.
+   Threads: objects are independent. One thread at a time may use an object. It belongs to the device that was current
+   when it was created: with another current device its functions return TRSV_ERR_ARGUMENT. Work of one object in
+   several streams is done in the order of the calls; work in a captured stream is ordered by the caller who launches
+   the graph. While a thread captures a CUDA graph on a device, no other thread may create, fill or destroy an object
+   there, or use one in another stream for the first time.
+
+   Timeouts: a thread of the device waits at most timeout seconds for one value. A solve that exceeds this writes NaN to
+   x, and the next call returns TRSV_ERR_TIMEOUT, once; then the object works again. A graph of solves that exceeded it
+   writes NaN until that call.
 
    Units: indices are 32 bits and start at 0, times are seconds, sizes are bytes. Ownership: arrays passed in belong to
    the caller and are not kept.
@@ -53,6 +60,7 @@ typedef struct {
   const TrsvAlgorithm *algorithm[2]; /* of L and of U; NULL: chosen by selection */
   int                  thread_level; /* on a device: use a thread-level algorithm where none is named */
   TrsvSelection        selection;
+  double               timeout; /* seconds that a wait on the device may take; 0: no limit */
 } TrsvIluRequest;
 
 typedef struct TrsvIlu TrsvIlu;
@@ -97,9 +105,8 @@ typedef enum {
 } TrsvPart;
 
 /* Solves for x [rows], given b [rows], both in the given memory and in the order of A; x must not be b. For one half, b
-   or x may be NULL in place of y, which the object keeps. Returns before the stream has done the work; allocates
-   nothing. A wait of more than 10 s in a kernel writes NaN to x; the next call then returns TRSV_ERR_TIMEOUT.
-   TRSV_ERR_ARGUMENT: TrsvIluIsReady is false, or y is not stored because one launch does both halves. */
+   or x may be NULL instead of y, which the object keeps. Returns before the stream has done the work; allocates
+   nothing. TRSV_ERR_ARGUMENT: TrsvIluIsReady is false, or y is not stored because one launch does both halves. */
 TrsvError TrsvIluSolve(TrsvIlu *, TrsvMemory, int transposed, TrsvPart, const void *b, void *x, TrsvStream);
 
 int    TrsvIluIsOneLaunch(const TrsvIlu *, TrsvMemory, int transposed);     /* does one launch do both halves? */

@@ -60,6 +60,13 @@ int Reduced(void)
   return r && *r == '1';
 }
 
+int ScheduleCount(int reduced, int usual)
+{
+  const char *times = getenv("TRSV_TEST_SCHEDULES");
+
+  return (Reduced() ? reduced : usual) * (times ? atoi(times) : 1);
+}
+
 static int shard = 1, shards = 1, cases;
 
 void Shard(int k, int n)

@@ -27,6 +27,7 @@ void End(void);
 void Skip(const char *name, const char *why);
 int  Failures(void);
 int  Reduced(void); /* a slow build asks for fewer of the same */
+int  ScheduleCount(int reduced, int usual); /* how many; TRSV_TEST_SCHEDULES times as many in a long run */
 
 /* A suite may run in n parts, k = 1 to n, in processes of their own: it asks Mine() once for each case, in the same order
    in every part. */

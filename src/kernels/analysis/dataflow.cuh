@@ -198,6 +198,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
 
     if (__any_sync(all, moved)) {
       pause = DATAFLOW_SLEEP;
+      spin  = TrsvSpinLimit(); /* the next wait begins */
       continue;
     }
     /* Nothing has changed: each thread polls one word of another warp, less and less often, until one is ready. So a

@@ -20,6 +20,10 @@ typedef enum {
   TRSV_ERR_TIMEOUT      /* an earlier solve gave up waiting; its x holds NaN */
 } TrsvError;
 
+/* Seconds that a wait on a device may take by default. Other programs on the GPU, and tools that slow it down, are part
+   of a wait, so this is far more than the milliseconds of a correct one. */
+#define TRSV_TIMEOUT 30.0
+
 const char *TrsvErrorMessage(void); /* of the last failure of this thread; valid until the next one */
 
 typedef enum {

@@ -86,6 +86,22 @@ int       TrsvDeviceSharing(void);     /* how many interleaved functions share t
    while it waits for the device. */
 TrsvError TrsvRunInterleaved(TrsvError (*run)(void *data), void *first, void *second);
 
+/* stream.cu: orders the work of one object in several streams. Zeros at first. Between Begin and End the caller
+   launches work in the stream; the object's earlier work in another stream is done first. An object that stays in one
+   stream pays nothing: the first change of the stream waits for the device, and from then on an event is recorded after
+   each work. A stream that is being captured neither waits nor is waited for. Begin and TrsvWorkDevice return
+   TRSV_ERR_ARGUMENT if another device is current than at the first call. */
+typedef struct {
+  int        device; /* 1 + the device of the object; 0: not known yet */
+  int        begun;  /* has there been work? */
+  TrsvStream last;
+  void      *done;   /* an event after the last work; NULL: the stream has never changed */
+} TrsvWorkOrder;
+TrsvError TrsvWorkDevice(TrsvWorkOrder *);
+TrsvError TrsvWorkBegin(TrsvWorkOrder *, TrsvStream);
+TrsvError TrsvWorkEnd(TrsvWorkOrder *, TrsvStream);
+void      TrsvWorkDestroy(TrsvWorkOrder *);
+
 TrsvError TrsvDeviceMultiprocessors(int *count);
 
 /* Measures the time of a stream from start to stop. Reading waits for the stream. */
@@ -121,17 +137,18 @@ void      TrsvDeviceGraphDestroy(TrsvDeviceGraph **);
 /* The words that the blocks of a plan's launches share; see sync.cuh. */
 typedef struct {
   unsigned          *ticket;       /* in device memory: blocks that have started, modulo two launches */
-  unsigned          *abort_device; /* the next word: 1 after a wait has exceeded its limit */
+  unsigned          *abort_device; /* the next word: 1 after a wait has exceeded its limit. The word after that: the
+                                      time of the last progress, if a launch notes it */
   unsigned          *abort_host;   /* the same in pinned memory of the host */
   unsigned long long timeout;      /* ns that a wait may take */
 } TrsvSync;
 
 enum {
-  TRSV_SYNC_WORDS = 2 /* in device memory */
+  TRSV_SYNC_WORDS = 3 /* in device memory */
 };
 
-/* The time that a thread of a kernel waits for one value: 10 s, or what is set, for all plans from their next solve on;
-   and the same in ns. */
+/* The time that a thread of a kernel waits for one value: TRSV_TIMEOUT, or what is set; 0: no limit. For all launches
+   of this thread of the host from now on. And the same in ns; the largest number: no limit. */
 void               TrsvSetTimeout(double seconds);
 unsigned long long TrsvTimeoutLimit(void);
 

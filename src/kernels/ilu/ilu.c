@@ -82,7 +82,9 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   ilu->request = *request;
   ilu->rows    = rows;
   ilu->tuning  = request->selection == TRSV_SELECT_TUNE;
-  if (request->memory == TRSV_DEVICE) {
+  TrsvSetTimeout(request->timeout);
+  if (request->memory == TRSV_DEVICE) error = TrsvWorkDevice(&ilu->work);
+  if (!error && request->memory == TRSV_DEVICE) {
     ilu->bytes_before = TrsvDeviceHeld();
     ilu->setup        = ++setups;
     TrsvDeviceMark();
@@ -93,6 +95,19 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   if (error) TrsvIluDestroy(&ilu);
   *result = ilu;
   return error;
+}
+
+TrsvError TrsvIluBegin(TrsvIlu *ilu, TrsvStream stream)
+{
+  TrsvSetTimeout(ilu->request.timeout);
+  return ilu->request.memory == TRSV_DEVICE ? TrsvWorkBegin(&ilu->work, stream) : TRSV_SUCCESS;
+}
+
+TrsvError TrsvIluEnd(TrsvIlu *ilu, TrsvError error, TrsvStream stream)
+{
+  const TrsvError end = ilu->request.memory == TRSV_DEVICE ? TrsvWorkEnd(&ilu->work, stream) : TRSV_SUCCESS;
+
+  return error ? error : end;
 }
 
 void TrsvIluRecordPeak(TrsvIlu *ilu)
@@ -106,25 +121,29 @@ TrsvError TrsvIluSetValues(TrsvIlu *ilu, const void *values, const TrsvPivots *p
                            TrsvStream stream)
 {
   const TrsvPair *pair = ilu->pair[TRSV_DEVICE][0];
+  TrsvError       error;
 
   memset(ilu->ready, 0, sizeof(ilu->ready));
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has to factor: %s", ilu->host_reason);
-  TrsvCall(TrsvFactorSetValues(ilu->factor, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, values, pivots,
-                               outcome, stream));
-  if (outcome->row >= 0) return TRSV_SUCCESS;
-  return TrsvIluFill(ilu, NULL, stream);
+  TrsvCall(TrsvIluBegin(ilu, stream));
+  error = TrsvFactorSetValues(ilu->factor, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, values, pivots,
+                              outcome, stream);
+  if (!error && outcome->row < 0) error = TrsvIluFill(ilu, NULL, stream);
+  return TrsvIluEnd(ilu, error, stream);
 }
 
 TrsvError TrsvIluSetFactor(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stream)
 {
   memset(ilu->ready, 0, sizeof(ilu->ready));
-  return TrsvIluFill(ilu, factor, stream);
+  TrsvCall(TrsvIluBegin(ilu, stream));
+  return TrsvIluEnd(ilu, TrsvIluFill(ilu, factor, stream), stream);
 }
 
 TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int order[], TrsvStream stream)
 {
   const int *given = ilu->factor ? ilu->factor->order : NULL;
 
+  TrsvCall(TrsvIluBegin(ilu, stream));
   if (given) TrsvCall(TrsvDeviceDownload(order, given, sizeof(int) * (size_t)ilu->rows, stream));
   for (int i = 0; i < ilu->rows && !given; i++) order[i] = i;
   TrsvFactorDestroy(&ilu->factor);
@@ -138,6 +157,7 @@ void TrsvIluDestroy(TrsvIlu **ilu)
   for (int m = 0; m < 2; m++)
     for (int t = 0; t < 2; t++) TrsvPairDestroy(&(*ilu)->pair[m][t]);
   TrsvFactorDestroy(&(*ilu)->factor);
+  TrsvWorkDestroy(&(*ilu)->work);
   free(*ilu);
   *ilu = NULL;
 }

@@ -52,10 +52,16 @@ struct TrsvIlu {
   size_t          bytes_before; /* device memory in use before the first set-up */
   size_t          bytes_peak;   /* its peak during the first set-up, or 0 */
   unsigned        setup;        /* the number of this set-up in the process */
+  TrsvWorkOrder   work;         /* on the device */
 };
 
 /* The algorithm that the request names for a triangle (0: L, 1: U) in a memory; NULL: choose one. */
 const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *, TrsvMemory, int triangle);
+
+/* Functions of trsv.h call these before and after work on the device. TrsvIluEnd returns the given error, or its own.
+   */
+TrsvError TrsvIluBegin(TrsvIlu *, TrsvStream);
+TrsvError TrsvIluEnd(TrsvIlu *, TrsvError, TrsvStream);
 
 /* Records the peak of device memory at the end of the first set-up. */
 void TrsvIluRecordPeak(TrsvIlu *);

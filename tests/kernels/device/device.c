@@ -57,7 +57,7 @@ static void TestSame(void)
     End();
   }
   Begin("device: analysis under many schedules");
-  for (unsigned s = 0; s < (Reduced() ? 6u : 96u); s++) {
+  for (unsigned s = 0; s < (unsigned)ScheduleCount(6, 96); s++) {
     Triangle T = MakeTriangle(s % 3 ? s % 3 == 1 ? GRID_2D : DENSE : CHAIN, 300, (TrsvTriangle)(s & 1), (TrsvDiagonal)(s >> 1 & 1), TRSV_DOUBLE, s);
 
     SimtSchedule(s);

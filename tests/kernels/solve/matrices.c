@@ -143,7 +143,7 @@ void TestMatrices(void)
     Pattern     p;
     const char *error;
 
-    if ((Reduced() && i % 16) || !Mine()) continue;
+    if ((i % 16 == 0) != Reduced() || !Mine()) continue; /* the slow build takes some, the other one the rest */
     (void)snprintf(path, sizeof(path), "%s/%s", folder ? folder : "../shared/matrices", entries[i].file);
     error = ReadPattern(path, &p);
     (void)snprintf(name, sizeof(name), "matrix %.127s", entries[i].name);

@@ -83,8 +83,8 @@ void TestSchedules(void)
     for (int s = 0; s < 4; s++) {
       Begin("schedules %s, %s", TrsvAlgorithmName(a), ShapeName[shapes[s]]);
       schedule = 0;
-      CheckSolves(shapes[s], 196, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, Reduced() ? 6 : 96);
-      CheckSolves(shapes[s], 196, a, 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_FLOAT, Reduced() ? 6 : 96);
+      CheckSolves(shapes[s], 196, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, ScheduleCount(6, 96));
+      CheckSolves(shapes[s], 196, a, 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_FLOAT, ScheduleCount(6, 96));
       End();
     }
 }
