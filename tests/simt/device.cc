@@ -162,12 +162,6 @@ TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int, size_t, int *
   return !kernel || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaOccupancyMaxActiveClusters: made to fail") : TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceHasClusters(int *has)
-{
-  *has = !SimtSettings.old;
-  return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaGetDevice: made to fail") : TRSV_SUCCESS;
-}
-
 int TrsvDeviceSupportsClusters(size_t shared_bytes)
 {
   return !SimtSettings.old && shared_bytes <= (SimtSettings.shared ? (size_t)SimtSettings.shared : (size_t)227 << 10);
