@@ -67,6 +67,8 @@ PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetFactorization(Mat, SpTRSVGPUFactoriza
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetChosenFactorization(Mat, SpTRSVGPUFactorization *);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetTuneSeconds(Mat, PetscReal);
 PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat, PetscReal *);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUSetTimeout(Mat, PetscReal);
+PETSC_EXTERN PetscErrorCode MatSpTRSVGPUGetTimeout(Mat, PetscReal *);
 
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUSetFactorType(PC, MatFactorType);
 PETSC_EXTERN PetscErrorCode PCSpTRSVGPUGetFactorType(PC, MatFactorType *);

@@ -12,8 +12,15 @@
    may return TRSV_ERR_MEMORY and TRSV_ERR_DEVICE; others are named where they occur. Nothing prints, exits or aborts.
    After an error an object can be destroyed, and used as if the call had not been made unless stated otherwise.
 
-   Threads: objects are independent; one object belongs to one thread at a time, and its solves to one stream at a time.
-   No object is made, given values or destroyed while another thread captures a CUDA graph on the same device.
+   Threads: objects are independent; one object belongs to one thread at a time, and to the device that was current when
+   it was made: with another one current, its functions return TRSV_ERR_ARGUMENT. Work of one object in several streams
+   is done in the order of the calls. What a captured stream gets is ordered by whoever launches the graph. No object is
+   made, given values or destroyed, nor used in another stream for the first time, while another thread captures a CUDA
+   graph on the same device.
+
+   Time-outs: a thread of the device waits at most timeout seconds for one value. A solve that gives up writes NaN to x,
+   and the next call returns TRSV_ERR_TIMEOUT, once; the object works again after that. A graph of solves that gave up
+   writes NaN until that next call.
 
    Indices are 32 bits, 0-based. Times are in seconds, sizes in bytes. Arrays that are passed in belong to the caller
    and are not kept.
@@ -55,6 +62,7 @@ typedef struct {
   const TrsvAlgorithm *algorithm[2]; /* of L and of U; NULL: chosen by selection */
   int                  thread_level; /* on a device: a thread-level algorithm where none is named */
   TrsvSelection        selection;
+  double               timeout; /* seconds that a wait on the device may take; 0: no limit */
 } TrsvIluRequest;
 
 typedef struct TrsvIlu TrsvIlu;
@@ -100,9 +108,8 @@ typedef enum {
 } TrsvPart;
 
 /* x [rows] = the solution for b [rows], both in the given memory and in the order of A; x is not b. b and x of halves
-   may be NULL: y is then in the object. Returns at once; the stream does the work; no allocation. A wait that outlasts
-   10 s writes NaN to x, and the next call returns TRSV_ERR_TIMEOUT. TRSV_ERR_ARGUMENT: TrsvIluIsReady is not
-   true, or a half without y of a solve in one launch. */
+   may be NULL: y is then in the object. Returns at once; the stream does the work; no allocation.
+   TRSV_ERR_ARGUMENT: TrsvIluIsReady is not true, or a half without y of a solve in one launch. */
 TrsvError TrsvIluSolve(TrsvIlu *, TrsvMemory, int transposed, TrsvPart, const void *b, void *x, TrsvStream);
 
 int    TrsvIluIsOneLaunch(const TrsvIlu *, TrsvMemory, int transposed);     /* is y inside a launch of both halves? */

@@ -18,6 +18,9 @@ NONE(TrsvDeviceCopy, void *to, const void *from, size_t bytes, TrsvStream stream
 NONE(TrsvDeviceClear, void *device, size_t bytes, TrsvStream stream)
 NONE(TrsvScratchUpload, const void *host, size_t bytes, void *pointer, TrsvStream stream)
 NONE(TrsvDeviceSynchronize, void)
+NONE(TrsvWorkDevice, TrsvWorkOrder *order)
+NONE(TrsvWorkBegin, TrsvWorkOrder *order, TrsvStream stream)
+NONE(TrsvWorkEnd, TrsvWorkOrder *order, TrsvStream stream)
 NONE(TrsvDeviceTimerCreate, TrsvTimer **timer)
 NONE(TrsvDeviceTimerStart, TrsvTimer *timer, TrsvStream stream)
 NONE(TrsvDeviceTimerStop, TrsvTimer *timer, TrsvStream stream)
@@ -48,6 +51,7 @@ NONE(TrsvFactorPivots, TrsvFactor *f, TrsvPlan *lower, const void *values, const
 void   TrsvDeviceFree(void *pointer) { }
 void   TrsvScratchFree(void *device, TrsvStream stream) { }
 void   TrsvPinnedFree(int words, unsigned *pointer) { }
+void   TrsvWorkDestroy(TrsvWorkOrder *order) { }
 void   TrsvDeviceTimerDestroy(TrsvTimer **timer) { }
 int    TrsvDeviceSupportsClusters(size_t shared_bytes) { return 0; }
 size_t TrsvDeviceHeld(void) { return 0; }

@@ -93,7 +93,8 @@ static void FillRequest(const SpTRSVGPU *s, const MatFactorInfo *info, TrsvIluRe
                         .column       = s->column,
                         .algorithm    = {named[SPTRSVGPU_LOWER], named[SPTRSVGPU_UPPER]},
                         .thread_level = s->settings.thread_level,
-                        .selection    = (TrsvSelection)s->settings.selection};
+                        .selection    = (TrsvSelection)s->settings.selection,
+                        .timeout      = (double)s->settings.timeout};
   if (SpTRSVGPUFactorOnHost(info)) r->place = TRSV_PLACE_HOST;
   if (s->is_natural && s->settings.ordering == SPTRSVGPU_ORDERING_MULTICOLOR) r->order = TRSV_ORDER_MULTICOLOR;
   if (s->is_natural && s->settings.ordering == SPTRSVGPU_ORDERING_AUTO && !s->settings.reason_natural[0])

@@ -10,8 +10,10 @@ static PetscErrorCode GetHostMatrix(Mat local, Mat *onhost)
 {
   const PetscInt    *i, *j;
   const PetscScalar *a;
+  Mat                made;
   PetscInt           n;
   PetscBool          device, done;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &device));
@@ -24,10 +26,13 @@ static PetscErrorCode GetHostMatrix(Mat local, Mat *onhost)
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows",
              ((PetscObject)local)->type_name);
   PetscCall(MatSeqAIJGetArrayRead(local, &a)); /* copies them from the GPU if they are newer there */
-  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, (PetscInt *)i, (PetscInt *)j, (PetscScalar *)a, onhost));
-  PetscCall(MatSetOption(*onhost, MAT_USE_INODES, PETSC_FALSE)); /* as local; takes effect at the next assembly */
-  PetscCall(MatAssemblyBegin(*onhost, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*onhost, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, (PetscInt *)i, (PetscInt *)j, (PetscScalar *)a, &made));
+  ierr = MatSetOption(made, MAT_USE_INODES, PETSC_FALSE); /* as local; takes effect at the next assembly */
+  if (!ierr) ierr = MatAssemblyBegin(made, MAT_FINAL_ASSEMBLY);
+  if (!ierr) ierr = MatAssemblyEnd(made, MAT_FINAL_ASSEMBLY);
+  if (ierr) PetscCall(MatDestroy(&made));
+  PetscCall(ierr);
+  *onhost = made;
   PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
   PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -87,10 +92,45 @@ PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode GetNaturalOrdering(const SpTRSVGPU *s, Mat local, IS *row, IS *column)
+{
+  IS r, c;
+
+  PetscFunctionBegin;
+  if (s->is_csr) { /* general: PETSc would make the indices of a stride in each numeric phase */
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &r));
+    PetscCall(ISToGeneral(r));
+    PetscCall(PetscObjectReference((PetscObject)r));
+    c = r;
+  } else PetscCall(MatGetOrdering(local, MATORDERINGNATURAL, &r, &c)); /* of rows, for some types of blocks of rows */
+  *row    = r;
+  *column = c;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The symbolic phase of PETSc's factorization. */
+static PetscErrorCode MakeFactor(SpTRSVGPU *s, Mat onhost, IS row, IS column, const MatFactorInfo *info)
+{
+  Mat            factor;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &factor));
+  PetscCheck(factor, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorization for this matrix",
+             MatFactorTypes[s->kind]);
+  ierr = s->kind == MAT_FACTOR_ICC ? (*factor->ops->iccfactorsymbolic)(factor, onhost, row, info) :
+                                     (*factor->ops->ilufactorsymbolic)(factor, onhost, row, column, info);
+  /* if PETSc is out of memory, the factor may hold index sets without a reference to them */
+  if (ierr && ierr != PETSC_ERR_MEM) PetscCall(MatDestroy(&factor));
+  PetscCall(ierr);
+  s->host = factor; /* a factor in s->host has had its symbolic phase */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* row and column: as SpTRSVGPUReadOrderings() returns them. */
 PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column, const MatFactorInfo *info)
 {
-  Mat            onhost, factor;
+  Mat            onhost = NULL;
   IS             own[2] = {NULL, NULL};
   PetscBool      available;
   PetscErrorCode ierr;
@@ -100,23 +140,9 @@ PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *s, Mat local, IS row, IS column,
   PetscCheck(available, PETSC_COMM_SELF, PETSC_ERR_MISSING_FACTOR,
              "PETSc has no %s factorization of matrices of type %s; -pc_sptrsvgpu_factor chooses between ilu and icc",
              s->kind == MAT_FACTOR_ICC ? "ICC" : "ILU", ((PetscObject)local)->type_name);
-  if (s->is_natural && s->is_csr) { /* general: PETSc would make the indices of a stride in each numeric phase */
-    PetscCall(ISCreateStride(PETSC_COMM_SELF, local->rmap->n, 0, 1, &own[0]));
-    PetscCall(ISToGeneral(own[0]));
-    row = column = own[0];
-  } else if (s->is_natural) { /* for some types an ordering of the rows, for others of their blocks */
-    PetscCall(MatGetOrdering(local, MATORDERINGNATURAL, &own[0], &own[1]));
-    row    = own[0];
-    column = own[1];
-  }
-  PetscCall(GetHostMatrix(local, &onhost));
-  PetscCall(MatGetFactor(onhost, MATSOLVERPETSC, s->kind, &factor));
-  PetscCheck(factor, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no %s factorization for this matrix",
-             MatFactorTypes[s->kind]);
-  ierr = s->kind == MAT_FACTOR_ICC ? (*factor->ops->iccfactorsymbolic)(factor, onhost, row, info) :
-                                     (*factor->ops->ilufactorsymbolic)(factor, onhost, row, column, info);
-  if (ierr) PetscCall(MatDestroy(&factor)); /* a factor in s->host has had its symbolic phase */
-  s->host = factor;
+  ierr = s->is_natural ? GetNaturalOrdering(s, local, &own[0], &own[1]) : PETSC_SUCCESS;
+  if (!ierr) ierr = GetHostMatrix(local, &onhost);
+  if (!ierr) ierr = MakeFactor(s, onhost, s->is_natural ? own[0] : row, s->is_natural ? own[1] : column, info);
   PetscCall(MatDestroy(&onhost));
   for (int i = 0; i < 2; i++) PetscCall(ISDestroy(&own[i]));
   PetscCall(ierr);
@@ -148,9 +174,10 @@ PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *s, const MatFactorInfo *i
 
 PetscErrorCode SpTRSVGPUHostNumeric(Mat F, Mat A, Mat local, const MatFactorInfo *info)
 {
-  SpTRSVGPU *s = (SpTRSVGPU *)F->data;
-  Mat        onhost;
-  PetscBool  keep;
+  SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
+  Mat            onhost;
+  PetscBool      keep;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorHost, F, A, 0, 0));
@@ -158,10 +185,11 @@ PetscErrorCode SpTRSVGPUHostNumeric(Mat F, Mat A, Mat local, const MatFactorInfo
   keep                     = onhost->erroriffailure;
   onhost->erroriffailure   = PETSC_FALSE; /* numeric.c reports a zero pivot, with its row */
   s->host->factorerrortype = MAT_FACTOR_NOERROR;
-  if (s->kind == MAT_FACTOR_ICC) PetscUseTypeMethod(s->host, choleskyfactornumeric, onhost, info);
-  else PetscUseTypeMethod(s->host, lufactornumeric, onhost, info);
+  ierr = s->kind == MAT_FACTOR_ICC ? (*s->host->ops->choleskyfactornumeric)(s->host, onhost, info) :
+                                     (*s->host->ops->lufactornumeric)(s->host, onhost, info);
   onhost->erroriffailure = keep;
   PetscCall(MatDestroy(&onhost));
+  PetscCall(ierr);
   F->factorerrortype = s->host->factorerrortype;
   PetscCall(PetscLogEventEnd(SpTRSVGPU_FactorHost, F, A, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -28,6 +28,7 @@ typedef struct {
   SpTRSVGPUOrdering      ordering;           /* applies where PETSc's ordering is the natural one */
   char                   reason_natural[96]; /* why auto keeps to the natural order for this pattern; "": it need not */
   PetscReal              tune_seconds;
+  PetscReal              timeout;            /* seconds that a wait on the GPU may take; 0: no limit */
   PetscBool              thread_level; /* capellini: auto takes thread-level kernels on a GPU */
 } SpTRSVGPUSettings;
 
@@ -69,6 +70,7 @@ typedef struct {
   PetscBool          has_ordering;      /* the user has set it */
   PetscBool          moves_diagonal;    /* the user has asked for nonzeros along the diagonal */
   PetscBool          skip_orderings;    /* during a set-up: PETSc makes no index sets */
+  PetscBool          failed;            /* the last set-up ended with an error */
   PetscBool          keep_kind;         /* during a set-up: only the order changes, not the kind */
   Mat                factor;            /* a reference to PETSc's; NULL: none, or of another solver type */
   PetscBool          has_settings;      /* the next factor takes these: */
@@ -155,8 +157,11 @@ static inline PetscBool SpTRSVGPUPetscSolves(const SpTRSVGPU *s, TrsvMemory memo
 static inline Mat SpTRSVGPUCurrentFactor(PC pc, const PC_SpTRSVGPU *p) { return pc->setupcalled ? p->factor : NULL; }
 
 /* Raises an error of src/kernels as PETSc's. */
+#define SPTRSVGPU_TIMEOUT_ADVICE \
+  ". If a tool or another program slows the GPU down, use -mat_sptrsvgpu_timeout with more seconds, or 0 for no limit"
 #define PetscCallTrsv(...) \
   do { \
     const TrsvError trsv_error_ = (__VA_ARGS__); \
-    PetscCheck(!trsv_error_, PETSC_COMM_SELF, SpTRSVGPUErrorCode(trsv_error_), "%s", TrsvErrorMessage()); \
+    PetscCheck(!trsv_error_, PETSC_COMM_SELF, SpTRSVGPUErrorCode(trsv_error_), "%s%s", TrsvErrorMessage(), \
+               trsv_error_ == TRSV_ERR_TIMEOUT ? SPTRSVGPU_TIMEOUT_ADVICE : ""); \
   } while (0)

@@ -278,3 +278,64 @@ PetscErrorCode MatSpTRSVGPUGetTuneSeconds(Mat F, PetscReal *seconds)
   *seconds = s->settings.tune_seconds;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/*@
+   MatSpTRSVGPUSetTimeout - sets how long a row may wait on the GPU for one value of another row
+
+   Logically Collective
+
+   Input Parameters:
++  F       - the factor, of solver type `MATSOLVERSPTRSVGPU`
+-  seconds - 30 by default; 0 for no limit
+
+   Options Database Key:
+.  -mat_sptrsvgpu_timeout <seconds> - time limit
+
+   Level: advanced
+
+   Notes:
+   The limit holds from the next symbolic phase on, in the analysis, the factorization and the solves.
+
+   A wait takes microseconds. It takes long where a debugger or a sanitizer slows the GPU down, or where another program
+   occupies it. A solve that gives up ends with NaN in its solution, and the next solve or set-up fails with an error.
+   The solve after that works again.
+
+.seealso: `MatSpTRSVGPUGetTimeout()`
+@*/
+PetscErrorCode MatSpTRSVGPUSetTimeout(Mat F, PetscReal seconds)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPUGetFactor(F, &s));
+  PetscCheck(seconds >= 0, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE,
+             "Seconds to wait must not be negative, got %g; 0 means no limit", (double)seconds);
+  s->settings.timeout = seconds;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   MatSpTRSVGPUGetTimeout - gets what `MatSpTRSVGPUSetTimeout()` set
+
+   Not Collective
+
+   Input Parameter:
+.  F - the factor, of solver type `MATSOLVERSPTRSVGPU`
+
+   Output Parameter:
+.  seconds - that a row may wait for one value; 0 for no limit
+
+   Level: advanced
+
+.seealso: `MatSpTRSVGPUSetTimeout()`
+@*/
+PetscErrorCode MatSpTRSVGPUGetTimeout(Mat F, PetscReal *seconds)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPUGetFactor(F, &s));
+  PetscAssertPointer(seconds, 2);
+  *seconds = s->settings.timeout;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

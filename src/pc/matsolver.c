@@ -90,6 +90,39 @@ static PetscErrorCode CheckType(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes F, a new Mat, a factor of type sptrsvgpu. */
+static PetscErrorCode InitializeFactor(Mat F, Mat A, MatFactorType type)
+{
+  SpTRSVGPU *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatSetSizes(F, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
+  PetscCall(PetscStrallocpy(MATSOLVERSPTRSVGPU, &((PetscObject)F)->type_name));
+  PetscCall(PetscNew(&s));
+  F->data                  = s;
+  s->kind                  = type;
+  s->settings.tune_seconds = 1;
+  s->settings.timeout      = TRSV_TIMEOUT;
+
+  F->ops->destroy           = MatDestroy_SpTRSVGPU;
+  F->ops->view              = MatView_SpTRSVGPU;
+  F->ops->getinfo           = MatGetInfo_SpTRSVGPU;
+  F->ops->bindtocpu         = MatBindToCPU_SpTRSVGPU;
+  F->ops->ilufactorsymbolic = MatILUFactorSymbolic_SpTRSVGPU;
+  F->ops->iccfactorsymbolic = MatICCFactorSymbolic_SpTRSVGPU;
+
+  F->factortype     = type;
+  F->canuseordering = PETSC_TRUE;
+  PetscCall(PetscStrallocpy(MATORDERINGNATURAL, (char **)&F->preferredordering[MAT_FACTOR_ILU]));
+  PetscCall(PetscStrallocpy(MATORDERINGNATURAL, (char **)&F->preferredordering[MAT_FACTOR_ICC]));
+  PetscCall(PetscFree(F->solvertype));
+  PetscCall(PetscStrallocpy(MATSOLVERSPTRSVGPU, &F->solvertype));
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", MatFactorGetSolverType_SpTRSVGPU));
+  PetscCall(MatSetVecType(F, A->defaultvectype));
+  PetscCall(MatSetUp(F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    MATSOLVERSPTRSVGPU = "sptrsvgpu" - ILU and ICC of matrices of type `MATAIJCUSPARSE`, with triangular solves on the
    GPU
@@ -111,45 +144,23 @@ static PetscErrorCode CheckType(Mat A)
 
    A solve gives the same bits each time, except by the algorithms that docs/algorithms.md names.
 
-   A solve that waits more than 10 s for one value gives up and writes NaN to the solution. The next solve or set-up
-   then fails with a message.
+   A solve that waits more than 30 s (`MatSpTRSVGPUSetTimeout()`) for one value gives up and writes NaN to the solution.
+   The next solve or set-up then fails with a message.
 
 .seealso: `PCSPTRSVGPU`, `MatGetFactor()`, `MatSpTRSVGPUSetAlgorithm()`
 M*/
 PetscErrorCode MatGetFactor_SpTRSVGPU(Mat A, MatFactorType type, Mat *factor)
 {
-  Mat        F;
-  SpTRSVGPU *s;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   *factor = NULL;
   PetscCall(CheckType(A));
   PetscCheck(A->rmap->N == A->cmap->N, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
              "Must be square matrix, rows %" PetscInt_FMT " columns %" PetscInt_FMT, A->rmap->N, A->cmap->N);
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &F));
-  PetscCall(MatSetSizes(F, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
-  PetscCall(PetscStrallocpy(MATSOLVERSPTRSVGPU, &((PetscObject)F)->type_name));
-  PetscCall(PetscNew(&s));
-  F->data                  = s;
-  s->kind                  = type;
-  s->settings.tune_seconds = 1;
-
-  F->ops->destroy           = MatDestroy_SpTRSVGPU;
-  F->ops->view              = MatView_SpTRSVGPU;
-  F->ops->getinfo           = MatGetInfo_SpTRSVGPU;
-  F->ops->bindtocpu         = MatBindToCPU_SpTRSVGPU;
-  F->ops->ilufactorsymbolic = MatILUFactorSymbolic_SpTRSVGPU;
-  F->ops->iccfactorsymbolic = MatICCFactorSymbolic_SpTRSVGPU;
-
-  F->factortype     = type;
-  F->canuseordering = PETSC_TRUE;
-  PetscCall(PetscStrallocpy(MATORDERINGNATURAL, (char **)&F->preferredordering[MAT_FACTOR_ILU]));
-  PetscCall(PetscStrallocpy(MATORDERINGNATURAL, (char **)&F->preferredordering[MAT_FACTOR_ICC]));
-  PetscCall(PetscFree(F->solvertype));
-  PetscCall(PetscStrallocpy(MATSOLVERSPTRSVGPU, &F->solvertype));
-  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", MatFactorGetSolverType_SpTRSVGPU));
-  PetscCall(MatSetVecType(F, A->defaultvectype));
-  PetscCall(MatSetUp(F));
-  *factor = F;
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), factor));
+  ierr = InitializeFactor(*factor, A, type);
+  if (ierr) PetscCall(MatDestroy(factor));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -34,20 +34,25 @@ static PetscErrorCode RecordZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
    and the plans stay. */
 static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *info)
 {
-  IS         is = NULL;
-  PetscInt  *order;
-  TrsvStream stream;
+  IS             is = NULL;
+  PetscInt      *order;
+  TrsvStream     stream;
+  TrsvError      error;
+  PetscErrorCode ierr = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(PetscMalloc1(local->rmap->n, &order));
-  PetscCallTrsv(TrsvIluLeaveDevice(s->ilu, order, stream));
-  s->on_device = PETSC_FALSE;
-  if (!s->is_natural && !s->row) PetscCall(SpTRSVGPUSetOrder(s, local->rmap->n, order, order));
+  error = TrsvIluLeaveDevice(s->ilu, order, stream);
+  if (!error) s->on_device = PETSC_FALSE;
+  if (!error && !s->is_natural && !s->row) ierr = SpTRSVGPUSetOrder(s, local->rmap->n, order, order);
   PetscCall(PetscFree(order));
+  PetscCallTrsv(error);
+  PetscCall(ierr);
   if (!s->is_natural) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &is));
-  PetscCall(SpTRSVGPUHostSymbolic(s, local, is, is, info));
+  ierr = SpTRSVGPUHostSymbolic(s, local, is, is, info);
   PetscCall(ISDestroy(&is));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

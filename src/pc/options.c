@@ -51,7 +51,7 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   char        names[256], text[320], name[64];
   PetscBool   set;
   PetscEnum   selection, factorization;
-  PetscReal   seconds = s->settings.tune_seconds;
+  PetscReal   seconds = s->settings.tune_seconds, timeout = s->settings.timeout;
 
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetNames(names, sizeof(names)));
@@ -73,6 +73,9 @@ PetscErrorCode SpTRSVGPUSetFromOptions(Mat F)
   PetscCall(PetscOptionsReal("-mat_sptrsvgpu_tune_seconds", "How long -mat_sptrsvgpu_select tune may measure",
                              "MatSpTRSVGPUSetTuneSeconds", seconds, &seconds, &set));
   if (set) PetscCall(MatSpTRSVGPUSetTuneSeconds(F, seconds));
+  PetscCall(PetscOptionsReal("-mat_sptrsvgpu_timeout", "Seconds that a wait on the GPU may take; 0: no limit",
+                             "MatSpTRSVGPUSetTimeout", timeout, &timeout, &set));
+  if (set) PetscCall(MatSpTRSVGPUSetTimeout(F, timeout));
   PetscCall(PetscOptionsEnum("-mat_sptrsvgpu_factorization", "Where ILU(0) and IC(0) of a matrix on a GPU are computed",
                              "MatSpTRSVGPUSetFactorization", SpTRSVGPUFactorizations,
                              (PetscEnum)s->settings.factorization, &factorization, &set));

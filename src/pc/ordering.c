@@ -67,17 +67,24 @@ static PetscErrorCode OrderMulticolor(Mat A, Mat local, TrsvOrdering **ordering)
 M*/
 PetscErrorCode MatGetOrdering_Multicolor(Mat A, MatOrderingType type, IS *row, IS *column)
 {
-  TrsvOrdering *ordering;
-  PetscMPIInt   size;
+  TrsvOrdering  *ordering;
+  IS             rows;
+  PetscMPIInt    size;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCheck(size == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s", one_rank);
   PetscCall(OrderMulticolor(A, A, &ordering));
   /* two index sets: MatReorderForNonzeroDiagonal() changes that of the columns only */
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, row));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, column));
+  ierr = ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, &rows);
+  if (!ierr) {
+    ierr = ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, column);
+    if (ierr) PetscCall(ISDestroy(&rows));
+  }
   TrsvOrderingDestroy(&ordering);
+  PetscCall(ierr);
+  *row = rows;
   PetscCall(SpTRSVGPUCiteOrdering());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -121,9 +128,9 @@ PetscErrorCode SpTRSVGPUSetOrder(SpTRSVGPU *s, PetscInt n, const PetscInt *row, 
 static PetscErrorCode ReferenceOrNatural(IS is, PetscInt n, IS *result)
 {
   PetscFunctionBegin;
-  *result = is;
   if (is) PetscCall(PetscObjectReference((PetscObject)is));
-  else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, result));
+  else PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, &is));
+  *result = is;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,6 +142,7 @@ PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *l
   const PetscInt *r, *c, n = local->rmap->n;
   PetscBool       identity[2] = {PETSC_TRUE, PETSC_TRUE};
   PetscMPIInt     size;
+  PetscErrorCode  ierr;
 
   PetscFunctionBegin;
   if (row) PetscCall(IsIdentity(row, &identity[0]));
@@ -154,27 +162,33 @@ PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *l
   if (!s->is_csr) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ISGetIndices(*localrow, &r));
   PetscCall(ISGetIndices(*localcolumn, &c));
-  PetscCall(SpTRSVGPUSetOrder(s, n, r, c));
+  ierr = SpTRSVGPUSetOrder(s, n, r, c);
   PetscCall(ISRestoreIndices(*localrow, &r));
   PetscCall(ISRestoreIndices(*localcolumn, &c));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Replaces row and column, which may be NULL, by the multicolor order, for a factorization on the host. */
 PetscErrorCode SpTRSVGPUOrderOnHost(Mat F, Mat local, IS *row, IS *column)
 {
-  SpTRSVGPU    *s = (SpTRSVGPU *)F->data;
-  TrsvOrdering *ordering;
+  SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
+  TrsvOrdering  *ordering;
+  IS             made;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(OrderMulticolor(F, local, &ordering));
-  PetscCall(SpTRSVGPUSetOrder(s, local->rmap->n, ordering->order, ordering->order));
+  ierr = SpTRSVGPUSetOrder(s, local->rmap->n, ordering->order, ordering->order);
   TrsvOrderingDestroy(&ordering);
+  PetscCall(ierr);
   s->multicolor = PETSC_TRUE;
   s->is_natural = PETSC_FALSE;
   PetscCall(ISDestroy(row));
   PetscCall(ISDestroy(column));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, row));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->column, PETSC_COPY_VALUES, column));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &made));
+  *row = made; /* the caller destroys it, which PETSc cannot if its creation failed */
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->column, PETSC_COPY_VALUES, &made));
+  *column = made;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

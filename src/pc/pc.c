@@ -202,7 +202,7 @@ static PetscErrorCode CheckPattern(PC pc, const PC_SpTRSVGPU *p)
   s = (const SpTRSVGPU *)p->factor->data;
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
-  if (id != s->id || pattern != s->pattern) pc->flag = DIFFERENT_NONZERO_PATTERN;
+  if (id != s->id || pattern != s->pattern || p->failed) pc->flag = DIFFERENT_NONZERO_PATTERN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,14 +220,12 @@ static PetscErrorCode CheckValues(PC pc, Mat F, PetscBool *leave)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
+static PetscErrorCode SetUp(PC pc, PC_SpTRSVGPU *p)
 {
-  PC_SpTRSVGPU *p;
-  Mat           F;
-  PetscBool     ours, natural;
+  Mat       F;
+  PetscBool ours, natural;
 
   PetscFunctionBegin;
-  PetscCall(SpTRSVGPUGetPC(pc, &p));
   PetscCall(CheckPattern(pc, p));
   F            = SpTRSVGPUCurrentFactor(pc, p);
   p->keep_kind = PETSC_FALSE;
@@ -242,10 +240,25 @@ static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
   /* with an error in the factor PETSc would not factor again */
   if (F) PetscCall(MatFactorClearError(F));
   PetscCall((*p->setup)(pc));
-  p->skip_orderings = p->keep_kind = PETSC_FALSE;
   PetscUseTypeMethod(pc, getfactoredmatrix, &F);
   PetscCall(PetscObjectTypeCompare((PetscObject)F, MATSOLVERSPTRSVGPU, &ours));
   if (ours) F->canuseordering = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After an error the next set-up makes another factor, also if the matrix is the same: PETSc would do nothing then. */
+static PetscErrorCode PCSetUp_SpTRSVGPU(PC pc)
+{
+  PC_SpTRSVGPU  *p;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(SpTRSVGPUGetPC(pc, &p));
+  ierr              = SetUp(pc, p);
+  p->failed         = (PetscBool)(ierr != PETSC_SUCCESS);
+  p->skip_orderings = p->keep_kind = PETSC_FALSE;
+  if (p->failed) PetscCall(PetscObjectStateIncrease((PetscObject)pc->pmat));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

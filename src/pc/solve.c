@@ -81,11 +81,15 @@ static PetscErrorCode IsOnDevice(Vec v, PetscBool *flg)
 /* A vector on the GPU, to copy one on the host. */
 static PetscErrorCode GetDeviceVector(Mat F, Vec *v)
 {
+  PetscErrorCode ierr;
+
   PetscFunctionBegin;
   if (*v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecCreate(PetscObjectComm((PetscObject)F), v));
-  PetscCall(VecSetLayout(*v, F->rmap));
-  PetscCall(VecSetType(*v, VECCUDA));
+  ierr = VecSetLayout(*v, F->rmap);
+  if (!ierr) ierr = VecSetType(*v, VECCUDA);
+  if (ierr) PetscCall(VecDestroy(v)); /* the next call makes another one */
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,12 +224,15 @@ static PetscErrorCode MakeRoot(Mat F, Vec like)
   PetscScalar       *root;
   PetscReal          pivot = 0;
   PetscInt           row   = -1;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   if (s->root) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckFactor(F));
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
-  PetscCall(VecDuplicate(like, &roots));
+  ierr = VecDuplicate(like, &roots);
+  if (ierr) PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscCall(ierr);
   PetscCall(VecGetArrayWrite(roots, &root));
   for (PetscInt r = 0; r < t.view.U.rows && row < 0; r++) {
     pivot = PetscRealPart(((const PetscScalar *)t.view.U.values)[t.view.U.offsets[r]]);
@@ -273,24 +280,27 @@ static PetscErrorCode MatBackwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
 static PetscErrorCode MatSolveColumns(Mat F, PetscBool transposed, Mat B, Mat X)
 {
   PetscErrorCode (*solve)(Mat, Vec, Vec) = transposed ? F->ops->solvetranspose : F->ops->solve;
-  Vec       b, x, copy = NULL;
-  PetscInt  columns;
+  Vec            b, x, copy = NULL;
+  PetscInt       columns;
+  PetscErrorCode ierr = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(B, NULL, &columns));
-  for (PetscInt j = 0; j < columns; j++) {
+  for (PetscInt j = 0; j < columns && !ierr; j++) {
     PetscCall(MatDenseGetColumnVecRead(B, j, &b));
     if (B == X) {
-      if (!copy) PetscCall(VecDuplicate(b, &copy));
-      PetscCall(VecCopy(b, copy));
+      if (!copy) ierr = VecDuplicate(b, &copy);
+      if (!ierr) ierr = VecCopy(b, copy);
       PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
+      if (ierr) break;
     }
     PetscCall(MatDenseGetColumnVecWrite(X, j, &x));
-    PetscCall((*solve)(F, copy ? copy : b, x));
+    ierr = (*solve)(F, copy ? copy : b, x);
     PetscCall(MatDenseRestoreColumnVecWrite(X, j, &x));
     if (B != X) PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
   }
   PetscCall(VecDestroy(&copy));
+  PetscCall(ierr); /* after the matrices are restored: the program may use them again */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -111,7 +111,7 @@ PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS column, c
   SpTRSVGPU            *s     = (SpTRSVGPU *)F->data;
   const TrsvAlgorithm **named = s->settings.algorithm;
   Mat                   local;
-  IS                    r, c;
+  IS                    r = NULL, c = NULL;
   PetscErrorCode        ierr;
 
   PetscFunctionBegin;
@@ -129,10 +129,10 @@ PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS column, c
     PetscCall(PetscInfo(F, "Selection %s is not used: the matrix is on the host, the solves are PETSc's own\n",
                         SpTRSVGPUSelections[s->settings.selection]));
   PetscCall(MatBindToCPU(F, s->memory == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(SpTRSVGPUReadOrderings(F, local, row, column, &r, &c));
   PetscCall(RecordMatrix(s, A, local));
   F->info.fill_ratio_given = info->fill;
-  ierr = MakePattern(F, A, local, &r, &c, info);
+  ierr = SpTRSVGPUReadOrderings(F, local, row, column, &r, &c);
+  if (!ierr) ierr = MakePattern(F, A, local, &r, &c, info);
   PetscCall(ISDestroy(&r));
   PetscCall(ISDestroy(&c));
   PetscCall(ierr); /* most likely the matrix cannot be factored; the program may continue */

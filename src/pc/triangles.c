@@ -96,7 +96,8 @@ static PetscErrorCode ReadICC(Mat host, SpTRSVGPUTriangles *t)
 /* Valid until the factor gets new values or is destroyed. To be destroyed by SpTRSVGPUTrianglesDestroy(). */
 PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, SpTRSVGPUTriangles *t)
 {
-  TrsvStream stream;
+  TrsvStream     stream;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(t, 1));
@@ -105,8 +106,9 @@ PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, SpTRSVGPUTriangles *
     PetscCallTrsv(TrsvIluDownload(s->ilu, &t->view, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (s->kind == MAT_FACTOR_ICC) PetscCall(ReadICC(s->host, t));
-  else PetscCall(ReadILU(s->host, t));
+  ierr = s->kind == MAT_FACTOR_ICC ? ReadICC(s->host, t) : ReadILU(s->host, t);
+  if (ierr) PetscCall(SpTRSVGPUTrianglesDestroy(t));
+  PetscCall(ierr);
   t->view.row    = s->row;
   t->view.column = s->column;
   PetscFunctionReturn(PETSC_SUCCESS);

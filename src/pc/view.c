@@ -38,6 +38,7 @@ static PetscErrorCode ViewPetscSolves(const SpTRSVGPU *s, PetscViewer viewer)
   static const char  algorithm[] = "algorithm " MATSOLVERPETSC ": PETSc's own, the matrix is on the host";
   SpTRSVGPUTriangles t;
   TrsvStatistics     L, U;
+  TrsvError          error;
 
   PetscFunctionBegin;
   if (s->settings.selection != SPTRSVGPU_SELECT_MODEL)
@@ -49,8 +50,9 @@ static PetscErrorCode ViewPetscSolves(const SpTRSVGPU *s, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
-  PetscCallTrsv(TrsvTrianglesAnalyze(&t.view, TRSV_DOUBLE, &L, &U));
+  error = TrsvTrianglesAnalyze(&t.view, TRSV_DOUBLE, &L, &U);
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
+  PetscCallTrsv(error);
   PetscCall(ViewStatistics(viewer, "L", &L));
   Print("    %s\n", algorithm);
   PetscCall(ViewStatistics(viewer, "U", &U));
@@ -126,6 +128,7 @@ static PetscErrorCode ViewLocal(Mat F, PetscViewer viewer)
     PetscCall(ViewSolve(viewer, "L", &info.L));
     PetscCall(ViewSolve(viewer, "U", &info.U));
     if (info.one_launch) Print("  L and U in one launch\n");
+    if (s->settings.timeout != TRSV_TIMEOUT) Print("  time limit of a wait %g s\n", (double)s->settings.timeout);
   }
   PetscCall(ViewMemory(s, F->rmap->n, &info, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -158,6 +158,7 @@ static TrsvError Factor(Setting &s, TrsvOrderRequest order)
   r.memory    = TRSV_DEVICE;
   r.place     = TRSV_PLACE_DEVICE;
   r.order     = order;
+  r.timeout   = TRSV_TIMEOUT;
   error       = TrsvIluCreate(&r, s.A.rows, &s.A, &ilu);
   if (!error) error = TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL);
   if (!error) error = TrsvIluSetValues(ilu, &s.A, &none, &outcome, NULL);

@@ -9,21 +9,40 @@ device/threads.cuh and sync.cuh, and the primitive that it calls there, as in ch
 Each line of races.txt allows two places, with the reason.
 """
 import collections
+import concurrent.futures
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PRIMITIVES = ("threads.cuh", "sync.cuh")
-ACCESS = re.compile(r"(Write|Read|Atomic\w*) access at (.*?)\+(0x[0-9a-f]+)(?: in \S+:\d+)?(?: \[(\d+) hazards?\])?\s*$")
+ACCESS = re.compile(r"(?:Write|Read|Atomic\w*) access at (.*?)\+(0x[0-9a-f]+)\b")
 FRAME = re.compile(r'//## File "([^"]+)", line (\d+)')
 CODE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/")
+ATTRIBUTES = re.compile(r"__launch_bounds__\s*\([^)]*\)|__attribute__\s*\(\(.*?\)\)|__align__\(\w+\)")
+SECTION = re.compile(r"\s*\.section\s+\.text\.(\w+)|\.text\.(\w+):")
 
 
 def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def read_frames(cubin):
+    """The same of one file."""
+    found, kernel, now, fresh = {}, None, [], True
+    for line in run("nvdisasm", "-c", "-gi", cubin).splitlines():
+        if m := SECTION.match(line):
+            kernel, now = m.group(1) or m.group(2), []
+        elif m := FRAME.search(line):
+            now = ([] if fresh else now) + [(m.group(1), int(m.group(2)))]
+            fresh = False
+        elif m := CODE.match(line):
+            found[kernel, int(m.group(1), 16)] = now
+            fresh = True
+    return found
 
 
 def frames(program):
@@ -32,27 +51,26 @@ def frames(program):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["cuobjdump", "-xelf", "all", os.path.abspath(program)], cwd=folder, check=True,
                        capture_output=True)
-        for name in os.listdir(folder):
-            kernel, now, fresh = None, [], True
-            for line in run("nvdisasm", "-c", "-gi", os.path.join(folder, name)).splitlines():
-                if m := re.match(r"\s*\.section\s+\.text\.(\w+)", line):
-                    kernel, now = m.group(1), []
-                elif m := FRAME.search(line):
-                    now = [(m.group(1), int(m.group(2)))] if fresh else now + [(m.group(1), int(m.group(2)))]
-                    fresh = False
-                elif m := CODE.match(line):
-                    found[kernel, int(m.group(1), 16)] = now
-                    fresh = True
+        cubins = [os.path.join(folder, name) for name in os.listdir(folder)]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for part in pool.map(read_frames, cubins):
+                found.update(part)
     return found
 
 
-def demangled(names):
-    """Mangled name -> as a report has it, without blanks."""
+def key(name):
+    """A kernel's name and template arguments, however it is spelled: chunk_solve<double,2,8,0>."""
+    name = re.sub(r"\s|\((?:int|bool|unsigned)\)", "", re.sub(r"^(?:static )?void ", "", name.strip()))
+    name = name.replace("(anonymousnamespace)::", "").replace("<unnamed>::", "")
+    return re.sub(r"\btrue\b", "1", re.sub(r"\bfalse\b", "0", re.sub(r"\(.*", "", name)))
+
+
+def keys(names):
+    """Mangled name -> key"""
     names = sorted(names)
-    text = subprocess.run(["cu++filt", *names], capture_output=True, text=True).stdout if names else ""
-    if not text:
-        text = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True).stdout
-    return dict(zip(names, (re.sub(r"\s", "", line) for line in text.splitlines())))
+    filt = shutil.which("c++filt") or shutil.which("cu++filt")
+    text = subprocess.run([filt], input="\n".join(names), capture_output=True, text=True, check=True).stdout
+    return dict(zip(names, map(key, text.splitlines())))
 
 
 def around(path, line, cache={}):
@@ -63,10 +81,10 @@ def around(path, line, cache={}):
     lines = cache[path]
     for i in range(min(line, len(lines)) - 1, -1, -1):
         text = lines[i]
-        if text[:1].isspace() or text[:1] in "}{#/*" or "__device__" not in text and "__global__" not in text and "(" not in text:
+        if not text or text[0].isspace() or text[0] in "}{#/*":
             continue
-        whole = " ".join(lines[i:i + 4])
-        m = re.search(r"(\w+(?:<\w+>)?)\s*\((?!\()", re.sub(r"__launch_bounds__\s*\([^)]*\)|__attribute__\s*\(\(.*?\)\)|__align__\(\w+\)", " ", whole))
+        whole = ATTRIBUTES.sub(" ", " ".join(lines[i:i + 4]))
+        m = re.search(r"(\w+(?:<\w+>)?)\s*\((?!\()", whole)
         if m:
             return m.group(1)
     return os.path.basename(path)
@@ -95,7 +113,7 @@ def allowed():
 
 
 def reports(log):
-    """Each report's accesses: [(kernel, byte), ...], and its hazards."""
+    """Each report's accesses: [(kernel, byte), ...]"""
     report, out = [], []
     with open(log, encoding="utf-8", errors="replace") as f:
         for line in f:
@@ -103,7 +121,7 @@ def reports(log):
                 report = []
                 out.append(report)
             if m := ACCESS.search(line.rstrip()):
-                report.append((re.sub(r"\s", "", m.group(2)), int(m.group(3), 16), int(m.group(4) or 0)))
+                report.append((key(m.group(1)), int(m.group(2), 16)))
     return out
 
 
@@ -115,18 +133,17 @@ def main(log, program):
         print("no report could be read")
         return 1
     stacks = frames(program) if found else {}
-    names = demangled({k for k, _ in stacks})
-    by_name = collections.defaultdict(list)
-    for mangled, name in names.items():
-        by_name[name].append(mangled)
+    by_key = collections.defaultdict(list)
+    for mangled, name in keys({k for k, _ in stacks}).items():
+        by_key[name].append(mangled)
     allow, used, left = allowed(), collections.Counter(), collections.Counter()
     for accesses in found:
         first, *others = accesses
         for other in others:
             pair = []
-            for kernel, byte, _ in (first, other):
-                known = [m for n, ms in by_name.items() if n == kernel or n.startswith(kernel + "(") for m in ms]
-                pair.append(next((place(stacks[m, byte]) for m in known if (m, byte) in stacks), "?"))
+            for kernel, byte in (first, other):
+                known = [stacks[m, byte] for m in by_key[kernel] if (m, byte) in stacks]
+                pair.append(place(known[0]) if known else "?" + kernel)
             (used if frozenset(pair) in allow else left)[tuple(sorted(pair))] += 1
     for (a, b), n in sorted(used.items()):
         print(f"allowed {n:4} reports: {a} {b}: {allow[frozenset((a, b))]}")

@@ -212,7 +212,7 @@ static PetscErrorCode MakeSystem(System s, Mat *A, Mat *P, Vec *b)
 static PetscErrorCode Solve(const char type[], const Case *c, KSPNormType norm, Mat A, Mat P, Vec b, Outcome *o)
 {
   const PetscReal *history;
-  PetscCount       length;
+  PetscInt         length;
   KSP              ksp;
   PC               pc;
 
@@ -236,7 +236,7 @@ static PetscErrorCode Solve(const char type[], const Case *c, KSPNormType norm, 
   PetscCall(KSPGetIterationNumber(ksp, &o->iterations));
   PetscCall(KSPGetResidualNorm(ksp, &o->norm));
   PetscCall(KSPGetResidualHistory(ksp, &history, &length));
-  o->length = (PetscInt)PetscMin(length, MOST + 2);
+  o->length = PetscMin(length, MOST + 2);
   PetscCall(PetscArraycpy(o->history, history, o->length));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);

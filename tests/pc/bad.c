@@ -189,6 +189,10 @@ int main(int argc, char **args)
          args: -mat_sptrsvgpu_tune_seconds -1
          filter: Error: grep -o "Seconds to tune must not be negative, got -1"
       test:
+         suffix: timeout
+         args: -mat_sptrsvgpu_timeout -1
+         filter: Error: grep -o "Seconds to wait must not be negative, got -1; 0 means no limit"
+      test:
          suffix: factor
          args: -pc_sptrsvgpu_factor lu
          filter: Error: grep -o "Unknown option .*lu.* for -pc_sptrsvgpu_factor. Available options"

@@ -112,6 +112,13 @@ static PetscErrorCode Algorithms(const char name[])
   PetscCall(MatSpTRSVGPUGetTuneSeconds(F, &seconds));
   if (seconds != 0.25) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "seconds to tune: %g\n", (double)seconds));
   CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetTuneSeconds(F, -1));
+  PetscCall(MatSpTRSVGPUGetTimeout(F, &seconds));
+  if (seconds != 30) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "time limit of a wait: %g by default\n", (double)seconds));
+  PetscCall(MatSpTRSVGPUSetTimeout(F, 0));
+  PetscCall(MatSpTRSVGPUGetTimeout(F, &seconds));
+  if (seconds != 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "time limit of a wait: %g\n", (double)seconds));
+  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetTimeout(F, -1));
+  CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetTimeout(F, NAN));
   CheckFails(PETSC_ERR_ARG_UNKNOWN_TYPE, MatSpTRSVGPUSetAlgorithm(F, SPTRSVGPU_LOWER, "foo"));
   CheckFails(PETSC_ERR_ARG_OUTOFRANGE, MatSpTRSVGPUSetSelection(F, (SpTRSVGPUSelection)99));
   CheckFails(PETSC_ERR_ARG_WRONG, MatSpTRSVGPUSetAlgorithm(A, SPTRSVGPU_LOWER, "auto"));

@@ -174,7 +174,7 @@ int main(int argc, char **args)
          args: -mat_type aij -mat_sptrsvgpu_algorithm serial -problem {{convection random}} -pc_factor_mat_ordering_type {{natural rcm}} -ksp_type {{gmres bicg}}
       test:
          suffix: auto
-         args: -mat_sptrsvgpu_lower auto -mat_sptrsvgpu_upper auto -mat_sptrsvgpu_select granularity
+         args: -mat_sptrsvgpu_lower auto -mat_sptrsvgpu_upper auto -mat_sptrsvgpu_select granularity -mat_sptrsvgpu_timeout 5
       test:
          suffix: tune
          args: -problem {{convection random}} -mat_sptrsvgpu_select tune -mat_sptrsvgpu_tune_seconds {{0 0.2}}

@@ -1,12 +1,12 @@
 /*
-   Stand-ins for PETSc's types of matrices and vectors on a GPU, over the device memory of the executor (tests/simt): for
-   tests of src/pc on machines without one. They take the names of PETSc's own types.
+   Stand-ins for PETSc's types of matrices and vectors on a GPU, with the device memory of the executor (tests/simt).
+   They have the names of PETSc's types, and are for tests of src/pc without a GPU.
 
-   A matrix is a seqaij or mpiaij whose pattern and values are copied to the device when they are asked for there. A vector
-   is a seq or mpi with a second array on the device; which of the two is up to date is kept as PETSc keeps it
-   (offloadmask), so that a pointer to the wrong one shows as a wrong answer. All else runs on the host.
+   A matrix is a seqaij or mpiaij matrix. Its pattern and values are copied to the device when a program asks for them
+   there. A vector is a seq or mpi vector with a second array on the device. As in PETSc, offloadmask says which of the
+   two arrays has the values, so a pointer to the other array gives a wrong answer. Everything else runs on the host.
 
-   What a program leaves on the device when PETSc is finalized is reported: output that no test expects.
+   Device memory that exists after PetscFinalize() is reported, on standard output, so that a test fails.
 */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
@@ -35,7 +35,8 @@ static TrsvStream stream;
 static PetscErrorCode CreateStream(void)
 {
   PetscFunctionBegin;
-  if (!stream) PetscCheck(!cudaStreamCreateWithFlags((cudaStream_t *)&stream, 0), PETSC_COMM_SELF, PETSC_ERR_GPU, "no stream");
+  if (!stream && cudaStreamCreateWithFlags((cudaStream_t *)&stream, 0))
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_GPU, "no stream");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +53,8 @@ PetscErrorCode PretendSynchronize(PetscDeviceContext context)
 {
   PetscFunctionBegin;
   (void)context;
-  if (stream) PetscCheck(!cudaStreamSynchronize((cudaStream_t)stream), PETSC_COMM_SELF, PETSC_ERR_GPU, "waiting for a stream failed");
+  if (stream && cudaStreamSynchronize((cudaStream_t)stream))
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_GPU, "waiting for a stream failed");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,12 +69,12 @@ typedef struct {
 
 static VecBase base_of[2]; /* of one rank, of several */
 
-static const VecBase *BaseOfVec(Vec v)
+static VecBase *BaseOfVec(Vec v)
 {
-  PetscBool seq;
+  PetscMPIInt size;
 
-  (void)PetscStrcmp(((PetscObject)v)->type_name, VECSEQCUDA, &seq);
-  return &base_of[!seq];
+  (void)MPI_Comm_size(PetscObjectComm((PetscObject)v), &size);
+  return &base_of[size > 1];
 }
 
 static PetscScalar *HostArray(Vec v) { return *(PetscScalar **)v->data; }
@@ -271,12 +273,9 @@ static PetscErrorCode VecDuplicateVecs_Pretend(Vec w, PetscInt m, Vec **v)
 /* Makes a vector of the host one of the device. */
 static PetscErrorCode MoveVecToDevice(Vec v)
 {
-  PetscMPIInt size;
-  VecBase    *base;
+  VecBase *base = BaseOfVec(v);
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)v), &size));
-  base  = &base_of[size > 1];
   *base = (VecBase){v->ops->destroy, v->ops->placearray, v->ops->replacearray, v->ops->resetarray};
   v->ops->destroy           = VecDestroy_Pretend;
   v->ops->placearray        = VecPlaceArray_Pretend;
@@ -292,7 +291,7 @@ static PetscErrorCode MoveVecToDevice(Vec v)
   v->ops->duplicate         = VecDuplicate_Pretend;
   v->ops->duplicatevecs     = VecDuplicateVecs_Pretend;
   v->boundtocpu             = PETSC_FALSE;
-  PetscCall(PetscObjectChangeTypeName((PetscObject)v, size > 1 ? VECMPICUDA : VECSEQCUDA));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)v, base == &base_of[0] ? VECSEQCUDA : VECMPICUDA));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -322,8 +321,8 @@ static PetscErrorCode VecCreate_Pretend(Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's own makes a vector of the host, if it has a type already, one of a real device. This one comes before it where a
-   program is linked with the library. */
+/* PETSc's VecSetType() changes a vector on the host into one on a real GPU. In a program that is linked with this
+   library PETSc calls this function instead. */
 PETSC_EXTERN PetscErrorCode VecSetType(Vec v, VecType type)
 {
   PetscErrorCode (*petsc)(Vec, VecType) = (PetscErrorCode(*)(Vec, VecType))dlsym(RTLD_NEXT, "VecSetType");
@@ -547,7 +546,7 @@ PetscErrorCode PretendRestoreValues(Mat A, const PetscScalar **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As VecSetType() above: of matrices of the host that are assembled. */
+/* As VecSetType(), for matrices on the host. */
 PETSC_EXTERN PetscErrorCode MatConvert(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   PetscErrorCode (*petsc)(Mat, MatType, MatReuse, Mat *) =

@@ -10,12 +10,10 @@
 namespace simt {
 
 static std::vector<Copy> copies;     /* under way */
-static unsigned          at_barrier; /* threads that wait for their cluster */
 
 void begin_async()
 {
   copies.clear();
-  at_barrier = 0;
 }
 
 /* Which block of the cluster holds an address of shared memory, and in which variable; NULL if none does. */
@@ -140,35 +138,74 @@ void *cluster_peer(const void *p, unsigned rank)
   return find_variable(peer, v->key, v->bytes, 128).memory + at; /* of the same launch, so of the same bytes */
 }
 
-void cluster_may_open(Block *b)
+/* The barrier opens once all threads of the cluster that have not ended have arrived. */
+static void may_open(Block *b)
 {
-  unsigned waiting = 0, live = 0;
+  Block   *leader = b->cluster[0];
+  unsigned live   = 0;
 
-  if (!at_barrier) return;
-  for (Block *m : b->cluster) {
-    live += m->live;
-    for (unsigned i = 0; i < m->threads; i++) waiting += m->thread[i].state == CLUSTER;
-  }
-  if (!waiting || waiting < live) return;
-  at_barrier -= waiting;
+  if (!leader->arrived) return;
+  for (const Block *m : b->cluster) live += m->live;
+  if (leader->arrived < live) return;
+  leader->arrived = 0;
+  leader->phase++;
   for (Block *m : b->cluster)
     for (unsigned i = 0; i < m->threads; i++)
-      if (m->thread[i].state == CLUSTER && &m->thread[i] == running) running->state = READY; /* queued when it leaves */
-      else if (m->thread[i].state == CLUSTER) make_ready(&m->thread[i]);
+      if (m->thread[i].state == CLUSTER) make_ready(&m->thread[i]);
   events++;
+}
+
+void cluster_leave(Thread *t)
+{
+  Block *leader = t->block->cluster[0];
+
+  if (t->awaits > leader->phase) leader->arrived--;
+  may_open(t->block);
+}
+
+void cluster_arrive()
+{
+  may_yield();
+  Block *leader = running->block->cluster[0];
+
+  if (running->awaits) misuse("a thread arrives twice at the barrier of the cluster without a wait");
+  running->awaits = leader->phase + 1;
+  leader->arrived++;
+  may_open(running->block);
+}
+
+void cluster_wait(const char *name, unsigned line)
+{
+  may_yield();
+  Block *leader = running->block->cluster[0];
+
+  if (!running->awaits) misuse("a thread waits at the barrier of the cluster without having arrived");
+  if (leader->phase < running->awaits) {
+    running->doing = name;
+    running->line  = line;
+    yield(CLUSTER);
+  }
+  running->awaits = 0;
 }
 
 void cluster_barrier(unsigned line)
 {
   may_yield();
   commit_of(running, nullptr);
-  events++;
-  at_barrier++;
-  running->state = CLUSTER;
-  running->doing = "trsv_cluster_sync";
-  running->line  = line;
-  cluster_may_open(running->block);
-  yield(running->state);
+  cluster_arrive();
+  cluster_wait("trsv_cluster_sync", line);
+}
+
+/* A store into the shared memory of another block. */
+void push(void *p, uint64_t bits, unsigned size)
+{
+  Variable *v;
+  Block    *b = owner(p, &v);
+
+  if (!b) misuse("a push outside the shared memory of the cluster");
+  if (!b->begun) misuse("a push to block %u of the cluster, which has not started", b->rank);
+  if (!b->live) misuse("a push to block %u of the cluster, which has ended", b->rank);
+  store(p, bits, size);
 }
 
 bool copies_to(const Block *b)

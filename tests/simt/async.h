@@ -18,11 +18,16 @@ bool     mbarrier_test(TrsvMbarrier *, unsigned parity);
 void     bulk_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *);
 unsigned cluster_rank(), cluster_size();
 void    *cluster_peer(const void *, unsigned rank); /* where a variable of this block lies in the block of that rank */
+void     push(void *, uint64_t bits, unsigned size);
+void     cluster_arrive();
+void     cluster_wait(const char *name, unsigned line);
 void     cluster_barrier(unsigned line);
 
 }
 
 static inline unsigned trsv_cluster_rank() { return simt::cluster_rank(); }
+static inline void     trsv_cluster_arrive() { simt::cluster_arrive(); }
+static inline void     trsv_cluster_wait(simt::Line at = simt::Line::current()) { simt::cluster_wait("trsv_cluster_wait", at.line()); }
 static inline void     trsv_cluster_sync(simt::Line at = simt::Line::current()) { simt::cluster_barrier(at.line()); }
 
 #endif

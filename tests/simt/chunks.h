@@ -68,10 +68,10 @@ struct TrsvPeer {
 };
 
 static inline TrsvPeer trsv_peer(unsigned rank) { return {(unsigned char *)simt::cluster_peer(simt::dynamic_shared(), rank)}; }
-static inline void     trsv_push(TrsvPeer p, unsigned a, unsigned v) { simt::store(p.shared + a, v, sizeof(v)); }
+static inline void     trsv_push(TrsvPeer p, unsigned a, unsigned v) { simt::push(p.shared + a, v, sizeof(v)); }
 template <class T> static inline void trsv_push_if(TrsvPeer p, unsigned a, T v, bool condition)
 {
-  if (condition) simt::store(p.shared + a, simt::to_bits(v), sizeof(T));
+  if (condition) simt::push(p.shared + a, simt::to_bits(v), sizeof(T));
 }
 template <class T> static inline void trsv_store_if(T *p, T v, bool condition)
 {

@@ -9,6 +9,7 @@
 
 typedef struct CUstream_st         *cudaStream_t;
 typedef struct CUmemPoolHandler_st *cudaMemPool_t;
+typedef struct CUevent_st          *cudaEvent_t;
 
 typedef enum {
   cudaSuccess,
@@ -17,7 +18,13 @@ typedef enum {
   cudaErrorUnknown
 } cudaError_t;
 
+typedef enum {
+  cudaStreamCaptureStatusNone,
+  cudaStreamCaptureStatusActive
+} cudaStreamCaptureStatus;
+
 enum {
+  cudaEventDisableTiming      = 2,
   cudaStreamNonBlocking       = 1,
   cudaMemAllocationTypePinned = 1,
   cudaMemLocationTypeDevice   = 1
@@ -69,6 +76,11 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamQuery(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *);
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned flags);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *, unsigned flags);
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
+cudaError_t cudaEventDestroy(cudaEvent_t);
 
 void SimtMakeContext(ucontext_t *, void (*)(void), int);
 int  SimtSwapContext(ucontext_t *, const ucontext_t *);

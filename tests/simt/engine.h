@@ -48,6 +48,7 @@ struct Thread : Place { /* Place first: simt.h sees a thread as its place */
   const char *doing   = "";    /* the collective or barrier it stands at, for the report */
   unsigned    line    = 0;     /* and where */
   uint64_t    result  = 0;     /* of a collective */
+  unsigned    awaits  = 0;     /* the phase of the cluster's barrier at which it has arrived; 0: none */
 };
 
 struct Collective {
@@ -89,6 +90,8 @@ struct Block {
   dim3                      index;
   unsigned                  rank = 0; /* in its cluster */
   unsigned                  threads = 0, live = 0, waiting = 0;
+  unsigned                  arrived = 0, phase = 0; /* of the cluster's barrier, in its first block: arrivals, phases over */
+  bool                      begun = false;          /* has a thread of it run? */
   std::unique_ptr<Thread[]> thread;
   std::vector<Warp>         warp;
   std::vector<Variable>     shared;
@@ -152,7 +155,7 @@ void stream_ends();
 void thread_ended(Thread *);
 bool deliver_one(bool only_asked);
 void begin_async();
-void cluster_may_open(Block *); /* a thread of it has ended or arrived */
+void cluster_leave(Thread *); /* a thread of it has ended or arrived */
 bool copies_to(const Block *);  /* are any under way? */
 
 }

@@ -67,7 +67,10 @@ void   SimtFailAt(long call, int forever); /* the so-manieth call from now fails
 int    SimtFailed(void);                   /* has one failed since? */
 size_t SimtLive(void);                     /* device allocations not yet freed */
 size_t SimtReserved(void);                 /* bytes of the device that they take, and that pools keep */
-size_t SimtObjects(void);                  /* streams and pools that there are */
+size_t SimtObjects(void);                  /* streams, pools and events that there are */
+unsigned SimtRecords(void);                /* of events, so far; */
+unsigned SimtEventWaits(void);             /* waits of streams for events; */
+unsigned SimtDrains(void);                 /* and of the host for a device */
 void   SimtLimit(size_t bytes);            /* that the device has, from now on; 0: as many as are asked for */
 void   SimtCapture(int on);                /* somebody captures a stream: no wait for the device succeeds */
 void   SimtWithoutPools(int without);      /* the device has no memory pools; asked when one is made */

@@ -31,6 +31,10 @@ struct CUmemPoolHandler_st {
   }
 };
 
+struct CUevent_st {
+  cudaStream_t stream; /* of the last record */
+};
+
 struct Piece {
   size_t        bytes;
   cudaMemPool_t pool; /* NULL: cudaMalloc's */
@@ -46,6 +50,8 @@ enum {
 static std::map<char *, Piece> live;
 static std::set<cudaMemPool_t> pools;
 static size_t                  streams;      /* that there are */
+static size_t                  events;       /* that there are */
+static unsigned                records, event_waits, drains; /* of events, for events, for a device */
 static size_t                  alone, limit; /* bytes of cudaMalloc; that the device has, 0: any */
 static long                    until;
 static int                     for_ever, has_failed, again, device, captures, no_pools;
@@ -163,7 +169,11 @@ void   SimtLimit(size_t bytes) { limit = bytes; }
 int    SimtFailed(void) { return has_failed; }
 size_t SimtLive(void) { return live.size(); }
 size_t SimtReserved(void) { return reserved(); }
-size_t SimtObjects(void) { return streams + pools.size(); }
+size_t SimtObjects(void) { return streams + pools.size() + events; }
+
+unsigned SimtRecords(void) { return records; }
+unsigned SimtEventWaits(void) { return event_waits; }
+unsigned SimtDrains(void) { return drains; }
 void   SimtCapture(int on) { captures = on; }
 void   SimtWithoutPools(int without) { no_pools = without; }
 
@@ -291,6 +301,7 @@ cudaError_t cudaFree(void *memory)
 cudaError_t cudaDeviceSynchronize(void)
 {
   if (captures) return cudaErrorUnknown;
+  drains++;
   busy.erase(device);
   settle_all(device);
   return cudaSuccess;
@@ -330,6 +341,45 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
   if (!failed && simt::turn_ends()) return cudaErrorNotReady;
   simt::waited(stream);
   return failed ? cudaErrorUnknown : cudaSuccess;
+}
+
+/* Where a stream is captured, every one is. */
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status)
+{
+  *status = captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return fails() ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+  *event = fails() ? nullptr : new CUevent_st{nullptr};
+  events += *event != nullptr;
+  return *event ? cudaSuccess : cudaErrorUnknown;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+  if (captures) fault("an event is recorded in a stream that is captured");
+  if (fails()) return cudaErrorUnknown;
+  event->stream = stream;
+  records++;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
+{
+  if (captures) fault("a stream that is captured waits for an event");
+  if (stream == event->stream) fault("a stream waits for an event of its own");
+  if (fails()) return cudaErrorUnknown;
+  event_waits++;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+  events--;
+  delete event;
+  return cudaSuccess;
 }
 
 void *SimtMap(size_t bytes, int protection, int flags) { return fails() ? MAP_FAILED : (mmap)(nullptr, bytes, protection, flags, -1, 0); }

@@ -130,6 +130,7 @@ static void resume(Thread *t)
   running  = t;
   here     = t;
   t->state = READY;
+  t->block->begun = true;
   switches++;
   clock_ns += 10;
   fiber_run(t->fiber);

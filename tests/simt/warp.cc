@@ -106,7 +106,7 @@ void thread_ended(Thread *t)
     if (c.mask & w.ended) fail("%s: the mask %08x names lane %u, which has ended; block %u, warp %u", c.name, c.mask, t->lane, t->block->index.x, t->warp);
   if (!t->block->live && copies_to(t->block)) fail("block %u ends while bulk copies to its shared memory are under way", t->block->index.x);
   open_if_complete(t->block);
-  cluster_may_open(t->block);
+  cluster_leave(t);
 }
 
 }

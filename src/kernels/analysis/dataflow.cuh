@@ -197,6 +197,7 @@ template <class Pass> static __device__ __forceinline__ bool dataflow_pass(const
 
     if (__any_sync(all, moved)) {
       rest = DATAFLOW_REST;
+      spin = TrsvSpinLimit();
       continue;
     }
     /* Nothing has changed: each looks at one word of another warp, less and less often, until one is there. A warp far

@@ -20,6 +20,10 @@ typedef enum {
   TRSV_ERR_TIMEOUT      /* an earlier solve gave up waiting; its x holds NaN */
 } TrsvError;
 
+/* Seconds that a wait on a device may take unless something else is asked for. Other programs on the GPU and tools that
+   slow it down are part of a wait, so this is far beyond the milliseconds of a right one. */
+#define TRSV_TIMEOUT 30.0
+
 const char *TrsvErrorMessage(void); /* of the last failure in this thread; valid until the thread's next one */
 
 typedef enum {

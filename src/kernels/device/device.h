@@ -60,8 +60,8 @@ static inline void TrsvFree(TrsvMemory memory, void *pointer)
   else TrsvDeviceFree(pointer);
 }
 
-/* How long a thread of a device kernel waits for one value before it gives up; 10 s unless set. For all plans, from the
-   next solve on. */
+/* How many seconds a thread of a device kernel waits for one value before it gives up; 0: no limit. For all that this
+   thread of the host launches from now on. */
 void TrsvSetTimeout(double seconds);
 
 /* Scans and sorts on the device, in the default stream: primitives.cu. */
@@ -88,6 +88,21 @@ int       TrsvDeviceSharing(void);     /* how many functions share the device in
    that the default stream got before is done before both begin. Returns the error of the first, or else that of the
    second. Neither may hold a lock while it waits for the device. interleave.cu. */
 TrsvError TrsvRunInterleaved(TrsvError (*run)(void *data), void *first, void *second);
+
+/* Work of one object in one stream after another: stream.cu. Zeros at first. Between Begin and End the caller asks for
+   work in the stream; work that the object asked for before, in another stream, is done first. An object that stays in
+   one stream pays nothing: the first change of the stream waits for the device, and only from then on an event is
+   recorded after each work. A stream that is being captured is neither waited for nor made to wait. */
+typedef struct {
+  int        device; /* 1 + that of the object; 0: not known yet */
+  int        begun;  /* has there been work? */
+  TrsvStream last;
+  void      *done;   /* an event after the last work; NULL: the stream has never changed */
+} TrsvWorkOrder;
+TrsvError TrsvWorkDevice(TrsvWorkOrder *); /* TRSV_ERR_ARGUMENT: another device is current than at the first call */
+TrsvError TrsvWorkBegin(TrsvWorkOrder *, TrsvStream); /* the same */
+TrsvError TrsvWorkEnd(TrsvWorkOrder *, TrsvStream);
+void      TrsvWorkDestroy(TrsvWorkOrder *);
 
 TrsvError TrsvDeviceMultiprocessors(int *count);
 
@@ -127,16 +142,17 @@ void      TrsvDeviceGraphDestroy(TrsvDeviceGraph **);
 /* The words that the blocks of a plan's launches share; see sync.cuh. */
 typedef struct {
   unsigned          *ticket;       /* in device memory: how many blocks have started, modulo two launches */
-  unsigned          *abort_device; /* the next word: 1 after a wait has exceeded its limit */
+  unsigned          *abort_device; /* the next word: 1 after a wait has exceeded its limit. The word after that: the
+                                      time of the last progress, where a launch notes it */
   unsigned          *abort_host;   /* the same in pinned memory of the host */
   unsigned long long timeout;      /* ns that a wait may take */
 } TrsvSync;
 
 enum {
-  TRSV_SYNC_WORDS = 2 /* in device memory */
+  TRSV_SYNC_WORDS = 3 /* in device memory */
 };
 
-unsigned long long TrsvTimeoutLimit(void); /* what TrsvSetTimeout has set, ns */
+unsigned long long TrsvTimeoutLimit(void); /* what TrsvSetTimeout has set, ns; the largest number: no limit */
 
 TrsvError TrsvSyncCreate(TrsvSync *);
 

@@ -1,5 +1,5 @@
 /*
-   The stream that NULL stands for, and waits for the device.
+   The stream that NULL stands for, waits for the device, and the order of work in several streams.
 */
 #include "device/runtime.cuh"
 
@@ -32,3 +32,69 @@ extern "C" TrsvError TrsvDeviceIsIdle(TrsvStream stream, int *idle)
 }
 
 extern "C" TrsvError TrsvDeviceSynchronize(void) { return TrsvDeviceWait(NULL); }
+
+static TrsvError IsCaptured(cudaStream_t stream, bool *captured)
+{
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+
+  TrsvCall(Check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing"));
+  *captured = status != cudaStreamCaptureStatusNone;
+  return TRSV_SUCCESS;
+}
+
+/* The first change of the stream. The last stream may be gone by now, so its work is waited for with the device's. */
+static TrsvError StartEvents(TrsvWorkOrder *order)
+{
+  cudaEvent_t event;
+
+  if (!TrsvDeviceDrain())
+    return TrsvFail(TRSV_ERR_DEVICE, "the device cannot be waited for before work in another stream; is another stream "
+                                     "being captured?");
+  TrsvCall(Check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags"));
+  order->done = event;
+  return TRSV_SUCCESS;
+}
+
+extern "C" TrsvError TrsvWorkDevice(TrsvWorkOrder *order)
+{
+  int device;
+
+  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
+  if (order->device && order->device != 1 + device)
+    return TrsvFail(TRSV_ERR_ARGUMENT, "device %d is current, but the plans are on device %d; call cudaSetDevice(%d)",
+                    device, order->device - 1, order->device - 1);
+  order->device = 1 + device;
+  return TRSV_SUCCESS;
+}
+
+extern "C" TrsvError TrsvWorkBegin(TrsvWorkOrder *order, TrsvStream stream)
+{
+  const cudaStream_t now = TrsvDeviceStream(stream);
+  bool               captured;
+
+  TrsvCall(TrsvWorkDevice(order));
+  if (order->begun && now == order->last) return TRSV_SUCCESS;
+  TrsvCall(IsCaptured(now, &captured));
+  if (captured) return TRSV_SUCCESS;
+  if (order->done) TrsvCall(Check(cudaStreamWaitEvent(now, (cudaEvent_t)order->done, 0), "cudaStreamWaitEvent"));
+  else if (order->begun) TrsvCall(StartEvents(order));
+  order->begun = 1;
+  order->last  = now;
+  return TRSV_SUCCESS;
+}
+
+extern "C" TrsvError TrsvWorkEnd(TrsvWorkOrder *order, TrsvStream stream)
+{
+  const cudaStream_t now = TrsvDeviceStream(stream);
+  bool               captured;
+
+  if (!order->done) return TRSV_SUCCESS;
+  TrsvCall(IsCaptured(now, &captured));
+  return captured ? TRSV_SUCCESS : Check(cudaEventRecord((cudaEvent_t)order->done, now), "cudaEventRecord");
+}
+
+extern "C" void TrsvWorkDestroy(TrsvWorkOrder *order)
+{
+  if (order->done && cudaEventDestroy((cudaEvent_t)order->done) != cudaSuccess) (void)cudaGetLastError();
+  *order = TrsvWorkOrder();
+}

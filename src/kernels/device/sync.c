@@ -1,11 +1,15 @@
 /*
    The words that the blocks of a launch share.
 */
+#include <limits.h>
 #include "device/device.h"
 
-static unsigned long long timeout = 10000000000ull;
+static _Thread_local unsigned long long timeout = (unsigned long long)(1e9 * TRSV_TIMEOUT);
 
-void TrsvSetTimeout(double seconds) { timeout = seconds > 0 ? (unsigned long long)(1e9 * seconds) : 0; }
+void TrsvSetTimeout(double seconds)
+{
+  timeout = seconds > 0 && seconds < 1e9 ? (unsigned long long)(1e9 * seconds) : ULLONG_MAX;
+}
 
 unsigned long long TrsvTimeoutLimit(void) { return timeout; }
 
@@ -28,6 +32,7 @@ TrsvError TrsvSyncIn(unsigned *words, TrsvSync *sync)
 TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
 {
   const unsigned zero = 0;
+  const double   limit = 1e-9 * (double)sync->timeout; /* of the launches before */
   unsigned       abort_device;
 
   sync->timeout = timeout;
@@ -39,7 +44,7 @@ TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
   *sync->abort_host = 0;
   return TrsvFail(TRSV_ERR_TIMEOUT,
                   "an earlier solve waited longer than %g s for one value and gave up; its solution holds NaN",
-                  1e-9 * (double)timeout);
+                  limit);
 }
 
 void TrsvSyncDestroy(TrsvSync *sync)

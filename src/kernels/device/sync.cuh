@@ -109,14 +109,28 @@ static __device__ __forceinline__ void trsv_give_up(const TrsvSync &sync)
   trsv_store_host(sync.abort_host, 1u);
 }
 
-/* Bounds a wait. A thread calls more() after each poll that found nothing. It returns false once a wait has exceeded
-   its limit, here or in any other thread of the plan: then the thread publishes NaN instead of its value, which ends
-   all waits for it. */
+/* The time that launches note as their progress: units of 2^20 ns, modulo 2^32. */
+static __device__ __forceinline__ unsigned trsv_progress_time(unsigned long long nanoseconds)
+{
+  return (unsigned)(nanoseconds >> 20);
+}
+
+/* A block calls this after a part of its work, where others may wait for it until the end of the launch. */
+static __device__ __forceinline__ void trsv_note_progress(const TrsvSync &sync)
+{
+  trsv_store(sync.abort_device + 1, trsv_progress_time(trsv_nanoseconds()));
+}
+
+/* Bounds one wait; the next wait needs a new limit. A thread calls more() after each poll that found nothing. more()
+   returns false once a wait has exceeded its limit, here or in any other thread of the plan. The thread then publishes
+   NaN instead of its value, which ends all waits for it.
+   progress: the blocks of this launch note progress. The limit then counts from the last progress of any block: if all
+   blocks run from the start, the last one may rightly wait for its first value as long as the launch takes. */
 struct TrsvSpinLimit {
   unsigned           polls = 0;
   unsigned long long since = 0;
 
-  __device__ __forceinline__ bool more(const TrsvSync &sync)
+  __device__ __forceinline__ bool more(const TrsvSync &sync, bool progress = false)
   {
     trsv_pause();
     if (++polls & 1023) return true;
@@ -124,6 +138,10 @@ struct TrsvSpinLimit {
     const unsigned long long now = trsv_nanoseconds();
     if (!since) since = now;
     if (now - since <= sync.timeout) return true;
+    if (progress) { /* noted a little later than now, or so long ago */
+      const int ago = (int)(trsv_progress_time(now) - trsv_load(sync.abort_device + 1));
+      if (ago <= (long long)(sync.timeout >> 20)) return true;
+    }
     trsv_give_up(sync);
     return false;
   }

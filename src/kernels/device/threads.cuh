@@ -329,6 +329,14 @@ static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned addr
     "r"(peer.high), "f"(v), "r"((unsigned)condition) : "memory");
 }
 
+/* All threads of the cluster arrive, and wait later, in turn: after the wait all blocks of the cluster have started. It
+   orders no memory. */
+static __device__ __forceinline__ void trsv_cluster_arrive()
+{
+  TRSV_ASM_90("barrier.cluster.arrive.relaxed;" ::: "memory");
+}
+static __device__ __forceinline__ void trsv_cluster_wait() { TRSV_ASM_90("barrier.cluster.wait;" ::: "memory"); }
+
 /* All threads of the cluster: what was stored before is seen after. */
 static __device__ __forceinline__ void trsv_cluster_sync()
 {

@@ -22,10 +22,9 @@ template <class T> static __device__ __forceinline__ int factor_find(const Facto
 }
 
 /* Waits for a word that has been looked at. */
-template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, T seen,
-                                                                   TrsvSpinLimit &spin)
+template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, T seen)
 {
-  return trsv_is_ready(seen) ? seen : factor_wait(F, word, spin);
+  return trsv_is_ready(seen) ? seen : factor_wait(F, word);
 }
 
 /* What the whole warp takes off a long row: a row of U of many entries, [begin, end). Where the first of them belong,
@@ -67,21 +66,21 @@ template <class T, bool ICC> static __device__ __forceinline__ void long_look(co
 /* Takes dependency d off the row; the multiplier. */
 template <class T, bool ICC> static __device__ __forceinline__ T long_take(const FactorView<T> &F, const FactorRow &r,
                                                                            T *work, int lane, int d,
-                                                                           const LongStep<T> &s, TrsvSpinLimit &spin)
+                                                                           const LongStep<T> &s)
 {
-  const T factor     = ICC ? factor_wait(F, F.u + s.begin, s.source, spin) : work[d],
-          multiplier = factor * factor_wait(F, F.inverse + s.owner, s.inverse, spin);
+  const T factor     = ICC ? factor_wait(F, F.u + s.begin, s.source) : work[d],
+          multiplier = factor * factor_wait(F, F.inverse + s.owner, s.inverse);
 
   if (!ICC && factor == 0) return factor;
 #pragma unroll
   for (int c = 0; c < CHUNKS; c++)
     if (s.target[c] >= 0)
-      work[s.target[c]] = fma(-multiplier, factor_wait(F, F.u + s.at[c], s.got[c], spin), work[s.target[c]]);
+      work[s.target[c]] = fma(-multiplier, factor_wait(F, F.u + s.at[c], s.got[c]), work[s.target[c]]);
   for (int n = 32 * CHUNKS + lane; n < s.count; n += 32) {
     int       at;
     const int target = long_pair(F, r, s, n, &at);
 
-    if (target >= 0) work[target] = fma(-multiplier, factor_wait(F, F.u + at, spin), work[target]);
+    if (target >= 0) work[target] = fma(-multiplier, factor_wait(F, F.u + at), work[target]);
   }
   return multiplier;
 }
@@ -91,7 +90,7 @@ template <class T, bool ICC> static __device__ __forceinline__ T long_take(const
    done, where there are others. */
 template <class T, bool ICC> static __device__ __forceinline__ bool long_stars(const FactorView<T> &F,
                                                                                const FactorRow &r, T *work, int d,
-                                                                               T *diagonal, TrsvSpinLimit &spin)
+                                                                               T *diagonal)
 {
   const int owner = F.l_columns[r.l + d], to = F.u_offsets[owner + 1],
             from   = ICC ? F.l_source[r.l + d] : F.u_offsets[owner] + 1;
@@ -105,11 +104,11 @@ template <class T, bool ICC> static __device__ __forceinline__ bool long_stars(c
     else others = entry >= 0;
   }
   if (__any_sync(0xffffffffu, others)) return false;
-  const T factor     = ICC ? factor_wait(F, F.u + from, spin) : work[d],
-          multiplier = factor * factor_wait(F, F.inverse + owner, spin);
+  const T factor     = ICC ? factor_wait(F, F.u + from) : work[d],
+          multiplier = factor * factor_wait(F, F.inverse + owner);
 
   if (!ICC && factor == 0) return true;
-  if (at >= 0) *diagonal = fma(-multiplier, factor_wait(F, F.u + at, spin), *diagonal);
+  if (at >= 0) *diagonal = fma(-multiplier, factor_wait(F, F.u + at), *diagonal);
   (ICC ? F.l + r.l : work)[d] = multiplier;
   return true;
 }
@@ -124,7 +123,6 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
   const FactorRow r        = factor_row<T, ICC>(F, row);
   const bool      relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
   const int       lane     = (int)(threadIdx.x % 32);
-  TrsvSpinLimit    spin;
   T               sum = 0, diagonal = 0;
   int             hope = r.dependencies < MANY ? r.dependencies : 0; /* from where on such are looked for */
 
@@ -140,7 +138,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
   __syncwarp();
   for (int base = 0; base < r.dependencies; base += 32) {
     if (base >= hope && r.dependencies - base >= 32) {
-      if (long_stars<T, ICC>(F, r, work, base + lane, &diagonal, spin)) continue;
+      if (long_stars<T, ICC>(F, r, work, base + lane, &diagonal)) continue;
       hope = base + MANY;
     }
     const int   d = base + lane, count = min(32, r.dependencies - base);
@@ -176,19 +174,19 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
         long_look<T, ICC>(F, r, lane, next);
       }
       if (by_all) {
-        const T multiplier = long_take<T, ICC>(F, r, work, lane, base + n, now, spin);
+        const T multiplier = long_take<T, ICC>(F, r, work, lane, base + n, now);
 
         __syncwarp();
         if (lane == 0) (ICC ? F.l + r.l : work)[base + n] = multiplier;
       } else if (lane == n) {
-        const T factor     = ICC ? factor_wait(F, F.u + from, source, spin) : work[d],
-                multiplier = factor * factor_wait(F, F.inverse + owner, inverse, spin);
+        const T factor     = ICC ? factor_wait(F, F.u + from, source) : work[d],
+                multiplier = factor * factor_wait(F, F.inverse + owner, inverse);
 
         if (ICC || factor != 0) {
 #pragma unroll
           for (int m = 0; m < FEW; m++)
             if (target[m] >= 0)
-              work[target[m]] = fma(-multiplier, factor_wait(F, F.u + from + m, got[m], spin), work[target[m]]);
+              work[target[m]] = fma(-multiplier, factor_wait(F, F.u + from + m, got[m]), work[target[m]]);
           (ICC ? F.l + r.l : work)[d] = multiplier;
         }
       }

@@ -55,7 +55,10 @@ template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FAC
     if (some != __ballot_sync(0xffffffffu, !done) && (!some || tries++ < TOGETHER)) continue;
     tries = 0;
     if (!can) continue;
-    if (row.waiting) row.eliminate(F);
+    if (row.waiting) {
+      row.eliminate(F);
+      spin = TrsvSpinLimit();
+    }
     if (row.base >= row.r.dependencies) {
       row.finish(F);
       done = true;

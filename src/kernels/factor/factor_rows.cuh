@@ -117,10 +117,10 @@ template <class S, class T> static __device__ __forceinline__ S factor_magnitude
 }
 
 /* Waits for a word. */
-template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word,
-                                                                   TrsvSpinLimit &spin)
+template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word)
 {
-  T v;
+  TrsvSpinLimit spin;
+  T             v;
 
   while (!trsv_is_ready(v = trsv_load(word)))
     if (!spin.more(F.sync)) return trsv_nan<T>();

@@ -81,7 +81,9 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   ilu->request = *request;
   ilu->rows    = rows;
   ilu->tuning  = request->selection == TRSV_SELECT_TUNE;
-  if (request->memory == TRSV_DEVICE) {
+  TrsvSetTimeout(request->timeout);
+  if (request->memory == TRSV_DEVICE) error = TrsvWorkDevice(&ilu->work);
+  if (!error && request->memory == TRSV_DEVICE) {
     ilu->held = TrsvDeviceHeld();
     ilu->mark = ++marks;
     TrsvDeviceMark();
@@ -92,6 +94,19 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   if (error) TrsvIluDestroy(&ilu);
   *result = ilu;
   return error;
+}
+
+TrsvError TrsvIluBegin(TrsvIlu *ilu, TrsvStream stream)
+{
+  TrsvSetTimeout(ilu->request.timeout);
+  return ilu->request.memory == TRSV_DEVICE ? TrsvWorkBegin(&ilu->work, stream) : TRSV_SUCCESS;
+}
+
+TrsvError TrsvIluEnd(TrsvIlu *ilu, TrsvError error, TrsvStream stream)
+{
+  const TrsvError end = ilu->request.memory == TRSV_DEVICE ? TrsvWorkEnd(&ilu->work, stream) : TRSV_SUCCESS;
+
+  return error ? error : end;
 }
 
 static TrsvError Factor(TrsvIlu *ilu, const TrsvCSR *A, const TrsvPivots *pivots, TrsvOutcome *outcome,
@@ -114,22 +129,27 @@ void TrsvIluNotePeak(TrsvIlu *ilu)
 TrsvError TrsvIluSetValues(TrsvIlu *ilu, const TrsvCSR *A, const TrsvPivots *pivots, TrsvOutcome *outcome,
                            TrsvStream stream)
 {
+  TrsvError error;
+
   memset(ilu->ready, 0, sizeof(ilu->ready));
-  TrsvCall(Factor(ilu, A, pivots, outcome, stream));
-  if (outcome->row >= 0) return TRSV_SUCCESS;
-  return TrsvIluFill(ilu, NULL, stream);
+  TrsvCall(TrsvIluBegin(ilu, stream));
+  error = Factor(ilu, A, pivots, outcome, stream);
+  if (!error && outcome->row < 0) error = TrsvIluFill(ilu, NULL, stream);
+  return TrsvIluEnd(ilu, error, stream);
 }
 
 TrsvError TrsvIluSetFactor(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stream)
 {
   memset(ilu->ready, 0, sizeof(ilu->ready));
-  return TrsvIluFill(ilu, factor, stream);
+  TrsvCall(TrsvIluBegin(ilu, stream));
+  return TrsvIluEnd(ilu, TrsvIluFill(ilu, factor, stream), stream);
 }
 
 TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int order[], TrsvStream stream)
 {
   const int *there = ilu->factor ? TrsvFactorOrder(ilu->factor) : NULL;
 
+  TrsvCall(TrsvIluBegin(ilu, stream));
   if (there) TrsvCall(TrsvDeviceDownload(order, there, sizeof(int) * (size_t)ilu->rows, stream));
   for (int i = 0; i < ilu->rows && !there; i++) order[i] = i;
   TrsvFactorDestroy(&ilu->factor);
@@ -143,6 +163,7 @@ void TrsvIluDestroy(TrsvIlu **ilu)
   for (int m = 0; m < 2; m++)
     for (int t = 0; t < 2; t++) TrsvPairDestroy(&(*ilu)->pair[m][t]);
   TrsvFactorDestroy(&(*ilu)->factor);
+  TrsvWorkDestroy(&(*ilu)->work);
   free(*ilu);
   *ilu = NULL;
 }

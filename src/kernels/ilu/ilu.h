@@ -50,10 +50,15 @@ struct TrsvIlu {
   char            host_reason[96];
   size_t          held, peak; /* device memory: of others when this was made; the most during the first set-up, or 0 */
   unsigned        mark;       /* which set-up of the process this is */
+  TrsvWorkOrder   work;       /* on the device */
 };
 
 /* The algorithm that is asked for a triangle, 0: L, 1: U, in a memory; NULL where it is to be chosen. */
 const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *, TrsvMemory, int triangle);
+
+/* Every function of the door that works on the device is between these; End returns the error it is given, if any. */
+TrsvError TrsvIluBegin(TrsvIlu *, TrsvStream);
+TrsvError TrsvIluEnd(TrsvIlu *, TrsvError, TrsvStream);
 
 /* At the end of the first set-up */
 void TrsvIluNotePeak(TrsvIlu *);

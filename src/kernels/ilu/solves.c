@@ -106,14 +106,13 @@ TrsvError TrsvIluFill(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stre
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvIluPrepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
+static TrsvError Prepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
                          TrsvStream stream)
 {
   TrsvPair **pair = &ilu->pair[memory][transposed];
   View       v;
   TrsvError  error = TRSV_SUCCESS;
 
-  if (ilu->ready[memory][transposed]) return TRSV_SUCCESS;
   TrsvCall(GetView(ilu, factor, memory, 1, &v, stream));
   if (!*pair) error = MakePair(ilu, &v, memory, transposed);
   if (!error && ((v.l && v.u) || !ilu->rows)) error = FillPair(ilu, &v, memory, transposed, stream);
@@ -124,14 +123,21 @@ TrsvError TrsvIluPrepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const 
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvIluTune(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor, double seconds,
+TrsvError TrsvIluPrepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
+                         TrsvStream stream)
+{
+  if (ilu->ready[memory][transposed]) return TRSV_SUCCESS;
+  TrsvCall(TrsvIluBegin(ilu, stream));
+  return TrsvIluEnd(ilu, Prepare(ilu, memory, transposed, factor, stream), stream);
+}
+
+static TrsvError Tune(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor, double seconds,
                       TrsvStream stream)
 {
   TrsvPair **pair = &ilu->pair[memory][transposed];
   View       v;
   TrsvError  error;
 
-  if (!ilu->ready[memory][transposed]) return TrsvFail(TRSV_ERR_ARGUMENT, "there is no plan with values to tune");
   TrsvCall(GetView(ilu, factor, memory, 1, &v, stream));
   error = TrsvPairTune(*pair, &v.L, &v.U, v.row, v.column, v.l, v.u, v.memory, TrsvIluNamed(ilu, memory, 0),
                        TrsvIluNamed(ilu, memory, 1), seconds, stream);
@@ -145,17 +151,28 @@ TrsvError TrsvIluTune(TrsvIlu *ilu, TrsvMemory memory, int transposed, const Trs
   return error;
 }
 
+TrsvError TrsvIluTune(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor, double seconds,
+                      TrsvStream stream)
+{
+  if (!ilu->ready[memory][transposed]) return TrsvFail(TRSV_ERR_ARGUMENT, "there is no plan with values to tune");
+  TrsvCall(TrsvIluBegin(ilu, stream));
+  return TrsvIluEnd(ilu, Tune(ilu, memory, transposed, factor, seconds, stream), stream);
+}
+
 int TrsvIluIsReady(const TrsvIlu *ilu, TrsvMemory memory, int transposed) { return ilu->ready[memory][transposed]; }
 
 TrsvError TrsvIluSolve(TrsvIlu *ilu, TrsvMemory memory, int transposed, TrsvPart part, const void *b, void *x,
                        TrsvStream stream)
 {
   TrsvPair *pair = ilu->pair[memory][transposed];
+  TrsvError error;
 
   if (!ilu->ready[memory][transposed]) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values to solve with");
-  if (part == TRSV_SOLVE) return TrsvPairSolve(pair, b, x, stream);
-  return part == TRSV_FORWARD ? TrsvPairForward(pair, b, x ? x : pair->work, stream)
-                              : TrsvPairBackward(pair, b ? b : pair->work, x, stream);
+  if (memory == TRSV_DEVICE) TrsvCall(TrsvIluBegin(ilu, stream));
+  if (part == TRSV_SOLVE) error = TrsvPairSolve(pair, b, x, stream);
+  else if (part == TRSV_FORWARD) error = TrsvPairForward(pair, b, x ? x : pair->work, stream);
+  else error = TrsvPairBackward(pair, b ? b : pair->work, x, stream);
+  return memory == TRSV_DEVICE ? TrsvIluEnd(ilu, error, stream) : error;
 }
 
 int TrsvIluIsOneLaunch(const TrsvIlu *ilu, TrsvMemory memory, int transposed)
@@ -183,11 +200,15 @@ double TrsvIluFlops(const TrsvIlu *ilu, TrsvMemory memory, int transposed, TrsvP
 
 TrsvError TrsvIluDownload(TrsvIlu *ilu, TrsvTriangles *t, TrsvStream stream)
 {
+  TrsvError error;
+
   memset(t, 0, sizeof(*t));
   if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the factor is not on the device");
-  TrsvCall(TrsvFactorMaterialize(ilu->factor, LowerPlan(ilu), stream));
-  TrsvCall(TrsvFactorDownload(ilu->factor, t, stream));
-  if (t->L.values) return TRSV_SUCCESS;
+  TrsvCall(TrsvIluBegin(ilu, stream));
+  error = TrsvFactorMaterialize(ilu->factor, LowerPlan(ilu), stream);
+  if (!error) error = TrsvFactorDownload(ilu->factor, t, stream);
+  error = TrsvIluEnd(ilu, error, stream);
+  if (error || t->L.values) return error;
   TrsvTrianglesDestroy(t);
   return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values in the factor");
 }

@@ -252,6 +252,53 @@ static void TestFairness(void)
   End();
 }
 
+/* Thread 0 waits for a word that comes after 20 times the limit; meanwhile another block gets on, and notes it or not. */
+static void waits_long(unsigned *word, TrsvSync sync, bool notes, bool *in_time)
+{
+  TrsvSpinLimit spin;
+
+  if (blockIdx.x) {
+    const unsigned long long limit = sync.timeout, start = trsv_nanoseconds();
+
+    for (unsigned long long part = 1; part <= 80; part++) {
+      while (trsv_nanoseconds() - start < part * limit / 4) trsv_pause();
+      if (notes) trsv_note_progress(sync);
+    }
+    trsv_store(word, 1u);
+    return;
+  }
+  while (!trsv_load(word))
+    if (!spin.more(sync, true)) return;
+  *in_time = true;
+}
+
+static void TestProgress(void)
+{
+  int given_up = 0;
+
+  Begin("executor: the limit of a wait counts from the last progress of the launch");
+  for (int notes = 0; notes < 2; notes++)
+    UNDER_ALL_SCHEDULES
+    {
+      unsigned word    = 0;
+      bool     in_time = false;
+      TrsvSync sync;
+
+      SimtSettings.bounded = 1;
+      SimtSettings.policy  = SIMT_ROUNDS_SHUFFLED; /* the other block gets on */
+      SimtSettings.resident = 2;
+      ExpectError(TrsvSyncCreate(&sync), TRSV_SUCCESS, "TrsvSyncCreate");
+      sync.timeout = 20000000000ull; /* every poll takes 10 ms, every 1,024th looks at the clock */
+      RUN(waits_long, 2, 1, &word, sync, notes != 0, &in_time);
+      Reports(NULL);
+      Expect(in_time || !notes, "schedule %u: the wait is given up in spite of progress", k);
+      given_up += !in_time;
+      TrsvSyncDestroy(&sync);
+    }
+  Expect(given_up > 12, "without progress only %d waits are given up", given_up);
+  End();
+}
+
 static void TestMisuse(void)
 {
   unsigned word = 0;
@@ -344,12 +391,17 @@ static void copy_unaligned(const double *from)
   trsv_bulk_copy(BUFFER, from + 1, 128, ARRIVED);
 }
 
-/* Each block hands a number on to the next of its cluster. BUG 1 does not wait before it ends, 2 not before it stores. */
+/* Each block hands a number on to the next of its cluster. BUG 1 does not wait before it ends, 2 not before it stores; 3
+   stores into a block that may not have started. */
 template <int BUG> static void hand_on(unsigned *out)
 {
   const unsigned rank = trsv_cluster_rank();
 
+  if (BUG != 2) trsv_cluster_arrive();
   if (threadIdx.x == 0) trsv_shared_store(0, rank ? 0u : 100u);
+  if (BUG == 3 && threadIdx.x == 0 && rank == 0) trsv_push(trsv_peer(3), 4, 1u);
+  if (BUG != 2) trsv_cluster_wait();
+  if (BUG == 0 && threadIdx.x == 0 && rank == 0) trsv_push(trsv_peer(3), 4, 1u);
   if (BUG != 2) trsv_cluster_sync();
   if (threadIdx.x == 0) {
     unsigned v;
@@ -410,7 +462,7 @@ static void TestCopies(void)
   REPORTS("a copy that is not aligned", "off its 16", TRSV_LAUNCH(copy_unaligned, 1, 1, 1024, (TrsvStream)NULL, (const double *)from));
 
   Begin("executor: clusters");
-  caught[1] = caught[2] = 0;
+  caught[1] = caught[2] = caught[3] = 0;
   UNDER_ALL_SCHEDULES
   {
     unsigned out[12], right = 1;
@@ -426,8 +478,11 @@ static void TestCopies(void)
     right = !TrsvDeviceCheckLaunch("test");
     for (unsigned i = 0; i < 12; i++) right = right && out[i] == 100 + i % 4;
     caught[2] += !right;
+    TRSV_LAUNCH_EARLY(hand_on<3>, false, 4, 12, 40, 1024, (TrsvStream)NULL, out);
+    caught[3] += TrsvDeviceCheckLaunch("test") != TRSV_SUCCESS && strstr(SimtReport(), "has not started");
   }
   Expect(caught[1] > 0, "the memory of a block that has ended can be had");
+  Expect(caught[3] > 0, "a push to a block that has not started is never caught");
   Expect(caught[2] > 0, "a store into memory that its owner has not made ready is never lost");
   End();
 }
@@ -461,6 +516,7 @@ extern "C" void TestExecutor(void)
   TestOrders();
   TestMisuse();
   TestFairness();
+  TestProgress();
   TestCopies();
   TestDevice();
 }

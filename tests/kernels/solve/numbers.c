@@ -72,8 +72,8 @@ static void Spoil(void *a, TrsvPrecision p, int at, What what, int n)
   }
 }
 
-/* As serial has it; where the order of operations is another one, an overflow may come out as NaN instead of Inf, or not
-   happen. */
+/* As serial has it; where the order of operations is another one, an overflow may come out as NaN instead of Inf, or
+   not happen. */
 static void Same(const TrsvAlgorithm *a, What what, TrsvPrecision precision, int rows, const void *x, void *reference,
                  const char *text)
 {
@@ -96,11 +96,13 @@ static void Same(const TrsvAlgorithm *a, What what, TrsvPrecision precision, int
     Expect(!IsNotReady(x, precision, i), "%s: x[%d] has the bits of NOT_READY", text, i);
 }
 
-/* Some numbers of a triangle, its diagonal, or of b. */
+/* Some numbers of a triangle, its diagonal, or of b; all of b where they are denormal, so that x is. */
 static void SpoilSome(const Triangle *T, void *values, void *b, Where where, What what, Random *r)
 {
   const TrsvPrecision p = T->view.precision;
 
+  for (int i = 0; where == IN_B && what == DENORMALS && i < T->view.rows; i++)
+    Set(b, p, i, Get(b, p, i) * (p == TRSV_FLOAT ? 1e-38 : 1e-307));
   for (int n = 0; n < 4; n++) {
     const int i = RandomBelow(r, T->view.rows), first = T->offsets[i], end = T->offsets[i + 1];
 
@@ -129,6 +131,7 @@ static void One(const TrsvAlgorithm *a, Shape shape, TrsvTriangle triangle, Trsv
   (void)snprintf(text, sizeof(text), "%s, %s%s, %s", ShapeName[shape], triangle ? "upper" : "lower",
                  transposed ? ", transposed" : "", precision ? "double" : "float");
   if (transposed) ExpectError(TrsvTranspose(&T.view, &A, &made, &source), TRSV_SUCCESS, "TrsvTranspose");
+  SimtDefaults();
   plan = MakePlan(&A, source, T.offsets[rows], a);
   for (unsigned s = 0; plan && s < (Reduced() ? 1 : 2); s++) {
     reference = Reference(&A, source, T.offsets[rows], values, b);

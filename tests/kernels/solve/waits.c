@@ -134,7 +134,7 @@ static void Corrupt(const TrsvAlgorithm *a)
 /* How long it takes follows what was asked for. */
 static void Patience(const TrsvAlgorithm *a)
 {
-  static const double seconds[] = {0, 1, 10, 100};
+  static const double seconds[] = {1e-3, 1, 10, 100};
   Problem             p         = Make(a, CHAIN);
 
   for (int i = 0; i < (Reduced() ? 2 : 4) && p.plan; i++) {
@@ -156,6 +156,21 @@ static void Patience(const TrsvAlgorithm *a)
   Drop(&p);
 }
 
+/* Without a limit a wait that cannot end is a deadlock. */
+static void NoLimit(const TrsvAlgorithm *a)
+{
+  Problem p = Make(a, CHAIN);
+
+  SimtSettings.bounded = 1;
+  SimtSettings.lose    = 32;
+  TrsvSetTimeout(0);
+  if (p.plan) ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_ERR_DEVICE, "a solve that loses a value, without a limit");
+  Expect(strstr(SimtReport(), "deadlock") != NULL, "the report is '%s'", SimtReport());
+  TrsvSetTimeout(10);
+  SimtDefaults();
+  Drop(&p);
+}
+
 void TestWaits(void)
 {
   const TrsvAlgorithm *a;
@@ -172,6 +187,11 @@ void TestWaits(void)
     Begin("patience, %s", TrsvAlgorithmName(a));
     Patience(a);
     End();
+    if (a == FindTested("twophase") && !Reduced()) {
+      Begin("no limit, %s", TrsvAlgorithmName(a));
+      NoLimit(a);
+      End();
+    }
     if (a->destroy != TrsvLevelCSRDestroy) continue; /* another layout */
     Begin("corrupted plan, %s", TrsvAlgorithmName(a));
     Corrupt(a);

@@ -44,8 +44,10 @@ template <class T, bool WAIT> static __global__ void __launch_bounds__(1024)
   int *const columns = (int *)((T *)buffer + warps * AG_BUFFER) + warp * AG_BUFFER;
   const int end = A.begin ? A.begin[worker + 1] : worker + 1;
 
-  for (int t = A.begin ? A.begin[worker] : worker; t < end; t++)
+  for (int t = A.begin ? A.begin[worker] : worker; t < end; t++) {
+    if (A.begin && lane == 0 && t % 16 == 0) trsv_note_progress(A.sync);
     ag_task<T, WAIT>(A, A.task + ((size_t)t << A.log), lane, now, then, b, x, columns, values);
+  }
 }
 
 /* One thread for each value and each diagonal. */

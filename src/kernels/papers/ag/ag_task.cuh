@@ -127,7 +127,7 @@ template <class T, bool WAIT> static __device__ __forceinline__ void ag_task(con
           solution[n] = WAIT ? trsv_load(now + column[n]) : now[column[n]];
 #pragma unroll
       for (int n = 0; n < WIDTH; n++) ready = ready && (!WAIT || n >= r.held || trsv_is_ready(solution[n]));
-      if (!ready && spin.more(A.sync)) break;
+      if (!ready && spin.more(A.sync, A.begin != NULL)) break;
 #pragma unroll
       for (int n = 0; n < WIDTH; n++)
         if (n < r.held) r.sum = fma(-value[n], solution[n], r.sum);

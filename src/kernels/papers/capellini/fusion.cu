@@ -41,12 +41,12 @@ template <class T> static __device__ __forceinline__ void fusion_warp(const CSRV
   const T      inverse = A.inverse ? A.inverse[row] : 1, right = b[row];
   CSRRow   r(A, row);
   T            sum = 0, solution;
-  TrsvSpinLimit spin;
 
   if (lane == 0) then[row] = trsv_not_ready<T>();
   for (r.next(lane); r.left > 0; r.next(32)) {
     const T *const word  = now + A.columns[r.at];
     const T        value = A.values[r.at];
+    TrsvSpinLimit  spin;
 
     while (!trsv_is_ready(solution = trsv_load(word)))
       if (!spin.more(A.sync)) {
@@ -72,7 +72,7 @@ template <class T> static __device__ __forceinline__ void fusion_thread(const CS
   if (!done) then[row] = trsv_not_ready<T>();
   do {
     if (!done) {
-      for (; r.left && trsv_is_ready(solution = trsv_load(now + A.columns[r.at])); r.next())
+      for (; r.left && trsv_is_ready(solution = trsv_load(now + A.columns[r.at])); r.next(), spin = TrsvSpinLimit())
         sum = fma(-A.values[r.at], solution, sum);
       if (r.left && !spin.more(A.sync)) {
         sum    = trsv_nan<T>();

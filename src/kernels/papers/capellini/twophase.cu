@@ -34,11 +34,11 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) twophase_solv
   const T      inverse = A.inverse ? A.inverse[row] : 1;
   CSRRow   r(A, row);
   T            sum = b[row], solution;
-  TrsvSpinLimit spin;
 
   if (!done) then[row] = trsv_not_ready<T>();
   for (; !done && r.left; r.next()) {
-    const int column = A.columns[r.at];
+    const int     column = A.columns[r.at];
+    TrsvSpinLimit spin;
 
     if (A.lower ? column >= warp_begin : column <= warp_begin) break;
     while (!trsv_is_ready(solution = trsv_load(now + column)))

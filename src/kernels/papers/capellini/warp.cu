@@ -36,13 +36,13 @@ template <class T> static __global__ void __launch_bounds__(BLOCK) warp_solve(co
   const int    row = A.from[p], to = A.to[p], end = A.offsets[p + 1];
   const T      inverse = A.inverse ? A.inverse[p] : 1, right = row < 0 ? 0 : b[row];
   T            sum = 0;
-  TrsvSpinLimit spin;
 
   if (lane == 0) then[p] = trsv_not_ready<T>();
   for (int k = A.offsets[p] + lane; k < end; k += 32) {
     const T *const word  = now + A.columns[k];
     const T        value = A.values[k];
     T              solution;
+    TrsvSpinLimit  spin;
 
     while (!trsv_is_ready(solution = trsv_load(word)))
       if (!spin.more(A.sync)) {

@@ -37,11 +37,11 @@ enum {
 };
 
 /* Waits for components of another strip; all lanes call it. */
-template <class T> static __device__ __forceinline__ T dense_wait(const T *word, bool far, TrsvSpinLimit &spin,
-                                                                  const TrsvSync &sync)
+template <class T> static __device__ __forceinline__ T dense_wait(const T *word, bool far, const TrsvSync &sync)
 {
-  T    v     = trsv_load(word);
-  bool ready = trsv_is_ready(v);
+  T             v     = trsv_load(word);
+  bool          ready = trsv_is_ready(v);
+  TrsvSpinLimit spin;
 
   while (!__all_sync(0xffffffffu, ready))
     if (!ready) {
@@ -137,8 +137,7 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   const size_t half = (size_t)D.slots * D.padded();
   T *const     now = D.words + (start[1] ? half : 0), *const then = D.words + (start[1] ? 0 : half);
   const int    known = D.known(s), within = known > s; /* within: the strip's own block is not inverted */
-  TrsvSpinLimit spin;
-  DenseSum<T>   sum;
+  DenseSum<T>  sum;
 
   for (int slot = warp; slot < D.slots; slot += DENSE_WARPS) then[(size_t)slot * D.padded() + p] = trsv_not_ready<T>();
   if (within) {
@@ -153,7 +152,7 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
   if (D.form != TRSV_DENSE_DOUBLING)
     for (int t = warp; t < known && t < s; t += DENSE_WARPS)
       sum.add(D.tile(s, t) + lane, DENSE_TILE,
-              [&] { return -dense_wait(now + t * DENSE_TILE + lane, s - t > NEAR_STRIPS, spin, D.sync); });
+              [&] { return -dense_wait(now + t * DENSE_TILE + lane, s - t > NEAR_STRIPS, D.sync); });
   T v;
   if (within) {
     const bool     pairs = D.form == TRSV_DENSE_PAIRS;
@@ -177,7 +176,7 @@ template <class T> static __global__ void __launch_bounds__(DENSE_BLOCK)
           const T  *word    = now + (size_t)(32 - __clz(changed)) * D.padded() + t * DENSE_TILE + lane;
 
           more.add(D.tile(s, t) + lane, DENSE_TILE,
-                   [&] { return -dense_wait(word, s - t > NEAR_STRIPS, spin, D.sync); });
+                   [&] { return -dense_wait(word, s - t > NEAR_STRIPS, D.sync); });
         }
         v += dense_gather(partial, turn, more.total());
         turn ^= 1;

@@ -137,6 +137,7 @@ template <class T, int LANES> static __global__ void __launch_bounds__(RECBLOCK_
       T solution = trsv_load(A.y + column);
 
       if (!trsv_is_ready(solution)) {
+        if (moved) spin = TrsvSpinLimit();
         if (moved || spin.more(sync)) break;
         solution = trsv_nan<T>();
       }

@@ -152,7 +152,8 @@ template <class T> static __device__ __forceinline__ void chunk_import(const Chu
         if (!trsv_warp_any(wanted[j].word >= 0) && over == j) over = j + 1;
       }
       all = over != first;
-      if (!all) lost = trsv_warp_any(!spin.more(A.sync)) || lost;
+      if (all) spin = TrsvSpinLimit();
+      else lost = trsv_warp_any(!spin.more(A.sync, true)) || lost;
       first = over;
     }
   }
@@ -171,7 +172,7 @@ template <class T> static __device__ __forceinline__ void chunk_watch(const Chun
     if (!trsv_warp_any(now < (unsigned)h.stages)) break;
     if (now != seen) seen = now, spin = TrsvSpinLimit();
     trsv_sleep((unsigned)h.stages - now > 8 ? 1000 : 32); /* short near the end: the block waits for this warp too */
-    if (!trsv_warp_any(!spin.more(A.sync))) continue;
+    if (!trsv_warp_any(!spin.more(A.sync, true))) continue;
     for (unsigned i = lane; i < A.cells; i += 32)
       if (!trsv_is_ready(trsv_shared_load<T>(cells + i * (unsigned)sizeof(T))))
         trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_nan<T>());
@@ -210,6 +211,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_wr
       if (row[j] > 0) x[row[j] - 1] = value[j];
     trsv_warp_sync();
     if (lane == 0) trsv_shared_release(base + WRITTEN + (unsigned)me * 4, (unsigned)stage + WRITERS);
+    if (lane == 0 && stage % 16 == 14) trsv_note_progress(A.sync);
   }
 }
 
@@ -222,20 +224,10 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
                  first_stage = cells + A.cells * (unsigned)sizeof(T);
   const unsigned rank = A.cluster > 1 ? trsv_cluster_rank() : 0;
 
-  if (thread == 0 && rank == 0) {
-    unsigned       turn;
-    const unsigned ticket = trsv_ticket_of(A.sync, A.clusters, &turn);
+  unsigned ticket = 0, start_turn = 0; /* of the thread that takes the ticket */
 
-    if (A.cluster == 1) {
-      trsv_shared_store(base + START, ticket);
-      trsv_shared_store(base + START + 4, turn);
-    } else
-      for (unsigned r = 0; r < A.cluster; r++) {
-        const TrsvPeer peer = trsv_peer(r);
-        trsv_push(peer, base + START, ticket);
-        trsv_push(peer, base + START + 4, turn);
-      }
-  }
+  if (A.cluster > 1) trsv_cluster_arrive();
+  if (thread == 0 && rank == 0) ticket = trsv_ticket_of(A.sync, A.clusters, &start_turn);
   if (thread == COPIER * 32) {
     for (unsigned i = 0; i < SLOTS; i++) {
       trsv_barrier_init(base + ARRIVED + i * 8, 1);
@@ -250,8 +242,21 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
   }
   for (unsigned i = thread; i < A.cells; i += WARPS * 32)
     trsv_shared_store(cells + i * (unsigned)sizeof(T), trsv_not_ready<T>());
-  if (A.cluster > 1) trsv_cluster_sync();
-  else trsv_block_sync();
+  if (A.cluster > 1) {
+    trsv_cluster_wait(); /* all blocks of the cluster have started: their shared memory may be written from here on */
+    for (unsigned r = 0; thread == 0 && rank == 0 && r < A.cluster; r++) {
+      const TrsvPeer peer = trsv_peer(r);
+      trsv_push(peer, base + START, ticket);
+      trsv_push(peer, base + START + 4, start_turn);
+    }
+    trsv_cluster_sync();
+  } else {
+    if (thread == 0) {
+      trsv_shared_store(base + START, ticket);
+      trsv_shared_store(base + START + 4, start_turn);
+    }
+    trsv_block_sync();
+  }
 
   const unsigned  chunk = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START)) * A.cluster + rank,
                   turn  = trsv_warp_uniform(trsv_shared_load<unsigned>(base + START + 4));

@@ -63,11 +63,11 @@ template <class T> static __device__ __forceinline__ bool is_missing(T solution)
 template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const LevelCSRView<T> &A,
                                                                                   const T *now, int *from, T *solution)
 {
-  TrsvSpinLimit spin;
-  bool          more = true;
+  bool more = true;
 
   for (;;) {
-    int last = -1;
+    TrsvSpinLimit spin;
+    int           last = -1;
 
 #pragma unroll
     for (int n = 0; n < WIDTH; n++)

@@ -104,10 +104,9 @@ static __global__ void __launch_bounds__(BLOCK)
   __syncthreads();
   const int i = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
   if (i >= slices) return;
-  const int     begin = first[i], r = begin + lane;
-  unsigned      largest = 0;
-  bool          on      = true;
-  TrsvSpinLimit spin;
+  const int begin = first[i], r = begin + lane;
+  unsigned  largest = 0;
+  bool      on      = true;
 
   if (r < first[i + 1])
     for (int k = s.offsets[r], end = s.offsets[r + 1]; k < end && on; k++) {
@@ -116,6 +115,7 @@ static __global__ void __launch_bounds__(BLOCK)
       if (q >= begin) continue;
       const unsigned *const word = level + segment(first, slices, q);
       unsigned              found;
+      TrsvSpinLimit         spin;
       while (!(found = trsv_load(word)) && (on = !trsv_load(stop) && spin.more(sync))) { }
       largest = max(largest, found);
     }

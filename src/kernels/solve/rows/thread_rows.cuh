@@ -125,6 +125,8 @@ template <class T, class Term, Role ROLE> static __device__ __forceinline__ void
   if (row >= 0 && ROLE != BACKWARD) sum = b[row];
   if (row >= 0 && ROLE == BACKWARD && aborted) sum = trsv_nan<T>();
   else if (row >= 0 && ROLE == BACKWARD) {
+    TrsvSpinLimit spin;
+
     while (!trsv_is_ready(sum = trsv_load(between + row)))
       if (!spin.more(sync)) {
         sum = trsv_nan<T>();

@@ -130,6 +130,7 @@ static inline TrsvError ChunkCount(size_t count, const char *what)
 enum {
   CHUNK_TICKET,
   CHUNK_ABORT_DEVICE,
+  CHUNK_PROGRESS,
   CHUNK_ABORT_HOST,
   CHUNK_MAXIMUM,
   CHUNK_NODES,
@@ -139,16 +140,17 @@ enum {
   CHUNK_WORDS
 };
 
-/* Waits of set-up kernels give up after 10 s. */
 static inline TrsvSync ChunkSync(unsigned *words)
-{ return {words + CHUNK_TICKET, words + CHUNK_ABORT_DEVICE, words + CHUNK_ABORT_HOST, 10000000000ull}; }
+{ return {words + CHUNK_TICKET, words + CHUNK_ABORT_DEVICE, words + CHUNK_ABORT_HOST, TrsvTimeoutLimit()}; }
 
 /* Reads the words after a launch; an error if one of its waits gave up. */
 static inline TrsvError ChunkWordsRead(const unsigned *words, unsigned now[CHUNK_WORDS])
 {
   TrsvCall(TrsvDeviceDownload(now, words, sizeof(unsigned) * CHUNK_WORDS, NULL));
-  return now[CHUNK_ABORT_DEVICE] ? TrsvFail(TRSV_ERR_TIMEOUT, "chunk: a set-up kernel gave up a wait after 10 s")
-                                 : TRSV_SUCCESS;
+  return now[CHUNK_ABORT_DEVICE]
+           ? TrsvFail(TRSV_ERR_TIMEOUT, "the schedule of chunk waited longer than %g s for one row and gave up",
+                      1e-9 * (double)TrsvTimeoutLimit())
+           : TRSV_SUCCESS;
 }
 
 #endif

@@ -103,6 +103,7 @@ static __device__ __forceinline__ void height_find(const ChunkGraph &G, const Tr
       }
       if (all) next += POLLS;
       done = next >= end;
+      if (all) spin = TrsvSpinLimit();
       if (!done && !all && !spin.more(sync)) done = true;
       if (done) {
         send(0);

@@ -27,8 +27,7 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
                                                    int previous_from, int count, int me, unsigned lane)
 {
   enum { LOADS = 8 };
-  TrsvSpinLimit spin;
-  bool          lost = false;
+  bool lost = false;
 
   for (int batch = me; batch * 32 < count; batch += FETCHERS) {
     const int      slot = batch % BATCH_SLOTS, i = batch * 32 + (int)lane, p = i < count ? v.list[from + i] : -1,
@@ -68,7 +67,10 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
         else s.item[slot][j + u][lane] = c[u], missing |= 1u << (j + u);
       }
     }
+    if (lane == 0 && batch % 64 == 0) trsv_note_progress(v.sync);
     for (int round = 0; round <= __popc(changes); round++) {
+      TrsvSpinLimit spin;
+
       while (trsv_warp_any(mine == round && missing)) {
         for (unsigned left = mine == round ? missing : 0; left;) {
           int      c[LOADS];
@@ -86,7 +88,7 @@ static __device__ __forceinline__ void place_fetch(const PlaceView &v, PlaceShar
               missing -= one[u];
             }
         }
-        lost = trsv_warp_any(!spin.more(v.sync)) || lost;
+        lost = trsv_warp_any(!spin.more(v.sync, true)) || lost;
       }
       trsv_warp_sync();
       if (lane == 0)
