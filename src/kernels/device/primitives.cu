@@ -6,13 +6,19 @@
 #include <thrust/iterator/transform_iterator.h>
 #include "device/runtime.cuh"
 
+/* CUB asks once in a process which code of this file the device runs, and keeps the answer, an error too. This kernel
+   is loaded first, so that a device that is full then is asked again later. */
+static __global__ void primitives_load() { }
+
 /* Calls a function of CUB twice: for the size of its scratch, and with the scratch. */
 template <class F> static TrsvError CallCub(const char *what, F call)
 {
-  void       *scratch  = NULL;
-  size_t      bytes = 0;
-  cudaError_t e;
+  cudaFuncAttributes attributes;
+  void              *scratch = NULL;
+  size_t             bytes   = 0;
+  cudaError_t        e;
 
+  TrsvCall(Check(cudaFuncGetAttributes(&attributes, primitives_load), what));
   TrsvCall(Check(call(NULL, bytes), what));
   TrsvCall(TrsvScratchAlloc(bytes, &scratch, NULL));
   e = call(scratch, bytes);
