@@ -21,7 +21,7 @@
 #   same       same.jsonl                     ~1 min   1,000,000 solves of one plan, five times; SAME_SECONDS: for each at most (20)
 #   shared     shared.jsonl                   ~2 min   several processes, with and without MPS; other work on the GPU; memory nearly full
 #   errors     errors.jsonl                   ~90 s    backward errors on the real matrices, several processes at a time
-#   sanitizer  sanitizer*.log                 ~3 min   needs compute-sanitizer, and nvdisasm for racecheck
+#   sanitizer  sanitizer*.log                 ~3 min   needs compute-sanitizer
 #   profile    profile.jsonl                  ~2 min   hardware counters; needs ncu
 #   setup      setup.jsonl                    75 s     a line for each matrix and way to set up; PCApply without the waits of the log
 #   petsc      petsc.jsonl                    35 s     a line for each program and preconditioner
