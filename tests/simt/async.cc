@@ -1,8 +1,8 @@
 /*
    Bulk copies, mbarriers and clusters (async.h).
 
-   A copy is carried out no sooner than somebody has asked its mbarrier in vain, and then at some random later time; copies of
-   one barrier arrive in any order.
+   A copy is carried out no sooner than somebody has asked its mbarrier in vain, and then at some random later time;
+   copies of one barrier arrive in any order.
 */
 #include <cstring>
 #include "engine.h"
@@ -68,17 +68,20 @@ void mbarrier_arrive(TrsvMbarrier *p, unsigned bytes)
 
   m.bytes += bytes;
   if (++m.arrived > m.count) misuse("more than %u arrivals in one phase of an mbarrier", m.count);
-  events++;
   end_phase(m);
 }
 
-bool mbarrier_test(TrsvMbarrier *p, unsigned parity)
+bool mbarrier_test(TrsvMbarrier *p, unsigned parity, Line at)
 {
   may_yield();
+  running->looked = at;
   Mbarrier &m = find_mbarrier(p);
 
   if (parity > 1) misuse("an mbarrier is asked for parity %u", parity);
-  if ((m.phase & 1) != parity) return true;
+  if ((m.phase & 1) != parity) {
+    acquire();
+    return true;
+  }
   m.asked = true;
   watch(running, p, m.phase, sizeof(*p));
   return false;
@@ -91,7 +94,8 @@ void bulk_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *barrier
   Block    *b = owner(to, &v);
 
   if (!b) misuse("a bulk copy to other than shared memory");
-  if ((char *)to + bytes > v->memory + v->bytes) misuse("a bulk copy of %u bytes beyond the end of shared memory", bytes);
+  if ((char *)to + bytes > v->memory + v->bytes)
+    misuse("a bulk copy of %u bytes beyond the end of shared memory", bytes);
   if (((uintptr_t)to | (uintptr_t)from | bytes) % 16) misuse("a bulk copy of %u bytes off its 16", bytes);
   (void)find_mbarrier(barrier);
   memset(to, 0xcd, bytes);
@@ -194,6 +198,7 @@ void cluster_barrier(unsigned line)
   commit_of(running, nullptr);
   cluster_arrive();
   cluster_wait("trsv_cluster_sync", line);
+  acquire();
 }
 
 /* A store into the shared memory of another block. */

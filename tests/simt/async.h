@@ -1,9 +1,9 @@
 /*
-   async.h: bulk copies, the barriers in shared memory that count them (mbarriers), and clusters, as the executor offers them to
-   chunks.h. Included by simt.h.
+   async.h: bulk copies, the barriers in shared memory that count them (mbarriers), and clusters, as the executor offers
+   them to chunks.h. Included by simt.h.
 
-   A copy's data arrive no sooner than somebody has asked its barrier in vain: until then the destination holds junk. Whoever
-   reads early, or overwrites what is still read, gets wrong numbers in some schedule.
+   A copy's data arrive no sooner than somebody has asked its barrier in vain: until then the destination holds junk.
+   Whoever reads early, or overwrites what is still read, gets wrong numbers in some schedule.
 */
 #ifndef SIMT_ASYNC_H
 #define SIMT_ASYNC_H
@@ -14,7 +14,7 @@ namespace simt {
 
 void     mbarrier_init(TrsvMbarrier *, unsigned count);
 void     mbarrier_arrive(TrsvMbarrier *, unsigned bytes); /* and expects so many bytes in this phase; maybe a peer's */
-bool     mbarrier_test(TrsvMbarrier *, unsigned parity);
+bool     mbarrier_test(TrsvMbarrier *, unsigned parity, Line);
 void     bulk_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *);
 unsigned cluster_rank(), cluster_size();
 void    *cluster_peer(const void *, unsigned rank); /* where a variable of this block lies in the block of that rank */
@@ -27,7 +27,10 @@ void     cluster_barrier(unsigned line);
 
 static inline unsigned trsv_cluster_rank() { return simt::cluster_rank(); }
 static inline void     trsv_cluster_arrive() { simt::cluster_arrive(); }
-static inline void     trsv_cluster_wait(simt::Line at = simt::Line::current()) { simt::cluster_wait("trsv_cluster_wait", at.line()); }
+static inline void     trsv_cluster_wait(simt::Line at = simt::Line::current())
+{
+  simt::cluster_wait("trsv_cluster_wait", at.line());
+}
 static inline void     trsv_cluster_sync(simt::Line at = simt::Line::current()) { simt::cluster_barrier(at.line()); }
 
 #endif

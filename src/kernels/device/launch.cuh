@@ -1,5 +1,5 @@
 /*
-   launch.cuh: launches under CUDA; threads.cuh includes it, or what stands for it.
+   launch.cuh: launches under CUDA. Included by threads.cuh; the executor of the tests has its own.
 */
 #ifndef TRSV_LAUNCH_CUH
 #define TRSV_LAUNCH_CUH
@@ -13,8 +13,8 @@
 #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) \
     (kernel)<<<(grid), (block), (shared), TrsvDeviceStream(stream)>>>(__VA_ARGS__)
 
-/* A launch all of whose blocks are there from its start, so that any may wait for any other; an error where they do
-   not fit on the device. */
+/* A launch whose blocks all run at the same time, so that any may wait for any other; an error if they do not fit on
+   the device. */
 #define TRSV_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) \
     trsv_launch_together((kernel), (grid), (block), (shared), (stream), __VA_ARGS__)
 template <class... P, class... A> static inline void trsv_launch_together(void (*kernel)(P...), unsigned grid,
@@ -35,8 +35,8 @@ template <class... P, class... A> static inline void trsv_launch_together(void (
   (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
 }
 
-/* Launches in clusters of blocks, and early ones: these may start while the launch before them in the stream still
-   runs, once all its blocks have called trsv_let_next_start(). */
+/* A launch in clusters of blocks. An early launch may start while the previous launch in the stream still runs, once
+   all blocks of that have called trsv_let_next_start(). */
 #define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) \
     trsv_launch_early((kernel), (early), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
 template <class... P, class... A> static inline void trsv_launch_early(void (*kernel)(P...), bool early,
