@@ -134,7 +134,7 @@ TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_b
   *shared_bytes = 0;
   if (!kernel || blocks < 1 || fails()) return TrsvFail(TRSV_ERR_DEVICE, "cudaFuncSetAttribute: invalid argument");
   if (blocks >= 32) return TRSV_SUCCESS;
-  const size_t bytes = ((size_t)228 << 10) / (size_t)(blocks + 1), most = (size_t)226 << 10;
+  const size_t bytes = ((size_t)228 << 10) / (size_t)(blocks + 1), most = TrsvDeviceGetLimits().shared_bytes - 1024;
   *shared_bytes      = bytes < most ? bytes : most;
   return TRSV_SUCCESS;
 }
@@ -145,13 +145,10 @@ TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int, size_t, int *
   return !kernel || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaOccupancyMaxActiveClusters: made to fail") : TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceHasClusters(int *has)
+TrsvDeviceLimits TrsvDeviceGetLimits(void)
 {
-  *has = !SimtSettings.old;
-  return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaGetDevice: made to fail") : TRSV_SUCCESS;
+  return {!SimtSettings.old, SimtSettings.shared ? (size_t)SimtSettings.shared : (size_t)TRSV_H200_SHARED};
 }
-
-int TrsvDeviceSupportsClusters(size_t shared_bytes) { return !SimtSettings.old && shared_bytes <= (SimtSettings.shared ? (size_t)SimtSettings.shared : (size_t)227 << 10); }
 
 TrsvError TrsvDeviceSetMaxShared(const void *kernel)
 {

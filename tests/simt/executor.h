@@ -45,7 +45,7 @@ typedef struct {
   int        weak;            /* stores become visible late and in any order, as relaxed ones may */
   int        bounded;         /* where nobody can go on, let time pass until waits give up, in place of a report */
   int        cluster;         /* blocks of the largest cluster that the device claims to hold; 0: any */
-  int        old;             /* the device claims to have no clusters at all */
+  int        old;             /* the device claims to have no clusters, nor bulk copies */
   int        shared;          /* bytes of shared memory that it claims to have for a block; 0: an H200's */
   long       lose;            /* the store of a launch, to other than the block's own shared memory, that never arrives, from 1; 0: all do */
   const char *loser;          /* and in whose launches: those of kernels whose name has this in it; NULL: of any */
@@ -55,6 +55,7 @@ extern SimtOptions SimtSettings;
 
 void SimtDefaults(void);
 void SimtSchedule(unsigned k); /* the k-th of an endless list of settings; the first dozen differ in all that matters; bounded and lose are off */
+void SimtDevice(int old, int shared); /* from now on, also after the two above: what the device claims to have */
 
 const char *SimtReport(void);      /* of the last launch that failed since SimtForget; "" if none did */
 void        SimtForget(void);

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
+#include "device/device.h"
 #include "engine.h"
 
 SimtOptions SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr};
@@ -28,7 +29,7 @@ uint64_t              events, clock_ns = 1;
 bool                  failed, quiet;
 size_t                dynamic_bytes;
 
-static const size_t shared_of_multiprocessor = 228 << 10, shared_of_block = 227 << 10;
+static const size_t shared_of_multiprocessor = 228 << 10;
 
 static uint64_t    random_state, switches;
 static unsigned    launches;
@@ -293,7 +294,7 @@ void launch(const char *kernel, unsigned cluster_blocks, dim3 grid, dim3 block, 
   launches++;
   if (!blocks || !threads || threads > 1024 || blocks > 0x7fffffff || grid.y > 65535 || grid.z > 65535) fail("a grid of %u x %u x %u blocks of %u x %u x %u threads cannot be launched", grid.x, grid.y, grid.z, block.x, block.y, block.z);
   if (!cluster_blocks || cluster_blocks > 16 || blocks % (cluster_blocks ? cluster_blocks : 1)) fail("%llu blocks in clusters of %u cannot be launched", (unsigned long long)blocks, cluster_blocks);
-  if (shared > shared_of_block) fail("%zu bytes of shared memory are more than a block may have", shared);
+  if (shared > TrsvDeviceGetLimits().shared_bytes) fail("%zu bytes of shared memory are more than a block may have", shared);
   if (!failed) {
     const size_t fit = shared ? shared_of_multiprocessor / (shared + 1024) : 32;
 
@@ -328,7 +329,21 @@ bool take_failure() { return std::exchange(failed, false); }
 
 extern "C" {
 
-void SimtDefaults(void) { SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr}; }
+static int device_old, device_shared;
+
+void SimtDefaults(void)
+{
+  SimtSettings        = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr};
+  SimtSettings.old    = device_old;
+  SimtSettings.shared = device_shared;
+}
+
+void SimtDevice(int old, int shared)
+{
+  device_old    = old;
+  device_shared = shared;
+  SimtDefaults();
+}
 
 void SimtSchedule(unsigned k)
 {

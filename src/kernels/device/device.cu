@@ -121,14 +121,13 @@ extern "C" TrsvError TrsvDeviceMultiprocessors(int *count)
 
 extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes)
 {
-  int device, all, most, reserved;
+  const int most = (int)TrsvDeviceGetLimits().shared_bytes;
+  int       device, all, reserved;
 
   *shared_bytes = 0;
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
   TrsvCall(
     Check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device), "cudaDeviceGetAttribute"));
-  TrsvCall(
-    Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
   TrsvCall(Check(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device),
                  "cudaDeviceGetAttribute"));
   if (blocks >= 32) return TRSV_SUCCESS; /* what the hardware allows anyhow */
@@ -161,51 +160,65 @@ extern "C" TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int thr
   return TRSV_SUCCESS;
 }
 
-extern "C" TrsvError TrsvDeviceHasClusters(int *has)
-{
-  int device, major;
+/* Its code is what the driver has chosen for this device from all code of the library. */
+static __global__ void device_code() { }
 
-  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  TrsvCall(Check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute"));
-  *has = major >= 9;
+/* Clusters need compute capability 9.0 of both the device and the code. PTX of 8.0 has the other copies, whichever
+   device runs it (threads.cuh). */
+static TrsvError AskLimits(int device, TrsvDeviceLimits *limits)
+{
+  cudaFuncAttributes code;
+  int                most, clusters;
+
+  TrsvCall(
+    Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
+  TrsvCall(Check(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, device), "cudaDeviceGetAttribute"));
+  TrsvCall(Check(cudaFuncGetAttributes(&code, (const void *)device_code), "cudaFuncGetAttributes"));
+  limits->clusters     = clusters && code.ptxVersion >= 90;
+  limits->shared_bytes = (size_t)most;
   return TRSV_SUCCESS;
 }
 
-/* Every choice of an algorithm depends on it, so each device is asked once. */
-extern "C" int TrsvDeviceSupportsClusters(size_t shared_bytes)
+static const TrsvDeviceLimits *override_limits;
+
+/* For benchmarks: lower limits than the device's, for plans made from now on; NULL: the device's. */
+extern "C" void TrsvDeviceLimitsOverride(const TrsvDeviceLimits *limits)
+{
+  static TrsvDeviceLimits kept;
+
+  if (limits) kept = *limits;
+  override_limits = limits ? &kept : NULL;
+}
+
+/* Every choice of an algorithm depends on them, so each device is asked once. */
+extern "C" TrsvDeviceLimits TrsvDeviceGetLimits(void)
 {
   enum { DEVICES = 64 };
-  static std::atomic<int> known[DEVICES]; /* 1 + bytes of a block, 1 where there are no clusters; 0: not asked yet */
-  int                     device, most, clusters, held;
+  static std::atomic<unsigned> known[DEVICES]; /* 2 * shared_bytes + clusters; 0: not asked yet */
+  TrsvDeviceLimits             limits = {1, TRSV_H200_SHARED};
+  int                          device;
 
-  if (Check(cudaGetDevice(&device), "cudaGetDevice")) return 1;
-  held = device < DEVICES ? known[device].load() : 0;
-  if (!held) {
-    if (TrsvDeviceHasClusters(&clusters) ||
-        Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"))
-      return 1;
-    held = clusters ? 1 + most : 1;
-    if (device < DEVICES) known[device].store(held);
-  }
-  return held > 1 && (size_t)held > shared_bytes;
+  if (override_limits) return *override_limits;
+  if (Check(cudaGetDevice(&device), "cudaGetDevice")) return limits;
+  const unsigned held = device < DEVICES ? known[device].load() : 0;
+  if (held) return {(int)(held % 2), held / 2};
+  if (!AskLimits(device, &limits) && device < DEVICES)
+    known[device].store(2 * (unsigned)limits.shared_bytes + (unsigned)limits.clusters);
+  return limits;
 }
 
 extern "C" TrsvError TrsvDeviceSetMaxShared(const void *kernel)
 {
-  cudaFuncAttributes now;
-  int                device, most, clusters;
+  const TrsvDeviceLimits limits = TrsvDeviceGetLimits();
+  cudaFuncAttributes     now;
 
-  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  TrsvCall(TrsvDeviceHasClusters(&clusters));
-  TrsvCall(
-    Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
   TrsvCall(Check(cudaFuncGetAttributes(&now, kernel), "cudaFuncGetAttributes"));
-  TrsvCall(
-    Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)now.sharedSizeBytes),
-          "cudaFuncSetAttribute"));
-  return clusters ? Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-                          "cudaFuncSetAttribute")
-                  : TRSV_SUCCESS;
+  TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      (int)(limits.shared_bytes - now.sharedSizeBytes)),
+                 "cudaFuncSetAttribute"));
+  return limits.clusters ? Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+                                 "cudaFuncSetAttribute")
+                         : TRSV_SUCCESS;
 }
 
 struct TrsvDeviceGraph {

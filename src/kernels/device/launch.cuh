@@ -1,10 +1,19 @@
 /*
-   launch.cuh: launches under CUDA; threads.cuh includes it, or what stands for it.
+   launch.cuh: launches under CUDA, and which code is compiled; threads.cuh includes it, or what stands for it.
 */
 #ifndef TRSV_LAUNCH_CUH
 #define TRSV_LAUNCH_CUH
 
 #include "device/device.h"
+
+/* Code for compute capability 9.0 and later has clusters, bulk copies, waits of barriers that suspend the thread, and
+   early launches. Code for 8.x, or its PTX on any device, has none of them: cp.async copies, waits poll, and
+   TrsvDeviceGetLimits() says that there are no clusters. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  #define TRSV_CODE_90 1
+#else
+  #define TRSV_CODE_90 0
+#endif
 
 #define TRSV_SHARED(T, name, n) __shared__ T name[n]
 #define TRSV_SHARED_DYNAMIC(name) \
@@ -35,6 +44,21 @@ template <class... P, class... A> static inline void trsv_launch_together(void (
   (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
 }
 
+/* In an early launch: the launch before it is over, and what it wrote is seen. Before that, nothing may be touched but
+   what no launch changes, and the plan's ticket, which the launch before has taken all of by then. A launch says that
+   the next may start after it has waited itself: so each finds all but the one right before it over. In code for 8.x
+   both do nothing, and no launch is early. */
+#if TRSV_CODE_90
+static __device__ __forceinline__ void trsv_wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+static __device__ __forceinline__ void trsv_let_next_start()
+{
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+#else
+static __device__ __forceinline__ void trsv_wait_for_previous() { }
+static __device__ __forceinline__ void trsv_let_next_start() { }
+#endif
+
 /* Launches in clusters of blocks, and early ones: these may start while the launch before them in the stream still
    runs, once all its blocks have called trsv_let_next_start(). */
 #define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) \
@@ -52,7 +76,7 @@ template <class... P, class... A> static inline void trsv_launch_early(void (*ke
     attribute[c.numAttrs].val.clusterDim.y = attribute[c.numAttrs].val.clusterDim.z = 1;
     c.numAttrs++;
   }
-  if (early) {
+  if (early && TrsvDeviceGetLimits().clusters) {
     attribute[c.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute[c.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
   }

@@ -121,29 +121,6 @@ static __device__ __forceinline__ void trsv_pause() { }
 static __device__ __forceinline__ void trsv_sleep(unsigned nanoseconds = 100)
 { __nanosleep(nanoseconds); } /* the same, in no hurry */
 
-  /* Instructions that start with compute capability 9.0. What is compiled for less traps; TrsvDeviceHasClusters keeps
-     it from being run. */
-  #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    #define TRSV_ASM_90(...) asm volatile(__VA_ARGS__)
-  #else
-    #define TRSV_ASM_90(...) __trap()
-  #endif
-
-  /* In an early launch: the launch before it is over, and what it wrote is seen. Before that, nothing may be touched
-     but what no launch changes, and the plan's ticket, which the launch before has taken all of by then. A launch says
-     that the next may start after it has waited itself: so each finds all but the one right before it over. Elsewhere
-     both do nothing. */
-  #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-static __device__ __forceinline__ void trsv_wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-static __device__ __forceinline__ void trsv_let_next_start()
-{
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-  #else
-static __device__ __forceinline__ void trsv_wait_for_previous() { }
-static __device__ __forceinline__ void trsv_let_next_start() { }
-  #endif
-
 /* Shared memory whose size the launch sets. An address in it is a number; accesses are relaxed, as those of words in
    device memory. */
 struct TrsvQuad {
@@ -243,12 +220,17 @@ static __device__ __forceinline__ bool trsv_barrier_passed(unsigned barrier, uns
 
 static __device__ __forceinline__ void trsv_barrier_wait(unsigned barrier, unsigned parity)
 {
+  #if TRSV_CODE_90
   unsigned passed = 1;
   do
-    TRSV_ASM_90("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(
-                  passed) : "r"(barrier),
-                "r"(parity) : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(passed)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
   while (!passed);
+  #else
+  while (!trsv_barrier_passed(barrier, parity)) { }
+  #endif
 }
 
 /* The same for a warp that is early: it looks now and then, as every look takes a turn from the warps that are in a
@@ -258,17 +240,38 @@ static __device__ __forceinline__ void trsv_barrier_wait_idle(unsigned barrier, 
   while (!trsv_barrier_passed(barrier, parity)) trsv_sleep(nanoseconds);
 }
 
-/* Copies bytes (a multiple of 16, both ends aligned so) from device to shared memory; they are an arrival at the
-   barrier. */
-static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier)
+/* Copies bytes (a multiple of 16, both ends aligned so) from device to shared memory. Lanes 0 .. trsv_copy_lanes() - 1
+   of a warp call it with the same arguments but their own lane, and each is an arrival at the barrier. In code for 9.0
+   one lane asks for a bulk copy, and the barrier counts its bytes. In code for 8.x lane l copies the 16 bytes from byte
+   16 l on of each 512, and arrives once its own copies are done. Whoever has waited for the barrier sees the bytes.
+
+   trsv_bulk_fence: between a thread's own view of shared memory (barriers made, data used) and the copies that it asks
+   for next. cp.async needs none: its writes are ordered as those of the thread that asks. */
+  #if TRSV_CODE_90
+static __device__ __forceinline__ constexpr unsigned trsv_copy_lanes() { return 1; }
+
+static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier,
+                                                      unsigned)
 {
-  TRSV_ASM_90("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-  TRSV_ASM_90("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-              "l"(from), "r"(bytes), "r"(barrier) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(barrier)
+               : "memory");
+}
+static __device__ __forceinline__ void trsv_bulk_fence() { asm volatile("fence.proxy.async.shared::cta;":::"memory"); }
+  #else
+static __device__ __forceinline__ constexpr unsigned trsv_copy_lanes() { return 32; }
+
+static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier,
+                                                      unsigned lane)
+{
+  for (unsigned at = lane * 16; at < bytes; at += 32 * 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + at), "l"((const char *)from + at) : "memory");
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
-/* Between a thread's own view of shared memory (barriers made, data used) and the copies that it asks for next. */
-static __device__ __forceinline__ void trsv_bulk_fence() { TRSV_ASM_90("fence.proxy.async.shared::cta;" ::: "memory"); }
+static __device__ __forceinline__ void trsv_bulk_fence() { }
+  #endif
 
 static __device__ __forceinline__ void trsv_block_sync() { __syncthreads(); }
 static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
@@ -281,16 +284,18 @@ static __device__ __forceinline__ unsigned trsv_warp_max(unsigned v) { return __
 static __device__ __forceinline__ unsigned trsv_warp_match(unsigned v)
 { return __match_any_sync(0xffffffffu, v); } /* the lanes that have the same */
 
-/* Clusters: blocks that start together and store into each other's shared memory. */
+/* Clusters: blocks that start together and store into each other's shared memory. In code for 8.x every block is alone:
+   its rank is 0, and its condition for a push never holds. */
 struct TrsvPeer {
   unsigned low,
     high; /* the generic address of its shared memory's byte 0; in two words, since only the low one moves */
 };
 
+  #if TRSV_CODE_90
 static __device__ __forceinline__ unsigned trsv_cluster_rank()
 {
   unsigned r = 0;
-  TRSV_ASM_90("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
   return r;
 }
 
@@ -300,7 +305,7 @@ static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned rank)
   unsigned long long                              p = 0;
   TrsvPeer                                        peer;
 
-  TRSV_ASM_90("mapa.u64 %0, %1, %2;" : "=l"(p) : "l"((unsigned long long)trsv_shared_memory), "r"(rank));
+  asm volatile("mapa.u64 %0, %1, %2;" : "=l"(p) : "l"((unsigned long long)trsv_shared_memory), "r"(rank));
   peer.low  = (unsigned)p - trsv_shared_address();
   peer.high = (unsigned)(p >> 32);
   asm volatile("" : "+r"(peer.low), "+r"(peer.high));
@@ -309,40 +314,52 @@ static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned rank)
 
 static __device__ __forceinline__ void trsv_push(TrsvPeer peer, unsigned address, unsigned v)
 {
-  TRSV_ASM_90("{ .reg .b64 a; mov.b64 a, {%0, %1}; st.relaxed.cluster.u32 [a], %2; }" ::"r"(peer.low + address),
-              "r"(peer.high), "r"(v) : "memory");
+  asm volatile("{ .reg .b64 a; mov.b64 a, {%0, %1}; st.relaxed.cluster.u32 [a], %2; }" ::"r"(peer.low + address),
+               "r"(peer.high), "r"(v)
+               : "memory");
 }
 
 static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, double v, bool condition)
 {
-  TRSV_ASM_90(
+  asm volatile(
     "{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f64 [a], %2; }" ::
       "r"(peer.low + address),
-    "r"(peer.high), "d"(v), "r"((unsigned)condition) : "memory");
+    "r"(peer.high), "d"(v), "r"((unsigned)condition)
+    : "memory");
 }
 
 static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, float v, bool condition)
 {
-  TRSV_ASM_90(
+  asm volatile(
     "{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f32 [a], %2; }" ::
       "r"(peer.low + address),
-    "r"(peer.high), "f"(v), "r"((unsigned)condition) : "memory");
+    "r"(peer.high), "f"(v), "r"((unsigned)condition)
+    : "memory");
 }
 
 /* All threads of the cluster arrive, and wait later, in turn: after the wait all blocks of the cluster have started. It
    orders no memory. */
 static __device__ __forceinline__ void trsv_cluster_arrive()
 {
-  TRSV_ASM_90("barrier.cluster.arrive.relaxed;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
-static __device__ __forceinline__ void trsv_cluster_wait() { TRSV_ASM_90("barrier.cluster.wait;" ::: "memory"); }
+static __device__ __forceinline__ void trsv_cluster_wait() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
 
 /* All threads of the cluster: what was stored before is seen after. */
 static __device__ __forceinline__ void trsv_cluster_sync()
 {
-  TRSV_ASM_90("barrier.cluster.arrive.release;" ::: "memory");
-  TRSV_ASM_90("barrier.cluster.wait.acquire;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
+  #else
+static __device__ __forceinline__ unsigned trsv_cluster_rank() { return 0; }
+static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned) { return {0, 0}; }
+static __device__ __forceinline__ void     trsv_push(TrsvPeer, unsigned, unsigned) { __trap(); }
+template <class T> static __device__ __forceinline__ void trsv_push_if(TrsvPeer, unsigned, T, bool) { }
+static __device__ __forceinline__ void                    trsv_cluster_arrive() { __trap(); }
+static __device__ __forceinline__ void                    trsv_cluster_wait() { __trap(); }
+static __device__ __forceinline__ void                    trsv_cluster_sync() { __trap(); }
+  #endif
 
 /* trsv_store where the condition holds, without a branch. */
 static __device__ __forceinline__ void trsv_store_if(double *p, double v, bool condition)
