@@ -175,7 +175,7 @@ static TrsvError FactorOnce(void *data)
   const Factoring *f = data;
   TrsvOutcome      outcome;
 
-  TrsvCall(TrsvFactorMake(f->f, f->lower, NULL, f->values, f->pivots, &outcome, NULL));
+  TrsvCall(TrsvFactorSetValues(f->f, f->lower, NULL, f->values, f->pivots, &outcome, NULL));
   return outcome.row < 0 ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_UNSUPPORTED, "a zero pivot in row %d", outcome.row); /* what it leaves is of no use */
 }
 
@@ -184,10 +184,10 @@ static TrsvFactor *FactorMake(const Square *A, const int *order, TrsvFactorKind 
   TrsvFactor *f;
   int         row;
 
-  TrsvFactorSetLanes(lanes);
+  TrsvFactorForcedLanes = lanes;
   Need(TrsvFactorCreate(A->rows, A->device_offsets, A->device_columns, order, TRSV_DEVICE, kind, precision, &f, &row));
-  TrsvFactorSetLanes(0);
-  Need(TrsvFactorRoom(f, NULL, NULL)); /* where values go stays as it is from now on */
+  TrsvFactorForcedLanes = 0;
+  Need(TrsvFactorAllocateValues(f, NULL, NULL)); /* where values go stays as it is from now on */
   return f;
 }
 
@@ -196,11 +196,9 @@ static TrsvPlan *FactorPlan(const TrsvFactor *f)
 {
   TrsvMatrix L, U;
   TrsvPlan  *plan;
-  int        nl, nu;
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvFactorEntries(f, &nl, &nu);
-  Need(TrsvPlanCreate(&L, L.analysis, NULL, nl, &TrsvChunkPlain, &plan));
+  Need(TrsvPlanCreate(&L, L.analysis, NULL, f->lower, &TrsvChunkPlain, &plan));
   return plan;
 }
 
@@ -215,17 +213,15 @@ static void Factors(const Square *A, const int *order)
         Factoring   f = {FactorMake(A, ordered ? order : NULL, kind ? TRSV_ICC : TRSV_ILU, k < 5 ? lanes[k] : 0), NULL, NULL, NULL};
         TrsvMatrix  L, U;
         const void *l, *u;
-        int         nl, nu;
 
         TrsvFactorTriangles(f.f, &L, &U, &l, &u);
-        TrsvFactorEntries(f.f, &nl, &nu);
         if (k == 5) f.lower = FactorPlan(f.f);
         for (int p = 0; p < (k ? 1 : 4); p++) {
-          Repeat r = {.matrix = A->name, .times = times, .once = FactorOnce, .data = &f, .result = {{l, TrsvValueSize(precision) * (size_t)nl}, {u, TrsvValueSize(precision) * (size_t)nu}}};
+          Repeat r = {.matrix = A->name, .times = times, .once = FactorOnce, .data = &f, .result = {{l, TrsvValueSize(precision) * (size_t)f.f->lower}, {u, TrsvValueSize(precision) * (size_t)f.f->upper}}};
 
           f.values = p ? A->device_weak : A->device_values;
           f.pivots = &pivots[p];
-          (void)snprintf(r.what, sizeof(r.what), "%s, %s order, %s%d lanes%s, %s shift", kind ? "ICC" : "ILU", ordered ? "bmc" : "natural", k ? "" : "its own ", TrsvFactorLanes(f.f), f.lower ? " and a plan" : "", shifts[p]);
+          (void)snprintf(r.what, sizeof(r.what), "%s, %s order, %s%d lanes%s, %s shift", kind ? "ICC" : "ILU", ordered ? "bmc" : "natural", k ? "" : "its own ", f.f->lanes_per_row, f.lower ? " and a plan" : "", shifts[p]);
           Run(&r);
         }
         TrsvPlanDestroy(&f.lower);
@@ -301,7 +297,7 @@ static void Applies(const Square *A, const int *order, const void *b, void *x)
   TrsvOutcome outcome;
   const void *l, *u;
 
-  Need(TrsvFactorMake(f, NULL, NULL, A->device_values, &pivots[0], &outcome, NULL));
+  Need(TrsvFactorSetValues(f, NULL, NULL, A->device_values, &pivots[0], &outcome, NULL));
   TrsvFactorTriangles(f, &L, &U, &l, &u);
   for (size_t c = 0; c < sizeof(placed) / sizeof(placed[0]); c++) {
     const TrsvAlgorithm *const asked = TrsvAlgorithmFind(placed[c]);
@@ -310,7 +306,7 @@ static void Applies(const Square *A, const int *order, const void *b, void *x)
     TrsvError       error;
 
     (void)snprintf(r.what, sizeof(r.what), "L and U in bmc order by %s", placed[c]);
-    error = TrsvPairCreate(&L, &U, TrsvFactorOrder(f), TrsvFactorOrder(f), 0, TRSV_DEVICE, TRSV_SELECT_MODEL, asked, asked, NULL, &p.pair);
+    error = TrsvPairCreate(&L, &U, f->order, f->order, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, asked, asked, NULL, &p.pair);
     if (!error) error = TrsvPairSetValues(p.pair, l, u, TRSV_DEVICE, NULL);
     if (error) Refused(A->name, r.what, error);
     else Run(&r);

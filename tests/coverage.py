@@ -31,7 +31,7 @@ def counts(note):
     found = {}
     for file in json.loads(gzip.decompress(out) if out[:2] == b"\x1f\x8b" else out or b'{"files": []}')["files"]:
         path = os.path.relpath(os.path.realpath(os.path.join(ROOT, file["file"])), ROOT)
-        if path.startswith("src/") or path.startswith("examples/mtx"):
+        if path.startswith(("src/", "examples/mtx")) and os.path.exists(os.path.join(ROOT, path)):
             for line in file["lines"]:
                 key = path, line["line_number"]
                 found[key] = found.get(key, 0) + line["count"]

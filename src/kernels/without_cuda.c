@@ -1,6 +1,6 @@
 /*
-   What a build without CUDA has of the device: nothing. Nobody there calls these functions: the table of algorithms has
-   none of the device.
+   The functions of the device in a build without CUDA: they fail. The table of algorithms then has none that calls
+   them.
 */
 #include "factor/factor.h"
 #include "ordering/multicolor.h"
@@ -38,14 +38,15 @@ NONE(TrsvDeviceAsymmetry, int rows, const int *offsets, const int *columns, Trsv
      const void *values, double *asymmetry)
 NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there,
      int *row)
-NONE(TrsvFactorSlots, TrsvFactor *f, const int *order)
+NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order)
 NONE(TrsvFactorMirrorColumns, TrsvFactor *f)
 NONE(TrsvFactorGather, TrsvFactor *f, const void *values, TrsvStream stream)
-NONE(TrsvFactorFill, TrsvFactor *f, TrsvStream stream)
-NONE(TrsvFactorSums, TrsvFactor *f, const void *values, TrsvStream stream)
-NONE(TrsvFactorRows, TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
-NONE(TrsvFactorPivotsCheck, TrsvFactor *f)
-NONE(TrsvFactorPivots, TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift, TrsvStream stream)
+NONE(TrsvFactorStart, TrsvFactor *f, TrsvStream stream)
+NONE(TrsvFactorFindLargestSum, TrsvFactor *f, const void *values, TrsvStream stream)
+NONE(TrsvFactorEliminate, TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
+NONE(TrsvFactorCheckPattern, TrsvFactor *f)
+NONE(TrsvFactorFindPivots, TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
+     TrsvStream stream)
 /* clang-format on */
 
 void   TrsvDeviceFree(void *pointer) { }

@@ -150,17 +150,15 @@ PetscErrorCode SpTRSVGPUDeviceNumeric(Mat F, Mat local, const MatFactorInfo *inf
   SpTRSVGPU         *s      = (SpTRSVGPU *)F->data;
   const TrsvPivots   pivots = {(TrsvShift)(int)info->shifttype, info->shiftamount, info->zeropivot};
   const PetscScalar *a;
-  TrsvCSR            A = {(int)local->rmap->n, NULL, NULL, NULL};
   TrsvStream         stream;
   TrsvError          error;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SpTRSVGPU_FactorDevice, F, local, 0, 0));
   PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, &a));
-  A.values = a;
   PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(PetscLogGpuTimeBegin());
-  error = TrsvIluSetValues(s->ilu, &A, &pivots, &s->outcome, stream);
+  error = TrsvIluSetValues(s->ilu, a, &pivots, &s->outcome, stream);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
   PetscCall(PetscLogEventEnd(SpTRSVGPU_FactorDevice, F, local, 0, 0));

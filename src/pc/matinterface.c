@@ -309,7 +309,7 @@ PetscErrorCode MatSpTRSVGPUSetTimeout(Mat F, PetscReal seconds)
   PetscFunctionBegin;
   PetscCall(SpTRSVGPUGetFactor(F, &s));
   PetscCheck(seconds >= 0, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE,
-             "Seconds to wait must not be negative, got %g; 0 means no limit", (double)seconds);
+             "Seconds to wait must not be negative (0 means no limit), got %g", (double)seconds);
   s->settings.timeout = seconds;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

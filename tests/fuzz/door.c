@@ -306,7 +306,7 @@ static void OnDevice(Input *in, int rows)
     TrsvIluDescribe(ilu, &info);
     if (!info.host_reason[0] && !Valid(&A, 0)) Fail("a spoilt pattern is taken");
     if (!info.host_reason[0] && Works(TrsvIluPrepare(ilu, TRSV_DEVICE, transposed, NULL, NULL)) &&
-        Works(TrsvIluSetValues(ilu, &view, &pivots, &outcome, NULL))) {
+        Works(TrsvIluSetValues(ilu, view.values, &pivots, &outcome, NULL))) {
       TrsvTriangles t;
 
       if (outcome.row < 0 && Works(TrsvIluDownload(ilu, &t, NULL))) {

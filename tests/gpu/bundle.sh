@@ -7,8 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 make -s lib examples petsc-programs "$PWD/build/bench/bench" "$PWD/build/bench/ag" "$PWD/build/bench/dense" "$PWD/build/bench/setup" "$PWD/build/bench/solutions" "$PWD/build/bench/krylov" "$PWD/build/bench/repeats" "$PWD/build/bench/memory" "$PWD/build/tests/matrices" \
-  "$PWD"/build/bench/{dags,same,crowd,full,errors,planted}
-make -s race ampere
+  "$PWD"/build/bench/{waits,dags,same,crowd,full,errors}
+make -s ampere
 eval "$(make -s info)"
 matrices=${SPTRSV_MATRICES:-../shared/matrices}
 tmp=$(mktemp -d)
@@ -39,8 +39,8 @@ tar cJf bundle/petsc.tar.xz -C "$tmp$(dirname "$root")" "$(basename "$root")"
 tar cJf bundle/libs.tar.xz -C "$tmp" libs
 # objects, library, test programs
 # programs that have the same kernels: a window that sees them all
-XZ_OPT=-9 tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels --exclude=build/race/obj \
-  --exclude=build/race/bench/long --exclude=build/ampere/obj build
+tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels --exclude=build/pretend \
+  --exclude=build/ampere/obj build
 
 for m in "$matrices"/*.mtx.*; do
   to=bundle/matrices/$(basename "${m%.[gx]z}").xz

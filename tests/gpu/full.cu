@@ -161,7 +161,7 @@ static TrsvError Factor(Setting &s, TrsvOrderRequest order)
   r.timeout   = TRSV_TIMEOUT;
   error       = TrsvIluCreate(&r, s.A.rows, &s.A, &ilu);
   if (!error) error = TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL);
-  if (!error) error = TrsvIluSetValues(ilu, &s.A, &none, &outcome, NULL);
+  if (!error) error = TrsvIluSetValues(ilu, s.A.values, &none, &outcome, NULL);
   if (!error) error = TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, s.b, s.x, NULL);
   if (!error) error = TrsvDeviceDownload(s.host.data(), s.x, sizeof(double) * s.host.size(), NULL);
   TrsvIluDestroy(&ilu);

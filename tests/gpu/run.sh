@@ -2,7 +2,7 @@
 # Everything that needs a GPU, in one go: the tests with matrices on the device, every algorithm on every matrix against the host, the
 # sanitizers on a small set, times against cuSPARSE, and unchanged PETSc programs. Called by `make check-gpu`, which says where things are.
 #
-#   PARTS      which of those below (default: harness memory matrices solve sanitizer profile setup petsc)
+#   PARTS      which of those below (default: harness memory waits matrices solve sanitizer profile setup petsc)
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see bench/bench.cu)
 #   MATRICES   of solve and solutions: generated ones by name, files by path (default: those of the benchmark and all files)
 #   FAMILIES   of families: family:NAME ... (default: all)
@@ -13,16 +13,17 @@
 #
 #   harness    harness.log                    220 s    PETSc's tests
 #   memory     memory.log                     ~2 min   device memory: streams, captures, a full device, all given back; the same by compute-sanitizer where there is one
+#   waits      waits.log                      ~20 s    words probed by halves, solves longer than the limit of a wait, two streams, graphs after a time-out
 #   matrices   matrices.log                   35 s     ILU(0) of the real matrices against PETSc's own
 #   solve      solve.jsonl                    9 min    a line for each algorithm, setting and triangle
 #   families   families.jsonl                 200 s    the same of families of generated matrices (bench/families.c); at most 500 s
-#   dags       dags.jsonl                     ~2 min   1,000,000 solves of triangles by chance; DAGS_SECONDS: at most so long, with fewer solves (120)
+#   dags       dags.jsonl                     ~2 min   1,000,000 solves of random triangles; DAGS_SECONDS: at most so long, with fewer solves (120)
 #   same       same.jsonl                     ~1 min   1,000,000 solves of one plan, five times; SAME_SECONDS: for each at most (20)
 #   shared     shared.jsonl                   ~2 min   several processes, with and without MPS; other work on the GPU; memory nearly full
 #   ampere     ampere.jsonl                   ~2 min   real matrices by code for compute capability 8.0, without clusters
 #                                                      and in 163 KB and 99 KB of shared memory; at most 140 s
 #   errors     errors.jsonl                   ~90 s    backward errors on the real matrices, several processes at a time
-#   sanitizer  sanitizer*.log                 ~3 min   needs compute-sanitizer, and nvdisasm for racecheck
+#   sanitizer  sanitizer*.log                 ~3 min   needs compute-sanitizer
 #   profile    profile.jsonl                  ~2 min   hardware counters; needs ncu
 #   setup      setup.jsonl                    75 s     a line for each matrix and way to set up; PCApply without the waits of the log
 #   petsc      petsc.jsonl                    35 s     a line for each program and preconditioner
@@ -38,8 +39,8 @@
 # Where a run may not take longer than ten minutes: PARTS="petsc ranks setup orders", PARTS="solutions", PARTS="repeats dense recblock ag", PARTS="solve", PARTS="families",
 # PARTS="harness matrices profile", PARTS="dags same shared errors", PARTS="sanitizer memory"; each writes gpu.txt anew. `make plots` makes tables and plots of all of it.
 set -u
-parts=${PARTS:-harness memory matrices solve sanitizer profile setup petsc}
-known=" harness memory matrices solve families ampere dags same shared errors sanitizer profile setup petsc ranks orders solutions krylov repeats dense recblock ag "
+parts=${PARTS:-harness memory waits matrices solve sanitizer profile setup petsc}
+known=" harness memory waits matrices solve families ampere dags same shared errors sanitizer profile setup petsc ranks orders solutions krylov repeats dense recblock ag "
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -93,7 +94,7 @@ if [ $out = /dev/null ]; then
   for p in $parts; do
     case $p in
     harness | matrices | setup | petsc | ranks | orders | solutions | krylov) say "  $p: a PETSc with CUDA" ;;
-    memory | solve | families | ampere | dags | same | shared | repeats) say "  $p: nothing else" ;;
+    memory | waits | solve | families | ampere | dags | same | shared | repeats) say "  $p: nothing else" ;;
     sanitizer) say "  sanitizer: compute-sanitizer of the CUDA toolkit" ;;
     profile) say "  profile: ncu (Nsight Compute) and Python" ;;
     dense) say "  dense: cuBLAS" ;;
@@ -125,6 +126,13 @@ if begin memory "device memory"; then
     [ $? = 9 ]
     verdict "memory, an overrun is reported" $? "$results/memory-overrun.log"
   fi
+fi
+
+if begin waits "waits and streams"; then
+  timeout -k 5 120 "$GPU_WAITS" >"$results/waits.log" 2>&1
+  status=$?
+  cat "$results/waits.log" | tee -a "$out"
+  verdict waits $status
 fi
 
 if begin matrices "ILU(0) of the real matrices, against PETSc's own: $device"; then

@@ -18,6 +18,8 @@ static const struct {
   {"solve",     TestSolve      },
   {"schedules", TestSchedules  },
   {"chunk",     TestChunk      },
+  {"roles",     TestRoles      },
+  {"early",     TestEarly      },
   {"planes",    TestPlanes     },
   {"inverse",   TestInverse    },
   {"papers",    TestPapers     },

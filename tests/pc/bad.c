@@ -191,7 +191,7 @@ int main(int argc, char **args)
       test:
          suffix: timeout
          args: -mat_sptrsvgpu_timeout -1
-         filter: Error: grep -o "Seconds to wait must not be negative, got -1; 0 means no limit"
+         filter: Error: grep -o "Seconds to wait must not be negative (0 means no limit), got -1"
       test:
          suffix: factor
          args: -pc_sptrsvgpu_factor lu

@@ -69,19 +69,22 @@ void mbarrier_arrive(TrsvMbarrier *p, unsigned bytes)
 
   m.bytes += bytes;
   if (++m.arrived > m.count) misuse("more than %u arrivals in one phase of an mbarrier", m.count);
-  events++;
   end_phase(m);
 }
 
 unsigned copy_lanes() { return SimtSettings.old ? 32 : 1; }
 
-bool mbarrier_test(TrsvMbarrier *p, unsigned parity)
+bool mbarrier_test(TrsvMbarrier *p, unsigned parity, Line at)
 {
   may_yield();
+  running->looked = at;
   Mbarrier &m = find_mbarrier(p);
 
   if (parity > 1) misuse("an mbarrier is asked for parity %u", parity);
-  if ((m.phase & 1) != parity) return true;
+  if ((m.phase & 1) != parity) {
+    acquire();
+    return true;
+  }
   m.asked = true;
   watch(running, p, m.phase, sizeof(*p));
   return false;
@@ -220,6 +223,7 @@ void cluster_barrier(unsigned line)
   commit_of(running, nullptr);
   cluster_arrive();
   cluster_wait("trsv_cluster_sync", line);
+  acquire();
 }
 
 /* A store into the shared memory of another block. */

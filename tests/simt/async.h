@@ -14,7 +14,7 @@ namespace simt {
 
 void     mbarrier_init(TrsvMbarrier *, unsigned count);
 void     mbarrier_arrive(TrsvMbarrier *, unsigned bytes); /* and expects so many bytes in this phase; maybe a peer's */
-bool     mbarrier_test(TrsvMbarrier *, unsigned parity);
+bool     mbarrier_test(TrsvMbarrier *, unsigned parity, Line);
 void     bulk_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *);
 void     lane_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *, unsigned lane); /* as cp.async */
 unsigned copy_lanes();
@@ -29,7 +29,10 @@ void     cluster_barrier(unsigned line);
 
 static inline unsigned trsv_cluster_rank() { return simt::cluster_rank(); }
 static inline void     trsv_cluster_arrive() { simt::cluster_arrive(); }
-static inline void     trsv_cluster_wait(simt::Line at = simt::Line::current()) { simt::cluster_wait("trsv_cluster_wait", at.line()); }
+static inline void     trsv_cluster_wait(simt::Line at = simt::Line::current())
+{
+  simt::cluster_wait("trsv_cluster_wait", at.line());
+}
 static inline void     trsv_cluster_sync(simt::Line at = simt::Line::current()) { simt::cluster_barrier(at.line()); }
 
 #endif

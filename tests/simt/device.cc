@@ -1,6 +1,6 @@
 /*
-   Copies, clocks and launches of device.h over memcpy, for the executor; memory: runtime.cc. Device memory is told from host memory where copies are made. Any call
-   that may fail can be made to.
+   Copies, clocks and launches of device.h over memcpy, for the executor; memory: runtime.cc. Device memory is told from
+   host memory where copies are made. Any call that may fail can be made to.
 */
 #include <algorithm>
 #include <cstdlib>
@@ -12,13 +12,18 @@
 
 using simt::fails;
 
-static bool holds(const void *p, size_t bytes, TrsvStream stream = NULL) { return simt::holds(p, bytes, TrsvDeviceStream(stream)); }
+static bool holds(const void *p, size_t bytes, TrsvStream stream = NULL)
+{
+  return simt::holds(p, bytes, TrsvDeviceStream(stream));
+}
 
 extern "C" {
 
 TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && !holds(device, bytes, stream))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the device: invalid argument");
+  if (fails() || (bytes && !holds(device, bytes, stream)))
+    return TrsvFail(TRSV_ERR_DEVICE, "copy to the device: invalid argument");
+  (void)simt::finish();
   if (bytes) memcpy(device, host, bytes);
   simt::asked(TrsvDeviceStream(stream));
   return TRSV_SUCCESS;
@@ -26,7 +31,8 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
 
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && !holds(device, bytes, stream))) return TrsvFail(TRSV_ERR_DEVICE, "copy to the host: invalid argument");
+  if (fails() || (bytes && !holds(device, bytes, stream)))
+    return TrsvFail(TRSV_ERR_DEVICE, "copy to the host: invalid argument");
   TrsvCall(TrsvDeviceWait(stream));
   if (bytes) memcpy(host, device, bytes);
   return TRSV_SUCCESS;
@@ -36,7 +42,9 @@ static uint64_t copied; /* bytes, on the device */
 
 TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && (!holds(to, bytes, stream) || !holds(from, bytes, stream)))) return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
+  if (fails() || (bytes && (!holds(to, bytes, stream) || !holds(from, bytes, stream))))
+    return TrsvFail(TRSV_ERR_DEVICE, "copy on the device: invalid argument");
+  (void)simt::finish();
   if (bytes) memcpy(to, from, bytes);
   simt::asked(TrsvDeviceStream(stream));
   copied += bytes;
@@ -45,7 +53,9 @@ TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream st
 
 TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream)
 {
-  if (fails() || (bytes && !holds(device, bytes, stream))) return TrsvFail(TRSV_ERR_DEVICE, "clearing on the device: invalid argument");
+  if (fails() || (bytes && !holds(device, bytes, stream)))
+    return TrsvFail(TRSV_ERR_DEVICE, "clearing on the device: invalid argument");
+  (void)simt::finish();
   if (bytes) memset(device, 0, bytes);
   simt::asked(TrsvDeviceStream(stream));
   return TRSV_SUCCESS;
@@ -53,17 +63,23 @@ TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stream)
 
 TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 {
-  if (fails() || (n && !holds(counts, sizeof(int) * (size_t)n)) || !holds(offsets, sizeof(int) * ((size_t)n + 1))) return TrsvFail(TRSV_ERR_DEVICE, "scan: invalid argument");
+  if (fails() || (n && !holds(counts, sizeof(int) * (size_t)n)) || !holds(offsets, sizeof(int) * ((size_t)n + 1)))
+    return TrsvFail(TRSV_ERR_DEVICE, "scan: invalid argument");
+  (void)simt::finish();
   for (int i = 0, sum = 0; i <= n; sum += i < n ? counts[i] : 0, i++) offsets[i] = sum;
   return TRSV_SUCCESS;
 }
 
-TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values, int *sorted_values)
+TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsigned *sorted_keys, const int *values,
+                         int *sorted_values)
 {
   const size_t   bytes = sizeof(int) * (size_t)n;
   const unsigned mask  = bits < 32 ? (1u << bits) - 1 : ~0u;
 
-  if (fails() || (n && (!holds(keys, bytes) || !holds(sorted_keys, bytes) || (values && (!holds(values, bytes) || !holds(sorted_values, bytes)))))) return TrsvFail(TRSV_ERR_DEVICE, "sort: invalid argument");
+  if (fails() || (n && (!holds(keys, bytes) || !holds(sorted_keys, bytes) ||
+                        (values && (!holds(values, bytes) || !holds(sorted_values, bytes))))))
+    return TrsvFail(TRSV_ERR_DEVICE, "sort: invalid argument");
+  (void)simt::finish();
   if (bits > 8) { /* CUB's sort asks for that much where one pass is not enough */
     void *room;
 
@@ -107,6 +123,7 @@ TrsvError TrsvDeviceTimerStart(TrsvTimer *timer, TrsvStream)
 
 TrsvError TrsvDeviceTimerStop(TrsvTimer *timer, TrsvStream)
 {
+  (void)simt::finish();
   timer->stop = SimtSwitches() + copied;
   return fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaEventRecord: made to fail") : TRSV_SUCCESS;
 }
@@ -155,24 +172,31 @@ TrsvError TrsvDeviceSetMaxShared(const void *kernel)
   return !kernel || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaFuncSetAttribute: invalid argument") : TRSV_SUCCESS;
 }
 
-/* Nothing is recorded: the launches are made again. */
 struct TrsvDeviceGraph {
-  TrsvError (*launch)(void *, TrsvStream);
-  void *data;
+  simt::Graph *launches;
 };
 
 TrsvError TrsvDeviceGraphCreate(TrsvError (*launch)(void *, TrsvStream), void *data, TrsvDeviceGraph **graph)
 {
   *graph = (TrsvDeviceGraph *)(fails() ? nullptr : malloc(sizeof(**graph)));
   if (!*graph) return TrsvFail(TRSV_ERR_MEMORY, "cudaGraphInstantiate: made to fail");
-  **graph = {launch, data};
-  return TRSV_SUCCESS;
+  (*graph)->launches    = simt::record();
+  const TrsvError error = launch(data, NULL);
+  simt::recorded();
+  if (error) TrsvDeviceGraphDestroy(graph);
+  return error;
 }
 
-TrsvError TrsvDeviceGraphLaunch(TrsvDeviceGraph *graph, TrsvStream stream) { return graph->launch(graph->data, stream); }
+TrsvError TrsvDeviceGraphLaunch(TrsvDeviceGraph *graph, TrsvStream)
+{
+  simt::replay(graph->launches);
+  return TrsvDeviceCheckLaunch("a graph");
+}
 
 void TrsvDeviceGraphDestroy(TrsvDeviceGraph **graph)
 {
+  if (!*graph) return;
+  simt::drop((*graph)->launches);
   free(*graph);
   *graph = nullptr;
 }

@@ -1,8 +1,9 @@
 /*
    executor.h: how a test steers the SIMT executor, which runs the device kernels on a CPU, one fiber for each thread.
 
-   Every launch runs at once and to its end under SimtSettings. Equal settings give equal runs. A launch that deadlocks or misuses
-   something ends with a report, which TrsvDeviceCheckLaunch returns as TRSV_ERR_DEVICE and SimtReport keeps.
+   Every launch runs at once and to its end under SimtSettings, but for early ones (SimtOptions). Equal settings give
+   equal runs. A launch that deadlocks or misuses something ends with a report, which TrsvDeviceCheckLaunch returns as
+   TRSV_ERR_DEVICE and SimtReport keeps.
 */
 #ifndef SIMT_EXECUTOR_H
 #define SIMT_EXECUTOR_H
@@ -15,8 +16,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default) /* for programs that steer it in a library */
 
-/* Who runs next. Under a priority, the first that can run does, until it waits or is pre-empted and falls to the last place: some
-   run long while others stall. Of threads, of warps, of blocks; the last starves whole blocks. */
+/* Who runs next. Under a priority, the first that can run does, until it waits or is pre-empted and falls to the last
+   place: some run long while others stall. Of threads, of warps, of blocks; the last starves whole blocks. The last two
+   starve a role, which is a warp of every block: it runs before all others, or when no other can. */
 typedef enum {
   SIMT_ROUNDS_FORWARD,
   SIMT_ROUNDS_BACKWARD,
@@ -24,6 +26,8 @@ typedef enum {
   SIMT_PRIORITY_THREAD,
   SIMT_PRIORITY_WARP,
   SIMT_PRIORITY_BLOCK,
+  SIMT_WARP_FIRST,
+  SIMT_WARP_LAST,
   SIMT_POLICIES
 } SimtPolicy;
 
@@ -35,6 +39,15 @@ typedef enum {
   SIMT_ORDERS
 } SimtOrder;
 
+/* Which blocks run first where a role is starved: all take turns, or a block runs only when those that started before
+   it cannot, or those after it. */
+typedef enum {
+  SIMT_TOGETHER,
+  SIMT_FIRST_FIRST,
+  SIMT_LAST_FIRST,
+  SIMT_BLOCKS
+} SimtBlocks;
+
 typedef struct {
   uint64_t   seed;
   SimtPolicy policy;
@@ -42,29 +55,37 @@ typedef struct {
   int        resident;        /* blocks that have started and not ended, at most; a cluster counts as a whole */
   int        multiprocessors; /* what the device claims to have */
   int        preempt;         /* one shared access in so many lets others run before it; 0: none does */
-  int        weak;            /* stores become visible late and in any order, as relaxed ones may */
+  int        weak;            /* 1: stores become visible late and in any order, as relaxed ones may, and loads may find
+                                 what was there before; 2: stores and copies as late as nearly nobody can go on without */
   int        bounded;         /* where nobody can go on, let time pass until waits give up, in place of a report */
   int        cluster;         /* blocks of the largest cluster that the device claims to hold; 0: any */
   int        old;             /* the device claims to have no clusters, nor bulk copies */
   int        shared;          /* bytes of shared memory that it claims to have for a block; 0: an H200's */
-  long       lose;            /* the store of a launch, to other than the block's own shared memory, that never arrives, from 1; 0: all do */
+  long lose; /* the store of a launch, to other than the block's own shared memory, that never arrives, from 1; 0: all
+                do */
   const char *loser;          /* and in whose launches: those of kernels whose name has this in it; NULL: of any */
+  unsigned   role;            /* which warp, modulo the warps of a block */
+  SimtBlocks blocks;
+  int         early; /* early launches begin before the one before them is over; SimtFinish() ends what is asked for */
 } SimtOptions;
 
 extern SimtOptions SimtSettings;
 
 void SimtDefaults(void);
-void SimtSchedule(unsigned k); /* the k-th of an endless list of settings; the first dozen differ in all that matters; bounded and lose are off */
+void SimtSchedule(unsigned k); /* the k-th of an endless list of settings; the first dozen differ in all that matters;
+                                  bounded and lose are off */
 void SimtDevice(int old, int shared); /* from now on, also after the two above: what the device claims to have */
 
 const char *SimtReport(void);      /* of the last launch that failed since SimtForget; "" if none did */
 void        SimtForget(void);
+int         SimtFinish(void);      /* ends what is asked for; 0 where it failed */
 unsigned    SimtLaunches(void);    /* so far */
+unsigned    SimtEarlyBlocks(void); /* that have started before all of the launch before had ended, so far */
 uint64_t    SimtSwitches(void);    /* how often a fiber was resumed so far */
 uint64_t    SimtNanoseconds(void); /* the virtual clock */
 
 /* Device memory. Calls that may fail (allocate, copy, stage, ask, launch) are counted. */
-void   SimtFailAt(long call, int forever); /* the so-manieth call from now fails, and all after it if forever; 0: none */
+void SimtFailAt(long call, int forever); /* the so-manieth call from now fails, and all after it if forever; 0: none */
 int    SimtFailed(void);                   /* has one failed since? */
 size_t SimtLive(void);                     /* device allocations not yet freed */
 size_t SimtReserved(void);                 /* bytes of the device that they take, and that pools keep */

@@ -1,9 +1,11 @@
 /*
    What threads share: words by relaxed loads, stores and atomics, and shared memory.
 
-   With weak stores, a store is first seen by its own thread only. It reaches memory at some later time, after earlier ones to
-   the same word and in any order with others; at the latest where the thread passes a barrier, or where nobody could go on
-   without it. So two words that need an order, such as a value and a separate flag, come apart.
+   With weak stores, a store is first seen by its own thread only. It reaches memory at some later time, after earlier
+   ones to the same word and in any order with others; at the latest where the thread passes a barrier, or where nobody
+   could go on without it. So two words that need an order, such as a value and a separate flag, come apart. And a load
+   may find what a word held before, unless its thread has seen that the word has changed since, or has acquired what
+   was there by then, as barriers do.
 */
 #include <algorithm>
 #include <cstdio>
@@ -14,19 +16,83 @@ namespace simt {
 
 struct Pending {
   Thread  *thread; /* NULL once it has ended */
+  Launch  *launch;
   void    *address;
   uint64_t bits;
   unsigned size;
   uint64_t (*combine)(uint64_t, uint64_t); /* with what is there by then; NULL for a store */
 };
 
+/* What a word held until it changed. */
+struct Past {
+  const void *address;
+  uint64_t    bits;
+  unsigned    size;
+  uint64_t    until; /* changes so far, this one among them */
+};
+
+enum {
+  PASTS = 32
+};
+
 static std::deque<Pending> pending;
-static long                stores; /* of this launch */
+static Past                past[PASTS]; /* in turn */
+static uint64_t            changes;
+static uint8_t             has_past[256]; /* how many of these, by address */
+
+static uint8_t &pasts_of(const void *p) { return has_past[((uintptr_t)p >> 2) & 255]; }
 
 void begin_memory()
 {
   pending.clear();
-  stores = 0;
+  memset(past, 0, sizeof(past));
+  memset(has_past, 0, sizeof(has_past));
+}
+
+void acquire() { running->floor = changes; }
+
+/* The thread has seen what the word holds since so many changes. */
+static void know(Thread *t, const void *p, uint64_t since)
+{
+  for (unsigned i = 0; i < t->knows; i++)
+    if (t->known[i] == p) {
+      t->known_since[i] = std::max(t->known_since[i], since);
+      return;
+    }
+  if (t->knows == Thread::remembered) t->floor = changes, t->knows = 0; /* less is found */
+  t->known[t->knows]         = p;
+  t->known_since[t->knows++] = since;
+}
+
+static uint64_t known(const Thread *t, const void *p)
+{
+  for (unsigned i = 0; i < t->knows; i++)
+    if (t->known[i] == p) return std::max(t->floor, t->known_since[i]);
+  return t->floor;
+}
+
+static void keep_past(const void *p, uint64_t bits, unsigned size)
+{
+  Past &oldest = past[++changes % PASTS];
+
+  if (oldest.address) pasts_of(oldest.address)--;
+  oldest = {p, bits, size, changes};
+  pasts_of(p)++;
+}
+
+/* What the thread finds in a word: one time in four, if it may, what was there before. */
+static uint64_t find(Thread *t, const void *p, uint64_t bits, unsigned size)
+{
+  if (quiet || !pasts_of(p)) return bits;
+  for (uint64_t k = changes > PASTS ? changes - PASTS + 1 : 1; k <= changes; k++) {
+    const Past &was = past[k % PASTS];
+
+    if (was.address != p || was.size != size || was.until <= known(t, p) || random_below(4)) continue;
+    know(t, p, was.until - 1);
+    return was.bits;
+  }
+  know(t, p, changes);
+  return bits;
 }
 
 static uint64_t read(const void *p, unsigned size)
@@ -40,8 +106,12 @@ static uint64_t read(const void *p, unsigned size)
 
 void write(void *p, uint64_t bits, unsigned size)
 {
-  if (read(p, size) == bits) return; /* nobody can tell */
+  const uint64_t was = read(p, size);
+
+  if (was == bits) return; /* nobody can tell */
+  if (SimtSettings.weak) keep_past(p, was, size);
   memcpy(p, &bits, size);
+  crosses(p, size);
   if (running) running->idle = 0;
   events++;
   wake(p);
@@ -59,6 +129,7 @@ static void commit(size_t i)
 
   pending.erase(pending.begin() + (long)i);
   if (p.thread) p.thread->pending--;
+  if (p.thread) know(p.thread, p.address, changes + 1);
   write(p.address, p.combine ? p.combine(read(p.address, p.size), p.bits) : p.bits, p.size);
 }
 
@@ -79,6 +150,13 @@ void commit_of(Thread *t, const void *address)
   }
 }
 
+void commit_launch(const Launch *l)
+{
+  for (size_t i = 0; i < pending.size();)
+    if (pending[i].launch == l) commit(i), i = 0;
+    else i++;
+}
+
 void disown(Thread *t)
 {
   for (size_t i = 0; t->pending && i < pending.size(); i++)
@@ -86,15 +164,6 @@ void disown(Thread *t)
       pending[i].thread = nullptr;
       t->pending--;
     }
-}
-
-void forget_shared(const Block *b)
-{
-  const auto inside = [&](const Pending &p) {
-    return std::any_of(b->shared.begin(), b->shared.end(), [&](const Variable &v) { return (const char *)p.address >= v.memory && (const char *)p.address < v.memory + v.bytes; });
-  };
-
-  pending.erase(std::remove_if(pending.begin(), pending.end(), inside), pending.end());
 }
 
 void watch(Thread *t, const void *p, uint64_t bits, unsigned size)
@@ -107,10 +176,12 @@ void watch(Thread *t, const void *p, uint64_t bits, unsigned size)
   if (t->loads <= Thread::watched) t->loads++;
 }
 
-uint64_t load(const void *p, unsigned size)
+uint64_t load(const void *p, unsigned size, Line at)
 {
   may_yield();
   Thread *t = running;
+
+  t->looked = at;
 
   for (size_t i = pending.size(); t->pending && i-- > 0;)
     if (pending[i].thread == t && pending[i].address == p) {
@@ -118,24 +189,27 @@ uint64_t load(const void *p, unsigned size)
       commit_of(t, p);
       break;
     }
-  const uint64_t bits = read(p, size);
+  uint64_t bits = read(p, size);
+  if (SimtSettings.weak) bits = find(t, p, bits, size);
   watch(t, p, bits, size);
   return bits;
 }
 
-/* Does the word lie in the shared memory of the running thread's block? */
-static bool own_shared(const void *p)
+static bool inside(const Block *b, const void *p)
 {
-  for (const Variable &v : running->block->shared)
+  for (const Variable &v : b->shared)
     if ((const char *)p >= v.memory && (const char *)p < v.memory + v.bytes) return true;
   return false;
 }
 
-/* All that the thread has stored is seen before what it stores next. */
 void release() { commit_of(running, nullptr); }
 
 /* Is this the store that never arrives? */
-static bool lost(const void *p) { return SimtSettings.lose && (!SimtSettings.loser || strstr(kernel_name, SimtSettings.loser)) && !own_shared(p) && ++stores == SimtSettings.lose; }
+static bool lost(const void *p)
+{
+  return SimtSettings.lose && (!SimtSettings.loser || strstr(kernel_name, SimtSettings.loser)) &&
+         !inside(running->block, p) && ++running->block->launch->stores == SimtSettings.lose;
+}
 
 void store(void *p, uint64_t bits, unsigned size)
 {
@@ -146,7 +220,7 @@ void store(void *p, uint64_t bits, unsigned size)
     return;
   }
   if (pending.size() >= 64) commit_one();
-  pending.push_back({running, p, bits, size, nullptr});
+  pending.push_back({running, running->block->launch, p, bits, size, nullptr});
   running->pending++;
   if (read(p, size) != bits) running->idle = 0;
 }
@@ -161,17 +235,19 @@ void reduce(void *p, uint64_t (*combine)(uint64_t, uint64_t), uint64_t operand, 
     return;
   }
   if (pending.size() >= 64) commit_one();
-  pending.push_back({running, p, operand, size, combine});
+  pending.push_back({running, running->block->launch, p, operand, size, combine});
   running->pending++;
   running->idle = 0;
 }
 
-uint64_t atomic(Atomic what, void *p, uint64_t (*combine)(uint64_t, uint64_t), uint64_t operand, uint64_t compare, unsigned size)
+uint64_t atomic(Atomic what, void *p, uint64_t (*combine)(uint64_t, uint64_t), uint64_t operand, uint64_t compare,
+                unsigned size)
 {
   may_yield();
   commit_of(running, p);
   const uint64_t old = read(p, size);
 
+  if (SimtSettings.weak) know(running, p, changes + 1);
   switch (what) {
   case COMBINE: write(p, combine(old, operand), size); break;
   case INCREMENT: write(p, old >= operand ? 0 : old + 1, size); break;
@@ -181,6 +257,13 @@ uint64_t atomic(Atomic what, void *p, uint64_t (*combine)(uint64_t, uint64_t), u
     break;
   }
   return old;
+}
+
+void forget_shared(const Block *b)
+{
+  const auto ours = [&](const Pending &p) { return inside(b, p.address); };
+
+  pending.erase(std::remove_if(pending.begin(), pending.end(), ours), pending.end());
 }
 
 /* Shared memory */
@@ -201,13 +284,16 @@ Variable &find_variable(Block *b, const void *key, size_t bytes, size_t align)
   return b->shared.back();
 }
 
-void *shared_variable(const void *key, size_t bytes, size_t align) { return find_variable(running->block, key, bytes, align).memory; }
+void *shared_variable(const void *key, size_t bytes, size_t align)
+{
+  return find_variable(running->block, key, bytes, align).memory;
+}
 
 void *dynamic_shared()
 {
   static const char key = 0;
 
-  return find_variable(running->block, &key, dynamic_bytes, 128).memory;
+  return find_variable(running->block, &key, running->block->launch->shared, 128).memory;
 }
 
 }

@@ -1,12 +1,16 @@
 /*
-   Who runs next: a queue of the threads that can run, ordered as the policy says, and the words that the others wait for.
+   Who runs next: a queue of the threads that can run, ordered as the policy says, and the words that the others wait
+   for.
 
-   A thread that polled in vain sleeps until one of the words that it looked at changes, since until then it would find the same
-   again.
+   A thread that polled in vain sleeps until one of the words that it looked at changes, since until then it would find
+   the same again.
 */
 #include <algorithm>
 #include <utility>
 #include "engine.h"
+
+SimtOptions SimtSettings = {
+    1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr, 0, SIMT_TOGETHER, 0};
 
 namespace simt {
 
@@ -15,7 +19,10 @@ struct Ready {
   int64_t second;
   Thread *thread;
 
-  bool operator<(const Ready &r) const { return first != r.first ? first > r.first : second > r.second; } /* a heap has its largest in front */
+  bool operator<(const Ready &r) const
+  {
+    return first != r.first ? first > r.first : second > r.second;
+  } /* a heap has its largest in front */
 };
 
 struct Sleeper {
@@ -37,19 +44,39 @@ void begin_queue()
   round_now = last = sequence = lowest = 0;
 }
 
-static std::vector<Sleeper> &bucket_of(const void *address) { return bucket[((uintptr_t)address >> 2) * 0x9e3779b97f4a7c15ull >> 54]; }
+static std::vector<Sleeper> &bucket_of(const void *address)
+{
+  return bucket[((uintptr_t)address >> 2) * 0x9e3779b97f4a7c15ull >> 54];
+}
+
+int64_t any_priority() { return (int64_t)(random_bits() >> 2); }
+
+/* The warp of the role comes first, or last; and so may do the blocks that started first. */
+static int64_t role_priority(const Thread *t)
+{
+  const bool    is_role = t->warp == SimtSettings.role % t->block->warp.size();
+  const int64_t warp = is_role == (SimtSettings.policy == SIMT_WARP_FIRST), block = 2 * t->block->serial;
+
+  if (SimtSettings.blocks == SIMT_TOGETHER) return warp;
+  return SimtSettings.blocks == SIMT_FIRST_FIRST ? warp - block : warp + block;
+}
 
 static int64_t priority(const Thread *t)
 {
-  if (SimtSettings.policy == SIMT_PRIORITY_THREAD) return t->priority;
-  return SimtSettings.policy == SIMT_PRIORITY_WARP ? t->block->warp[t->warp].priority : t->block->priority;
+  switch (SimtSettings.policy) {
+  case SIMT_PRIORITY_THREAD: return t->priority;
+  case SIMT_PRIORITY_WARP: return t->block->warp[t->warp].priority;
+  case SIMT_PRIORITY_BLOCK: return t->block->priority;
+  default: return role_priority(t);
+  }
 }
 
 /* A thread is pre-empted: it falls to the last place; so does its warp or its block, for certain or now and then. */
 void drop_priority(Thread *t, bool certain)
 {
   if (SimtSettings.policy == SIMT_PRIORITY_THREAD) t->priority = --lowest;
-  if (SimtSettings.policy == SIMT_PRIORITY_WARP && (certain || !random_below(16))) t->block->warp[t->warp].priority = --lowest;
+  if (SimtSettings.policy == SIMT_PRIORITY_WARP && (certain || !random_below(16)))
+    t->block->warp[t->warp].priority = --lowest;
   if (SimtSettings.policy == SIMT_PRIORITY_BLOCK && (certain || !random_below(64))) t->block->priority = --lowest;
 }
 
@@ -149,6 +176,43 @@ void wake(const void *address)
     t->asleep = false;
     make_ready(t);
   }
+}
+
+}
+
+extern "C" {
+
+static int device_old, device_shared;
+
+void SimtDefaults(void)
+{
+  SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr, 0, SIMT_TOGETHER,
+                  0};
+  SimtSettings.old    = device_old;
+  SimtSettings.shared = device_shared;
+}
+
+void SimtDevice(int old, int shared)
+{
+  device_old    = old;
+  device_shared = shared;
+  SimtDefaults();
+}
+
+void SimtSchedule(unsigned k)
+{
+  static const int resident[] = {4, 1, 8, 2, 3}, preempt[] = {4, 0, 32, 1};
+  const unsigned   turn = k / SIMT_POLICIES; /* how often each policy has come */
+
+  SimtDefaults();
+  SimtSettings.seed     = 1 + 1000003ull * k;
+  SimtSettings.policy   = (SimtPolicy)((k + 2) % SIMT_POLICIES);
+  SimtSettings.order    = (SimtOrder)((k + turn * 2 + 1) % SIMT_ORDERS);
+  SimtSettings.resident = resident[k % 5];
+  SimtSettings.preempt  = preempt[(k + k / 4 + turn) % 4];
+  SimtSettings.weak     = (int)((k + k / 4 + turn / 3) % 3);
+  SimtSettings.role     = turn;
+  SimtSettings.blocks   = (SimtBlocks)((k + turn / 12) % SIMT_BLOCKS);
 }
 
 }

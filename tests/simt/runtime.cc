@@ -71,6 +71,12 @@ bool fails()
   return false;
 }
 
+void each_memory(void (*f)(char *, size_t bytes))
+{
+  for (const auto &p : live)
+    if (p.second.device != HOST) f(p.first, p.second.bytes);
+}
+
 bool holds(const void *p, size_t bytes, TrsvStream stream)
 {
   auto after = live.upper_bound((char *)p);
@@ -131,6 +137,7 @@ static void drop(cudaMemPool_t pool)
 
 static Piece take(void *memory)
 {
+  (void)simt::finish();
   const auto at = live.find((char *)memory);
 
   if (at == live.end()) fault("not device memory, or freed twice");
@@ -301,6 +308,7 @@ cudaError_t cudaFree(void *memory)
 cudaError_t cudaDeviceSynchronize(void)
 {
   if (captures) return cudaErrorUnknown;
+  (void)simt::finish();
   drains++;
   busy.erase(device);
   settle_all(device);
@@ -329,15 +337,18 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 /* One that fails has tried: of a device that does, nothing is to be waited for. */
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+  const bool good = simt::finish();
+
   simt::waited(stream);
   for (const cudaMemPool_t p : pools) settle(p, stream);
-  return fails() ? cudaErrorUnknown : cudaSuccess;
+  return fails() || !good ? cudaErrorUnknown : cudaSuccess;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
   const bool failed = fails();
 
+  (void)simt::finish();
   if (!failed && simt::turn_ends()) return cudaErrorNotReady;
   simt::waited(stream);
   return failed ? cudaErrorUnknown : cudaSuccess;

@@ -1,47 +1,35 @@
 /*
-   The SIMT executor: who runs when, which blocks are there, what counts as stuck.
+   The SIMT executor: who runs when, and what counts as stuck.
 
-   Threads are fibers. One runs until it waits, ends, or is pre-empted at a shared access; then the policy says who is next. A
-   thread that polled in vain runs again only once one of the words that it looked at has changed. If nobody is left to run, all poll
-   once more, a few times over, in case they look at different words in turn; when that changes nothing, nothing ever will.
+   Threads are fibers. One runs until it waits, ends, or is pre-empted at a shared access; then the policy says who is
+   next. A thread that polled in vain runs again only once one of the words that it looked at has changed. If nobody is
+   left to run, all poll once more, a few times over, in case they look at different words in turn; when that changes
+   nothing, nothing ever will. Votes of a warp between two polls change nothing, nor does time.
 
-   A poll may be less than all that the thread does before it comes back to it: others of its warp may wait for it in a collective, with work
-   of their own behind that, on which the word depends. As long as threads elsewhere keep each other awake, "nobody is left" is never
-   the case; so now and then everybody polls once more.
+   A poll may be less than all that the thread does before it comes back to it: others of its warp may wait for it in a
+   collective, with work of their own behind that, on which the word depends. As long as threads elsewhere keep each
+   other awake, "nobody is left" is never the case; so now and then everybody polls once more.
 */
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
-#include "device/device.h"
 #include "engine.h"
-
-SimtOptions SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr};
 
 namespace simt {
 
 Place                *here;
 Thread               *running;
-dim3                  grid_size, block_size;
 std::vector<Block *>  resident;
 uint64_t              events, clock_ns = 1;
 bool                  failed, quiet;
-size_t                dynamic_bytes;
+const char           *kernel_name;
 
-static const size_t shared_of_multiprocessor = 228 << 10;
+static uint64_t random_state, switches;
+static char     report[1024];
 
-static uint64_t    random_state, switches;
-static unsigned    launches;
-static int64_t     serial;
-static char        report[1024], kept[1024];
-const char *kernel_name;
-static void      (*kernel_run)(void *);
-static void       *kernel_arguments;
-
-static std::vector<unsigned> order;   /* clusters, in the order in which they start */
-static unsigned              started, cluster, capacity;
-static bool                  emptied; /* has a block ended? */
+void seed(unsigned launch) { random_state = (SimtSettings.seed + launch) * 0x9e3779b97f4a7c15ull | 1; }
 
 uint64_t random_bits()
 {
@@ -52,11 +40,6 @@ uint64_t random_bits()
 }
 
 unsigned random_below(unsigned n) { return (unsigned)((random_bits() >> 32) * n >> 32); }
-
-template <class T> static void shuffle(std::vector<T> &v)
-{
-  for (size_t i = v.size(); i > 1; i--) std::swap(v[i - 1], v[random_below((unsigned)i)]);
-}
 
 void fail(const char *format, ...)
 {
@@ -86,12 +69,6 @@ const dim3 &block_index() { return running->block->index; }
 
 unsigned lane() { return running->lane; }
 
-Block::~Block()
-{
-  for (unsigned i = 0; i < threads; i++) fiber_end(thread[i].fiber);
-  for (Variable &v : shared) free(v.memory);
-}
-
 /* The processor changes hands */
 
 void yield(State s)
@@ -120,16 +97,19 @@ void pause()
 
 uint64_t nanoseconds() { return clock_ns; }
 
-static void body()
+void body()
 {
-  kernel_run(kernel_arguments);
+  Launch *const l = running->block->launch;
+
+  l->run(l->arguments.get());
   yield(ENDED);
 }
 
 static void resume(Thread *t)
 {
-  running  = t;
-  here     = t;
+  running         = t;
+  here            = t;
+  kernel_name     = t->block->launch->kernel;
   t->state = READY;
   t->block->begun = true;
   switches++;
@@ -141,66 +121,9 @@ static void resume(Thread *t)
   if (t->state != ENDED) return;
   fiber_end(t->fiber);
   events++;
-  if (!--t->block->live) emptied = true;
+  t->block->live--;
   thread_ended(t);
-}
-
-/* Blocks come and go */
-
-static Block *make_block(unsigned index, unsigned rank)
-{
-  Block *b = new Block;
-
-  b->index    = dim3(index % grid_size.x, index / grid_size.x % grid_size.y, index / grid_size.x / grid_size.y);
-  b->rank     = rank;
-  b->threads  = b->live = block_size.x * block_size.y * block_size.z;
-  b->priority = (int64_t)(random_bits() >> 2);
-  b->thread.reset(new Thread[b->threads]);
-  b->warp.resize((b->threads + 31) / 32);
-  for (Warp &w : b->warp) w.priority = (int64_t)(random_bits() >> 2);
-  if (b->threads % 32) b->warp.back().ended = ~0u << b->threads % 32;
-  for (unsigned i = 0; i < b->threads; i++) {
-    Thread &t = b->thread[i];
-
-    t.index    = dim3(i % block_size.x, i / block_size.x % block_size.y, i / block_size.x / block_size.y);
-    t.block    = b;
-    t.warp     = i / 32;
-    t.lane     = i % 32;
-    t.priority = (int64_t)(random_bits() >> 2);
-    t.serial   = ++serial;
-    fiber_start(t.fiber, body);
-  }
-  return b;
-}
-
-static bool start_cluster()
-{
-  if (started == order.size() || resident.size() + cluster > std::max(capacity, cluster)) return false;
-
-  std::vector<Block *> members;
-  for (unsigned r = 0; r < cluster; r++) members.push_back(make_block(order[started] * cluster + r, r));
-  for (Block *b : members) b->cluster = members;
-  resident.insert(resident.end(), members.begin(), members.end());
-  for (Block *b : members)
-    for (unsigned i = 0; i < b->threads; i++) make_ready(&b->thread[i]);
-  started++;
-  return true;
-}
-
-static void retire()
-{
-  auto ended = [](Block *b) { return std::all_of(b->cluster.begin(), b->cluster.end(), [](Block *m) { return !m->live; }); };
-
-  if (!emptied) return;
-  emptied = false;
-  auto gone = std::stable_partition(resident.begin(), resident.end(), [&](Block *b) { return !ended(b); });
-
-  std::vector<Block *> dead(gone, resident.end());
-  resident.erase(gone, resident.end());
-  for (Block *b : dead) {
-    forget_shared(b); /* its threads disowned what they have not seen stored */
-    delete b;
-  }
+  if (!t->block->live) block_ended(t->block);
 }
 
 template <class F> static void each_thread(F f)
@@ -209,35 +132,56 @@ template <class F> static void each_thread(F f)
     for (unsigned i = 0; i < b->threads; i++) f(&b->thread[i]);
 }
 
+static const char *file_of(const Line &at)
+{
+  const char *slash = strrchr(at.file_name(), '/');
+
+  return slash ? slash + 1 : at.file_name();
+}
+
 static void report_deadlock()
 {
   unsigned    count[ENDED + 1] = {0};
-  char        text[400]        = "";
+  char        text[500]        = "";
   size_t      length           = 0;
   const char *last             = "";
+  unsigned    last_line        = 0;
 
   each_thread([&](Thread *t) {
-    const char *doing = t->state == POLLED ? "polls" : t->doing;
+    const bool     polls = t->state == POLLED;
+    const char    *doing = polls ? file_of(t->looked) : t->doing;
+    const unsigned line  = polls ? t->looked.line() : t->line;
 
     count[t->state]++;
-    if (t->state == ENDED || length > sizeof(text) - 100 || doing == last) return;
-    last = doing;
-    length += (size_t)snprintf(text + length, sizeof(text) - length, "; block %u thread %u %s", t->block->index.x, t->index.x, doing);
-    if (t->state != POLLED) length += (size_t)snprintf(text + length, sizeof(text) - length, " (line %u)", t->line);
+    if (t->state == ENDED || t->state == READY || length > sizeof(text) - 100 || (doing == last && line == last_line)) return;
+    last      = doing;
+    last_line = line;
+    length += (size_t)snprintf(text + length, sizeof(text) - length, "; block %u thread %u %s%s%sline %u)",
+                               t->block->index.x, t->index.x, polls ? "polls (" : "", doing, polls ? ", " : " (", line);
   });
-  fail("deadlock: %u threads poll, %u wait in a collective, %u at a barrier of the block, %u of the cluster; %zu of %zu blocks have started%s", count[POLLED], count[COLLECTIVE], count[BARRIER], count[CLUSTER], (size_t)started * cluster, order.size() * cluster, text);
+  fail(
+      "deadlock: %u threads poll, %u wait in a collective, %u at a barrier of the block, %u of the cluster, %u for the "
+      "launch before; %u of %u blocks have started%s",
+      count[POLLED], count[COLLECTIVE], count[BARRIER], count[CLUSTER], count[PREVIOUS], blocks_started(),
+      blocks_asked(), text);
 }
 
-/* Nobody can go on: all poll again, in case they look at different words in turn. Under a bound, time passes meanwhile. */
+/* Nobody can go on: all poll again, in case they look at different words in turn. Under a bound, time passes meanwhile.
+ */
 static void all_poll()
 {
-  const unsigned rounds = SimtSettings.bounded ? 1u << 17 : 64;
+  static uint64_t  since;  /* events, by the last that was not in vain */
+  static unsigned  vain;   /* rounds */
+  const unsigned   rounds = SimtSettings.bounded ? 1u << 17 : 64;
+  bool             polled = true, moved = false;
 
+  if (since != events) vain = 0;
   quiet = true;
-  for (unsigned r = 0; r < rounds; r++) {
+  while (polled && !moved && !failed && vain < rounds) {
     const uint64_t before = events;
-    bool           polled = false, moved = false;
 
+    vain++;
+    polled = false;
     if (SimtSettings.bounded) clock_ns += 10000000;
     each_thread([&](Thread *t) {
       if (t->state != POLLED || failed) return;
@@ -246,81 +190,52 @@ static void all_poll()
       resume(t);
       moved = moved || t->state != POLLED;
     });
-    if (moved || failed || events != before) {
-      quiet = false;
-      return;
-    }
-    if (!polled) break;
+    moved = moved || events != before || commit_one(); /* what they have stored meanwhile */
   }
   quiet = false;
-  report_deadlock();
+  since = events;
+  if (!moved || vain == rounds) report_deadlock();
 }
 
-static void run_all()
+/* A vote that is repeated for ever: no thread of it ever pauses. */
+static void await_event(Thread *t)
 {
-  enum { TURNS = 8192 }; /* between two polls of those whom no word has woken */
-  uint64_t after = switches + TURNS;
+  enum { MOST = 50000 };
+
+  if (t->voted != events) t->voted = events, t->votes = 0;
+  if (++t->votes > MOST) report_deadlock();
+}
+
+void run_all()
+{
+  enum { TURNS = 8192, TURNS_OF_EACH = 16 }; /* between two polls of those whom no word has woken */
+  const unsigned late = SimtSettings.weak > 1 ? 256 : 8; /* as late as nearly nobody can go on without */
+  uint64_t       after = switches + TURNS;
 
   while (!failed) {
     if (switches > after) {
       after = switches + TURNS;
-      each_thread([](Thread *t) {
+      each_thread([&](Thread *t) {
+        after += TURNS_OF_EACH; /* so that a poll of all leaves turns to those who come last */
         if (t->state != POLLED) return;
         rouse_to_poll(t);
         make_ready(t);
       });
     }
     retire();
-    if (resident.empty() && started == order.size()) break;
+    if (all_over()) break;
     /* a block may start late */
     if (SimtSettings.order == SIMT_BLOCKS_FORWARD || !random_below(8)) start_cluster();
-    if (SimtSettings.weak && !random_below(8)) commit_one();
-    if (!random_below(8)) deliver_one(true);
+    if (SimtSettings.weak && !random_below(late)) commit_one();
+    if (!random_below(late)) deliver_one(true);
+    if (!random_below(256)) show();
     Thread *t = next();
     if (t) {
       resume(t);
-      if (switches > after) drop_priority(t, true); /* whoever polls in vain, woken by what it does itself, is not to starve the others for ever */
-    } else if (!start_cluster() && !commit_one() && !deliver_one(true)) all_poll();
+      if (t->state == COLLECTIVE) await_event(t);
+      if (switches > after) drop_priority(t, true); /* whoever polls in vain must not starve others for ever */
+    } else if (!start_cluster() && !commit_one() && !deliver_one(true) && !show()) all_poll();
   }
-}
-
-void launch(const char *kernel, unsigned cluster_blocks, dim3 grid, dim3 block, size_t shared, void (*run)(void *), void *arguments)
-{
-  const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z, threads = (uint64_t)block.x * block.y * block.z;
-
-  if (running) misuse("a launch inside a kernel");
-  failed      = false;
-  kernel_name = kernel;
-  launches++;
-  if (!blocks || !threads || threads > 1024 || blocks > 0x7fffffff || grid.y > 65535 || grid.z > 65535) fail("a grid of %u x %u x %u blocks of %u x %u x %u threads cannot be launched", grid.x, grid.y, grid.z, block.x, block.y, block.z);
-  if (!cluster_blocks || cluster_blocks > 16 || blocks % (cluster_blocks ? cluster_blocks : 1)) fail("%llu blocks in clusters of %u cannot be launched", (unsigned long long)blocks, cluster_blocks);
-  if (shared > TrsvDeviceGetLimits().shared_bytes) fail("%zu bytes of shared memory are more than a block may have", shared);
-  if (!failed) {
-    const size_t fit = shared ? shared_of_multiprocessor / (shared + 1024) : 32;
-
-    grid_size        = grid;
-    block_size       = block;
-    cluster          = cluster_blocks;
-    dynamic_bytes    = shared;
-    kernel_run       = run;
-    kernel_arguments = arguments;
-    random_state     = (SimtSettings.seed + launches) * 0x9e3779b97f4a7c15ull | 1;
-    capacity         = (unsigned)std::max<size_t>(1, std::min((size_t)SimtSettings.resident, fit * (size_t)SimtSettings.multiprocessors));
-    started          = 0;
-    serial           = 0;
-    emptied          = false;
-    order.resize(blocks / cluster);
-    for (unsigned i = 0; i < order.size(); i++) order[i] = SimtSettings.order == SIMT_BLOCKS_BACKWARD ? (unsigned)order.size() - 1 - i : i;
-    if (SimtSettings.order == SIMT_BLOCKS_SHUFFLED) shuffle(order);
-    begin_queue();
-    begin_memory();
-    begin_async();
-    run_all();
-    while (commit_one()) { }
-  }
-  for (Block *b : resident) delete b;
-  resident.clear();
-  if (failed) memcpy(kept, report, sizeof(kept));
 }
 
 bool take_failure() { return std::exchange(failed, false); }
@@ -329,38 +244,8 @@ bool take_failure() { return std::exchange(failed, false); }
 
 extern "C" {
 
-static int device_old, device_shared;
-
-void SimtDefaults(void)
-{
-  SimtSettings        = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr};
-  SimtSettings.old    = device_old;
-  SimtSettings.shared = device_shared;
-}
-
-void SimtDevice(int old, int shared)
-{
-  device_old    = old;
-  device_shared = shared;
-  SimtDefaults();
-}
-
-void SimtSchedule(unsigned k)
-{
-  static const int resident[] = {4, 1, 8, 2, 3}, preempt[] = {4, 0, 32, 1};
-
-  SimtDefaults();
-  SimtSettings.seed     = 1 + 1000003ull * k;
-  SimtSettings.policy   = (SimtPolicy)((k + 2) % SIMT_POLICIES);
-  SimtSettings.order    = (SimtOrder)((k + k / SIMT_POLICIES + 1) % SIMT_ORDERS);
-  SimtSettings.resident = resident[k % 5];
-  SimtSettings.preempt  = preempt[(k + k / 4) % 4];
-  SimtSettings.weak     = (k + k / 2) % 2;
-}
-
-const char *SimtReport(void) { return simt::kept; }
-void        SimtForget(void) { simt::kept[0] = 0; }
-unsigned    SimtLaunches(void) { return simt::launches; }
+const char *SimtReport(void) { return simt::report; }
+void        SimtForget(void) { simt::report[0] = 0; }
 uint64_t    SimtSwitches(void) { return simt::switches; }
 uint64_t    SimtNanoseconds(void) { return simt::clock_ns; }
 

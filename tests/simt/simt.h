@@ -1,8 +1,9 @@
 /*
-   simt.h: the kernels' vocabulary under g++: what src/kernels/device/threads.cuh and sync.cuh have from CUDA, over the SIMT executor.
+   simt.h: the kernels' vocabulary under g++: what src/kernels/device/threads.cuh and sync.cuh have from CUDA, over the
+   SIMT executor.
 
-   Every access named here is a point at which another thread may run. Plain accesses are not: what crosses threads must go
-   through these functions, or be ordered by a barrier. A block's shared memory starts as junk.
+   Every access named here is a point at which another thread may run. Plain accesses are not: what crosses threads must
+   go through these functions, or be ordered by a barrier. A block's shared memory starts as junk.
 */
 #ifndef SIMT_H
 #define SIMT_H
@@ -28,34 +29,45 @@ struct dim3 {
 
 namespace simt {
 
+struct Shape { /* of a launch */
+  dim3 grid, block;
+};
+
 struct Place {
-  dim3 index; /* threadIdx */
+  dim3         index; /* threadIdx */
+  const Shape *shape;
 };
 
 extern Place *here; /* the running thread's */
-extern dim3   grid_size, block_size;
 const dim3   &block_index();
 
 using Line = std::source_location;
 
 enum Atomic { COMBINE, INCREMENT, EXCHANGE, COMPARE };
 
-uint64_t load(const void *, unsigned size);
+uint64_t load(const void *, unsigned size, Line);
 void     store(void *, uint64_t bits, unsigned size);
-void     release();
+void     release(); /* all that the thread has stored is seen before what it stores next */
+void     acquire(); /* what it loads from now on is no older than what it has loaded so far */
 void     reduce(void *, uint64_t (*combine)(uint64_t old, uint64_t operand), uint64_t operand, unsigned size);
-uint64_t atomic(Atomic, void *, uint64_t (*combine)(uint64_t old, uint64_t operand), uint64_t operand, uint64_t compare, unsigned size);
+uint64_t atomic(Atomic, void *, uint64_t (*combine)(uint64_t old, uint64_t operand), uint64_t operand, uint64_t compare,
+                unsigned size);
 void     pause();
 uint64_t nanoseconds();
 
 void     block_barrier(const char *name, unsigned line);
-uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t value, unsigned from); /* from: a lane of the warp, 32 for a ballot, or 33 for who has the same */
+uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t value,
+                    unsigned from); /* from: a lane of the warp, 32 for a ballot, or 33 for who has the same */
 unsigned lane();
 
 void *shared_variable(const void *key, size_t bytes, size_t align);
 void *dynamic_shared();
 
-void launch(const char *kernel, unsigned cluster, dim3 grid, dim3 block, size_t shared, void (*run)(void *), void *arguments);
+/* early: the launch may begin before the one before it is over (threads.cuh) */
+void launch(const char *kernel, bool early, unsigned cluster, Shape, size_t shared, void (*run)(void *),
+            void (*free_arguments)(void *), void *arguments);
+void wait_for_previous(Line);
+void let_next_start();
 
 template <class T> static inline uint64_t to_bits(T v)
 {
@@ -75,32 +87,42 @@ template <class T> static inline T of_bits(uint64_t b)
 }
 
 /* The arguments are evaluated once, here; each thread gets copies of its own, as on the device. */
-template <class Kernel, class... A> static inline void start(const char *name, unsigned cluster, dim3 grid, dim3 block, size_t shared, Kernel kernel, A... a)
+template <class Kernel, class... A> static inline void start(const char *name, bool early, unsigned cluster, dim3 grid,
+                                                             dim3 block, size_t shared, Kernel kernel, A... a)
 {
-  auto call = [&] { kernel(a...); };
+  auto call = [=] { kernel(a...); };
+  typedef decltype(call) Call;
 
-  launch(name, cluster, grid, block, shared, [](void *c) { (*(decltype(call) *)c)(); }, &call);
+  launch(
+      name, early, cluster, {grid, block}, shared, [](void *c) { (*(Call *)c)(); }, [](void *c) { delete (Call *)c; },
+      new Call(call));
 }
 
 }
 
 #define threadIdx (simt::here->index)
 #define blockIdx  (simt::block_index())
-#define blockDim  (simt::block_size)
-#define gridDim   (simt::grid_size)
+#define blockDim  (simt::here->shape->block)
+#define gridDim   (simt::here->shape->grid)
 
 /* Which variable is meant is told by the address of a constant of its own. */
 #define TRSV_SHARED(T, name, n) \
   static const char name##_key = 0; \
   T(&name)[n]                  = *(T(*)[n])simt::shared_variable(&name##_key, sizeof(T) * (n), alignof(T))
-#define TRSV_SHARED_DYNAMIC(name) unsigned char *const name = (unsigned char *)simt::dynamic_shared() /* what the launch asked for, on 128 bytes */
+#define TRSV_SHARED_DYNAMIC(name)                                                                                      \
+  unsigned char *const name = (unsigned char *)simt::dynamic_shared() /* what the launch asked for, on 128 bytes */
 
-#define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...)                  ((void)(stream), simt::start(#kernel, 1, (grid), (block), (shared), (kernel), __VA_ARGS__))
-#define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) ((void)(stream), (void)(early), simt::start(#kernel, (cluster), (grid), (block), (shared), (kernel), __VA_ARGS__))
+#define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) \
+  ((void)(stream), simt::start(#kernel, false, 1, (grid), (block), (shared), (kernel), __VA_ARGS__))
+#define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) \
+  ((void)(stream), simt::start(#kernel, (early), (cluster), (grid), (block), (shared), (kernel), __VA_ARGS__))
+#define TRSV_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) /* one cluster */ \
+  ((void)(stream), simt::start(#kernel, false, (grid), (grid), (block), (shared), (kernel), __VA_ARGS__))
 
-#define TRSV_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) ((void)(stream), simt::start(#kernel, (grid), (grid), (block), (shared), (kernel), __VA_ARGS__)) /* one cluster */
-
-template <class T> static inline T    trsv_load(const T *p) { return simt::of_bits<T>(simt::load(p, sizeof(T))); }
+template <class T> static inline T trsv_load(const T *p, simt::Line at = simt::Line::current())
+{
+  return simt::of_bits<T>(simt::load(p, sizeof(T), at));
+}
 static inline void                    trsv_store(double *p, double v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
 static inline void                    trsv_store(float *p, float v) { simt::store(p, simt::to_bits(v), sizeof(v)); }
 static inline void                    trsv_store(unsigned *p, unsigned v) { simt::store(p, v, sizeof(v)); }
@@ -118,71 +140,112 @@ static inline float                   trsv_from_bits(unsigned b) { return std::b
 static inline double                  trsv_reciprocal(double v) { return 1 / v; }
 static inline float                   trsv_reciprocal(float v) { return 1 / v; }
 static inline void                    trsv_pause() { simt::pause(); }
-static inline void                    trsv_wait_for_previous() { } /* every launch runs to its end before the next */
-static inline void                    trsv_let_next_start() { }
+static inline void trsv_wait_for_previous(simt::Line at = simt::Line::current()) { simt::wait_for_previous(at); }
+static inline void trsv_let_next_start() { simt::let_next_start(); }
 
-static inline void __syncthreads(simt::Line at = simt::Line::current()) { simt::block_barrier("__syncthreads", at.line()); }
-static inline void __syncwarp(unsigned mask = ~0u, simt::Line at = simt::Line::current()) { simt::collective("__syncwarp", at.line(), mask, 0, simt::lane()); }
+static inline void __syncthreads(simt::Line at = simt::Line::current())
+{
+  simt::block_barrier("__syncthreads", at.line());
+}
+static inline void __syncwarp(unsigned mask = ~0u, simt::Line at = simt::Line::current())
+{
+  simt::collective("__syncwarp", at.line(), mask, 0, simt::lane());
+}
 
-template <class T> static inline T __shfl_sync(unsigned mask, T v, int from, int width = 32, simt::Line at = simt::Line::current())
+template <class T>
+static inline T __shfl_sync(unsigned mask, T v, int from, int width = 32, simt::Line at = simt::Line::current())
 {
   const unsigned l = simt::lane(), w = (unsigned)width - 1;
 
-  return simt::of_bits<T>(simt::collective("__shfl_sync", at.line(), mask, simt::to_bits(v), (l & ~w) | ((unsigned)from & w)));
+  return simt::of_bits<T>(
+      simt::collective("__shfl_sync", at.line(), mask, simt::to_bits(v), (l & ~w) | ((unsigned)from & w)));
 }
 
-template <class T> static inline T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = 32, simt::Line at = simt::Line::current())
+template <class T> static inline T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = 32,
+                                                    simt::Line at = simt::Line::current())
 {
   const unsigned l = simt::lane(), w = (unsigned)width - 1;
 
-  return simt::of_bits<T>(simt::collective("__shfl_down_sync", at.line(), mask, simt::to_bits(v), (l & w) + delta <= w ? l + delta : l));
+  return simt::of_bits<T>(
+      simt::collective("__shfl_down_sync", at.line(), mask, simt::to_bits(v), (l & w) + delta <= w ? l + delta : l));
 }
 
-template <class T> static inline T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = 32, simt::Line at = simt::Line::current())
+template <class T> static inline T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = 32,
+                                                  simt::Line at = simt::Line::current())
 {
   const unsigned l = simt::lane(), w = (unsigned)width - 1;
 
-  return simt::of_bits<T>(simt::collective("__shfl_up_sync", at.line(), mask, simt::to_bits(v), (l & w) >= delta ? l - delta : l));
+  return simt::of_bits<T>(
+      simt::collective("__shfl_up_sync", at.line(), mask, simt::to_bits(v), (l & w) >= delta ? l - delta : l));
 }
 
-template <class T> static inline T __shfl_xor_sync(unsigned mask, T v, int other, int width = 32, simt::Line at = simt::Line::current())
+template <class T>
+static inline T __shfl_xor_sync(unsigned mask, T v, int other, int width = 32, simt::Line at = simt::Line::current())
 {
   const unsigned l = simt::lane(), w = (unsigned)width - 1, from = l ^ (unsigned)other;
 
-  return simt::of_bits<T>(simt::collective("__shfl_xor_sync", at.line(), mask, simt::to_bits(v), from <= (l | w) ? from : l));
+  return simt::of_bits<T>(
+      simt::collective("__shfl_xor_sync", at.line(), mask, simt::to_bits(v), from <= (l | w) ? from : l));
 }
 
-static inline unsigned __ballot_sync(unsigned mask, int p, simt::Line at = simt::Line::current()) { return (unsigned)simt::collective("__ballot_sync", at.line(), mask, p != 0, 32); }
-static inline int      __any_sync(unsigned mask, int p, simt::Line at = simt::Line::current()) { return simt::collective("__any_sync", at.line(), mask, p != 0, 32) != 0; }
-static inline int      __all_sync(unsigned mask, int p, simt::Line at = simt::Line::current()) { return simt::collective("__all_sync", at.line(), mask, p != 0, 32) == mask; }
+static inline unsigned __ballot_sync(unsigned mask, int p, simt::Line at = simt::Line::current())
+{
+  return (unsigned)simt::collective("__ballot_sync", at.line(), mask, p != 0, 32);
+}
+static inline int __any_sync(unsigned mask, int p, simt::Line at = simt::Line::current())
+{
+  return simt::collective("__any_sync", at.line(), mask, p != 0, 32) != 0;
+}
+static inline int __all_sync(unsigned mask, int p, simt::Line at = simt::Line::current())
+{
+  return simt::collective("__all_sync", at.line(), mask, p != 0, 32) == mask;
+}
 
 template <class T> static inline T atomicAdd(T *p, std::type_identity_t<T> v)
 {
-  auto add = [](uint64_t old, uint64_t operand) { return simt::to_bits<T>(simt::of_bits<T>(old) + simt::of_bits<T>(operand)); };
+  auto add = [](uint64_t old, uint64_t operand) {
+    return simt::to_bits<T>(simt::of_bits<T>(old) + simt::of_bits<T>(operand));
+  };
   return simt::of_bits<T>(simt::atomic(simt::COMBINE, p, add, simt::to_bits(v), 0, sizeof(T)));
 }
 template <class T> static inline T atomicMax(T *p, std::type_identity_t<T> v)
 {
-  auto larger = [](uint64_t old, uint64_t operand) { return simt::of_bits<T>(old) < simt::of_bits<T>(operand) ? operand : old; };
+  auto larger = [](uint64_t old, uint64_t operand) {
+    return simt::of_bits<T>(old) < simt::of_bits<T>(operand) ? operand : old;
+  };
   return simt::of_bits<T>(simt::atomic(simt::COMBINE, p, larger, simt::to_bits(v), 0, sizeof(T)));
 }
 template <class T> static inline T atomicMin(T *p, std::type_identity_t<T> v)
 {
-  auto smaller = [](uint64_t old, uint64_t operand) { return simt::of_bits<T>(operand) < simt::of_bits<T>(old) ? operand : old; };
+  auto smaller = [](uint64_t old, uint64_t operand) {
+    return simt::of_bits<T>(operand) < simt::of_bits<T>(old) ? operand : old;
+  };
   return simt::of_bits<T>(simt::atomic(simt::COMBINE, p, smaller, simt::to_bits(v), 0, sizeof(T)));
 }
 static inline unsigned atomicOr(unsigned *p, unsigned v)
 {
-  return (unsigned)simt::atomic(simt::COMBINE, p, [](uint64_t old, uint64_t operand) { return old | operand; }, v, 0, sizeof(*p));
+  return (unsigned)simt::atomic(
+      simt::COMBINE, p, [](uint64_t old, uint64_t operand) { return old | operand; }, v, 0, sizeof(*p));
 }
-template <class T> static inline T atomicExch(T *p, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::EXCHANGE, p, nullptr, simt::to_bits(v), 0, sizeof(T))); }
-template <class T> static inline T atomicCAS(T *p, std::type_identity_t<T> compare, std::type_identity_t<T> v) { return simt::of_bits<T>(simt::atomic(simt::COMPARE, p, nullptr, simt::to_bits(v), simt::to_bits(compare), sizeof(T))); }
-static inline unsigned             atomicInc(unsigned *p, unsigned last) { return (unsigned)simt::atomic(simt::INCREMENT, p, nullptr, last, 0, sizeof(*p)); }
+template <class T> static inline T atomicExch(T *p, std::type_identity_t<T> v)
+{
+  return simt::of_bits<T>(simt::atomic(simt::EXCHANGE, p, nullptr, simt::to_bits(v), 0, sizeof(T)));
+}
+template <class T> static inline T atomicCAS(T *p, std::type_identity_t<T> compare, std::type_identity_t<T> v)
+{
+  return simt::of_bits<T>(simt::atomic(simt::COMPARE, p, nullptr, simt::to_bits(v), simt::to_bits(compare), sizeof(T)));
+}
+static inline unsigned atomicInc(unsigned *p, unsigned last)
+{
+  return (unsigned)simt::atomic(simt::INCREMENT, p, nullptr, last, 0, sizeof(*p));
+}
 
 static inline unsigned                trsv_arrive(unsigned *p, unsigned last)
 {
   simt::release();
-  return atomicInc(p, last);
+  const unsigned old = atomicInc(p, last);
+  simt::acquire();
+  return old;
 }
 
 static inline int                     __popc(unsigned v) { return __builtin_popcount(v); }
@@ -193,12 +256,24 @@ template <class T> static inline T    __ldcs(const T *p) { return *p; }
 template <class T> static inline T    min(T a, T b) { return b < a ? b : a; }
 template <class T> static inline T    max(T a, T b) { return a < b ? b : a; }
 
-/* Additions whose result nobody asks for; they may be late, or lost, as stores may. A count-down comes behind all its thread has stored or added. */
+/* Additions whose result nobody asks for; they may be late, or lost, as stores may. A count-down comes behind all its
+ * thread has stored or added. */
 template <class T> static inline void trsv_add(T *p, std::type_identity_t<T> v)
 {
-  simt::reduce(p, [](uint64_t old, uint64_t operand) { return simt::to_bits<T>(simt::of_bits<T>(old) + simt::of_bits<T>(operand)); }, simt::to_bits(v), sizeof(T));
+  simt::reduce(
+      p,
+      [](uint64_t old, uint64_t operand) {
+        return simt::to_bits<T>(simt::of_bits<T>(old) + simt::of_bits<T>(operand));
+      },
+      simt::to_bits(v), sizeof(T));
 }
-static inline unsigned                trsv_load_acquire(const unsigned *p) { return trsv_load(p); }
+static inline unsigned trsv_load_acquire(const unsigned *p, simt::Line at = simt::Line::current())
+{
+  const unsigned v = trsv_load(p, at);
+
+  simt::acquire();
+  return v;
+}
 static inline void                    trsv_count_down(unsigned *p)
 {
   simt::release();

@@ -31,7 +31,6 @@ static void complete(Block *b, unsigned warp, const Collective &c)
         if (c.mask >> k & 1 && c.value[k]) t.result |= 1ull << k;
     if (t.state == COLLECTIVE) make_ready(&t);
   }
-  events++;
 }
 
 uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t value, unsigned from)
@@ -42,24 +41,30 @@ uint64_t collective(const char *name, unsigned line, unsigned mask, uint64_t val
   const unsigned bit = 1u << t->lane;
   size_t         i   = 0;
 
+  const bool orders = !strcmp(name, "__syncwarp"); /* memory */
+
   if (!(mask & bit)) misuse("%s (line %u): the calling lane %u is not in the mask %08x", name, line, t->lane, mask);
-  if (mask & w.ended) misuse("%s (line %u): the mask %08x names lanes %08x, which have ended", name, line, mask, mask & w.ended);
-  if (from < 32 && !(mask >> from & 1)) misuse("%s (line %u): lane %u reads lane %u, which is not in the mask %08x", name, line, t->lane, from, mask);
-  if (t->pending && !strcmp(name, "__syncwarp")) commit_of(t, nullptr); /* the one that orders memory */
+  if (mask & w.ended)
+    misuse("%s (line %u): the mask %08x names lanes %08x, which have ended", name, line, mask, mask & w.ended);
+  if (from < 32 && !(mask >> from & 1))
+    misuse("%s (line %u): lane %u reads lane %u, which is not in the mask %08x", name, line, t->lane, from, mask);
+  if (t->pending && orders) commit_of(t, nullptr);
   while (i < w.open.size() && w.open[i].mask != mask) i++;
   if (i == w.open.size()) {
     w.open.push_back({mask, 0, name, {0}, {0}});
-  } else if (w.open[i].name != name) misuse("lane %u calls %s (line %u) while other lanes of the mask %08x wait in %s", t->lane, name, line, mask, w.open[i].name);
+  } else if (w.open[i].name != name)
+    misuse("lane %u calls %s (line %u) while other lanes of the mask %08x wait in %s", t->lane, name, line, mask,
+           w.open[i].name);
   w.open[i].arrived |= bit;
   w.open[i].value[t->lane] = value;
   w.open[i].from[t->lane]  = from;
-  events++;
   if (w.open[i].arrived == mask) {
     const Collective c = w.open[i];
 
     w.open.erase(w.open.begin() + (long)i);
     complete(t->block, t->warp, c);
   } else wait_at(COLLECTIVE, name, line);
+  if (orders) acquire();
   return t->result;
 }
 
@@ -73,7 +78,8 @@ static void open_if_complete(Block *b)
     Thread &t = b->thread[i];
 
     if (t.state != BARRIER) continue;
-    if (line && t.line != line) fail("the threads of block %u stand at two barriers, of line %u and of line %u", b->index.x, line, t.line);
+    if (line && t.line != line)
+      fail("the threads of block %u stand at two barriers, of line %u and of line %u", b->index.x, line, t.line);
     line = t.line;
     if (&t == running) t.state = READY; /* queued when it leaves */
     else make_ready(&t);
@@ -86,7 +92,6 @@ void block_barrier(const char *name, unsigned line)
 {
   may_yield();
   commit_of(running, nullptr);
-  events++;
   running->block->waiting++;
   running->idle  = 0;
   running->state = BARRIER;
@@ -94,6 +99,7 @@ void block_barrier(const char *name, unsigned line)
   running->line  = line;
   open_if_complete(running->block);
   yield(running->state);
+  acquire();
 }
 
 void thread_ended(Thread *t)
@@ -103,8 +109,11 @@ void thread_ended(Thread *t)
   w.ended |= 1u << t->lane;
   disown(t);
   for (const Collective &c : w.open)
-    if (c.mask & w.ended) fail("%s: the mask %08x names lane %u, which has ended; block %u, warp %u", c.name, c.mask, t->lane, t->block->index.x, t->warp);
-  if (!t->block->live && copies_to(t->block)) fail("block %u ends while bulk copies to its shared memory are under way", t->block->index.x);
+    if (c.mask & w.ended)
+      fail("%s: the mask %08x names lane %u, which has ended; block %u, warp %u", c.name, c.mask, t->lane,
+           t->block->index.x, t->warp);
+  if (!t->block->live && copies_to(t->block))
+    fail("block %u ends while bulk copies to its shared memory are under way", t->block->index.x);
   open_if_complete(t->block);
   cluster_leave(t);
 }

@@ -1,5 +1,6 @@
 /*
-   Level sets and statistics of a triangle, on the host; what is the same on a device, where analysis.cu does the rest.
+   Level sets, statistics and transposes of a triangle on the host. analysis.cu does the same on a device, with the same
+   results; checks and formulas that both need are here.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ TrsvError TrsvCheckStart(const TrsvMatrix *A, int start)
 TrsvError TrsvCheckRow(const TrsvMatrix *A, int i, int begin, int end, const int *columns)
 {
   const int lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT;
-  /* what a column of this row may be */
+  /* the valid columns of this row */
   const int first = lower ? 0 : i + unit, last = lower ? i - unit : A->rows - 1;
   int       n;
 
@@ -44,8 +45,8 @@ TrsvError TrsvCheckRow(const TrsvMatrix *A, int i, int begin, int end, const int
   return TRSV_SUCCESS;
 }
 
-/* Columns rise, lie on the triangle's side, and the diagonal is where the view says: anything else would hang or
-   corrupt a solve. */
+/* Checks that columns rise and are in the triangle, and where the diagonal is. A solve with an invalid triangle would
+   hang or read outside of arrays. */
 static TrsvError CheckStructure(const TrsvMatrix *A)
 {
   const int stored = A->offsets[A->rows];
@@ -53,10 +54,10 @@ static TrsvError CheckStructure(const TrsvMatrix *A)
   TrsvCall(TrsvCheckStart(A, A->offsets[0]));
   for (int i = 0; i < A->rows; i++) {
     const int begin = A->offsets[i], end = A->offsets[i + 1],
-              there = end > begin && end > stored ? (begin > stored ? begin : stored) : end;
+              stored_end = end > begin && end > stored ? (begin > stored ? begin : stored) : end;
 
-    TrsvCall(TrsvCheckRow(A, i, begin, there, A->columns + begin));
-    if (there < end)
+    TrsvCall(TrsvCheckRow(A, i, begin, stored_end, A->columns + begin));
+    if (stored_end < end)
       return TrsvFail(TRSV_ERR_STRUCTURE, "row %d: its offsets, %d and %d, are beyond the last one, %d", i, begin, end,
                       stored);
   }
@@ -72,28 +73,28 @@ void TrsvFillStatistics(TrsvStatistics *s, int rows, long nnz, long off, unsigne
   s->row_mean      = (double)nnz / rows;
   s->row_variation = sqrt(fmax(0, (double)squares / rows - s->row_mean * s->row_mean)) / s->row_mean;
   s->level_mean    = (double)rows / s->levels;
-  s->mean_offset      = off ? (double)distance / (double)off : 0;
+  s->mean_offset   = off ? (double)distance / (double)off : 0;
   s->row_bandwidth = (double)profile / rows;
-  /* the first bias stands outside its logarithm: so read, Equation 1 gives the values of the paper's Table 6 */
+  /* with the first bias outside its logarithm, Equation 1 gives the values of the paper's Table 6 */
   s->granularity = log10(log10(s->level_mean) / (log10(s->row_mean) + 0.01) + 0.01);
 }
 
-/* The statistic `shared`, of a sound matrix. */
-static double Shared(const TrsvMatrix *A)
+/* The statistic hub_fraction of a valid triangle. */
+static double FindHubFraction(const TrsvMatrix *A)
 {
   const int          entries        = A->offsets[A->rows];
   unsigned           bin[TRSV_BINS] = {0};
   unsigned long long sum            = 0;
 
   for (int n = 0; n < TrsvSamples(entries); n++) bin[TrsvBin(A->columns[TrsvSample(n, entries)])]++;
-  for (int n = 0; n < TRSV_BINS; n++) sum += TrsvSharedIn(bin[n], entries);
-  return TrsvShared(sum, entries, A->diagonal == TRSV_DIAGONAL_UNIT ? entries : entries - A->rows);
+  for (int n = 0; n < TRSV_BINS; n++) sum += TrsvHubEntries(bin[n], entries);
+  return TrsvHubFraction(sum, entries, A->diagonal == TRSV_DIAGONAL_UNIT ? entries : entries - A->rows);
 }
 
-/* Levels, level[i] being 1 + the largest one among the rows that row i depends on, and, as it is the pass over the
-   entries that takes time, in the same pass all statistics but those that want the level sets, and the checks of
-   CheckStructure(), which is asked where one fails: it tells of the first row. */
-static TrsvError Measure(const TrsvMatrix *A, int level[], TrsvStatistics *s)
+/* level[i] = 1 + the largest level of the rows that row i depends on. The same pass over the entries checks the
+   triangle and finds all statistics that do not need level sets. If a check fails, CheckStructure() reports the first
+   invalid row. */
+static TrsvError MeasureRows(const TrsvMatrix *A, int level[], TrsvStatistics *s)
 {
   const int          lower = A->triangle == TRSV_LOWER, unit = A->diagonal == TRSV_DIAGONAL_UNIT, rows = A->rows,
                      stored  = A->offsets[rows];
@@ -101,7 +102,7 @@ static TrsvError Measure(const TrsvMatrix *A, int level[], TrsvStatistics *s)
 
   TrsvCall(TrsvCheckStart(A, A->offsets[0]));
   for (int r = 0; r < rows; r++) {
-    const int i = lower ? r : rows - 1 - r, last = lower ? i - 1 : rows - 1; /* last: column off the diagonal */
+    const int i = lower ? r : rows - 1 - r, last = lower ? i - 1 : rows - 1; /* valid column */
     const int start = A->offsets[i], past = A->offsets[i + 1];
     int       length, begin, end, diagonal, before = lower ? -1 : i, farthest = 0, l = 0;
 
@@ -129,14 +130,14 @@ static TrsvError Measure(const TrsvMatrix *A, int level[], TrsvStatistics *s)
     squares += (unsigned long long)length * (unsigned long long)length;
   }
   s->chain_fraction = rows ? (double)chained / rows : 0;
-  s->hub_fraction  = Shared(A);
+  s->hub_fraction   = FindHubFraction(A);
   TrsvFillStatistics(s, rows, (long)stored + (unit ? rows : 0), (long)stored - (unit ? 0 : rows), squares, distance,
                      profile);
   return TRSV_SUCCESS;
 }
 
-/* The rows by level set, rising in each, and the statistics that want them. order [rows], levels [number of levels +
-   2]. */
+/* The rows by level set, rising in each, and the statistics of level sets. order [rows], levels [number of levels + 2].
+ */
 static void SortByLevel(int rows, const int level[], int order[], int levels[], TrsvStatistics *s)
 {
   unsigned long long span = 0;
@@ -151,21 +152,20 @@ static void SortByLevel(int rows, const int level[], int order[], int levels[], 
 
     if (size > s->level_max) s->level_max = size;
     span += (unsigned long long)size *
-            (unsigned long long)(set[size - 1 - TRSV_SPAN_LEFT_OUT(size)] - set[TRSV_SPAN_LEFT_OUT(size)]);
+            (unsigned long long)(set[size - 1 - TRSV_SPAN_CUT(size)] - set[TRSV_SPAN_CUT(size)]);
   }
   s->level_span = rows ? (double)span / rows : 0;
 }
 
-/* The level sets and the statistics of a triangle on the host, into an analysis that is zeroed; the caller frees what
-   is in it after an error. */
-static TrsvError HostAnalyze(const TrsvMatrix *A, TrsvAnalysis *a)
+/* TrsvAnalyze of a triangle on the host; see TrsvDeviceAnalyze. */
+static TrsvError AnalyzeOnHost(const TrsvMatrix *A, TrsvAnalysis *a)
 {
   int      *level;
   TrsvError error;
 
   if (A->rows < 0) return TrsvCheckStart(A, 0);
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)A->rows, &level));
-  error = Measure(A, level, &a->statistics);
+  error = MeasureRows(A, level, &a->statistics);
   if (!error) error = TrsvAlloc(sizeof(int) * ((size_t)A->rows + (size_t)a->statistics.levels + 2), &a->order);
   if (!error) {
     a->levels = a->order + A->rows;
@@ -184,7 +184,7 @@ TrsvError TrsvAnalyze(const TrsvMatrix *A, TrsvAnalysis **analysis)
   TrsvCall(TrsvAlloc(sizeof(**analysis), analysis));
   memset(*analysis, 0, sizeof(**analysis));
   (*analysis)->memory  = A->memory;
-  error                = (A->memory == TRSV_HOST ? HostAnalyze : TrsvDeviceAnalyze)(A, *analysis);
+  error                = (A->memory == TRSV_HOST ? AnalyzeOnHost : TrsvDeviceAnalyze)(A, *analysis);
   (*analysis)->seconds = TrsvSeconds() - start;
   if (error) TrsvAnalysisDestroy(analysis);
   return error;
@@ -196,41 +196,41 @@ TrsvError TrsvHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, con
       upper->statistics.levels <= TRSV_FEW_LEVELS)
     return TRSV_SUCCESS;
   const TrsvError error = TrsvDeviceHeightsFromTranspose(L, lower, U, upper);
-  return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* it can be done without */
+  return error == TRSV_ERR_MEMORY ? TRSV_SUCCESS : error; /* heights are optional */
 }
 
 typedef struct {
   const TrsvMatrix *A;
   TrsvAnalysis    **analysis;
-} Analyzing;
+} AnalysisTask;
 
-static TrsvError Run(void *analyzing)
+static TrsvError RunAnalysis(void *task)
 {
-  const Analyzing *const a = analyzing;
+  const AnalysisTask *const a = task;
 
   return TrsvAnalyze(a->A, a->analysis);
 }
 
-static TrsvError RunBoth(Analyzing *first, Analyzing *second)
+static TrsvError AnalyzePair(AnalysisTask *first, AnalysisTask *second)
 {
   if (first->A->memory == TRSV_DEVICE) {
-    const TrsvError error = TrsvRunInterleaved(Run, first, second);
+    const TrsvError error = TrsvRunInterleaved(RunAnalysis, first, second);
 
     if (error != TRSV_ERR_MEMORY) return error;
-    TrsvAnalysisDestroy(first->analysis); /* there may be enough for one at a time */
+    TrsvAnalysisDestroy(first->analysis); /* there may be enough memory for one at a time */
     TrsvAnalysisDestroy(second->analysis);
   }
-  TrsvCall(Run(first));
-  return Run(second);
+  TrsvCall(RunAnalysis(first));
+  return RunAnalysis(second);
 }
 
 TrsvError TrsvAnalyzeBoth(const TrsvMatrix *L, const TrsvMatrix *U, TrsvAnalysis **lower, TrsvAnalysis **upper)
 {
-  Analyzing first = {L, lower}, second = {U, upper};
+  AnalysisTask first = {L, lower}, second = {U, upper};
   TrsvError error;
 
   *lower = *upper = NULL;
-  error  = RunBoth(&first, &second);
+  error  = AnalyzePair(&first, &second);
   if (!error) error = TrsvHeightsFromTranspose(L, *lower, U, *upper);
   if (!error) return TRSV_SUCCESS;
   TrsvAnalysisDestroy(lower);
@@ -258,9 +258,8 @@ void TrsvAnalysisDestroy(TrsvAnalysis **analysis)
   *analysis = NULL;
 }
 
-/* As in SortByLevel: offsets[j + 1] runs through row j of the transpose while it is filled; it has room for one more.
- */
-static TrsvError HostTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
+/* A counting sort as in SortByLevel: offsets [rows + 2]; offsets[j + 1] runs through row j while that is filled. */
+static TrsvError TransposeOnHost(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
   TrsvCall(CheckStructure(A));
   memset(offsets, 0, sizeof(int) * ((size_t)A->rows + 2));
@@ -287,10 +286,10 @@ TrsvError TrsvTranspose(const TrsvMatrix *A, TrsvMatrix *transpose, int **offset
   TrsvCall(TrsvCheckStart(A, 0));
   TrsvCall(TrsvEntries(A, &entries));
   rows  = (size_t)A->rows + 2;
-  nnz   = entries > 0 ? (size_t)entries : 0; /* the check is yet to come */
+  nnz   = entries > 0 ? (size_t)entries : 0; /* not checked yet */
   bytes = sizeof(int) * (rows + 2 * nnz);
   TrsvCall(host ? TrsvAlloc(bytes, offsets) : TrsvDeviceAlloc(bytes, offsets));
-  error = (host ? HostTranspose : TrsvDeviceTranspose)(A, *offsets, *offsets + rows, *offsets + rows + nnz);
+  error = (host ? TransposeOnHost : TrsvDeviceTranspose)(A, *offsets, *offsets + rows, *offsets + rows + nnz);
   if (error) {
     TrsvFree(A->memory, *offsets);
     *offsets = NULL;

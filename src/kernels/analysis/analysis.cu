@@ -1,15 +1,16 @@
 /*
-   Analysis and transposition of a triangle on the device; no more than a few words of it come to the host, and a row
-   that is wrong.
+   Level sets, statistics and transposes of a triangle on the device. The host downloads some words, and an invalid row.
 
-   Mapping: a block has BLOCK rows; its threads walk through all their entries side by side, whatever row they are of,
-   so that long rows are nobody's own. Rows by level set: levels.cu. The transpose is a stable sort of the entries by
-   column. Same bits: sums and extremes of whole numbers, stable sorts.
+   Mapping: a block has BLOCK rows; its threads share all their entries, so that a long row is no thread's own. Rows by
+   level set: levels.cu. The transpose is a stable sort of the entries by column. Memory order: shared memory at
+   barriers of a block, atomics on words that the host reads. Why it ends: no thread waits, except in levels.cu. Same
+   bits: sums and extremes of whole numbers, stable sorts.
 */
 #include <limits.h>
 #include <stdlib.h>
-#include "analysis/triangle_view.cuh"
 #include "analysis/sample.h"
+#include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
 
 enum {
   BLOCK   = 256,
@@ -18,24 +19,24 @@ enum {
 
 typedef unsigned long long Sum;
 
-/* What comes to the host. */
+/* What the host downloads. */
 typedef struct {
-  Sum      squares, distance, profile; /* of the rows' lengths; of |row - column|; of the farthest of each row */
-  Sum      chained;                    /* rows that depend on the one solved right before */
-  unsigned   wrong; /* how many rows there are from the first one on that is not in order; 0 where all are */
-  unsigned row_max, bandwidth;
-  int      start, entries;       /* the first and the last offset */
-  Sum        sums[2]; /* of the spans of level sets, each times its rows; TrsvSharedIn() of all bins; last of all */
+  Sum        squares, distance, profile; /* see TrsvFillStatistics */
+  Sum        chained;                    /* rows that depend on the row solved just before */
+  unsigned   wrong;                      /* rows from the first invalid one to the last; 0: all are valid */
+  unsigned   row_max, bandwidth;
+  int        start, entries; /* the first and the last offset */
+  Sum        sums[2];        /* spans of level sets, each times its rows; TrsvHubEntries() of all bins */
   TrsvSearch search;
-} Found;
+} CheckResult;
 
-/* For what comes next, where words are given: those of all rows and as many behind them are cleared, as many more
-   number the rows. */
-static __global__ void analysis_check(const TriangleView A, unsigned *word, Found *found)
+/* Checks all rows. Prepares the search for level sets, too: clears word [2 rows], and numbers the rows in the next
+   word [rows]. */
+static __global__ void analysis_check(const TriangleView A, unsigned *word, CheckResult *found)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(Sum, sums, 4);
-  TRSV_SHARED(unsigned, extreme, 3); /* the longest row; the first one whose offsets fall; the farthest dependency */
+  TRSV_SHARED(unsigned, extreme, 3); /* the longest row; the first with falling offsets; the farthest dependency */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first),
             unit     = !A.stored;
   Sum       distance = 0, profile = 0, chained = 0;
@@ -69,7 +70,7 @@ static __global__ void analysis_check(const TriangleView A, unsigned *word, Foun
     }
   }
   __syncthreads();
-  /* where offsets fall, nothing is known of the rows behind; and nothing behind the last offset is read */
+  /* rows behind falling offsets are not read, and nothing behind the last offset */
   const int sound = (int)extreme[1], end = max(min(offset[sound], entries), 0);
   entries_each<BLOCK>(min(max(offset[0], 0), end), end, [&](int k) {
     const int n = segment(offset, sound, k), i = first + n, j = A.columns[k];
@@ -78,7 +79,7 @@ static __global__ void analysis_check(const TriangleView A, unsigned *word, Foun
     if (k > offset[n]) good = good && A.columns[k - 1] < j;
     if (A.stored && k == (A.lower ? offset[n + 1] - 1 : offset[n])) good = good && j == i;
     if (!good) atomicMax(&found->wrong, (unsigned)(A.rows - i));
-    const unsigned away = good ? (unsigned)abs(j - i) : 0; /* what is wrong is not counted, and may be anywhere */
+    const unsigned away = good ? (unsigned)abs(j - i) : 0; /* invalid columns do not count */
     distance += away;
     chained += away == 1;
     if (k == (A.lower ? offset[n] : offset[n + 1] - 1)) {
@@ -107,8 +108,8 @@ static __global__ void analysis_check(const TriangleView A, unsigned *word, Foun
   }
 }
 
-/* Where each level set starts, from the words of all rows in order. */
-static __global__ void analysis_bounds(int rows, int levels, const unsigned *sorted, int *start)
+/* Where each level set starts, from the sorted words of all rows. */
+static __global__ void analysis_level_starts(int rows, int levels, const unsigned *sorted, int *start)
 {
   const int p = trsv_index();
 
@@ -116,13 +117,13 @@ static __global__ void analysis_bounds(int rows, int levels, const unsigned *sor
   if (p == 0) start[levels] = rows;
 }
 
-/* The statistic `shared`, by one block. */
+/* The statistic hub_fraction, by one block. */
 static __device__ void analysis_sample(const TriangleView &A, int entries, Sum *found)
 {
   TRSV_SHARED(unsigned, bin, TRSV_BINS);
   TRSV_SHARED(Sum, all, 1);
   const int t = (int)threadIdx.x, samples = TrsvSamples(entries);
-  int       column[SAMPLES]; /* loaded all at once */
+  int       column[SAMPLES]; /* all loads in flight at once */
   Sum       sum = 0;
 
 #pragma unroll
@@ -135,27 +136,27 @@ static __device__ void analysis_sample(const TriangleView &A, int entries, Sum *
   for (int n = 0; n < SAMPLES; n++)
     if (n * BLOCK + t < samples) atomicAdd(&bin[TrsvBin(column[n])], 1u);
   __syncthreads();
-  for (int n = t; n < TRSV_BINS; n += BLOCK) sum += TrsvSharedIn(bin[n], entries);
+  for (int n = t; n < TRSV_BINS; n += BLOCK) sum += TrsvHubEntries(bin[n], entries);
   if (sum) atomicAdd(all, sum);
   __syncthreads();
   if (t == 0) *found = *all;
 }
 
-/* A thread for each level set. sums: the span; and, by the first block, what shared is made of, of a matrix that is
-   known to be sound. */
+/* The span of each level set, by a thread; the first block also samples entries for hub_fraction. The matrix is valid.
+   */
 static __global__ void analysis_span(const TriangleView A, int entries, int levels, const int *start, const int *order,
                                      Sum *sums)
 {
   const int l = trsv_index(), first = l < levels ? start[l] : 0, size = l < levels ? start[l + 1] - first : 0,
-            out  = TRSV_SPAN_LEFT_OUT(size);
-  const Sum mine = warp_sum(size ? (Sum)size * (Sum)(order[first + size - 1 - out] - order[first + out]) : 0);
+            cut  = TRSV_SPAN_CUT(size);
+  const Sum mine = warp_sum(size ? (Sum)size * (Sum)(order[first + size - 1 - cut] - order[first + cut]) : 0);
 
   if (threadIdx.x % 32 == 0) (void)atomicAdd(sums, mine);
   if (!blockIdx.x && entries) analysis_sample(A, entries, sums + 1);
 }
 
-/* The row of each entry, and its place among all. */
-static __global__ void analysis_entries(const TriangleView A, int *row, int *place)
+/* The row and the number of each entry. */
+static __global__ void analysis_entries(const TriangleView A, int *row, int *number)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, rows = min((int)BLOCK, A.rows - first);
@@ -163,15 +164,15 @@ static __global__ void analysis_entries(const TriangleView A, int *row, int *pla
   for (int n = t; n <= rows; n += BLOCK) offset[n] = A.offsets[first + n];
   __syncthreads();
   entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
-    row[k]   = first + segment(offset, rows, k);
-    place[k] = k;
+    row[k]    = first + segment(offset, rows, k);
+    number[k] = k;
   });
 }
 
-/* One thread for each entry of the transpose, and for each of its rows and one more: the first entry whose column is
-   not smaller. */
-static __global__ void analysis_turn(int rows, int entries, const unsigned *sorted, const int *source, const int *row,
-                                     int *offsets, int *columns)
+/* A thread for each entry of the transpose, and for each of its offsets: the first entry whose column is not smaller.
+   */
+static __global__ void analysis_transpose(int rows, int entries, const unsigned *sorted, const int *source,
+                                          const int *row, int *offsets, int *columns)
 {
   const int k = trsv_index();
 
@@ -180,8 +181,8 @@ static __global__ void analysis_turn(int rows, int entries, const unsigned *sort
   offsets[k] = trsv_first(0, entries, [&](int e) { return sorted[e] >= (unsigned)k; });
 }
 
-/* Says what is wrong with a row, as the host's analysis does. */
-static TrsvError Describe(const TrsvMatrix *A, int i, int entries)
+/* The error of an invalid row, the same as on the host. */
+static TrsvError ExplainRow(const TrsvMatrix *A, int i, int entries)
 {
   int       offset[2], end, *columns;
   size_t    bytes;
@@ -199,28 +200,25 @@ static TrsvError Describe(const TrsvMatrix *A, int i, int entries)
                           offset[0], offset[1], entries);
 }
 
-/* Looks at all rows, and searches for their level sets where there is room, word [3 * rows], for that. room: a Found in
-   device memory */
-static TrsvError Check(const TrsvMatrix *A, unsigned *word, Found *room, Found *found)
+/* Checks all rows, and searches for level sets if word [3 rows] is not NULL. scratch: in device memory. */
+static TrsvError CheckRows(const TrsvMatrix *A, unsigned *word, CheckResult *scratch, CheckResult *found)
 {
-  *found = Found{};
+  *found = CheckResult{};
   if (!A->rows) {
     TrsvCall(TrsvDeviceDownload(&found->start, A->offsets, sizeof(int), NULL));
     return TrsvCheckStart(A, found->start);
   }
-  TrsvCall(TrsvDeviceClear(room, sizeof(*room), NULL));
-  TRSV_LAUNCH(analysis_check, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), word, room);
-  TrsvCall(TrsvDeviceCheckLaunch("analysis_check"));
-  if (word) TrsvCall(TrsvSearchLevels(A, &room->wrong, word, word + A->rows, &room->search));
-  TrsvCall(TrsvDeviceDownload(found, room, sizeof(*found), NULL));
+  TrsvCall(TrsvDeviceClear(scratch, sizeof(*scratch), NULL));
+  TrsvCall(TrsvLaunchEach("analysis_check", analysis_check, A->rows, TriangleView(A), word, scratch));
+  if (word) TrsvCall(TrsvSearchLevels(A, &scratch->wrong, word, word + A->rows, &scratch->search));
+  TrsvCall(TrsvDeviceDownload(found, scratch, sizeof(*found), NULL));
   TrsvCall(TrsvCheckStart(A, found->start));
-  if (found->wrong) return Describe(A, A->rows - (int)found->wrong, found->entries);
-  return TrsvSearchEnded(&found->search);
+  if (found->wrong) return ExplainRow(A, A->rows - (int)found->wrong, found->entries);
+  return TrsvCheckSearch(&found->search);
 }
 
-/* The level sets, of rows whose words are found, and the statistics that are asked for then, for which there are two
-   sums that are 0; word as in Check(). */
-static TrsvError LevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, unsigned *word, Sum *sum)
+/* Sorts the rows into level sets, and finds the statistics of level sets. word: from CheckRows(); sums [2]: zeros. */
+static TrsvError BuildLevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, unsigned *word, Sum *sums)
 {
   const int       rows = A->rows, levels = a->statistics.levels;
   unsigned *const sorted = word + rows;
@@ -230,74 +228,68 @@ static TrsvError LevelSets(const TrsvMatrix *A, TrsvAnalysis *a, int entries, un
   a->levels = a->order + rows;
   if (!rows) return TrsvDeviceClear(a->levels, sizeof(int), NULL);
   TrsvCall(TrsvSortLevels(rows, levels, word, sorted, (int *)sorted + rows, a->order));
-  TRSV_LAUNCH(analysis_bounds, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, levels,
-              levels > 1 ? sorted : word, a->levels);
-  TrsvCall(TrsvDeviceCheckLaunch("analysis_bounds"));
-  TRSV_LAUNCH(analysis_span, TrsvBlocks(levels, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), entries, levels,
-              (const int *)a->levels, (const int *)a->order, sum);
-  TrsvCall(TrsvDeviceCheckLaunch("analysis_span"));
-  TrsvCall(TrsvDeviceDownload(found, sum, sizeof(found), NULL));
-  a->statistics.level_span   = (double)found[0] / rows;
-  a->statistics.hub_fraction = TrsvShared(found[1], entries, entries - (A->diagonal == TRSV_DIAGONAL_UNIT ? 0 : rows));
+  TrsvCall(TrsvLaunchEach("analysis_level_starts", analysis_level_starts, rows, rows, levels,
+                          levels > 1 ? sorted : word, a->levels));
+  TrsvCall(TrsvLaunchEach("analysis_span", analysis_span, levels, TriangleView(A), entries, levels, a->levels,
+                          a->order, sums));
+  TrsvCall(TrsvDeviceDownload(found, sums, sizeof(found), NULL));
+  a->statistics.level_span = (double)found[0] / rows;
+  a->statistics.hub_fraction =
+    TrsvHubFraction(found[1], entries, entries - (A->diagonal == TRSV_DIAGONAL_UNIT ? 0 : rows));
   return TRSV_SUCCESS;
 }
 
-/* room: a Found, and words as in Check() */
-static TrsvError Analyze(const TrsvMatrix *A, Found *room, TrsvAnalysis *a)
+/* scratch: a CheckResult, and words as in CheckRows(). */
+static TrsvError Analyze(const TrsvMatrix *A, CheckResult *scratch, TrsvAnalysis *a)
 {
   const bool      unit = A->diagonal == TRSV_DIAGONAL_UNIT;
-  unsigned *const word = (unsigned *)(room + 1);
-  Found           found;
+  unsigned *const word = (unsigned *)(scratch + 1);
+  CheckResult     found;
 
-  TrsvCall(Check(A, word, room, &found));
-  a->statistics.row_max   = (int)found.row_max;
-  a->statistics.levels    = (int)found.search.levels;
-  a->statistics.level_max = (int)found.search.widest;
-  a->statistics.bandwidth = (int)found.bandwidth;
-  a->statistics.chain_fraction   = A->rows ? (double)found.chained / A->rows : 0;
+  TrsvCall(CheckRows(A, word, scratch, &found));
+  a->statistics.row_max        = (int)found.row_max;
+  a->statistics.levels         = (int)found.search.levels;
+  a->statistics.level_max      = (int)found.search.widest;
+  a->statistics.bandwidth      = (int)found.bandwidth;
+  a->statistics.chain_fraction = A->rows ? (double)found.chained / A->rows : 0;
   TrsvFillStatistics(&a->statistics, A->rows, (long)found.entries + (unit ? A->rows : 0),
                      (long)found.entries - (unit ? 0 : A->rows), found.squares, found.distance, found.profile);
-  return LevelSets(A, a, found.entries, word, room->sums);
+  return BuildLevelSets(A, a, found.entries, word, scratch->sums);
 }
 
 extern "C" TrsvError TrsvDeviceAnalyze(const TrsvMatrix *A, TrsvAnalysis *a)
 {
-  Found    *room;
-  TrsvError error;
+  CheckResult *scratch;
+  TrsvError    error;
 
   TrsvCall(TrsvCheckStart(A, 0));
-  TrsvCall(TrsvScratchAlloc(sizeof(*room) + 3 * sizeof(unsigned) * (size_t)A->rows, &room, NULL));
-  error = Analyze(A, room, a);
-  TrsvScratchFree(room, NULL);
+  TrsvCall(TrsvScratchAlloc(sizeof(*scratch) + 3 * sizeof(unsigned) * (size_t)A->rows, &scratch, NULL));
+  error = Analyze(A, scratch, a);
+  TrsvScratchFree(scratch, NULL);
   return error;
 }
 
 extern "C" TrsvError TrsvDeviceTranspose(const TrsvMatrix *A, int *offsets, int *columns, int *source)
 {
-  Found     found, *room;
-  int      *row;
-  TrsvError error;
+  CheckResult found, *scratch;
+  int        *row;
+  TrsvError   error;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(*room), &room, NULL));
-  error = Check(A, NULL, room, &found);
-  TrsvScratchFree(room, NULL);
+  TrsvCall(TrsvScratchAlloc(sizeof(*scratch), &scratch, NULL));
+  error = CheckRows(A, NULL, scratch, &found);
+  TrsvScratchFree(scratch, NULL);
   TrsvCall(error);
   const size_t entries = (size_t)found.entries;
-  TrsvCall(TrsvScratchAlloc(3 * sizeof(int) * entries, &row, NULL)); /* and each entry's place; and sorted columns */
-  int *const      place  = row + entries;
-  unsigned *const sorted = (unsigned *)place + entries;
+  TrsvCall(TrsvScratchAlloc(3 * sizeof(int) * entries, &row, NULL)); /* and entry numbers, and sorted columns */
+  int *const      number = row + entries;
+  unsigned *const sorted = (unsigned *)number + entries;
 
-  if (A->rows) {
-    TRSV_LAUNCH(analysis_entries, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, TriangleView(A), row, place);
-    error = TrsvDeviceCheckLaunch("analysis_entries");
-  }
+  error = TrsvLaunchEach("analysis_entries", analysis_entries, A->rows, TriangleView(A), row, number);
   if (!error)
-    error = TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, place, source);
-  if (!error) {
-    TRSV_LAUNCH(analysis_turn, TrsvBlocks(max(A->rows + 1, found.entries), BLOCK), BLOCK, 0, (TrsvStream)NULL, A->rows,
-                found.entries, sorted, source, row, offsets, columns);
-    error = TrsvDeviceCheckLaunch("analysis_turn");
-  }
+    error = TrsvDeviceSort(found.entries, TrsvBits(A->rows - 1), (const unsigned *)A->columns, sorted, number, source);
+  if (!error)
+    error = TrsvLaunchEach("analysis_transpose", analysis_transpose, max(A->rows + 1, found.entries), A->rows,
+                           found.entries, sorted, source, row, offsets, columns);
   TrsvScratchFree(row, NULL);
   return error;
 }

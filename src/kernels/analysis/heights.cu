@@ -1,19 +1,19 @@
 /*
-   The two triangles of one matrix: are the level sets of the one the heights of the other?
+   Checks for the two triangles of a matrix whether the levels of one are the heights of the other.
 
-   The height of a row is the length of the longest chain of dependents behind it. Where the pattern is symmetric the
-   dependents of a row in L are what the same row of U depends on, so that its height in L is its level in U, and the
-   other way round; schedules (chunk_heights.cu) then need no search for
-   heights. What is looked at is not the pattern but
-   what makes them heights: each row's is greater than those of all its dependents, and, but where it is 0, that of one
-   of them by no more than 1.
+   The height of a row is the length of its longest chain of dependents. If the pattern is symmetric, the dependents of
+   a row in L are the dependencies of the same row in U: its height in L is its level in U, and the reverse. A schedule
+   then needs no search for heights. The check uses the definition, not the pattern: the height of a row is greater than
+   those of all its dependents, and, unless it is 0, exceeds that of one dependent by 1.
 
-   Mapping: a block's threads walk through the entries of its rows side by side (rows_each); then a thread for each row.
-   Memory order: launches follow each other; within one only marks are written, which none of its threads reads.
+   Mapping: the threads of a block share the entries of its rows (rows_each); then a thread for each row. Memory order:
+   launches in sequence; no thread of a launch reads what it writes. Why it ends: no thread waits. Same bits: whole
+   numbers.
 */
 #include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
 
-/* level [rows]: that of each row, or, turned, of each from the last to the first */
+/* level [rows]: of each row, or if turned of each row from the last on. */
 static __global__ void heights_levels(int rows, int levels, const int *start, const int *order, bool turned, int *level)
 {
   const int n = trsv_index();
@@ -21,7 +21,7 @@ static __global__ void heights_levels(int rows, int levels, const int *start, co
   if (n < rows) level[turned ? rows - 1 - order[n] : order[n]] = segment(start, levels, n);
 }
 
-/* attained [rows]: has a dependent of the row the height below? */
+/* attained [rows]: does the height of the row exceed that of a dependent by 1? */
 static __global__ void heights_entries(const TriangleView A, const int *height, unsigned char *attained,
                                        unsigned *wrong)
 {
@@ -48,28 +48,24 @@ static __global__ void heights_rows(int rows, const int *height, const unsigned 
 
 TrsvError TrsvDeviceLevels(const TrsvAnalysis *a, int turned, int *level)
 {
-  TRSV_LAUNCH(heights_levels, TrsvBlocks(a->statistics.rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL,
-              a->statistics.rows, a->statistics.levels, (const int *)a->levels, (const int *)a->order, (bool)turned,
-              level);
-  return TrsvDeviceCheckLaunch("heights_levels");
+  return TrsvLaunchEach("heights_levels", heights_levels, a->statistics.rows, a->statistics.rows, a->statistics.levels,
+                        a->levels, a->order, (bool)turned, level);
 }
 
-/* What the look takes, in device memory. */
-struct Room {
+/* Scratch in device memory. */
+struct HeightArrays {
   int           *height;      /* [rows] */
   unsigned      *wrong;       /* [2] */
   unsigned char *attained[2]; /* [rows] */
 };
 
-static TrsvError Look(const TrsvMatrix *A, const TrsvAnalysis *other, const Room &r, int which)
+/* Checks whether the levels of `other` are the heights of A. */
+static TrsvError CheckHeights(const TrsvMatrix *A, const TrsvAnalysis *other, const HeightArrays &h, int which)
 {
-  TrsvCall(TrsvDeviceLevels(other, 0, r.height));
-  TRSV_LAUNCH(heights_entries, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, TriangleView(A),
-              (const int *)r.height, r.attained[which], r.wrong + which);
-  TrsvCall(TrsvDeviceCheckLaunch("heights_entries"));
-  TRSV_LAUNCH(heights_rows, TrsvBlocks(A->rows, ROWS_BLOCK), ROWS_BLOCK, 0, (TrsvStream)NULL, A->rows,
-              (const int *)r.height, (const unsigned char *)r.attained[which], r.wrong + which);
-  return TrsvDeviceCheckLaunch("heights_rows");
+  TrsvCall(TrsvDeviceLevels(other, 0, h.height));
+  TrsvCall(TrsvLaunchEach("heights_entries", heights_entries, A->rows, TriangleView(A), h.height, h.attained[which],
+                          h.wrong + which));
+  return TrsvLaunchEach("heights_rows", heights_rows, A->rows, A->rows, h.height, h.attained[which], h.wrong + which);
 }
 
 TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lower, const TrsvMatrix *U,
@@ -77,18 +73,20 @@ TrsvError TrsvDeviceHeightsFromTranspose(const TrsvMatrix *L, TrsvAnalysis *lowe
 {
   const size_t   rows = (size_t)L->rows, clear = sizeof(unsigned) * 2 + 2 * rows;
   unsigned       wrong[2];
-  unsigned char *room;
+  unsigned char *scratch;
   TrsvError      error;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(int) * rows + clear, &room, NULL));
-  const Room r = {
-    (int *)room, (unsigned *)room + rows, {room + sizeof(int) * (rows + 2), room + sizeof(int) * (rows + 2) + rows}
+  TrsvCall(TrsvScratchAlloc(sizeof(int) * rows + clear, &scratch, NULL));
+  const HeightArrays h = {
+    (int *)scratch,
+    (unsigned *)scratch + rows,
+    {scratch + sizeof(int) * (rows + 2), scratch + sizeof(int) * (rows + 2) + rows}
   };
-  error = TrsvDeviceClear(r.wrong, clear, NULL);
-  if (!error) error = Look(L, upper, r, 0);
-  if (!error) error = Look(U, lower, r, 1);
-  if (!error) error = TrsvDeviceDownload(wrong, r.wrong, sizeof(wrong), NULL);
-  TrsvScratchFree(room, NULL);
+  error = TrsvDeviceClear(h.wrong, clear, NULL);
+  if (!error) error = CheckHeights(L, upper, h, 0);
+  if (!error) error = CheckHeights(U, lower, h, 1);
+  if (!error) error = TrsvDeviceDownload(wrong, h.wrong, sizeof(wrong), NULL);
+  TrsvScratchFree(scratch, NULL);
   TrsvCall(error);
   lower->heights = wrong[0] ? NULL : upper;
   upper->heights = wrong[1] ? NULL : lower;

@@ -1,32 +1,32 @@
 /*
-   Level sets of a triangle on the device: one launch finds the level of every row, a sort orders the rows by it.
+   Level sets of a triangle on the device: one launch finds the level of every row, and a sort orders the rows by level.
 
-   Mapping, memory order, why it ends: dataflow.cuh. Rows come in the order of solution, the dependencies of each from
-   the farthest on. Levels for blocks of several sizes are found side by side, as one search leaves the device idle: the
-   blocks of a launch take turns, and each search has tickets and words of its own, so that why one ends is why all do.
-   Same bits: the largest of some numbers, whatever order they arrive in.
+   Mapping, memory order, why it ends: dataflow.cuh. Rows are in the order of solution, the dependencies of each from
+   the farthest on. One launch may search for several block sizes, as one search leaves most of the device idle: its
+   blocks are dealt to the searches in turn. Each search has its own tickets and words, so each ends by itself. Same
+   bits: a maximum of whole numbers does not depend on their order.
 */
 #include "analysis/dataflow.cuh"
 #include "analysis/triangle_view.cuh"
 
-/* What a row's level is found from: words are 1 + the level of their rows. */
-struct LevelKnown {
+/* What the dependencies of a row contribute to its level; words are 1 + the level of their rows. */
+struct LevelState {
   unsigned level;
-  int      same; /* the first row of its block: those from it on take no level */
+  int      same; /* the first row of its block: dependencies from it on take no level */
 
   __device__ __forceinline__ void       meet(int r, unsigned word) { level = max(level, word - (r >= same)); }
-  __device__ __forceinline__ void       join(const LevelKnown &other) { level = max(level, other.level); }
-  __device__ __forceinline__ LevelKnown empty(int lane) const { return {0, __shfl_sync(0xffffffffu, same, lane)}; }
-  __device__ __forceinline__ LevelKnown beside(int half) const
+  __device__ __forceinline__ void       join(const LevelState &other) { level = max(level, other.level); }
+  __device__ __forceinline__ LevelState empty(int lane) const { return {0, __shfl_sync(0xffffffffu, same, lane)}; }
+  __device__ __forceinline__ LevelState beside(int half) const
   { return {__shfl_xor_sync(0xffffffffu, level, half), same}; }
 };
 
-/* Of rows in turn so many are a block, whose entries within it do not count. */
+/* The pass for blocks of `size` consecutive rows. */
 struct LevelPass {
   static constexpr bool sorted = true;
 
   TriangleView A;
-  int     rows, size, step;
+  int          rows, size, step;
 
   LevelPass(const TrsvMatrix *T, int size) : A(T), rows(A.rows), size(size), step(A.lower ? 1 : -1) { }
 
@@ -35,28 +35,29 @@ struct LevelPass {
   __device__ __forceinline__ int        begin(int r) const { return A.entry(A.row_of(r), 0); }
   __device__ __forceinline__ int        dependency(int k) const { return A.row_of(A.columns[k]); }
   __device__ __forceinline__ int        row(int r) const { return r; }
-  __device__ __forceinline__ LevelKnown known(int r) const { return {0, r - r % size}; }
-  __device__ __forceinline__ unsigned   word(const LevelKnown &known, int, const DataflowWords &) const
+  __device__ __forceinline__ LevelState known(int r) const { return {0, r - r % size}; }
+  __device__ __forceinline__ unsigned   word(const LevelState &known, int, const DataflowWords &) const
   { return known.level + 1; }
 };
 
 enum {
-  SEARCHES = 3, /* of one launch, at most */
-  HELD     = 6  /* blocks of a multiprocessor */
+  MAX_SEARCHES  = 3, /* of one launch */
+  BLOCKS_PER_SM = 6
 };
 
 static_assert(sizeof(TrsvSearch::state) == sizeof(unsigned) * DATAFLOW_STATES,
               "a search has the words that its blocks share");
 
-/* Each search is for blocks of half the size of the one before. Who is the last to count rows of a level set finds how
-   many it has. Of a launch's block, the rows in the level set of the first, often all of them, are counted at once. */
-static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD)
+/* Each search uses half the block size of the previous one. The last thread that counts rows of a level set sees the
+   whole count, so the maximum of what threads see is the largest. The rows of a CUDA block in the level set of its
+   first row, often all its rows, are counted by one atomic. */
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
   levels_find(LevelPass pass, unsigned searches, const unsigned *wrong, unsigned *word, unsigned *count,
               TrsvSearch *found, TrsvSync sync)
 {
   enum {
-    COMMON, /* rows in the level set of the first */
-    WIDEST, /* rows so far of the largest level set of others */
+    COMMON, /* rows in the level set of the first row */
+    WIDEST, /* the largest count that a thread saw of another level set */
     LARGEST,
     COUNTERS
   };
@@ -68,7 +69,7 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD)
   found += search;
   pass.size >>= search;
   sync.ticket = found->state + DATAFLOW_TICKET;
-  if (threadIdx.x < COUNTERS) block[threadIdx.x] = 0; /* the pass has a barrier before all else */
+  if (threadIdx.x < COUNTERS) block[threadIdx.x] = 0; /* dataflow_pass begins with a barrier */
   for (unsigned mine; dataflow_pass(pass, word + (size_t)search * (size_t)pass.rows, sync, mine);) {
     const unsigned same = trsv_warp_match(mine), rows = (unsigned)__popc(same);
 
@@ -88,13 +89,13 @@ static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD)
   }
 }
 
-/* All give up where one does, by the words of the first. */
-static TrsvError Launch(const TrsvMatrix *A, int size, int searches, const unsigned *wrong, unsigned *word,
+/* All searches share the abort words of the first. */
+static TrsvError LaunchSearch(const TrsvMatrix *A, int size, int searches, const unsigned *wrong, unsigned *word,
                         unsigned *count, TrsvSearch *search)
 {
   unsigned blocks;
 
-  TrsvCall(DataflowBlocks(A->rows, searches, HELD, &blocks));
+  TrsvCall(DataflowBlocks(A->rows, searches, BLOCKS_PER_SM, &blocks));
   TRSV_LAUNCH(levels_find, (unsigned)searches * blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL,
               LevelPass(A, size), (unsigned)searches, wrong, word, count, search, DataflowSync(search->state));
   return TrsvDeviceCheckLaunch("levels_find");
@@ -103,10 +104,10 @@ static TrsvError Launch(const TrsvMatrix *A, int size, int searches, const unsig
 TrsvError TrsvSearchLevels(const TrsvMatrix *A, const unsigned *wrong, unsigned *word, unsigned *count,
                            TrsvSearch *search)
 {
-  return Launch(A, 1, 1, wrong, word, count, search);
+  return LaunchSearch(A, 1, 1, wrong, word, count, search);
 }
 
-TrsvError TrsvSearchEnded(const TrsvSearch *found)
+TrsvError TrsvCheckSearch(const TrsvSearch *found)
 {
   return found->state[DATAFLOW_ABORT_DEVICE]
            ? TrsvFail(TRSV_ERR_TIMEOUT, "the search for level sets waited longer than %g s for one row and gave up",
@@ -116,21 +117,21 @@ TrsvError TrsvSearchEnded(const TrsvSearch *found)
 
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *A, int size, int searches, unsigned *word, int *levels)
 {
-  TrsvSearch   found[SEARCHES], *room;
+  TrsvSearch   found[MAX_SEARCHES], *scratch;
   const size_t bytes = sizeof(found[0]) * (size_t)searches;
   TrsvError    error;
 
   for (int n = 0; n < searches; n++) levels[n] = 0;
   if (!A->rows) return TRSV_SUCCESS;
-  TrsvCall(TrsvScratchAlloc(bytes, &room, NULL));
-  error = TrsvDeviceClear(room, bytes, NULL);
+  TrsvCall(TrsvScratchAlloc(bytes, &scratch, NULL));
+  error = TrsvDeviceClear(scratch, bytes, NULL);
   if (!error) error = TrsvDeviceClear(word, sizeof(unsigned) * (size_t)searches * (size_t)A->rows, NULL);
-  if (!error) error = Launch(A, size, searches, NULL, word, NULL, room);
-  if (!error) error = TrsvDeviceDownload(found, room, bytes, NULL);
-  TrsvScratchFree(room, NULL);
+  if (!error) error = LaunchSearch(A, size, searches, NULL, word, NULL, scratch);
+  if (!error) error = TrsvDeviceDownload(found, scratch, bytes, NULL);
+  TrsvScratchFree(scratch, NULL);
   TrsvCall(error);
   for (int n = 0; n < searches; n++) levels[n] = (int)found[n].levels;
-  return TrsvSearchEnded(&found[0]);
+  return TrsvCheckSearch(&found[0]);
 }
 
 TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order)

@@ -1,5 +1,5 @@
 /*
-   sample.h: the sample of entries that the statistic `shared` is made of, the same on a host and on a device.
+   sample.h: the statistic hub_fraction from a sample of the entries, the same on the host and on a device.
 */
 #ifndef TRSV_SAMPLE_H
 #define TRSV_SAMPLE_H
@@ -10,49 +10,50 @@
 extern "C" {
 #endif
 
-/* What the statistic `shared` is made of: a sample of the entries, counted by a hash of their columns. */
+/* Sampled entries are counted in bins by a hash of their columns. */
 enum {
-  TRSV_SAMPLES = 4096,
-  TRSV_BINS    = 4096,
-  TRSV_OFTEN   = 8,  /* entries in a bin: fewer are chance */
-  TRSV_SHARED  = 120 /* a row that so many others depend on is taken by about all chunks, which further ones share */
+  TRSV_SAMPLES  = 4096,
+  TRSV_BINS     = 4096,
+  TRSV_BIN_MIN  = 8,   /* sampled entries in a bin: fewer are chance */
+  TRSV_HUB_ROWS = 120 /* dependents of a hub: nearly all chunks import it, so that more dependents cost nothing */
 };
 
 /* Chris Wellons' lowbias32 (hash-prospector, public domain). */
-TRSV_BOTH unsigned TrsvHash(unsigned v)
+TRSV_HOST_DEVICE unsigned TrsvHash(unsigned v)
 {
   v = (v ^ v >> 16) * 0x7feb352du;
   v = (v ^ v >> 15) * 0x846ca68bu;
   return v ^ v >> 16;
 }
 
-TRSV_BOTH int TrsvSamples(int entries) { return entries < TRSV_SAMPLES ? entries : TRSV_SAMPLES; }
+TRSV_HOST_DEVICE int TrsvSamples(int entries) { return entries < TRSV_SAMPLES ? entries : TRSV_SAMPLES; }
 
-/* The n-th entry of the sample: one of each of so many stretches, not always at the same place of it, as rows may be of
-   equal length. */
-TRSV_BOTH int TrsvSample(int n, int entries)
+/* The n-th entry of the sample: one from each of TrsvSamples stretches of entries, at a place in it that varies, as
+   rows may have equal lengths. */
+TRSV_HOST_DEVICE int TrsvSample(int n, int entries)
 {
   const int stretch = entries / TrsvSamples(entries);
 
   return n * stretch + (int)(TrsvHash((unsigned)n) % (unsigned)stretch);
 }
 
-TRSV_BOTH int TrsvBin(int column) { return (int)(TrsvHash((unsigned)column) % TRSV_BINS); }
+TRSV_HOST_DEVICE int TrsvBin(int column) { return (int)(TrsvHash((unsigned)column) % TRSV_BINS); }
 
-/* Of a bin with so many entries of the sample: how many dependencies are shared, times the size of the sample. */
-TRSV_BOTH unsigned long long TrsvSharedIn(unsigned count, int entries)
+/* The dependencies on hubs in a bin of so many sampled entries, times the size of the sample. */
+TRSV_HOST_DEVICE unsigned long long TrsvHubEntries(unsigned count, int entries)
 {
-  const unsigned long long all = (unsigned long long)count * (unsigned)entries, once = (unsigned long long)TRSV_SHARED
-  *(unsigned)TrsvSamples(entries);
+  const unsigned long long all  = (unsigned long long)count * (unsigned)entries,
+                           base = (unsigned long long)TRSV_HUB_ROWS * (unsigned)TrsvSamples(entries);
 
-  return count >= TRSV_OFTEN && all > once ? all - once : 0;
+  return count >= TRSV_BIN_MIN && all > base ? all - base : 0;
 }
 
-TRSV_BOTH double TrsvShared(unsigned long long of_all_bins, int entries, int off)
+/* hub_entries: the sum over all bins; off: entries off the diagonal. */
+TRSV_HOST_DEVICE double TrsvHubFraction(unsigned long long hub_entries, int entries, int off)
 {
-  const double share = off > 0 ? (double)of_all_bins / TrsvSamples(entries) / off : 0;
+  const double fraction = off > 0 ? (double)hub_entries / TrsvSamples(entries) / off : 0;
 
-  return share < 1 ? share : 1;
+  return fraction < 1 ? fraction : 1;
 }
 
 #ifdef __cplusplus

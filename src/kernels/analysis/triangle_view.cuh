@@ -1,7 +1,7 @@
 /*
-   triangle_view.cuh: a triangle on the device, seen by kernels in the order of its solution: the r-th row to be solved
-   is row r of a lower triangle and row rows - 1 - r of an upper one, and depends on smaller r only. Its entries off the
-   diagonal are counted from the farthest, which are ready first, to the nearest.
+   triangle_view.cuh: a triangle on the device in the order of its solution: position r is row r of a lower triangle and
+   row rows - 1 - r of an upper one, and depends only on smaller positions. Entries off the diagonal are numbered from
+   the farthest, which are ready first, to the nearest. Also loops over the entries of a block's rows.
 */
 #ifndef TRSV_TRIANGLE_VIEW_CUH
 #define TRSV_TRIANGLE_VIEW_CUH
@@ -21,61 +21,61 @@ struct TriangleView {
   {
   }
 
-  /* From the r-th row solved to the row of the matrix, and back. */
+  /* From a position to its row, and back. */
   __device__ __forceinline__ int row_of(int r) const { return lower ? r : rows - 1 - r; }
 
-  /* Of row i: how many entries are off the diagonal; the n-th of them; the diagonal's */
+  /* Of row i: the number of entries off the diagonal; where the n-th of them is; where the diagonal is. */
   __device__ __forceinline__ int entries(int i) const { return offsets[i + 1] - offsets[i] - stored; }
   __device__ __forceinline__ int entry(int i, int n) const { return lower ? offsets[i] + n : offsets[i + 1] - 1 - n; }
   __device__ __forceinline__ int diagonal(int i) const { return lower ? offsets[i + 1] - 1 : offsets[i]; }
 
-  /* How many entries off the diagonal the rows solved before the r-th have. */
+  /* The number of entries off the diagonal at positions before r. */
   __device__ __forceinline__ int before(int r) const
   { return (lower ? offsets[r] : offsets[rows] - offsets[rows - r]) - (stored ? r : 0); }
 };
 
-/* What a search for level sets finds: levels.cu. In device memory, all zeros before it. */
+/* The result of a search for level sets (levels.cu), in device memory; zeros before the search. */
 struct TrsvSearch {
-  unsigned state[3]; /* what its blocks share */
-  unsigned levels, widest; /* how many level sets there are, and rows in the largest */
+  unsigned state[3];       /* shared by its blocks */
+  unsigned levels, widest; /* the number of level sets, and the rows of the largest */
 };
 
-/* Searches a sound triangle, in the default stream. word [rows], zeros at first, becomes 1 + the level of each row.
-   count [rows], zeros at first: rows by level; where it is NULL the largest level set is not found. Nothing happens
-   where *wrong, if not NULL, is not 0. */
+/* Searches a valid triangle, in the default stream. word [rows], zeros before, becomes 1 + the level of each row. count
+   [rows], zeros before, becomes the rows of each level; with NULL, widest is not found. The kernel does nothing if
+   wrong is not NULL and *wrong is not 0. */
 TrsvError TrsvSearchLevels(const TrsvMatrix *, const unsigned *wrong, unsigned *word, unsigned *count, TrsvSearch *);
 
-/* Of what is found, on the host: has no wait been given up? */
-TrsvError TrsvSearchEnded(const TrsvSearch *);
+/* Checks a result, on the host: TRSV_ERR_TIMEOUT if a wait exceeded its limit. */
+TrsvError TrsvCheckSearch(const TrsvSearch *);
 
-/* From the words: order [rows] becomes the rows by level, rising within one, and sorted [rows], where there is more
-   than one level, their words. natural [rows]: 0, 1, ... */
+/* Sorts rows by their words: order [rows] becomes the rows by level, rising within a level; with more than one level
+   sorted [rows] becomes their words. natural [rows]: 0, 1, ... */
 TrsvError TrsvSortLevels(int rows, int levels, const unsigned *word, unsigned *sorted, const int *natural, int *order);
 
-/* The whole search, where entries between rows of a block, so many solved in turn (a power of two up to 256), take no
-   level; in the same launch for blocks of half that size, and of half of that: searches are for up to 3 sizes. word
-   [searches][rows], levels [searches]. */
+/* The numbers of level sets if dependencies within a block of `size` consecutive positions (a power of two up to 256)
+   take no level, and, in the same launch, for blocks of size / 2 and size / 4: up to 3 searches. word [searches][rows],
+   levels [searches]. */
 TrsvError TrsvDeviceBlockLevels(const TrsvMatrix *, int size, int searches, unsigned *word, int *levels);
 
-/* The last m in [0, n) with starts[m] <= k, for rising starts and starts[0] <= k: which of n segments holds k. */
+/* Which of n segments with rising starts holds k: the last m in [0, n) with starts[m] <= k; starts[0] <= k. */
 static __device__ __forceinline__ int segment(const int *starts, int n, int k)
 {
   return trsv_first(1, n, [&](int m) { return starts[m] > k; }) - 1;
 }
 
-/* Calls each(entry) for all from begin on and before end, which is none below 0: a block's so many threads take them in
-   turn. Counted without sign, as what comes behind the last may be beyond INT_MAX. */
+/* Calls each(entry) for all of [begin, end), 0 <= begin, by the threads of a block in turn. Unsigned, as begin +
+   THREADS may exceed INT_MAX. */
 template <int THREADS, class Each> static __device__ __forceinline__ void entries_each(int begin, int end, Each each)
 {
   for (unsigned next = (unsigned)begin + threadIdx.x; next < (unsigned)end; next += THREADS) each((int)next);
 }
 
 enum {
-  ROWS_BLOCK = 256 /* threads, and rows, of a block that goes through the entries of rows side by side */
+  ROWS_BLOCK = 256 /* threads, and rows, of a block whose threads share the entries of its rows */
 };
 
-/* For a block's rows, `first` onwards of n, where the entries of each start, and where those of the last end: to start
-   [ROWS_BLOCK + 1] in shared memory, which is there for all threads. Returns how many rows these are. */
+/* Loads the offsets of a block's rows, `first` onwards of n, into start [ROWS_BLOCK + 1] in shared memory, and INT_MAX
+   behind the last. All threads may read them afterwards. Returns the number of rows. */
 static __device__ __forceinline__ int rows_load(const int *offsets, int n, int first, int *start)
 {
   const int rows = min((int)ROWS_BLOCK, n - first);
@@ -85,15 +85,15 @@ static __device__ __forceinline__ int rows_load(const int *offsets, int n, int f
   return rows;
 }
 
-/* Calls each(row, entry) for all entries of the first so many of these rows, whose offsets do not fall: the threads
-   take them in turn, whatever row they are of, so that long rows are nobody's own. What is in start behind the end of
-   these rows is greater than any entry. */
+/* Calls each(row, entry) for all entries of the first so many of these rows, whose offsets do not fall. The threads
+   take entries in turn, so that a long row is no thread's own. start is greater than any entry behind the end of these
+   rows. */
 template <class Each> static __device__ __forceinline__ void rows_each(const int *start, int rows, Each each)
 {
   for (unsigned next = (unsigned)start[0] + threadIdx.x, end = (unsigned)start[rows]; next < end;
-       next += ROWS_BLOCK) { /* unsigned: it may go beyond INT_MAX */
+       next += ROWS_BLOCK) { /* unsigned: it may exceed INT_MAX */
     const int k = (int)next;
-    int       m = 0; /* the last row that starts no later: as segment() */
+    int       m = 0; /* segment(start, rows, k), unrolled */
 
 #pragma unroll
     for (int half = ROWS_BLOCK / 2; half; half /= 2)

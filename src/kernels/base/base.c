@@ -1,7 +1,7 @@
 /*
-   Memory of the host, a clock, and an order of numbers.
+   Host memory, a clock, and a comparison of numbers.
 */
-#define _POSIX_C_SOURCE 200809L /* a clock that nobody sets */
+#define _POSIX_C_SOURCE 200809L /* CLOCK_MONOTONIC */
 #include <stdlib.h>
 #include <time.h>
 #include "base/base.h"

@@ -1,5 +1,5 @@
 /*
-   base.h: what every room uses: errors, memory of the host, a clock.
+   base.h: errors, host memory, a clock. Used by all rooms; any thread may call these functions.
 */
 #ifndef TRSV_BASE_H
 #define TRSV_BASE_H
@@ -11,17 +11,17 @@ extern "C" {
 #endif
 
 #ifdef __CUDACC__
-  #define TRSV_BOTH static __host__ __device__ inline
+  #define TRSV_HOST_DEVICE static __host__ __device__ inline
 #else
-  #define TRSV_BOTH static inline
+  #define TRSV_HOST_DEVICE static inline
 #endif
 
 static inline size_t TrsvValueSize(TrsvPrecision p) { return p == TRSV_FLOAT ? sizeof(float) : sizeof(double); }
 
-/* The instance of a function template for values of a precision. */
+/* The instance of a function template for a precision. */
 #define TRSV_BY_PRECISION(precision, f) ((precision) == TRSV_FLOAT ? f<float> : f<double>)
 
-/* Notes a message, as printf makes it, and returns the code. */
+/* Keeps a message, formatted as by printf, as the thread's TrsvErrorMessage(), and returns the code. */
 TrsvError TrsvFail(TrsvError, const char *format, ...)
 #ifdef __GNUC__
   __attribute__((format(printf, 2, 3)))
@@ -34,14 +34,14 @@ TrsvError TrsvFail(TrsvError, const char *format, ...)
     if (trsv_error_) return trsv_error_; \
   } while (0)
 
-double TrsvSeconds(void); /* a clock that only ever goes on, from whenever */
-int    TrsvAscending(const void *, const void *); /* of two doubles, for qsort() */
+double TrsvSeconds(void); /* of a clock that is never set back */
+int    TrsvAscending(const void *, const void *); /* compares two doubles, for qsort() */
 
-/* Host memory, counted in plan->bytes by plans of the host. NULL and TRSV_ERR_MEMORY where there is none; never NULL
-   for 0 bytes. */
+/* Allocates host memory; pointer is the address of a pointer, which is not NULL for 0 bytes. TRSV_ERR_MEMORY: there is
+   none, and the pointer becomes NULL. The caller calls free(). */
 TrsvError TrsvAlloc(size_t bytes, void *pointer);
 
-/* The low bits that tell apart 0 .. largest, at least one: of keys, for a sort. */
+/* How many low bits distinguish the keys 0 .. largest, at least 1. */
 static inline int TrsvBits(long largest)
 {
   int bits = 1;

@@ -1,5 +1,5 @@
 /*
-   citations.h: the papers that algorithms and orderings are from, in BibTeX: what PETSc's -citations prints.
+   citations.h: the papers of algorithms and orderings, in BibTeX, for PETSc's -citations.
 */
 #ifndef TRSV_CITATIONS_H
 #define TRSV_CITATIONS_H

@@ -1,5 +1,5 @@
 /*
-   The last failure of each thread, in words.
+   The message of the last failure of each thread.
 */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
-   types.h: the types that cross the door, and the errors.
+   types.h: the types of trsv.h, and its error codes.
 */
 #ifndef TRSV_TYPES_H
 #define TRSV_TYPES_H
@@ -20,11 +20,11 @@ typedef enum {
   TRSV_ERR_TIMEOUT      /* an earlier solve gave up waiting; its x holds NaN */
 } TrsvError;
 
-/* Seconds that a wait on a device may take unless something else is asked for. Other programs on the GPU and tools that
-   slow it down are part of a wait, so this is far beyond the milliseconds of a right one. */
+/* Seconds that a wait on a device may take by default. Other programs on the GPU, and tools that slow it down, are part
+   of a wait, so this is far more than the milliseconds of a correct one. */
 #define TRSV_TIMEOUT 30.0
 
-const char *TrsvErrorMessage(void); /* of the last failure in this thread; valid until the thread's next one */
+const char *TrsvErrorMessage(void); /* of the last failure of this thread; valid until the next one */
 
 typedef enum {
   TRSV_FLOAT,
@@ -36,21 +36,21 @@ typedef enum {
   TRSV_DEVICE
 } TrsvMemory;
 
-typedef struct CUstream_st *TrsvStream; /* a cudaStream_t; NULL is the default stream, and what the host takes */
+typedef struct CUstream_st *TrsvStream; /* a cudaStream_t; NULL: the default stream; ignored on the host */
 
 /* A square matrix in compressed sparse rows: offsets [rows + 1], columns and values [offsets[rows]]. */
 typedef struct {
   int         rows;
   const int  *offsets, *columns;
-  const void *values; /* double or float, as a precision beside it says; NULL where a pattern is enough */
+  const void *values; /* double or float, as a separate precision says; NULL: a pattern only */
 } TrsvCSR;
 
-/* A factorization on the host: L without its unit diagonal, U with each row's diagonal first, columns rising. Row i of
-   L U is row row[i] of A, column j is column column[j]; NULL for the natural order. */
+/* A factor on the host: L without its unit diagonal, U with the diagonal first in each row, columns rising. Row i of L
+   U is row row[i] of A, and column j is column column[j]; NULL: the natural order. */
 typedef struct {
   TrsvCSR    L, U;
   const int *row, *column; /* [rows] */
-  void      *memory;       /* what holds all of it where TrsvIluDownload made it: for TrsvTrianglesDestroy */
+  void      *memory;       /* of all arrays, if TrsvIluDownload allocated it: TrsvTrianglesDestroy */
 } TrsvTriangles;
 
 /* Statistics of a triangle. A unit diagonal counts as an entry in each row. */
@@ -64,53 +64,52 @@ typedef struct {
   double level_mean;     /* rows / levels */
   double mean_offset;    /* mean |row - column| over the entries off the diagonal */
   int    bandwidth;      /* |row - column| at most */
-  double row_bandwidth;  /* |row - column| of a row's farthest dependency, 0 where it has none: mean over the rows, the
-                            profile over their number */
-  double level_span;     /* rows between the first and the last of a level set, a tenth of it at either end left out:
-                            mean over the rows */
-  double late_per_row;   /* dependencies of a row that are solved in the step just before it: mean; 0: unknown (known of
-                            products with inverted blocks alone) */
-  double chain_fraction; /* rows that depend on the one solved right before them, over all rows; 0: unknown (of
-                            products with inverted blocks) */
+  double row_bandwidth;  /* mean over the rows of |row - column| of the farthest dependency; 0 for a row without one */
+  double level_span;     /* mean over the rows of the distance between the first and the last row of their level set,
+                            without the outer tenth at either end */
+  double late_per_row;   /* mean number of a row's dependencies solved in the step just before it; 0: unknown (it is
+                            known only for products with inverted blocks) */
+  double chain_fraction; /* share of the rows that depend on the row solved just before them; 0: unknown (for products
+                            with inverted blocks) */
   double granularity;    /* parallel granularity, CapelliniSpTRSV (ICPP 2020) Equation 1, bases 10, biases 0.01 */
-  double hub_fraction; /* dependencies on rows that more than 120 others depend on, but for 120 of each: over all, from
-                          a sample of 4,096; of products that of T, or 0 */
+  double hub_fraction;   /* share of the dependencies on rows that more than 120 rows depend on, less 120 for each row;
+                            from a sample of 4,096 entries; with inverted blocks that of the triangle, or 0 */
 } TrsvStatistics;
 
 /* ILU(0) or IC(0). */
 typedef enum {
   TRSV_ILU, /* A = L U on the pattern of A */
-  TRSV_ICC  /* of the upper triangle alone, as the order has it: A = U^T D U, given as L = U^T and D U */
+  TRSV_ICC  /* A = U^T D U, stored as L = U^T and D U; reads only the upper triangle of A in the factor's order */
 } TrsvFactorKind;
 
 /* What happens to a pivot that counts as zero: PETSc's MatFactorShiftType, with the same values. */
 typedef enum {
-  TRSV_SHIFT_NONE,              /* it is reported */
-  TRSV_SHIFT_NONZERO,           /* A + s I is factored, s doubled until no pivot is zero against its row */
-  TRSV_SHIFT_POSITIVE_DEFINITE, /* the same until all pivots are positive, s by bisection */
-  TRSV_SHIFT_INBLOCKS           /* it gets the amount added to it */
+  TRSV_SHIFT_NONE,              /* report it */
+  TRSV_SHIFT_NONZERO,           /* factor A + s I, doubling s until no pivot is zero relative to its row */
+  TRSV_SHIFT_POSITIVE_DEFINITE, /* factor A + s I, with s by bisection, until all pivots are positive */
+  TRSV_SHIFT_INBLOCKS           /* add the amount to it */
 } TrsvShift;
 
 typedef struct {
   TrsvShift shift;
   double    amount; /* of the shift; finite, not negative */
-  double    zero;   /* a pivot of at most this magnitude is zero (times its row's sum, for the two shifts of A); finite;
-                       below 0: none is */
+  double    zero;   /* a pivot of at most this magnitude (for the two shifts of A: times the sum of its row) is zero;
+                       finite; negative: no pivot is zero */
 } TrsvPivots;
 
 typedef struct {
-  int    row;      /* of A, of the first zero pivot, or -1 */
+  int    row;      /* the row of A with the first zero pivot, or -1 */
   double pivot;    /* its magnitude */
-  int    attempts; /* how often A was factored */
-  double shift;    /* what was added to its diagonal in the end */
+  int    attempts; /* factorizations of A, with different shifts */
+  double shift;    /* the last one, added to the diagonal of A */
 } TrsvOutcome;
 
-/* What chooses the algorithm of a triangle for which none is named. */
+/* How to choose the algorithm of a triangle if none is named. */
 typedef enum {
   TRSV_SELECT_MODEL,       /* the shortest predicted time */
   TRSV_SELECT_GRANULARITY, /* thread-level where parallel granularity exceeds 0.7, else warp-level: CapelliniSpTRSV
                               (ICPP 2020) */
-  TRSV_SELECT_TUNE         /* the shortest measured time, of what is predicted to be short */
+  TRSV_SELECT_TUNE         /* the shortest measured time, of those with short predictions */
 } TrsvSelection;
 
 #ifdef __cplusplus

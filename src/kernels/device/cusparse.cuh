@@ -1,5 +1,5 @@
 /*
-   cusparse.cuh: errors of cuSPARSE as ours.
+   cusparse.cuh: errors of cuSPARSE as a TrsvError.
 */
 #ifndef TRSV_CUSPARSE_CUH
 #define TRSV_CUSPARSE_CUH

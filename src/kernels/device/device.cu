@@ -1,5 +1,5 @@
 /*
-   Copies, clocks and launches over the CUDA runtime; memory: memory.cu.
+   Copies, timers, kernel attributes and graphs over the CUDA runtime. Memory: memory.cu.
 */
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 extern "C" TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStream stream)
 {
-  /* from pageable memory: returns once the source has been read */
+  /* from pageable memory this returns after it has read the source */
   return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, TrsvDeviceStream(stream)),
                "copy to the device");
 }
@@ -26,10 +26,10 @@ extern "C" TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream stre
 }
 
 enum {
-  PINNED_WORDS = 64 /* of a small download */
+  PINNED_WORDS = 64 /* of a small download, at most */
 };
 
-/* A small download goes through pinned words, so that one wait is enough. */
+/* A small download through pinned words, with one wait. */
 static TrsvError DownloadPinned(void *host, const void *device, size_t bytes, unsigned *words, TrsvStream stream)
 {
   TrsvCall(
@@ -39,8 +39,8 @@ static TrsvError DownloadPinned(void *host, const void *device, size_t bytes, un
   return TRSV_SUCCESS;
 }
 
-/* A copy to pageable memory would wait inside the driver for the work before it, while no other function of the thread
-   could continue: so TrsvDeviceWait() does. After an error a copy into pinned words may be under way; they are lost. */
+/* Waits by TrsvDeviceWait(), not inside the driver: there an interleaved function could not continue. Pinned words are
+   not reused after an error, as a copy into them may still run. */
 extern "C" TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream stream)
 {
   unsigned *words;
@@ -66,7 +66,6 @@ extern "C" TrsvError TrsvScratchUpload(const void *host, size_t bytes, void *poi
   if (error) TrsvScratchFree(*(void **)pointer, stream);
   return error;
 }
-
 
 struct TrsvTimer {
   cudaEvent_t start, stop;
@@ -111,29 +110,32 @@ extern "C" void TrsvDeviceTimerDestroy(TrsvTimer **timer)
   *timer = NULL;
 }
 
-extern "C" TrsvError TrsvDeviceMultiprocessors(int *count)
+/* An attribute of the current device. */
+static TrsvError GetAttribute(cudaDeviceAttr attribute, int *value)
 {
   int device;
 
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  return Check(cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  return Check(cudaDeviceGetAttribute(value, attribute, device), "cudaDeviceGetAttribute");
+}
+
+extern "C" TrsvError TrsvDeviceMultiprocessors(int *count)
+{
+  return GetAttribute(cudaDevAttrMultiProcessorCount, count);
 }
 
 extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes)
 {
   const int most = (int)TrsvDeviceGetLimits().shared_bytes;
-  int       device, all, reserved;
+  int       all, reserved;
 
   *shared_bytes = 0;
-  TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
-  TrsvCall(
-    Check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device), "cudaDeviceGetAttribute"));
-  TrsvCall(Check(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device),
-                 "cudaDeviceGetAttribute"));
-  if (blocks >= 32) return TRSV_SUCCESS; /* what the hardware allows anyhow */
-  int bytes = all / (blocks + 1) - reserved + 1024; /* too much for one block more */
-  if (bytes > most - 1024) bytes = most - 1024;     /* the kernel's own static shared memory */
-  TrsvCall(TrsvDeviceSetMaxShared(kernel)); /* not these alone: the kernel has other launches */
+  if (blocks >= 32) return TRSV_SUCCESS; /* the hardware has no more */
+  TrsvCall(GetAttribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, &all));
+  TrsvCall(GetAttribute(cudaDevAttrReservedSharedMemoryPerBlock, &reserved));
+  int bytes = all / (blocks + 1) - reserved + 1024; /* too many for blocks + 1 blocks */
+  if (bytes > most - 1024) bytes = most - 1024;     /* leaves room for static shared memory */
+  TrsvCall(TrsvDeviceSetMaxShared(kernel));         /* the maximum: other launches of the kernel need other sizes */
   *shared_bytes = (size_t)bytes;
   return TRSV_SUCCESS;
 }
@@ -156,7 +158,7 @@ extern "C" TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int thr
   *clusters          = 0;
   e                  = cudaOccupancyMaxActiveClusters(clusters, kernel, &c);
   if (e != cudaErrorInvalidClusterSize) return Check(e, "cudaOccupancyMaxActiveClusters");
-  (void)cudaGetLastError(); /* none, then */
+  (void)cudaGetLastError(); /* else the next launch would report it */
   return TRSV_SUCCESS;
 }
 
@@ -165,14 +167,13 @@ static __global__ void device_code() { }
 
 /* Clusters need compute capability 9.0 of both the device and the code. PTX of 8.0 has the other copies, whichever
    device runs it (threads.cuh). */
-static TrsvError AskLimits(int device, TrsvDeviceLimits *limits)
+static TrsvError AskLimits(TrsvDeviceLimits *limits)
 {
   cudaFuncAttributes code;
   int                most, clusters;
 
-  TrsvCall(
-    Check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute"));
-  TrsvCall(Check(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, device), "cudaDeviceGetAttribute"));
+  TrsvCall(GetAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most));
+  TrsvCall(GetAttribute(cudaDevAttrClusterLaunch, &clusters));
   TrsvCall(Check(cudaFuncGetAttributes(&code, (const void *)device_code), "cudaFuncGetAttributes"));
   limits->clusters     = clusters && code.ptxVersion >= 90;
   limits->shared_bytes = (size_t)most;
@@ -202,7 +203,7 @@ extern "C" TrsvDeviceLimits TrsvDeviceGetLimits(void)
   if (Check(cudaGetDevice(&device), "cudaGetDevice")) return limits;
   const unsigned held = device < DEVICES ? known[device].load() : 0;
   if (held) return {(int)(held % 2), held / 2};
-  if (!AskLimits(device, &limits) && device < DEVICES)
+  if (!AskLimits(&limits) && device < DEVICES)
     known[device].store(2 * (unsigned)limits.shared_bytes + (unsigned)limits.clusters);
   return limits;
 }
@@ -227,8 +228,8 @@ struct TrsvDeviceGraph {
   cudaGraphExec_t exec;
 };
 
-/* A wait for all of the device fails, and breaks a capture, while there is one, be it another thread's; others' are not
-   known here. */
+/* A wait for the whole device fails while any thread captures a stream, and breaks that capture. This lock keeps it
+   away from captures of this file; others are not known. */
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 
 extern "C" int TrsvDeviceDrain(void)
@@ -237,12 +238,13 @@ extern "C" int TrsvDeviceDrain(void)
   const cudaError_t e = cudaDeviceSynchronize();
   (void)pthread_mutex_unlock(&recording);
   if (e == cudaSuccess) return 1;
-  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  (void)cudaGetLastError(); /* else the next launch would report it */
   return 0;
 }
 
-/* Captured in a stream that nobody else knows, so that other streams of the process may do what they like meanwhile. */
-static TrsvError Capture(TrsvError (*launch)(void *, TrsvStream), void *data, cudaStream_t stream, cudaGraph_t *graph)
+/* Captures in a stream of its own, so that other streams of the process can be used meanwhile. */
+static TrsvError CaptureLaunches(TrsvError (*launch)(void *, TrsvStream), void *data, cudaStream_t stream,
+                                 cudaGraph_t *graph)
 {
   TrsvCall(Check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture"));
   const TrsvError   error = launch(data, stream);
@@ -264,7 +266,7 @@ extern "C" TrsvError TrsvDeviceGraphCreate(TrsvError (*launch)(void *, TrsvStrea
   error            = Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   if (!error) {
     (void)pthread_mutex_lock(&recording);
-    error = Capture(launch, data, stream, &recorded);
+    error = CaptureLaunches(launch, data, stream, &recorded);
     (void)pthread_mutex_unlock(&recording);
     (void)cudaStreamDestroy(stream);
   }
@@ -279,7 +281,7 @@ extern "C" TrsvError TrsvDeviceGraphLaunch(TrsvDeviceGraph *graph, TrsvStream st
   cudaStreamCaptureStatus status;
 
   TrsvCall(Check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing"));
-  if (status != cudaStreamCaptureStatusNone) return graph->launch(graph->data, stream); /* into somebody else's graph */
+  if (status != cudaStreamCaptureStatusNone) return graph->launch(graph->data, stream); /* part of the caller's graph */
   return Check(cudaGraphLaunch(graph->exec, stream), "cudaGraphLaunch");
 }
 

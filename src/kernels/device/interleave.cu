@@ -1,10 +1,10 @@
 /*
    Two analyses at the same time: an analysis follows chains of dependencies and leaves most of the device idle.
 
-   Both run as coroutines of the calling thread: while one waits for the device the other continues. The second has a
-   stack and a stream of its own. A second thread would take longer to start than a small analysis, and two threads
-   delay each other in the driver. Without memory for a stream or a stack the two run one after the other. Why both end:
-   blocks of one wait for blocks of their own launch that have started (tickets), never for the other's.
+   Both run as coroutines of the calling thread: while one waits for the device, the other continues. The second has its
+   own stack and stream. A second thread would take longer to start than a small analysis, and two threads delay each
+   other in the driver. Without memory for a stream or a stack the two run in sequence. Why both end: blocks wait only
+   for blocks of their own launch that have started (tickets).
 */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,9 +13,8 @@
 #include "device/runtime.cuh"
 
 enum {
-  STACK = 8 << 20, /* bytes, as much as a thread has: the driver runs on it too, and may compile; only what is used
-                      takes memory */
-  GUARD = 64 << 10 /* of these, which nobody may touch */
+  STACK_BYTES = 8 << 20, /* as a thread has: the driver runs on it, and may compile; only used pages take memory */
+  GUARD_BYTES = 64 << 10 /* of them, protected against overflow */
 };
 
 struct Interleaved {
@@ -24,15 +23,15 @@ struct Interleaved {
   cudaStream_t stream;
   void        *stack;
   ucontext_t   context[2];
-  int          now;   /* which of them runs */
-  bool         ended; /* has the second ended? */
-  TrsvError    error; /* the second's */
+  int          now;   /* the function that runs, 0 or 1 */
+  bool         ended; /* has the second function ended? */
+  TrsvError    error; /* of the second function */
   char         message[512];
 };
 
-static thread_local Interleaved *running; /* NULL: none */
+static thread_local Interleaved *running; /* NULL: this thread interleaves no functions */
 
-/* The other function continues until it waits or ends. Each keeps its TrsvErrorMessage(). */
+/* Continues the other function until it waits or ends. Each function keeps its TrsvErrorMessage(). */
 static void SwitchFunctions(void)
 {
   Interleaved *const t  = running;
@@ -46,14 +45,14 @@ static void SwitchFunctions(void)
   (void)TrsvFail(TRSV_SUCCESS, "%s", message);
 }
 
-/* The second function, to its end; the first continues then. */
+/* Runs the second function; the first continues when it returns. */
 static void RunSecond(void)
 {
   Interleaved *const t = running;
 
   t->error = t->run(t->data);
   (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
-  const TrsvError settled = TrsvDeviceSynchronize(); /* after an error, too: the stream is about to go */
+  const TrsvError settled = TrsvDeviceSynchronize(); /* after an error, too: the stream goes away */
   if (settled && !t->error) {
     t->error = settled;
     (void)snprintf(t->message, sizeof(t->message), "%s", TrsvErrorMessage());
@@ -62,21 +61,21 @@ static void RunSecond(void)
   TrsvThisThread = ThreadState();
 }
 
-static bool MakeStack(Interleaved *t)
+static bool CreateStack(Interleaved *t)
 {
   void *const stack =
-    mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 
   if (stack == MAP_FAILED) return false;
-  if (!mprotect(stack, GUARD, PROT_NONE) && !getcontext(&t->context[1])) {
-    t->stack                        = stack;
-    t->context[1].uc_stack.ss_sp    = (char *)stack + GUARD;
-    t->context[1].uc_stack.ss_size  = STACK - GUARD;
-    t->context[1].uc_link           = &t->context[0];
+  if (!mprotect(stack, GUARD_BYTES, PROT_NONE) && !getcontext(&t->context[1])) {
+    t->stack                       = stack;
+    t->context[1].uc_stack.ss_sp   = (char *)stack + GUARD_BYTES;
+    t->context[1].uc_stack.ss_size = STACK_BYTES - GUARD_BYTES;
+    t->context[1].uc_link          = &t->context[0];
     makecontext(&t->context[1], RunSecond, 0);
     return true;
   }
-  (void)munmap(stack, STACK);
+  (void)munmap(stack, STACK_BYTES);
   return false;
 }
 
@@ -84,7 +83,7 @@ enum {
   DEVICES = 64
 };
 
-/* A stream is kept for each device: to make one takes as long as a small analysis. */
+/* Keeps one stream for each device, as creating one takes as long as a small analysis. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cudaStream_t    spare[DEVICES];
 
@@ -99,7 +98,7 @@ static cudaStream_t TakeStream(int device)
   }
   (void)pthread_mutex_unlock(&lock);
   if (stream || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess) return stream;
-  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  (void)cudaGetLastError(); /* else the next launch would report it */
   return NULL;
 }
 
@@ -139,7 +138,7 @@ extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, v
   t.run    = run;
   t.data   = second;
   t.stream = TakeStream(device);
-  if (t.stream && MakeStack(&t)) {
+  if (t.stream && CreateStack(&t)) {
     running              = &t;
     TrsvThisThread.yield = SwitchFunctions;
   }
@@ -147,7 +146,7 @@ extern "C" TrsvError TrsvRunInterleaved(TrsvError (*run)(void *), void *first, v
   if (running) {
     while (!t.ended) SwitchFunctions();
     running = NULL;
-    (void)munmap(t.stack, STACK);
+    (void)munmap(t.stack, STACK_BYTES);
   } else if (!error) error = run(second);
   if (t.stream) GiveStream(device, t.stream);
   if (error) return error;

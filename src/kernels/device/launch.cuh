@@ -1,5 +1,6 @@
 /*
-   launch.cuh: launches under CUDA, and which code is compiled; threads.cuh includes it, or what stands for it.
+   launch.cuh: launches under CUDA, and for which devices code is compiled. Included by threads.cuh; the executor of the
+   tests has its own.
 */
 #ifndef TRSV_LAUNCH_CUH
 #define TRSV_LAUNCH_CUH
@@ -22,8 +23,8 @@
 #define TRSV_LAUNCH(kernel, grid, block, shared, stream, ...) \
     (kernel)<<<(grid), (block), (shared), TrsvDeviceStream(stream)>>>(__VA_ARGS__)
 
-/* A launch all of whose blocks are there from its start, so that any may wait for any other; an error where they do
-   not fit on the device. */
+/* A launch whose blocks all run at the same time, so that any may wait for any other; an error if they do not fit on
+   the device. */
 #define TRSV_LAUNCH_TOGETHER(kernel, grid, block, shared, stream, ...) \
     trsv_launch_together((kernel), (grid), (block), (shared), (stream), __VA_ARGS__)
 template <class... P, class... A> static inline void trsv_launch_together(void (*kernel)(P...), unsigned grid,
@@ -44,10 +45,10 @@ template <class... P, class... A> static inline void trsv_launch_together(void (
   (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
 }
 
-/* In an early launch: the launch before it is over, and what it wrote is seen. Before that, nothing may be touched but
-   what no launch changes, and the plan's ticket, which the launch before has taken all of by then. A launch says that
-   the next may start after it has waited itself: so each finds all but the one right before it over. In code for 8.x
-   both do nothing, and no launch is early. */
+/* For early launches. trsv_wait_for_previous() waits until the previous launch is over and its stores are visible.
+   Until then a launch may use only memory that no launch changes, and the plan's ticket: the previous launch has taken
+   all of its tickets. A launch calls trsv_let_next_start() after its own wait: so only the previous launch can still
+   run. Both do nothing in other launches. In code for 8.x both do nothing, and no launch is early. */
 #if TRSV_CODE_90
 static __device__ __forceinline__ void trsv_wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 static __device__ __forceinline__ void trsv_let_next_start()
@@ -59,8 +60,8 @@ static __device__ __forceinline__ void trsv_wait_for_previous() { }
 static __device__ __forceinline__ void trsv_let_next_start() { }
 #endif
 
-/* Launches in clusters of blocks, and early ones: these may start while the launch before them in the stream still
-   runs, once all its blocks have called trsv_let_next_start(). */
+/* A launch in clusters of blocks. An early launch may start while the previous launch in the stream still runs, once
+   all blocks of that have called trsv_let_next_start(). */
 #define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) \
     trsv_launch_early((kernel), (early), (cluster), (grid), (block), (shared), (stream), __VA_ARGS__)
 template <class... P, class... A> static inline void trsv_launch_early(void (*kernel)(P...), bool early,

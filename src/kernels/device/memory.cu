@@ -2,30 +2,30 @@
    Device memory: a private pool of the CUDA runtime for each device.
 
    Scratch is allocated and freed in the order of one stream. Other memory may be used in any stream: it is allocated in
-   a stream in which nothing ever runs, and freed in that stream once the device has been waited for. The pool must not
-   make that stream wait for the last user of a piece, so the reuse that inserts such waits is off.
+   an idle stream of the pool, and freed in that stream after a wait for the whole device. Reuse with internal
+   dependencies is off: it would make that stream wait for the last user of a piece.
 
-   A pool keeps what is freed: new memory of the driver would take a third of a small set-up. TrsvDeviceFree() gives the
-   driver what nobody uses, but for SPARE bytes. Where a device has no pools, memory is that of cudaMalloc(), and
+   A pool keeps freed memory, as new memory from the driver would take a third of a small set-up. TrsvDeviceFree()
+   returns unused memory to the driver except SPARE_BYTES. On a device without pools memory comes from cudaMalloc(), and
    TrsvDeviceHeld() does not count it.
 */
 #include <pthread.h>
 #include <stdlib.h>
 #include "device/runtime.cuh"
 
-static const uint64_t SPARE = (uint64_t)128 << 20;
+static const uint64_t SPARE_BYTES = (uint64_t)128 << 20;
 
 enum {
-  DEVICES = 64 /* that may have a pool */
+  DEVICES = 64 /* with a pool, at most */
 };
 
 struct Pool {
-  bool          known;  /* whether the device has pools; if so: */
-  cudaMemPool_t memory; /* else NULL */
-  cudaStream_t  stream; /* in which nothing runs */
+  bool          known;  /* has the device been asked? */
+  cudaMemPool_t memory; /* NULL: the device has no pools */
+  cudaStream_t  stream; /* idle */
 };
 
-/* Memory that could not be freed, because the device could not be waited for: a stream was captured. */
+/* Memory that could not be freed yet, as a wait for the device failed during a capture. */
 struct Deferred {
   void     *memory;
   int       device;
@@ -34,7 +34,7 @@ struct Deferred {
 
 static Pool            pools[DEVICES];
 static Deferred       *deferred;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of both; never held during a wait */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of pools and deferred; never held during a wait */
 
 static TrsvError CreatePool(int device, Pool *p)
 {
@@ -62,7 +62,7 @@ static void DestroyPool(Pool *p)
   *p = Pool();
 }
 
-/* The current device's. */
+/* The pool of the current device. */
 static TrsvError GetPool(Pool *pool)
 {
   TrsvError error = TRSV_SUCCESS;
@@ -89,7 +89,7 @@ static uint64_t GetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute)
   return value;
 }
 
-/* Gives unused memory to the driver, but for spare bytes. */
+/* Returns unused memory to the driver, except spare bytes. */
 static void TrimPool(const Pool *p, uint64_t spare)
 {
   const uint64_t keep = GetAttribute(p->memory, cudaMemPoolAttrUsedMemCurrent) + spare;
@@ -108,7 +108,7 @@ static cudaError_t Allocate(const Pool *p, size_t bytes, cudaStream_t stream, vo
   return e;
 }
 
-/* Where the device is full, what is under way is waited for, and all that nobody uses goes back to the driver. */
+/* If the device is full, waits for it, returns all unused memory to the driver, and tries again. */
 static TrsvError AllocateOrTrim(const Pool *p, size_t bytes, cudaStream_t stream, void **memory)
 {
   const size_t size = bytes ? bytes : 1;
@@ -140,7 +140,7 @@ extern "C" TrsvError TrsvDeviceAlloc(size_t bytes, void *pointer)
   return error;
 }
 
-static void Defer(Deferred *d)
+static void DeferFree(Deferred *d)
 {
   (void)pthread_mutex_lock(&lock);
   d->next  = deferred;
@@ -148,32 +148,32 @@ static void Defer(Deferred *d)
   (void)pthread_mutex_unlock(&lock);
 }
 
-/* Frees what no stream uses any more; cudaFree() of a pool's memory would take several times as long. */
-static void Free(const Pool *p, void *memory)
+/* Frees memory that no stream uses; for memory of a pool cudaFree() would take several times as long. */
+static void FreeIdle(const Pool *p, void *memory)
 {
   (void)(p->memory ? cudaFreeAsync(memory, p->stream) : cudaFree(memory));
 }
 
-/* Frees memory of the current device, and what was deferred before; memory may be NULL. */
+/* Frees memory of the current device, and memory deferred before; memory may be NULL. */
 static void FreeOnDevice(int device, const Pool *p, void *memory)
 {
   (void)pthread_mutex_lock(&lock);
-  Deferred *d = deferred; /* not what others defer during the wait */
+  Deferred *d = deferred; /* without what other threads defer during the wait */
   deferred    = NULL;
   (void)pthread_mutex_unlock(&lock);
   const bool idle = TrsvDeviceDrain();
   for (Deferred *next; d; d = next) {
     next = d->next;
     if (idle && d->device == device) {
-      Free(p, d->memory);
+      FreeIdle(p, d->memory);
       free(d);
-    } else Defer(d);
+    } else DeferFree(d);
   }
   if (!memory) return;
-  if (idle) Free(p, memory);
+  if (idle) FreeIdle(p, memory);
   else if ((d = (Deferred *)malloc(sizeof(*d)))) {
     *d = {memory, device, NULL};
-    Defer(d);
+    DeferFree(d);
   }
 }
 
@@ -188,9 +188,9 @@ extern "C" void TrsvDeviceFree(void *memory)
   if (there.device != device) (void)cudaSetDevice(there.device);
   (void)GetPool(&p);
   FreeOnDevice(there.device, &p, memory);
-  TrimPool(&p, SPARE);
+  TrimPool(&p, SPARE_BYTES);
   if (there.device != device) (void)cudaSetDevice(device);
-  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  (void)cudaGetLastError(); /* else the next launch would report it */
 }
 
 extern "C" TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream stream)
@@ -225,7 +225,7 @@ extern "C" size_t TrsvDevicePeak(void) { return SumAttribute(cudaMemPoolAttrUsed
 
 extern "C" void TrsvDeviceMark(void)
 {
-  uint64_t now = 0; /* what is in use becomes the most */
+  uint64_t now = 0; /* resets the peak to the memory in use */
 
   (void)pthread_mutex_lock(&lock);
   for (int d = 0; d < DEVICES; d++)
@@ -245,7 +245,7 @@ extern "C" void TrsvDeviceFinalize(void)
     FreeOnDevice(d, &pools[d], NULL);
     TrimPool(&pools[d], 0);
     (void)pthread_mutex_lock(&lock);
-    if (!GetAttribute(pools[d].memory, cudaMemPoolAttrUsedMemCurrent)) DestroyPool(&pools[d]); /* else objects use it */
+    if (!GetAttribute(pools[d].memory, cudaMemPoolAttrUsedMemCurrent)) DestroyPool(&pools[d]); /* no object uses it */
     (void)pthread_mutex_unlock(&lock);
   }
   (void)cudaSetDevice(device);

@@ -1,7 +1,9 @@
 /*
-   Vectors of the device in another order; one thread for each value.
+   Permutes vectors on the device.
+
+   Mapping: a thread for each value. No thread waits for another. Same bits: copies.
 */
-#include "device/sync.cuh"
+#include "device/setup.cuh"
 
 template <class T> static __global__ void permute(int n, const int *index, int scatter, const T *from, T *to)
 {
@@ -12,14 +14,14 @@ template <class T> static __global__ void permute(int n, const int *index, int s
   else to[i] = from[index[i]];
 }
 
+template <class T>
+static TrsvError Permute(int n, const int *index, int scatter, const void *from, void *to, TrsvStream stream)
+{
+  return TrsvLaunchEachIn(stream, "permute", permute<T>, n, n, index, scatter, (const T *)from, (T *)to);
+}
+
 extern "C" TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision precision, const void *from,
                                        void *to, TrsvStream stream)
 {
-  const unsigned grid = TrsvBlocks(n, 256);
-
-  if (!n) return TRSV_SUCCESS;
-  if (precision == TRSV_FLOAT)
-    TRSV_LAUNCH((permute<float>), grid, 256, 0, stream, n, index, scatter, (const float *)from, (float *)to);
-  else TRSV_LAUNCH((permute<double>), grid, 256, 0, stream, n, index, scatter, (const double *)from, (double *)to);
-  return TrsvDeviceCheckLaunch("permute");
+  return TRSV_BY_PRECISION(precision, Permute)(n, index, scatter, from, to, stream);
 }

@@ -1,6 +1,6 @@
 /*
-   Words of the host that a device can write, out of one page that the driver knows: to pin memory takes longer than
-   many an analysis. What the page has no room for is pinned by itself.
+   Words of the host that a device can write. They come from one registered page, as pinning memory takes longer than a
+   small analysis. If the page is full, words are pinned separately.
 */
 #include <pthread.h>
 #include <string.h>
@@ -8,45 +8,46 @@
 #include "device/runtime.cuh"
 
 enum {
-  WORDS = 1024 /* of the page */
+  PAGE_WORDS = 1024
 };
 
 static unsigned       *page;
-static bool            mapped; /* by mmap(), or else the runtime's */
-static unsigned char   used[WORDS];
+static bool            mapped; /* by mmap(); else allocated by the runtime */
+static unsigned char   used[PAGE_WORDS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static TrsvError Pin(unsigned **words, size_t bytes)
+static TrsvError AllocatePinned(unsigned **words, size_t bytes)
 {
   return Check(cudaHostAlloc((void **)words, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
 }
 
-/* To register a page takes a sixth of what cudaHostAlloc() takes. It is shared, so that a program that forks keeps it.
-   Where the device knows registered memory by another address, or registering fails, cudaHostAlloc() makes the page. */
-static TrsvError MakePage(void)
+/* Registering a page takes a sixth of the time of cudaHostAlloc(). MAP_SHARED, so that the page stays in a process that
+   forks. If the device needs another address for registered memory, or if registering fails, cudaHostAlloc() is used.
+   */
+static TrsvError CreatePage(void)
 {
-  const size_t bytes = sizeof(*page) * WORDS;
+  const size_t bytes = sizeof(*page) * PAGE_WORDS;
   int          device, same;
 
   TrsvCall(Check(cudaGetDevice(&device), "cudaGetDevice"));
   TrsvCall(Check(cudaDeviceGetAttribute(&same, cudaDevAttrCanUseHostPointerForRegisteredMem, device),
                  "cudaDeviceGetAttribute"));
   void *const memory = same ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
-  if (memory == MAP_FAILED) return Pin(&page, bytes);
+  if (memory == MAP_FAILED) return AllocatePinned(&page, bytes);
   mapped = cudaHostRegister(memory, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable) == cudaSuccess;
   if (mapped) {
     page = (unsigned *)memory;
     return TRSV_SUCCESS;
   }
-  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  (void)cudaGetLastError(); /* else the next launch would report it */
   (void)munmap(memory, bytes);
-  return Pin(&page, bytes);
+  return AllocatePinned(&page, bytes);
 }
 
 /* The first of n consecutive free words of the page; -1 if there are none. */
 static int FindWords(int n)
 {
-  for (int i = 0, run = 0; i < WORDS; i++) {
+  for (int i = 0, run = 0; i < PAGE_WORDS; i++) {
     run = used[i] ? 0 : run + 1;
     if (run == n) return i + 1 - n;
   }
@@ -60,14 +61,14 @@ extern "C" TrsvError TrsvPinnedAlloc(int n, unsigned **words)
 
   *words = NULL;
   (void)pthread_mutex_lock(&lock);
-  if (!page) error = MakePage();
+  if (!page) error = CreatePage();
   if (!error) first = FindWords(n);
   if (first >= 0) {
     memset(used + first, 1, (size_t)n);
     *words = page + first;
   }
   (void)pthread_mutex_unlock(&lock);
-  if (!error && first < 0) error = Pin(words, sizeof(**words) * (size_t)n);
+  if (!error && first < 0) error = AllocatePinned(words, sizeof(**words) * (size_t)n);
   if (!error) memset(*words, 0, sizeof(**words) * (size_t)n);
   return error;
 }
@@ -76,7 +77,7 @@ extern "C" void TrsvPinnedFree(int n, unsigned *words)
 {
   if (!words) return;
   (void)pthread_mutex_lock(&lock);
-  const bool ours = page && words >= page && words < page + WORDS;
+  const bool ours = page && words >= page && words < page + PAGE_WORDS;
   if (ours) memset(used + (words - page), 0, (size_t)n);
   (void)pthread_mutex_unlock(&lock);
   if (!ours && cudaFreeHost(words) != cudaSuccess) (void)cudaGetLastError();
@@ -85,9 +86,9 @@ extern "C" void TrsvPinnedFree(int n, unsigned *words)
 void TrsvPinnedFinalize(void)
 {
   (void)pthread_mutex_lock(&lock);
-  if (page && FindWords(WORDS) == 0) {
+  if (page && FindWords(PAGE_WORDS) == 0) {
     if (!mapped) (void)cudaFreeHost(page);
-    else if (cudaHostUnregister(page) == cudaSuccess) (void)munmap(page, sizeof(*page) * WORDS);
+    else if (cudaHostUnregister(page) == cudaSuccess) (void)munmap(page, sizeof(*page) * PAGE_WORDS);
     page = NULL;
   }
   (void)pthread_mutex_unlock(&lock);

@@ -1,26 +1,32 @@
 /*
-   Scans and sorts on the device: CUB's.
+   Scans and sorts on the device, by CUB.
 */
 #include <cub/cub.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include "device/runtime.cuh"
 
-/* Calls a function of CUB twice: for the size of the scratch that it needs, and with that scratch. */
+/* CUB asks once in a process which code of this file the device runs, and keeps the answer, an error too. This kernel
+   is loaded first, so that a device that is full then is asked again later. */
+static __global__ void primitives_load() { }
+
+/* Calls a function of CUB twice: for the size of its scratch, and with the scratch. */
 template <class F> static TrsvError CallCub(const char *what, F call)
 {
-  void       *room  = NULL;
-  size_t      bytes = 0;
-  cudaError_t e;
+  cudaFuncAttributes attributes;
+  void              *scratch = NULL;
+  size_t             bytes   = 0;
+  cudaError_t        e;
 
+  TrsvCall(Check(cudaFuncGetAttributes(&attributes, primitives_load), what));
   TrsvCall(Check(call(NULL, bytes), what));
-  TrsvCall(TrsvScratchAlloc(bytes, &room, NULL));
-  e = call(room, bytes);
-  TrsvScratchFree(room, NULL);
+  TrsvCall(TrsvScratchAlloc(bytes, &scratch, NULL));
+  e = call(scratch, bytes);
+  TrsvScratchFree(scratch, NULL);
   return Check(e, what);
 }
 
-/* A zero, and then the counts. Where the sums take their place, each is read from where its sum goes. */
+/* A zero, then the counts. In place, each count is read from where its sum is written. */
 struct Counts {
   const int *counts;
 
@@ -31,8 +37,8 @@ extern "C" TrsvError TrsvDeviceScan(int n, const int *counts, int *offsets)
 {
   const auto in = thrust::make_transform_iterator(thrust::make_counting_iterator(0), Counts{counts});
 
-  return CallCub("scan", [&](void *room, size_t &bytes) {
-    return cub::DeviceScan::InclusiveSum(room, bytes, in, offsets, n + 1, TrsvCurrentStream());
+  return CallCub("scan", [&](void *scratch, size_t &bytes) {
+    return cub::DeviceScan::InclusiveSum(scratch, bytes, in, offsets, n + 1, TrsvCurrentStream());
   });
 }
 
@@ -40,9 +46,9 @@ extern "C" TrsvError TrsvDeviceSort(int n, int bits, const unsigned *keys, unsig
                                     int *sorted_values)
 {
   if (!n) return TRSV_SUCCESS;
-  return CallCub("sort", [&](void *room, size_t &bytes) {
-    return values ? cub::DeviceRadixSort::SortPairs(room, bytes, keys, sorted_keys, values, sorted_values, n, 0, bits,
-                                                    TrsvCurrentStream())
-                  : cub::DeviceRadixSort::SortKeys(room, bytes, keys, sorted_keys, n, 0, bits, TrsvCurrentStream());
+  return CallCub("sort", [&](void *scratch, size_t &bytes) {
+    return values ? cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, values, sorted_values, n, 0,
+                                                    bits, TrsvCurrentStream())
+                  : cub::DeviceRadixSort::SortKeys(scratch, bytes, keys, sorted_keys, n, 0, bits, TrsvCurrentStream());
   });
 }

@@ -1,5 +1,5 @@
 /*
-   runtime.cuh: errors of the CUDA runtime as ours; what the files of this room share.
+   runtime.cuh: errors of the CUDA runtime as a TrsvError; shared by the files of this room.
 */
 #ifndef TRSV_RUNTIME_CUH
 #define TRSV_RUNTIME_CUH
@@ -11,23 +11,23 @@
 static inline TrsvError Check(cudaError_t e, const char *what)
 {
   if (e == cudaSuccess) return TRSV_SUCCESS;
-  (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+  (void)cudaGetLastError(); /* else the next launch would report it */
   return TrsvFail(e == cudaErrorMemoryAllocation ? TRSV_ERR_MEMORY : TRSV_ERR_DEVICE, "%s: %s", what,
                   cudaGetErrorString(e));
 }
 
-/* Waits for all that the current device does; false if that failed, as it does while a stream is captured. */
+/* Waits for the whole current device; returns 0 if that fails, as it does during a capture. */
 extern "C" int TrsvDeviceDrain(void);
 
-/* What NULL stands for as a stream in this thread, and what a wait calls while the stream is busy. Both are NULL, but
-   while interleave.cu runs two functions. */
+/* The stream that NULL means in this thread, and the function that a wait calls while the stream is busy. Both are NULL
+   unless interleave.cu runs two functions. */
 struct ThreadState {
   cudaStream_t stream;
   void (*yield)(void);
 };
 extern thread_local ThreadState TrsvThisThread;
 
-/* What TrsvDeviceFinalize() calls. */
+/* Parts of TrsvDeviceFinalize(). */
 void TrsvInterleaveFinalize(void);
 void TrsvPinnedFinalize(void);
 

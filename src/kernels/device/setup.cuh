@@ -1,12 +1,12 @@
 /*
-   setup.cuh: what set-ups on a device do again and again: several arrays in one allocation, a thread for each of n.
+   setup.cuh: several arrays in one allocation, and launches of one thread for each of n items.
 */
 #ifndef TRSV_SETUP_CUH
 #define TRSV_SETUP_CUH
 
 #include "device/sync.cuh"
 
-/* Arrays one behind the other, each from a multiple of 256 bytes on; without a base they are only counted. */
+/* Hands out arrays of one allocation, each at a multiple of 256 bytes. Without a base it only counts bytes. */
 struct TrsvArena {
   char  *base;
   size_t bytes;
@@ -18,8 +18,8 @@ struct TrsvArena {
   }
 };
 
-/* One allocation for all arrays that layout(arena) takes, by TrsvDeviceAlloc, for example. bytes, where not NULL, gets
-   its size. */
+/* Makes one allocation, by TrsvDeviceAlloc for example, for all arrays that layout(arena) takes. *bytes gets its size,
+   unless NULL. */
 template <class Layout> static inline TrsvError TrsvArenaAllocate(TrsvError (*allocate)(size_t, void *), Layout layout,
                                                                   void **memory, size_t *bytes = NULL)
 {
@@ -33,7 +33,7 @@ template <class Layout> static inline TrsvError TrsvArenaAllocate(TrsvError (*al
   return TRSV_SUCCESS;
 }
 
-/* The same for what is needed until TrsvScratchFree(memory, NULL), in the default stream. */
+/* The same as scratch of the default stream: TrsvScratchFree(memory, NULL). */
 static inline TrsvError TrsvScratchDefault(size_t bytes, void *pointer)
 {
   return TrsvScratchAlloc(bytes, pointer, NULL);
@@ -43,15 +43,22 @@ template <class Layout> static inline TrsvError TrsvArenaScratch(Layout layout, 
   return TrsvArenaAllocate(TrsvScratchDefault, layout, memory);
 }
 
-/* Launches a thread for each of n in the default stream. */
-template <class Kernel, class... Arguments> static inline TrsvError TrsvLaunchEach(const char *name, Kernel kernel,
-                                                                                   size_t n, Arguments... arguments)
+/* Launches one thread for each of n items, in blocks of 256; in the default stream unless one is given. */
+template <class Kernel, class... Arguments>
+static inline TrsvError TrsvLaunchEachIn(TrsvStream stream, const char *name, Kernel kernel, size_t n,
+                                         Arguments... arguments)
 {
   const int block = 256;
 
   if (!n) return TRSV_SUCCESS;
-  TRSV_LAUNCH(kernel, TrsvBlocks((long)n, block), block, 0, (TrsvStream)NULL, arguments...);
+  TRSV_LAUNCH(kernel, TrsvBlocks((long)n, block), block, 0, stream, arguments...);
   return TrsvDeviceCheckLaunch(name);
+}
+
+template <class Kernel, class... Arguments> static inline TrsvError TrsvLaunchEach(const char *name, Kernel kernel,
+                                                                                   size_t n, Arguments... arguments)
+{
+  return TrsvLaunchEachIn(NULL, name, kernel, n, arguments...);
 }
 
 /* Marks words as not ready (sync.cuh). */
@@ -61,11 +68,10 @@ template <class T> static __global__ void trsv_clear_words(size_t n, T *words)
 
   if (k < n) words[k] = trsv_not_ready<T>();
 }
+
 template <class T> static TrsvError TrsvClearWords(size_t n, void *words, TrsvStream stream)
 {
-  if (!n) return TRSV_SUCCESS;
-  TRSV_LAUNCH(trsv_clear_words<T>, TrsvBlocks((long)n, 256), 256, 0, stream, n, (T *)words);
-  return TrsvDeviceCheckLaunch("trsv_clear_words");
+  return TrsvLaunchEachIn(stream, "trsv_clear_words", trsv_clear_words<T>, n, n, (T *)words);
 }
 
 #endif

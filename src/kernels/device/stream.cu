@@ -1,5 +1,5 @@
 /*
-   The stream that NULL stands for, waits for the device, and the order of work in several streams.
+   The stream that NULL means, waits for the device, and the order of work in several streams.
 */
 #include "device/runtime.cuh"
 
@@ -15,7 +15,7 @@ extern "C" TrsvError TrsvDeviceWait(TrsvStream stream)
     const cudaError_t e = cudaStreamQuery(TrsvDeviceStream(stream));
 
     if (e != cudaErrorNotReady) return Check(e, "cudaStreamQuery");
-    (void)cudaGetLastError(); /* or it would be taken for the next launch's */
+    (void)cudaGetLastError(); /* else the next launch would report it */
     TrsvThisThread.yield();
   }
   return Check(cudaStreamSynchronize(TrsvDeviceStream(stream)), "cudaStreamSynchronize");
@@ -42,14 +42,14 @@ static TrsvError IsCaptured(cudaStream_t stream, bool *captured)
   return TRSV_SUCCESS;
 }
 
-/* The first change of the stream. The last stream may be gone by now, so its work is waited for with the device's. */
+/* The first change of the stream. The last stream may not exist any more, so this waits for the whole device. */
 static TrsvError StartEvents(TrsvWorkOrder *order)
 {
   cudaEvent_t event;
 
   if (!TrsvDeviceDrain())
-    return TrsvFail(TRSV_ERR_DEVICE, "the device cannot be waited for before work in another stream; is another stream "
-                                     "being captured?");
+    return TrsvFail(TRSV_ERR_DEVICE, "the device did not finish earlier work before a change of the stream; is another "
+                                     "stream captured?");
   TrsvCall(Check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags"));
   order->done = event;
   return TRSV_SUCCESS;

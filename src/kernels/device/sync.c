@@ -1,5 +1,5 @@
 /*
-   The words that the blocks of a launch share.
+   The words that the blocks of a launch share: tickets and aborts.
 */
 #include <limits.h>
 #include "device/device.h"
@@ -37,8 +37,8 @@ TrsvError TrsvSyncStart(TrsvSync *sync, TrsvStream stream)
 
   sync->timeout = timeout;
   if (!*(volatile unsigned *)sync->abort_host) return TRSV_SUCCESS;
-  /* The launch must be over before its words are cleared, or a late block would report twice. Every block has taken
-     its ticket by then, so the counter is right. */
+  /* Wait for the launch before its words are cleared: a late block would report again. Every block has then taken its
+     ticket, so the counter is right. */
   TrsvCall(TrsvDeviceDownload(&abort_device, sync->abort_device, sizeof(abort_device), stream));
   TrsvCall(TrsvDeviceUpload(sync->abort_device, &zero, sizeof(zero), stream));
   *sync->abort_host = 0;

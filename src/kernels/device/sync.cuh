@@ -9,10 +9,10 @@
 
 #include "device/threads.cuh"
 
-/* The number of a thread in its launch. */
+/* The index of a thread in its launch. */
 static __device__ __forceinline__ int trsv_index() { return (int)(blockIdx.x * blockDim.x + threadIdx.x); }
 
-/* The first of [begin, end) for which holds(it) is true, as it is for all behind that one; end where there is none. */
+/* The first index in [begin, end) for which holds(index) is true, as it is for all later ones; end if there is none. */
 template <class Holds> static __device__ __forceinline__ int trsv_first(int begin, int end, Holds holds)
 {
   while (begin < end) {
@@ -24,18 +24,17 @@ template <class Holds> static __device__ __forceinline__ int trsv_first(int begi
   return begin;
 }
 
-/* Over the lanes of a warp, for each of them. */
+/* The sum over the lanes of a warp, in every lane. */
 template <class T> static __device__ __forceinline__ T warp_sum(T v)
 {
   for (int half = 16; half; half /= 2) v += __shfl_xor_sync(~0u, v, half);
   return v;
 }
 
-/* The blocks of a launch for n threads or rows, of which a block has size. */
+/* The number of blocks for n threads or rows, `size` in a block. */
 static inline unsigned TrsvBlocks(long n, int size) { return (unsigned)((n + size - 1) / size); }
 
-/* The bits of a word that nobody has written yet: a NaN that no arithmetic makes, and that trsv_publish never stores.
- */
+/* The bits of a word that is not written yet: a NaN that arithmetic does not produce and trsv_publish never stores. */
 template <class T> struct TrsvWord;
 template <> struct TrsvWord<double> {
   static constexpr unsigned long long not_ready = 0xfff8deadbeef0001ull, nan = 0x7ff8000000000000ull;
@@ -64,7 +63,7 @@ template <> __device__ __forceinline__ float trsv_from_words<float>(unsigned low
   return trsv_from_bits(low);
 }
 
-/* The word of a value in which NOT_READY shows, or seems to: where this does not match, the value is ready. */
+/* The 32-bit word that marks NOT_READY: a value whose word differs is ready; one whose word matches may be. */
 template <class T> static __device__ __forceinline__ unsigned trsv_mark()
 {
   return (unsigned)(TrsvWord<T>::not_ready >> (8 * sizeof(T) - 32));
@@ -72,11 +71,11 @@ template <class T> static __device__ __forceinline__ unsigned trsv_mark()
 static __device__ __forceinline__ unsigned trsv_mark_of(double v) { return (unsigned)(trsv_bits(v) >> 32); }
 static __device__ __forceinline__ unsigned                    trsv_mark_of(float v) { return trsv_bits(v); }
 
-/* Any NaN becomes one and the same, so that arithmetic on what comes out never makes NOT_READY: it passes on a NaN of
-   its operands or makes one of its own. */
+/* Replaces any NaN by one fixed NaN. Arithmetic on the result never produces NOT_READY: it passes on a NaN operand or
+   produces a NaN of its own. */
 template <class T> static __device__ __forceinline__ T trsv_canonical(T v) { return v == v ? v : trsv_nan<T>(); }
 
-/* Stores a value for others to find. A NaN of the user's own that has the bits of NOT_READY becomes another NaN. */
+/* Stores a value for other threads. A NaN in the user's data with the bits of NOT_READY becomes another NaN. */
 template <class T> static __device__ __forceinline__ T trsv_publish(T *p, T v)
 {
   if (!trsv_is_ready(v)) v = trsv_nan<T>();
@@ -84,9 +83,9 @@ template <class T> static __device__ __forceinline__ T trsv_publish(T *p, T v)
   return v;
 }
 
-/* A block's place in the order in which blocks start, 0 .. gridDim.x - 1, and which of two launches in turn this is.
-   Whoever waits for the block of a smaller ticket waits for one that has started. The counter is back at 0 after two
-   launches, so nothing is ever reset and every launch has the same arguments. One thread of the block asks. */
+/* A block's ticket, 0 .. gridDim.x - 1, in the order in which blocks start, and which of two alternating launches this
+   is. A block with a smaller ticket has started. The counter is 0 again after two launches, so nothing is reset and
+   every launch has the same arguments. One thread of the block calls this. */
 static __device__ __forceinline__ unsigned trsv_ticket(const TrsvSync &sync, unsigned *turn)
 {
   const unsigned t = atomicInc(sync.ticket, 2 * gridDim.x - 1);
@@ -94,7 +93,7 @@ static __device__ __forceinline__ unsigned trsv_ticket(const TrsvSync &sync, uns
   return *turn ? t - gridDim.x : t;
 }
 
-/* The same for one of many clusters, or of the many blocks of one of a launch's triangles; one thread of each asks. */
+/* The same for one of `many` clusters, or blocks of one triangle of a launch; one thread of each calls this. */
 static __device__ __forceinline__ unsigned trsv_ticket_of(const TrsvSync &sync, unsigned many, unsigned *turn)
 {
   const unsigned t = atomicInc(sync.ticket, 2 * many - 1);
@@ -102,7 +101,7 @@ static __device__ __forceinline__ unsigned trsv_ticket_of(const TrsvSync &sync, 
   return *turn ? t - many : t;
 }
 
-/* Ends all waits of the plan's launch, and reports it to the host. */
+/* Ends all waits of the plan's launch, and reports a timeout to the host. */
 static __device__ __forceinline__ void trsv_give_up(const TrsvSync &sync)
 {
   trsv_store(sync.abort_device, 1u);
@@ -115,17 +114,17 @@ static __device__ __forceinline__ unsigned trsv_progress_time(unsigned long long
   return (unsigned)(nanoseconds >> 20);
 }
 
-/* A block calls this after a part of its work, where others may wait for it until the end of the launch. */
+/* A block calls this after a part of its work, if other blocks may wait for it until the end of the launch. */
 static __device__ __forceinline__ void trsv_note_progress(const TrsvSync &sync)
 {
   trsv_store(sync.abort_device + 1, trsv_progress_time(trsv_nanoseconds()));
 }
 
-/* Bounds one wait; the next wait needs a new limit. A thread calls more() after each poll that found nothing. more()
-   returns false once a wait has exceeded its limit, here or in any other thread of the plan. The thread then publishes
-   NaN instead of its value, which ends all waits for it.
-   progress: the blocks of this launch note progress. The limit then counts from the last progress of any block: if all
-   blocks run from the start, the last one may rightly wait for its first value as long as the launch takes. */
+/* Bounds one wait; the next wait needs a new limit. A thread calls more() after each poll that found nothing. It
+   returns false after a wait exceeded its limit, in this or another thread of the plan: the thread then publishes NaN
+   as its value, which ends waits for it. progress: the blocks of this launch note progress. The limit then counts from
+   the last progress of any block: if all blocks run from the start, the last one may wait for its first value as long
+   as the launch takes. */
 struct TrsvSpinLimit {
   unsigned           polls = 0;
   unsigned long long since = 0;
@@ -138,7 +137,7 @@ struct TrsvSpinLimit {
     const unsigned long long now = trsv_nanoseconds();
     if (!since) since = now;
     if (now - since <= sync.timeout) return true;
-    if (progress) { /* noted a little later than now, or so long ago */
+    if (progress) { /* negative if it was noted after `now` */
       const int ago = (int)(trsv_progress_time(now) - trsv_load(sync.abort_device + 1));
       if (ago <= (long long)(sync.timeout >> 20)) return true;
     }

@@ -1,15 +1,14 @@
 /*
-   threads.cuh: launches, loads, stores, barriers and clusters. CUDA under nvcc; the SIMT executor of tests/simt under
-   g++, where every one of these is a point at which another thread may run.
+   threads.cuh: launches, loads, stores, barriers and clusters. CUDA under nvcc; under g++ the SIMT executor of
+   tests/simt, which may switch threads at each of these functions.
 */
 #ifndef TRSV_THREADS_CUH
 #define TRSV_THREADS_CUH
 
 #include "device/device.h"
 
-/* The first launch of a kernel loads all that its file has, in half a us for each 1,000 bytes and 15 for each kernel
-   (on an H200, and a host that is slow at it): so files of many and large ones have those of one precision, and
-   X_float.cu has them once more. */
+/* The first launch of a kernel loads all kernels of its file: half a us for each 1,000 bytes and 15 us for each kernel
+   (H200). So a file with many or large kernels has those of one precision, and X_float.cu those of the other. */
 #ifndef TRSV_REAL
   #define TRSV_REAL double
 #endif
@@ -56,8 +55,8 @@ static __device__ __forceinline__ void trsv_store(unsigned *p, unsigned v)
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 
-/* Sums and counters with many writers: a count-down is seen after what its thread did before it, and after all that
-   earlier count-downs of the same counter were seen after; who finds the counter so, acquires all of that. */
+/* Sums and counters with many writers. A count-down releases what its thread did before. A thread that acquires the
+   counter sees what all earlier count-downs of it released. */
 static __device__ __forceinline__ void trsv_add(double *p, double v)
 {
   asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory");
@@ -78,8 +77,8 @@ static __device__ __forceinline__ unsigned trsv_load_acquire(const unsigned *p)
   return v;
 }
 
-/* Counts an arrival; returns how many came before it. The counter is back at 0 after arrival number last. An arrival
-   releases what its thread has stored and acquires what earlier arrivals released. */
+/* Counts an arrival, and returns how many came before it. The counter is 0 again after arrival number `last`. An
+   arrival releases what its thread has stored, and acquires what earlier arrivals released. */
 static __device__ __forceinline__ unsigned trsv_arrive(unsigned *p, unsigned last)
 {
   unsigned before;
@@ -87,7 +86,7 @@ static __device__ __forceinline__ unsigned trsv_arrive(unsigned *p, unsigned las
   return before;
 }
 
-/* What the host reads while the device runs; the second also releases what the thread has stored before. */
+/* Stores a word that the host reads while the device runs; the second function also releases earlier stores. */
 static __device__ __forceinline__ void trsv_store_host(unsigned *p, unsigned v)
 {
   asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
@@ -116,12 +115,12 @@ static __device__ __forceinline__ double             trsv_from_bits(unsigned lon
 }
 static __device__ __forceinline__ float              trsv_from_bits(unsigned b) { return __uint_as_float(b); }
 
-/* A poll that found nothing; the executor runs somebody else here. */
+/* Called after a poll that found nothing: the executor switches threads. */
 static __device__ __forceinline__ void trsv_pause() { }
 static __device__ __forceinline__ void trsv_sleep(unsigned nanoseconds = 100)
-{ __nanosleep(nanoseconds); } /* the same, in no hurry */
+{ __nanosleep(nanoseconds); } /* the same, with a delay */
 
-/* Shared memory whose size the launch sets. An address in it is a number; accesses are relaxed, as those of words in
+/* Shared memory whose size the launch sets. Its addresses are numbers; accesses are relaxed, like those of words in
    device memory. */
 struct TrsvQuad {
   unsigned x, y, z, w;
@@ -175,7 +174,7 @@ static __device__ __forceinline__ void trsv_shared_store(unsigned a, unsigned v)
   asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory");
 }
 
-/* A counter that hands over what was read or written before it: release and acquire within the block. */
+/* Release and acquire of a counter, within the block. */
 static __device__ __forceinline__ void trsv_shared_release(unsigned a, unsigned v)
 {
   asm volatile("st.release.cta.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory");
@@ -188,9 +187,8 @@ static __device__ __forceinline__ unsigned trsv_shared_acquire(unsigned a)
   return v;
 }
 
-/* Barriers in shared memory (8 bytes): a phase ends when as many arrivals as it was made for, and the bytes it expects,
-   are in. Arrival releases, a wait acquires. Phases have parity 0, 1, 0, ...; a wait for a parity may outlast one phase
-   of the other, not two. */
+/* Barriers in shared memory (8 bytes). A phase ends after `count` arrivals and all expected bytes. An arrival releases,
+   a wait acquires. Phases have parity 0, 1, 0, ...; a wait for a parity must end before the second next phase ends. */
 static __device__ __forceinline__ void trsv_barrier_init(unsigned barrier, unsigned count)
 {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
@@ -200,7 +198,7 @@ static __device__ __forceinline__ void trsv_barrier_arrive(unsigned barrier)
   asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/* trsv_barrier_arrive where the condition holds, without a branch that could leave the lanes of a warp apart. */
+/* trsv_barrier_arrive if the condition holds, without a branch: a branch could leave the lanes of a warp diverged. */
 static __device__ __forceinline__ void trsv_barrier_arrive_if(unsigned barrier, bool condition)
 {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p mbarrier.arrive.shared.b64 _, [%0]; }" ::"r"(barrier),
@@ -233,20 +231,20 @@ static __device__ __forceinline__ void trsv_barrier_wait(unsigned barrier, unsig
   #endif
 }
 
-/* The same for a warp that is early: it looks now and then, as every look takes a turn from the warps that are in a
-   hurry. */
+/* The same with a delay between polls, for a warp that is early: each poll takes issue slots from other warps. */
 static __device__ __forceinline__ void trsv_barrier_wait_idle(unsigned barrier, unsigned parity, unsigned nanoseconds)
 {
   while (!trsv_barrier_passed(barrier, parity)) trsv_sleep(nanoseconds);
 }
 
-/* Copies bytes (a multiple of 16, both ends aligned so) from device to shared memory. Lanes 0 .. trsv_copy_lanes() - 1
-   of a warp call it with the same arguments but their own lane, and each is an arrival at the barrier. In code for 9.0
-   one lane asks for a bulk copy, and the barrier counts its bytes. In code for 8.x lane l copies the 16 bytes from byte
-   16 l on of each 512, and arrives once its own copies are done. Whoever has waited for the barrier sees the bytes.
+/* Copies bytes (a multiple of 16, both addresses aligned to 16) from device to shared memory. Lanes 0 ..
+   trsv_copy_lanes() - 1 of a warp call this with the same arguments but their own lane; each call is an arrival at the
+   barrier. In code for 9.0 one lane starts a bulk copy, whose bytes the barrier expects. In code for 8.x lane l copies
+   bytes 16 l to 16 l + 15 of each 512; its arrival follows when its copies are done. The bytes are visible after a
+   wait for the barrier.
 
-   trsv_bulk_fence: between a thread's own view of shared memory (barriers made, data used) and the copies that it asks
-   for next. cp.async needs none: its writes are ordered as those of the thread that asks. */
+   trsv_bulk_fence() orders a thread's earlier accesses to shared memory (barriers initialized, data read) before its
+   next bulk copies. cp.async needs no such fence. */
   #if TRSV_CODE_90
 static __device__ __forceinline__ constexpr unsigned trsv_copy_lanes() { return 1; }
 
@@ -276,19 +274,17 @@ static __device__ __forceinline__ void trsv_bulk_fence() { }
 static __device__ __forceinline__ void trsv_block_sync() { __syncthreads(); }
 static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
 
-/* A value that all lanes have alike, in a form that tells the compiler so: it need not expect the lanes to part where
-   it decides. */
+/* A value that is the same in all lanes, in a form that tells the compiler so: a branch on it cannot diverge. */
 static __device__ __forceinline__ unsigned trsv_warp_uniform(unsigned v) { return __reduce_or_sync(0xffffffffu, v); }
 static __device__ __forceinline__ bool     trsv_warp_any(bool b) { return __any_sync(0xffffffffu, b) != 0; }
 static __device__ __forceinline__ unsigned trsv_warp_max(unsigned v) { return __reduce_max_sync(0xffffffffu, v); }
 static __device__ __forceinline__ unsigned trsv_warp_match(unsigned v)
-{ return __match_any_sync(0xffffffffu, v); } /* the lanes that have the same */
+{ return __match_any_sync(0xffffffffu, v); } /* the lanes with the same value */
 
 /* Clusters: blocks that start together and store into each other's shared memory. In code for 8.x every block is alone:
    its rank is 0, and its condition for a push never holds. */
 struct TrsvPeer {
-  unsigned low,
-    high; /* the generic address of its shared memory's byte 0; in two words, since only the low one moves */
+  unsigned low, high; /* the generic address of its shared memory; offsets change only the low word */
 };
 
   #if TRSV_CODE_90
@@ -337,15 +333,15 @@ static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned addr
     : "memory");
 }
 
-/* All threads of the cluster arrive, and wait later, in turn: after the wait all blocks of the cluster have started. It
-   orders no memory. */
+/* All threads of the cluster arrive, and wait later, in turn: after the wait all blocks of the cluster have started.
+   This orders no memory. */
 static __device__ __forceinline__ void trsv_cluster_arrive()
 {
   asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
 static __device__ __forceinline__ void trsv_cluster_wait() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
 
-/* All threads of the cluster: what was stored before is seen after. */
+/* A barrier of all threads of the cluster; stores before it are visible after it. */
 static __device__ __forceinline__ void trsv_cluster_sync()
 {
   asm volatile("barrier.cluster.arrive.release;" ::: "memory");
@@ -361,7 +357,7 @@ static __device__ __forceinline__ void                    trsv_cluster_wait() { 
 static __device__ __forceinline__ void                    trsv_cluster_sync() { __trap(); }
   #endif
 
-/* trsv_store where the condition holds, without a branch. */
+/* trsv_store if the condition holds, without a branch. */
 static __device__ __forceinline__ void trsv_store_if(double *p, double v, bool condition)
 {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.relaxed.gpu.global.f64 [%0], %1; }" ::"l"(p), "d"(v),
@@ -376,13 +372,13 @@ static __device__ __forceinline__ void trsv_store_if(float *p, float v, bool con
                : "memory");
 }
 
-/* Hides where a value comes from, so that the compiler keeps it in a register instead of computing it again. */
+/* Hides the origin of a value, so that the compiler keeps it in a register instead of computing it again. */
 static __device__ __forceinline__ void                    trsv_keep(unsigned &v) { asm volatile("" : "+r"(v)); }
 static __device__ __forceinline__ void                    trsv_keep(int &v) { asm volatile("" : "+r"(v)); }
 template <class T> static __device__ __forceinline__ void trsv_keep(T *&v) { asm volatile("" : "+l"(v)); }
 
-/* 1 / v in some 70 cycles: an approximation to 20 bits, and one step of third order, after which two units in the last
-   place are left; NaN where v is zero, infinite or so small that its reciprocal is. */
+/* 1 / v in about 70 cycles: an approximation to 20 bits and one step of third order, with an error of at most two units
+   in the last place. NaN if v or its reciprocal is zero or infinite. */
 static __device__ __forceinline__ double trsv_reciprocal(double v)
 {
   double r;

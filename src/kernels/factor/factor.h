@@ -1,7 +1,18 @@
 /*
-   factor.h: what the files of the factorization share: factor.c runs it, factor_permute.cu brings A into another order,
-   factor_split.cu makes the patterns, factor_start.cu starts an attempt at the values, factor_rows.cu makes them, and
-   factor_pivots.cu where they are those of A but for the pivots.
+   factor.h: ILU(0) and IC(0) of a matrix A on the device: the patterns of L and U once, the values as often as they
+   change.
+
+   factor.c          creates a factor, computes values, and repeats that with shifts
+   factor_permute.cu brings A into another order
+   factor_split.cu   splits the pattern of A into those of L and U
+   factor_groups.cu  assigns rows to groups of lanes
+   factor_start.cu   prepares one attempt at the values
+   factor_rows.cu    computes values row by row
+   factor_pivots.cu  computes values where only the pivots depend on each other
+   factor_parts.c    triangles, download, predicted times
+
+   A factor belongs to one thread at a time. Unless stated otherwise functions work in the default stream, and return
+   TRSV_ERR_MEMORY or TRSV_ERR_DEVICE where the device fails.
 */
 #ifndef TRSV_FACTOR_H
 #define TRSV_FACTOR_H
@@ -13,148 +24,149 @@
 extern "C" {
 #endif
 
-/* ILU(0) or IC(0) of a matrix A on the device, in its natural order or another: the patterns once, the values as often
-   as they change. */
 typedef struct TrsvFactor TrsvFactor;
 
-/* Splits a square pattern, compressed sparse rows on the device, into those of L and U, and sorts the rows by level
-   set. A row without a diagonal, with columns that do not rise or lie outside, is TRSV_ERR_STRUCTURE; the message names
-   it, and *row is that row, else -1. order [rows], in memory of the given kind, says which row of A, and which column,
-   stands in each place of what is factored; NULL: A as it is. Works in the default stream. Nothing of the caller's is
-   kept. */
+/* Splits the square pattern of A, compressed sparse rows on the device, and sorts its rows by level set. order [rows],
+   in the given memory, is the row, and the column, of A in each position of the factor; NULL: the natural order. Copies
+   what it keeps; waits for the default stream. TRSV_ERR_STRUCTURE: a row of A has no diagonal entry, a column outside
+   the matrix, or columns that do not rise; the message and *row name it. *row is -1 otherwise. TRSV_ERR_ARGUMENT: order
+   is not a permutation. */
 TrsvError TrsvFactorCreate(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
                            TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
 
-/* Makes values of L and U from those of A, on the device in the order of its columns. Waits for the outcome, a small
-   read, and so for the stream. What a zero pivot leaves in L and U is of no use. lower, a plan for L, and vector [rows]
-   may be made use of to find them, or are NULL; that plan has to be given values after that before it solves: where
-   TrsvFactorTriangles then shows none of L, it has them. */
-TrsvError TrsvFactorMake(TrsvFactor *, TrsvPlan *lower, void *vector, const void *values, const TrsvPivots *,
-                         TrsvOutcome *, TrsvStream);
+/* TrsvFactorCreate without the analysis of U, for a caller that may want another order; and that analysis. */
+TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
+                                TrsvFactorKind, TrsvPrecision, TrsvFactor **factor, int *row);
+TrsvError TrsvFactorAnalyzeUpper(TrsvFactor *);
 
-/* Has in the factor, too, now and whenever there are new values, what a pair alone has once it has been trimmed: the
-   columns of U, and, lower not being NULL, the values of L, of which that is a plan. Waits for the default stream. */
-TrsvError TrsvFactorMaterialize(TrsvFactor *, const TrsvPlan *lower, TrsvStream);
+/* Computes L and U from the values of A, on the device and in the order of its columns. Downloads the outcome, and so
+   waits for the stream. L and U are undefined after a zero pivot. lower is a plan for L that may find the pivots, or
+   NULL; vector [rows] is workspace, or NULL. The caller has to give lower values before it solves with it, unless
+   TrsvFactorTriangles shows none of L: then the plan has them already. TRSV_ERR_ARGUMENT: invalid pivots.
+   TRSV_ERR_TIMEOUT: a wait in a kernel exceeded its limit. */
+TrsvError TrsvFactorSetValues(TrsvFactor *, TrsvPlan *lower, void *vector, const void *values, const TrsvPivots *,
+                              TrsvOutcome *, TrsvStream);
 
-/* L with a unit diagonal and U with a stored one; they and their values, NULL until values have been made, belong to
-   the factor. Once it has been trimmed, the columns of U, and the values of L, may be NULL: TrsvFactorMaterialize. */
+/* Allocates what TrsvFactorSetValues needs with that plan and vector. Plans need more memory while they are made than
+   afterwards, so the caller makes them first. */
+TrsvError TrsvFactorAllocateValues(TrsvFactor *, TrsvPlan *lower, void *vector);
+
+/* L with a unit diagonal, and U with a stored one. Arrays and values belong to the factor; values are NULL until they
+   are computed. After TrsvFactorReleaseWorkspace the columns of U and the values of L may be NULL. */
 void TrsvFactorTriangles(const TrsvFactor *, TrsvMatrix *L, TrsvMatrix *U, const void **lvalues, const void **uvalues);
 
-/* The same on the host, in TrsvFactorOrder's order; values NULL where those of L are missing. All of it is in
-   t->memory, which goes to TrsvFree(TRSV_HOST). Waits for the stream. */
+/* The same on the host, in the order of the factor, all in t->memory: TrsvFree(TRSV_HOST, t->memory). Values are NULL
+   where L's are missing. Waits for the stream. */
 TrsvError TrsvFactorDownload(TrsvFactor *, TrsvTriangles *t, TrsvStream);
 
-const int *TrsvFactorOrder(
-    const TrsvFactor *); /* [rows] on the device, or NULL: a copy of what TrsvFactorCreate was given */
-void TrsvFactorEntries(const TrsvFactor *, int *L, int *U);
-int  TrsvFactorLanes(const TrsvFactor *); /* threads for a row; 1 where only the pivots depend on each other */
-size_t                TrsvFactorBytes(const TrsvFactor *);      /* device memory that it holds */
-double TrsvFactorPredict(const TrsvFactor *); /* seconds that values are expected to take */
-double TrsvFactorPredictHost(
-  const TrsvFactor *); /* and all of PETSc's factorization on the host, with the ways to it and back */
-void TrsvFactorReleaseWorkspace(
-  TrsvFactor *,
-  const TrsvPlan
-    *lower); /* gives up the analyses, which TrsvFactorTriangles shows, once a pair has been made, that of L unless
-                values, with its plan for L, will still need it; and what else values do not need with that plan */
-void                  TrsvFactorDestroy(TrsvFactor **);
+double TrsvFactorPredict(const TrsvFactor *);     /* seconds that new values take on the device */
+double TrsvFactorPredictHost(const TrsvFactor *); /* by PETSc on the host, with the copies to it and back */
+
+/* Frees what new values do not need once the plans exist: the analyses, unless rows are still to be sorted by them;
+   and, if lower finds pivots, the columns of U and the memory for L's values. */
+void TrsvFactorReleaseWorkspace(TrsvFactor *, const TrsvPlan *lower);
+
+/* Rebuilds what TrsvFactorReleaseWorkspace freed and other plans need: the columns of U, and, if lower is not NULL, the
+   values of L, read from that plan. Waits for the default stream. TRSV_ERR_ARGUMENT: the plan has no values. */
+TrsvError TrsvFactorMaterialize(TrsvFactor *, const TrsvPlan *lower, TrsvStream);
+
+void TrsvFactorDestroy(TrsvFactor **);
 
 enum {
-  FACTOR_BLOCK = 128,     /* threads of a block */
-  FACTOR_OWN   = 2,       /* entries of a row that a lane keeps */
-  FACTOR_TERMS = 6,       /* dependencies of a row that one thread takes */
-  FACTOR_EMPTY = INT_MIN, /* a slot without a row */
-  FACTOR_SIZES = 4        /* rows of more than 2, 4, 8, 16 entries for each of the lanes are counted */
+  FACTOR_BLOCK        = 128,     /* threads of a block */
+  FACTOR_LANE_ENTRIES = 2,       /* entries of a row in the registers of one lane */
+  FACTOR_TERMS        = 6,       /* dependencies of a row that one thread handles */
+  FACTOR_NO_ROW       = INT_MIN, /* a group without a row */
+  FACTOR_LANE_CHOICES = 4        /* 4, 8, 16 or 32 lanes for each row */
 };
 
-/* What a launch tells the host. */
+/* What kernels report to the host. */
 typedef struct {
-  unsigned           row;     /* the first with a zero pivot, UINT_MAX where there is none */
-  unsigned           shifted; /* pivots that had something added */
+  unsigned           row;     /* the first row with a zero pivot, or UINT_MAX */
+  unsigned           shifted; /* pivots to which an amount was added */
   unsigned long long largest; /* bits of the largest row sum, for TRSV_SHIFT_POSITIVE_DEFINITE */
 } FactorStatus;
 
-/* What PETSc's factorization on a host would take. */
+/* Work of PETSc's factorization on the host. */
 typedef struct {
-  unsigned long long operations; /* multiply-adds: each row goes through all of U's rows that it depends on */
-  unsigned long long squares;    /* of the lengths of rows, L's and U's together */
-} FactorWork;
+  unsigned long long operations; /* multiply-adds: for each dependency of a row, the length of its row of U */
+  unsigned long long squares;    /* sum of the squared lengths of rows, L's and U's together */
+} FactorHostWork;
 
 struct TrsvFactor {
   TrsvFactorKind kind;
   TrsvPrecision  precision;
-  int            rows, lower, upper;   /* entries of L and U */
-  int           *order;                /* [rows] the row of A in each place, NULL where they are the same; where not: */
-  int            entries, *source;      /* of A; where in A each entry of P A P^T stands */
-  void          *a;                     /* its values, and it is what is called A below and in the other files */
-  int           *l_offsets, *l_columns; /* L off its unit diagonal */
-  int           *u_offsets,
-    *u_columns; /* U, each row's diagonal first; where l_in_plan, columns may be NULL: across the diagonal from L's */
-  unsigned char *mirror_offset; /* ILU by pivots: which of its row in U each entry of L has across the diagonal; where
-                                   not all have one, or too far, NULL */
-  int           *l_source;              /* ICC: where in U each entry of L stands, else NULL */
-  int           *a_row_start; /* ICC: where in A each row of U starts, else NULL: where L's and U's together do */
-  int            lanes_per_row, groups;          /* lanes for a row; groups of lanes */
-  int            pivots;                /* do only these depend on each other? factor_pivots.cu */
-  int *row_of_group; /* [groups] the row of each group, ~row where it takes the whole warp, or FACTOR_EMPTY; by pivots
-                        NULL until they are found without a plan */
-  int *work_offset;  /* [groups] where in work a row that takes a warp stands; NULL where there is none */
-  int l_in_plan; /* may L's values be in its plan alone? Then they are made in u, with room for them behind a right-hand
-                    side, before U's are */
-  void          *l, *u;                  /* values */
-  void          *inverse,
-    *reciprocals; /* of the pivots, while values are made: in a vector of the pair, or in this one of its own */
-  void          *work;                   /* long rows while they are made */
+  int            rows, lower, upper; /* entries of L and U */
+
+  /* With an order; NULL without one. The files of this room then call P A P^T A. */
+  int  *order;   /* [rows] the row of A in each position */
+  int   entries; /* of A */
+  int  *source;  /* [entries] where in A each entry of P A P^T is */
+  void *a;       /* [entries] values of P A P^T */
+
+  int *l_offsets, *l_columns; /* L without its unit diagonal */
+  int *u_offsets, *u_columns; /* U, the diagonal first in each row; where l_in_plan, the columns may be NULL */
+  int *l_source;              /* ICC: where in U each entry of L is; else NULL */
+  int *a_row_start;           /* ICC: where in A each row of U starts; else NULL */
+
+  int            pivots;        /* do only pivots depend on each other? Then factor_pivots.cu computes the values */
+  unsigned char *mirror_offset; /* with pivots, for ILU: the offset in its row of U of the mirror image of each entry of
+                                   L; NULL where an entry has none, or an offset exceeds 255 */
+  int            lanes_per_row; /* 1 with pivots */
+  int            groups;        /* of lanes */
+  int           *row_of_group;  /* [groups] the row of each group, ~row where it needs the whole warp, or FACTOR_NO_ROW;
+                                   with pivots NULL until they are found without a plan */
+  int           *work_offset;   /* [groups] where in work the row of a whole warp is; NULL: there are none */
+  void          *work;          /* rows of whole warps while they are computed */
+  int            longest_warp_row; /* entries of the longest of them */
+
+  void *l, *u;        /* values */
+  int   l_in_plan;    /* the plan may have the only copy of L's values; they are then computed in u, behind a right-hand
+                         side, before those of U */
+  void *inverse;      /* [rows] reciprocals of the pivots: the caller's vector, or: */
+  void *reciprocals;
+
   FactorStatus  *status;
   TrsvSync       sync;
-  TrsvStatistics statistics; /* of L */
-  TrsvAnalysis  *analysis;   /* of L, until TrsvFactorReleaseWorkspace() */
-  TrsvAnalysis  *upper_analysis;      /* of U, where it has been looked at, likewise; else NULL */
-  int            longest_warp_row;    /* entries of the longest row that takes a warp */
-  FactorWork     on_host;
-  size_t         bytes;
+  TrsvStatistics statistics;      /* of L */
+  TrsvAnalysis  *analysis;        /* of L, until TrsvFactorReleaseWorkspace */
+  TrsvAnalysis  *upper_analysis;  /* of U where it was analyzed, until then; else NULL */
+  FactorHostWork host_work;
+  size_t         bytes;           /* device memory */
 };
 
-/* TrsvFactorCreate without a look at U, for who may want another order; and that look, for who then does not */
-TrsvError TrsvFactorCreateLower(int rows, const int *offsets, const int *columns, const int *order, TrsvMemory,
-                                TrsvFactorKind, TrsvPrecision, TrsvFactor **, int           *row);
-TrsvError TrsvFactorAnalyzeUpper(TrsvFactor *);
+/* factor_split.cu */
+TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int *row);
+TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L's if they are NULL */
 
-TrsvError TrsvFactorRoom(TrsvFactor *, TrsvPlan *lower,
-                         void *vector); /* for values, once; as TrsvFactorMake has them */
+/* factor_groups.cu: assigns the rows, in that order, to groups of lanes. */
+TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order);
 
-/* factor_split.cu, in the default stream; without_cuda.c in builds without CUDA */
-TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory,
-                          int *row);                       /* patterns of L and U */
-TrsvError TrsvFactorMirrorColumns(TrsvFactor *);           /* U's columns from L's, where they are NULL */
-TrsvError TrsvFactorSlots(TrsvFactor *, const int *order); /* who makes which row */
-
-/* factor_permute.cu: offsets and columns of P A P^T, one behind the other, in the default stream's pool, to be given to
-   TrsvScratchFree(); f->order and f->source. Then, as often as there are values, those into f->a. */
+/* factor_permute.cu: creates f->order and f->source. *pattern gets the offsets [rows + 1] and then the columns of
+   P A P^T: TrsvScratchFree(*pattern, NULL). TrsvFactorGather fills f->a with new values. */
 TrsvError TrsvFactorPermute(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory,
                             int **pattern);
 TrsvError TrsvFactorGather(TrsvFactor *, const void *values, TrsvStream);
 
-/* What is done about pivots, and what is added to the diagonal of A. */
+/* What to do about zero pivots, and the shift of this attempt, added to the diagonal of A. */
 typedef struct {
   TrsvShift shift;
   double    amount, zero, diagonal;
 } FactorShift;
 
-/* factor_pivots.cu: f->pivots and f->mirror_offset; and values, by a plan for L that TrsvPlanFindsPivots, or, lower
-   being NULL, in the order of f->row_of_group. By a plan any row in f->status means that it takes that, and else the
-   plan has L's values. */
-TrsvError TrsvFactorPivotsCheck(TrsvFactor *);
-TrsvError TrsvFactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
+/* factor_pivots.cu. The first function sets f->pivots and f->mirror_offset. The second computes the values: by lower if
+   TrsvPlanFindsPivots, or, lower being NULL, in the order of f->row_of_group. If the plan fails, f->status has a row:
+   repeat without the plan; else the plan has the values of L. */
+TrsvError TrsvFactorCheckPattern(TrsvFactor *);
+TrsvError TrsvFactorFindPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
 
-/* factor_start.cu */
-TrsvError TrsvFactorFill(TrsvFactor *, TrsvStream);
-TrsvError TrsvFactorRows(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
-TrsvError TrsvFactorSums(TrsvFactor *, const void *values, TrsvStream); /* status->largest */
+/* factor_start.cu: marks values as not ready and clears f->status; computes the values without a plan; sets
+   f->status->largest. */
+TrsvError TrsvFactorStart(TrsvFactor *, TrsvStream);
+TrsvError TrsvFactorEliminate(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
+TrsvError TrsvFactorFindLargestSum(TrsvFactor *, const void *values, TrsvStream);
 
-/* For tests and measurements: how many lanes a row gets, 4, 8, 16 or 32; 0: as its length says. For factors made from
-   now on. */
-void TrsvFactorSetLanes(int lanes);
+/* For tests: lanes for each row, 4, 8, 16 or 32, of factors that are created from now on; 0: chosen by row lengths. */
 extern int TrsvFactorForcedLanes;
 
 #ifdef __cplusplus

@@ -1,13 +1,13 @@
 /*
-   factor_long_row.cuh: a row of any length, made by a warp.
+   factor_long_row.cuh: a row of any length, computed by a warp.
 */
 #ifndef TRSV_FACTOR_LONG_ROW_CUH
 #define TRSV_FACTOR_LONG_ROW_CUH
 
 #include "factor/factor_rows.cuh"
 
-/* Where among the entries of a long row a column stands, -1 where it does not. Mostly it is the row's own, or beyond
-   all others. */
+/* The number of the entry of a long row in that column, or -1. Most columns are the diagonal's, or behind all others.
+   */
 template <class T> static __device__ __forceinline__ int factor_find(const FactorView<T> &F, const FactorRow &r,
                                                                      int column)
 {
@@ -21,25 +21,25 @@ template <class T> static __device__ __forceinline__ int factor_find(const Facto
   return n < 0 || lower ? n : r.diagonal + n;
 }
 
-/* Waits for a word that has been looked at. */
+/* Waits for a word unless the value seen is ready. */
 template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word, T seen)
 {
   return trsv_is_ready(seen) ? seen : factor_wait(F, word);
 }
 
-/* What the whole warp takes off a long row: a row of U of many entries, [begin, end). Where the first of them belong,
-   and what was there of them when they were last looked at. What is gone through is the shorter one: the row of U, or
-   the row's own entries from `first` on. */
+/* The elimination of one dependency by the whole warp: its row of U has many entries, [begin, end). The warp goes
+   through the shorter list: that row of U, or (own) the entries of its own row from `first` on; `count` entries. For
+   the first of them: the entry of U, the entry of the row, and the value when it was loaded. */
 template <class T> struct LongStep {
   int  begin, end, owner, first, count;
   bool own;
-  int  at[CHUNKS], target[CHUNKS];
-  T    got[CHUNKS], inverse, source;
+  int  at[STEP_CHUNKS], target[STEP_CHUNKS];
+  T    got[STEP_CHUNKS], inverse, source;
 };
 
-/* Number n of what is gone through: the row's own entry, and where it stands in U; -1 where one has none in the other.
- */
-template <class T> static __device__ __forceinline__ int long_pair(const FactorView<T> &F, const FactorRow &r,
+/* Entry n of that list: returns the entry of the row, and in *at the entry of U; one of them is -1 if they do not
+   match. */
+template <class T> static __device__ __forceinline__ int long_match(const FactorView<T> &F, const FactorRow &r,
                                                                    const LongStep<T> &s, int n, int *at)
 {
   *at = s.own ? factor_search(F.u_columns, s.begin, s.end, factor_column(F, r, s.first + n)) : s.begin + n;
@@ -47,55 +47,55 @@ template <class T> static __device__ __forceinline__ int long_pair(const FactorV
   return factor_find(F, r, F.u_columns[*at]);
 }
 
-/* Asks for nothing that it waits for. */
-template <class T, bool ICC> static __device__ __forceinline__ void long_look(const FactorView<T> &F,
+/* Loads without waiting. */
+template <class T, bool ICC> static __device__ __forceinline__ void long_prepare(const FactorView<T> &F,
                                                                               const FactorRow &r, int lane,
                                                                               LongStep<T> &s)
 {
 #pragma unroll
-  for (int c = 0; c < CHUNKS; c++) {
+  for (int c = 0; c < STEP_CHUNKS; c++) {
     const int n = 32 * c + lane;
 
-    s.target[c] = n < s.count ? long_pair(F, r, s, n, &s.at[c]) : -1;
+    s.target[c] = n < s.count ? long_match(F, r, s, n, &s.at[c]) : -1;
     s.got[c]    = s.target[c] < 0 ? 0 : trsv_load(F.u + s.at[c]);
   }
   s.inverse = trsv_load(F.inverse + s.owner);
   s.source  = ICC ? trsv_load(F.u + s.begin) : 0;
 }
 
-/* Takes dependency d off the row; the multiplier. */
-template <class T, bool ICC> static __device__ __forceinline__ T long_take(const FactorView<T> &F, const FactorRow &r,
-                                                                           T *work, int lane, int d,
-                                                                           const LongStep<T> &s)
+/* Eliminates dependency d; returns the multiplier. */
+template <class T, bool ICC>
+static __device__ __forceinline__ T long_eliminate(const FactorView<T> &F, const FactorRow &r, T *work, int lane, int d,
+                                                   const LongStep<T> &s)
 {
   const T factor     = ICC ? factor_wait(F, F.u + s.begin, s.source) : work[d],
           multiplier = factor * factor_wait(F, F.inverse + s.owner, s.inverse);
 
   if (!ICC && factor == 0) return factor;
 #pragma unroll
-  for (int c = 0; c < CHUNKS; c++)
+  for (int c = 0; c < STEP_CHUNKS; c++)
     if (s.target[c] >= 0)
       work[s.target[c]] = fma(-multiplier, factor_wait(F, F.u + s.at[c], s.got[c]), work[s.target[c]]);
-  for (int n = 32 * CHUNKS + lane; n < s.count; n += 32) {
+  for (int n = 32 * STEP_CHUNKS + lane; n < s.count; n += 32) {
     int       at;
-    const int target = long_pair(F, r, s, n, &at);
+    const int target = long_match(F, r, s, n, &at);
 
     if (target >= 0) work[target] = fma(-multiplier, factor_wait(F, F.u + at), work[target]);
   }
   return multiplier;
 }
 
-/* 32 dependencies, d the lane's, whose rows of U have no entry for this row but the diagonal's: they do not depend on
-   each other, and are taken off side by side, the diagonal from what each lane has of it. False, and nothing has been
-   done, where there are others. */
-template <class T, bool ICC> static __device__ __forceinline__ bool long_stars(const FactorView<T> &F,
+/* Eliminates 32 dependencies side by side, d being the lane's, if each contributes to the diagonal of this row only (a
+   star): then they do not depend on each other. Each lane adds to its part of the diagonal. Returns false, having done
+   nothing, if one contributes to another entry. */
+template <class T, bool ICC> static __device__ __forceinline__ bool long_eliminate_stars(const FactorView<T> &F,
                                                                                const FactorRow &r, T *work, int d,
                                                                                T *diagonal)
 {
   const int owner = F.l_columns[r.l + d], to = F.u_offsets[owner + 1],
             from   = ICC ? F.l_source[r.l + d] : F.u_offsets[owner] + 1;
   int       at = -1;
-  bool      others = to - from > STAR;
+  bool      others = to - from > LANE_SEARCH_MAX;
 
   for (int k = from; k < to && !others; k++) {
     const int entry = factor_find(F, r, F.u_columns[k]);
@@ -113,20 +113,19 @@ template <class T, bool ICC> static __device__ __forceinline__ bool long_stars(c
   return true;
 }
 
-/* A row of any length by a warp. The row under work is in device memory, for this warp alone; __syncwarp orders its
-   lanes. 32 dependencies at a time are looked up, a lane each, and taken off in turn, each once it is there: by that
-   lane where there is little to do, else by all, who look up the next such dependency before they wait for one. Of very
-   long rows, of which there may be one in a factor that has no other chain, many that touch nothing but the diagonal
-   are taken off side by side. */
+/* Computes a row of any length by a warp. The row is in work, device memory of this warp; __syncwarp orders its lanes.
+   Each lane prepares one of 32 dependencies; they are eliminated in the order of their columns, each when it is ready:
+   by its lane if its row of U is short, else by all lanes, which load the next such row before they wait for this one.
+   In rows of STAR_ROW dependencies, stars are eliminated side by side: an arrow matrix has no other parallelism. */
 template <class T, bool ICC> static __device__ void long_row(const FactorView<T> &F, int row, T *work)
 {
   const FactorRow r        = factor_row<T, ICC>(F, row);
   const bool      relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
   const int       lane     = (int)(threadIdx.x % 32);
   T               sum = 0, diagonal = 0;
-  int             hope = r.dependencies < MANY ? r.dependencies : 0; /* from where on such are looked for */
+  int             stars = r.dependencies < STAR_ROW ? r.dependencies : 0; /* the first dependency to check for stars */
 
-  for (int n = lane; n < r.length; n += 32 * AHEAD) { /* rows of U may be the longest, and have nothing else to do */
+  for (int n = lane; n < r.length; n += 32 * AHEAD) { /* AHEAD loads in flight */
     T v[AHEAD];
 
 #pragma unroll
@@ -137,21 +136,22 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
   }
   __syncwarp();
   for (int base = 0; base < r.dependencies; base += 32) {
-    if (base >= hope && r.dependencies - base >= 32) {
-      if (long_stars<T, ICC>(F, r, work, base + lane, &diagonal)) continue;
-      hope = base + MANY;
+    if (base >= stars && r.dependencies - base >= 32) {
+      if (long_eliminate_stars<T, ICC>(F, r, work, base + lane, &diagonal)) continue;
+      stars = base + STAR_ROW;
     }
     const int   d = base + lane, count = min(32, r.dependencies - base);
     const bool  mine  = d < r.dependencies;
     const int   owner = mine ? F.l_columns[r.l + d] : 0, to = mine ? F.u_offsets[owner + 1] : 0;
     const int   from  = !mine ? 0 : ICC ? F.l_source[r.l + d] : F.u_offsets[owner] + 1;
-    const bool  alone = to - from <= FEW;
-    int         target[FEW];
-    T got[FEW], inverse = mine ? trsv_load(F.inverse + owner) : 0, source = mine && ICC ? trsv_load(F.u + from) : 0;
+    const bool  alone = to - from <= LANE_APPLY_MAX;
+    int         target[LANE_APPLY_MAX];
+    T           got[LANE_APPLY_MAX], inverse = mine ? trsv_load(F.inverse + owner) : 0,
+                            source = mine && ICC ? trsv_load(F.u + from) : 0;
     LongStep<T> next = {};
 
 #pragma unroll
-    for (int n = 0; n < FEW; n++) {
+    for (int n = 0; n < LANE_APPLY_MAX; n++) {
       target[n] = alone && from + n < to ? factor_find(F, r, F.u_columns[from + n]) : -1;
       got[n]    = target[n] < 0 ? 0 : trsv_load(F.u + from + n);
     }
@@ -162,7 +162,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
       const bool        by_all  = n >= 0 && (many >> n & 1);
       const unsigned    behind  = many & ~0u << (n + 1) % 32;
 
-      if ((n < 0 || by_all) && n < 31 && behind) { /* the next */
+      if ((n < 0 || by_all) && n < 31 && behind) { /* load the next long row */
         const int l = __ffs((int)behind) - 1;
 
         next.begin = __shfl_sync(0xffffffffu, from, l);
@@ -171,10 +171,10 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
         next.first = ICC ? 0 : base + l + 1;
         next.own   = r.length - next.first < next.end - next.begin;
         next.count = next.own ? r.length - next.first : next.end - next.begin;
-        long_look<T, ICC>(F, r, lane, next);
+        long_prepare<T, ICC>(F, r, lane, next);
       }
       if (by_all) {
-        const T multiplier = long_take<T, ICC>(F, r, work, lane, base + n, now);
+        const T multiplier = long_eliminate<T, ICC>(F, r, work, lane, base + n, now);
 
         __syncwarp();
         if (lane == 0) (ICC ? F.l + r.l : work)[base + n] = multiplier;
@@ -184,7 +184,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
 
         if (ICC || factor != 0) {
 #pragma unroll
-          for (int m = 0; m < FEW; m++)
+          for (int m = 0; m < LANE_APPLY_MAX; m++)
             if (target[m] >= 0)
               work[target[m]] = fma(-multiplier, factor_wait(F, F.u + from + m, got[m]), work[target[m]]);
           (ICC ? F.l + r.l : work)[d] = multiplier;

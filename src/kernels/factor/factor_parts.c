@@ -1,5 +1,5 @@
 /*
-   What a factor shows of itself: its triangles, on the device and on the host, its sizes, and its predicted times.
+   The triangles of a factor, on the device and on the host, and its predicted times.
 */
 #include <math.h>
 #include <string.h>
@@ -16,8 +16,8 @@ void TrsvFactorTriangles(const TrsvFactor *f, TrsvMatrix *L, TrsvMatrix *U, cons
   if (uvalues) *uvalues = f->u;
 }
 
-/* Copies an array, or nothing where there is none, to *to, which is then behind it. */
-static const void *Fetch(char **to, const void *from, size_t bytes, TrsvError *error, TrsvStream stream)
+/* Downloads an array to *to and advances *to past it. Returns where the array is, or NULL if there is none. */
+static const void *DownloadArray(char **to, const void *from, size_t bytes, TrsvError *error, TrsvStream stream)
 {
   const void *at = *to;
 
@@ -39,29 +39,21 @@ TrsvError TrsvFactorDownload(TrsvFactor *f, TrsvTriangles *t, TrsvStream stream)
   TrsvCall(TrsvAlloc(size * (lower + upper) + index * (2 * (rows + 1) + lower + upper + rows), &t->memory));
   to           = t->memory;
   t->L.rows    = t->U.rows = f->rows;
-  t->L.values  = Fetch(&to, f->l, size * lower, &error, stream);
-  t->U.values  = Fetch(&to, f->l ? f->u : NULL, size * upper, &error, stream);
-  t->L.offsets = Fetch(&to, f->l_offsets, index * (rows + 1), &error, stream);
-  t->U.offsets = Fetch(&to, f->u_offsets, index * (rows + 1), &error, stream);
-  t->L.columns = Fetch(&to, f->l_columns, index * lower, &error, stream);
-  t->U.columns = Fetch(&to, f->u_columns, index * upper, &error, stream);
-  t->row = t->column = Fetch(&to, f->order, index * rows, &error, stream);
+  t->L.values  = DownloadArray(&to, f->l, size * lower, &error, stream);
+  t->U.values  = DownloadArray(&to, f->l ? f->u : NULL, size * upper, &error, stream);
+  t->L.offsets = DownloadArray(&to, f->l_offsets, index * (rows + 1), &error, stream);
+  t->U.offsets = DownloadArray(&to, f->u_offsets, index * (rows + 1), &error, stream);
+  t->L.columns = DownloadArray(&to, f->l_columns, index * lower, &error, stream);
+  t->U.columns = DownloadArray(&to, f->u_columns, index * upper, &error, stream);
+  t->row = t->column = DownloadArray(&to, f->order, index * rows, &error, stream);
   if (!error) return TRSV_SUCCESS;
   TrsvFree(TRSV_HOST, t->memory);
   memset(t, 0, sizeof(*t));
   return error;
 }
 
-const int *TrsvFactorOrder(const TrsvFactor *f) { return f->order; }
-
-void TrsvFactorEntries(const TrsvFactor *f, int *L, int *U)
-{
-  *L = f->lower;
-  *U = f->upper;
-}
-
-/* A launch and a read; a hop for each level set, dearer where a row is made than where it is a pivot; what crosses the
-   memory; the dependencies of the longest row, one after the other. */
+/* A launch and a download; a step for each level set, longer for a row than for a pivot; memory traffic; the
+   dependencies of the longest row, in sequence. */
 double TrsvFactorPredict(const TrsvFactor *f)
 {
   const TrsvModelConstants *const k = &TrsvModel;
@@ -70,17 +62,13 @@ double TrsvFactorPredict(const TrsvFactor *f)
          k->factor_entry * ((double)f->lower + f->upper) + k->factor_step * f->longest_warp_row;
 }
 
-/* By the entry, or by the multiply-add, where long rows that many depend on make these more than all else. In another
-   order than the natural one PETSc's symbolic phase of ILU walks through a list of the row's entries for each. */
+/* Time for each entry, or for each multiply-add if that is more: it is where many rows depend on long ones. With an
+   order, PETSc's symbolic phase of ILU also walks through a list of the row's entries for each entry. */
 double TrsvFactorPredictHost(const TrsvFactor *f)
 {
   const TrsvModelConstants *const k = &TrsvModel;
-  const FactorWork *const         w = &f->on_host;
+  const FactorHostWork *const         w = &f->host_work;
 
   return fmax(k->host_entry * ((double)f->lower + f->upper), k->host_operation * (double)w->operations) +
          (f->order && f->kind == TRSV_ILU ? k->host_walk * (double)w->squares : 0);
 }
-
-int TrsvFactorLanes(const TrsvFactor *f) { return f->lanes_per_row; }
-
-size_t TrsvFactorBytes(const TrsvFactor *f) { return f->bytes; }

@@ -1,18 +1,17 @@
 /*
-   A matrix in another order, for a factorization on the device: P A P^T's pattern, columns rising in every row, and
-   where in A each of its values stands, so that new values cost one gather.
+   The pattern of P A P^T, columns rising in every row, and where in A each of its values is, so that new values take
+   one gather.
 
-   Mapping: for the pattern a group of lanes takes a row: each lane finds the place of an entry by counting those before
-   it, which come by shuffle. With a row too long for that in the matrix, entries are sorted by column and then, stably,
-   by row. A thread for each value. Memory order: nothing crosses threads but by shuffles, and one counter, by atomics.
-   No thread waits for another.
+   Mapping: a group of lanes for each row of the pattern: each lane finds the place of an entry by counting the smaller
+   columns, which it gets by shuffle. If a row is too long for that, all entries are sorted by column and then, stably,
+   by row. A thread for each value. Memory order: shuffles, and atomics on two words that the host reads. No thread
+   waits for another. Same bits: whole numbers and copies.
 */
-#include "device/sync.cuh"
+#include "device/setup.cuh"
 #include "factor/factor.h"
 
 enum {
-  BLOCK   = 256,
-  COUNTED = 256 /* entries of a row, at most, whose places are counted */
+  COUNT_MAX = 256 /* entries of a row whose places are found by counting */
 };
 
 static __global__ void permute_clear(int n, int *position)
@@ -29,13 +28,12 @@ static __global__ void permute_position(int n, const int *order, int *position)
   if (p < n && order[p] >= 0 && order[p] < n) position[order[p]] = p;
 }
 
-/* Lengths of the rows where they go, and of the longest; words: that, and whether the order is none. */
+/* The length of each row in its new position. words: the longest length; is order not a permutation? */
 static __global__ void permute_lengths(int n, const int *order, const int *position, const int *offsets, int *lengths,
                                        unsigned *words)
 {
   const int  p = trsv_index(), row = p < n ? order[p] : -1;
-  const bool sound =
-    row >= 0 && row < n && position[row] == p; /* false for who was overwritten: a row that comes twice */
+  const bool sound = row >= 0 && row < n && position[row] == p; /* false at one position of a row that comes twice */
   unsigned   length = 0;
 
   if (p < n) lengths[p] = (int)(length = sound ? (unsigned)(offsets[row + 1] - offsets[row]) : 0);
@@ -72,7 +70,7 @@ template <int S> static __global__ void permute_rows(int n, const int *order, co
   }
 }
 
-/* Entries by column: keys, and the entries themselves. */
+/* The new column of each entry, as a key, and its number. */
 static __global__ void permute_by_column(int entries, const int *position, const int *columns, unsigned *keys,
                                          int *entry)
 {
@@ -89,7 +87,7 @@ static __global__ void permute_by_row(int entries, int n, const int *position, c
   const int k = trsv_index();
 
   if (k >= entries) return;
-  const int row = trsv_first(0, n - 1, [&](int i) { return offsets[i + 1] > entry[k]; }); /* that holds the entry */
+  const int row = trsv_first(0, n - 1, [&](int i) { return offsets[i + 1] > entry[k]; }); /* of the entry */
   keys[k] = (unsigned)position[row];
 }
 
@@ -108,69 +106,58 @@ template <class T> static __global__ void permute_values(int entries, const int 
   if (k < entries) to[k] = from[source[k]];
 }
 
-/* room [4 * entries] */
-static TrsvError Sorted(const TrsvFactor *f, const int *offsets, const int *columns, const int *position, int *room,
-                        int *to_columns)
+/* scratch [4 entries] */
+static TrsvError SortEntries(const TrsvFactor *f, const int *offsets, const int *columns, const int *position,
+                             int *scratch, int *to_columns)
 {
   const int       n = f->rows, entries = f->entries;
-  unsigned *const keys = (unsigned *)room, *const sorted = keys + entries;
-  int *const      entry = room + 2 * (size_t)entries, *const by_column = entry + entries;
+  unsigned *const keys = (unsigned *)scratch, *const sorted = keys + entries;
+  int *const      entry = scratch + 2 * (size_t)entries, *const by_column = entry + entries;
 
-  TRSV_LAUNCH(permute_by_column, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, position, columns,
-              keys, entry);
-  TrsvCall(TrsvDeviceCheckLaunch("permute_by_column"));
+  TrsvCall(TrsvLaunchEach("permute_by_column", permute_by_column, entries, entries, position, columns, keys, entry));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, entry, by_column));
-  TRSV_LAUNCH(permute_by_row, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, n, position, offsets,
-              (const int *)by_column, keys);
-  TrsvCall(TrsvDeviceCheckLaunch("permute_by_row"));
+  TrsvCall(TrsvLaunchEach("permute_by_row", permute_by_row, entries, entries, n, position, offsets, by_column, keys));
   TrsvCall(TrsvDeviceSort(entries, TrsvBits(n - 1), keys, sorted, by_column, f->source));
-  TRSV_LAUNCH(permute_columns, TrsvBlocks(entries, BLOCK), BLOCK, 0, (TrsvStream)NULL, entries, position, columns,
-              (const int *)f->source, to_columns);
-  return TrsvDeviceCheckLaunch("permute_columns");
+  return TrsvLaunchEach("permute_columns", permute_columns, entries, entries, position, columns, f->source,
+                        to_columns);
 }
 
-/* room [2 * rows]: positions and lengths; words: see permute_lengths */
-static TrsvError TriangleView(TrsvFactor *f, const int *offsets, const int *columns, int *room, unsigned *words,
-                              int *to_offsets, int *to_columns)
+/* scratch [2 rows]: positions and lengths; words: see permute_lengths. */
+static TrsvError PermutePattern(TrsvFactor *f, const int *offsets, const int *columns, int *scratch, unsigned *words,
+                                int *to_offsets, int *to_columns)
 {
-  const int  n = f->rows;
-  const long lanes = 8;
-  int *const position = room, *const lengths = room + n;
-  unsigned   found[2];
-  int       *more;
-  TrsvError  error;
+  const int    n = f->rows;
+  const size_t rows = (size_t)n;
+  int *const   position = scratch, *const lengths = scratch + n;
+  unsigned     found[2];
+  int         *more;
+  TrsvError    error;
 
-  TRSV_LAUNCH(permute_clear, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, position);
-  TRSV_LAUNCH(permute_position, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order, position);
-  TRSV_LAUNCH(permute_lengths, TrsvBlocks(n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order,
-              (const int *)position, offsets, lengths, words);
-  TrsvCall(TrsvDeviceCheckLaunch("permute_lengths"));
+  TrsvCall(TrsvLaunchEach("permute_clear", permute_clear, rows, n, position));
+  TrsvCall(TrsvLaunchEach("permute_position", permute_position, rows, n, f->order, position));
+  TrsvCall(TrsvLaunchEach("permute_lengths", permute_lengths, rows, n, f->order, position, offsets, lengths, words));
   TrsvCall(TrsvDeviceDownload(found, words, sizeof(found), NULL));
   if (found[1]) return TrsvFail(TRSV_ERR_ARGUMENT, "the order of the rows is not a permutation of them");
   TrsvCall(TrsvDeviceScan(n, lengths, to_offsets));
-  if (found[0] <= (unsigned)lanes)
-    TRSV_LAUNCH((permute_rows<8>), TrsvBlocks(lanes * n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n, (const int *)f->order,
-                (const int *)position, offsets, columns, (const int *)to_offsets, to_columns, f->source);
-  else if (found[0] <= COUNTED)
-    TRSV_LAUNCH((permute_rows<32>), TrsvBlocks(32 * (long)n, BLOCK), BLOCK, 0, (TrsvStream)NULL, n,
-                (const int *)f->order, (const int *)position, offsets, columns, (const int *)to_offsets, to_columns,
-                f->source);
-  else {
-    TrsvCall(TrsvScratchAlloc(4 * sizeof(int) * (size_t)f->entries, &more, NULL));
-    error = Sorted(f, offsets, columns, position, more, to_columns);
-    TrsvScratchFree(more, NULL);
-    return error;
-  }
-  return TrsvDeviceCheckLaunch("permute_rows");
+  if (found[0] <= 8)
+    return TrsvLaunchEach("permute_rows", permute_rows<8>, 8 * rows, n, f->order, position, offsets, columns,
+                          to_offsets, to_columns, f->source);
+  if (found[0] <= COUNT_MAX)
+    return TrsvLaunchEach("permute_rows", permute_rows<32>, 32 * rows, n, f->order, position, offsets, columns,
+                          to_offsets, to_columns, f->source);
+  TrsvCall(TrsvScratchAlloc(4 * sizeof(int) * (size_t)f->entries, &more, NULL));
+  error = SortEntries(f, offsets, columns, position, more, to_columns);
+  TrsvScratchFree(more, NULL);
+  return error;
 }
 
 extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                                       TrsvMemory there, int **pattern)
+                                       TrsvMemory memory, int **pattern)
 {
   const size_t   rows = (size_t)f->rows;
   const unsigned none[2] = {0, 0};
   unsigned      *words;
-  int           *room;
+  int           *scratch;
   TrsvError      error;
 
   TrsvCall(TrsvDeviceDownload(&f->entries, offsets + rows, sizeof(int), NULL));
@@ -178,28 +165,28 @@ extern "C" TrsvError TrsvFactorPermute(TrsvFactor *f, const int *offsets, const 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->order));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * entries, &f->source));
   f->bytes += sizeof(int) * (rows + entries);
-  TrsvCall((there == TRSV_DEVICE ? TrsvDeviceCopy : TrsvDeviceUpload)(f->order, order, sizeof(int) * rows, NULL));
+  TrsvCall((memory == TRSV_DEVICE ? TrsvDeviceCopy : TrsvDeviceUpload)(f->order, order, sizeof(int) * rows, NULL));
   TrsvCall(TrsvScratchAlloc(sizeof(int) * (rows + 1 + entries), pattern, NULL));
-  error = TrsvScratchAlloc(2 * sizeof(int) * rows, &room, NULL);
+  error = TrsvScratchAlloc(2 * sizeof(int) * rows, &scratch, NULL);
   if (!error) {
     error = TrsvScratchUpload(none, sizeof(none), &words, NULL);
     if (!error) {
-      error = TriangleView(f, offsets, columns, room, words, *pattern, *pattern + rows + 1);
+      error = PermutePattern(f, offsets, columns, scratch, words, *pattern, *pattern + rows + 1);
       TrsvScratchFree(words, NULL);
     }
-    TrsvScratchFree(room, NULL);
+    TrsvScratchFree(scratch, NULL);
   }
   if (error) TrsvScratchFree(*pattern, NULL);
   return error;
 }
 
+template <class T> static TrsvError GatherValues(const TrsvFactor *f, const void *values, TrsvStream stream)
+{
+  return TrsvLaunchEachIn(stream, "permute_values", permute_values<T>, f->entries, f->entries, f->source,
+                          (const T *)values, (T *)f->a);
+}
+
 extern "C" TrsvError TrsvFactorGather(TrsvFactor *f, const void *values, TrsvStream stream)
 {
-  if (f->precision == TRSV_FLOAT)
-    TRSV_LAUNCH((permute_values<float>), TrsvBlocks(f->entries, BLOCK), BLOCK, 0, stream, f->entries,
-                (const int *)f->source, (const float *)values, (float *)f->a);
-  else
-    TRSV_LAUNCH((permute_values<double>), TrsvBlocks(f->entries, BLOCK), BLOCK, 0, stream, f->entries,
-                (const int *)f->source, (const double *)values, (double *)f->a);
-  return TrsvDeviceCheckLaunch("permute_values");
+  return TRSV_BY_PRECISION(f->precision, GatherValues)(f, values, stream);
 }

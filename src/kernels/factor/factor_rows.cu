@@ -1,58 +1,59 @@
 /*
-   The values of ILU(0) or IC(0), row by row (IKJ), without a launch for each level set.
+   The values of ILU(0) or IC(0), row by row (IKJ), in one launch for all level sets.
 
-   Source: the elimination by rows of Saad, Iterative Methods for Sparse Linear Systems (2003), Algorithm 10.4, with the
-   waiting of the synchronization-free triangular solves (CapelliniSpTRSV, ICPP 2020), a value its own flag. ICC is the
-   same for the upper triangle: with L = U^T its multipliers are the entries of U that stand in the row's column. What
-   counts as a zero pivot is PETSc's.
+   Source: elimination by rows (Saad, Iterative Methods for Sparse Linear Systems, 2003, Algorithm 10.4). Rows wait for
+   each other as in synchronization-free triangular solves (CapelliniSpTRSV, ICPP 2020); a value is its own flag. ICC is
+   the same for the upper triangle: with L = U^T, the multipliers of a row are the entries of U in its column. Zero
+   pivots are defined as in PETSc.
 
-   Mapping: rows in the order of L's level sets; the block of ticket t takes slots t * groups onwards, each a group of
-   4, 8, 16 or 32 lanes with at most two entries of its row each. A row that is too long for that has the whole warp.
-   Sorted columns of a dependency's row of U are matched with the row's own before the wait, or, of a long one, the
-   row's own looked for in it; four dependencies are waited for at once. Memory order: what a row takes from another are
-   words of U and the reciprocal of a pivot, each of them its own flag (sync.cuh); TrsvFactorFill makes them not ready
-   in a launch before. L, the pivots and the row under work are read by nobody else. Why it ends: a row waits for rows
-   of earlier slots only. Those of other blocks have smaller tickets, so their blocks have started; groups of one warp
-   take turns: in each turn of the loop every group polls once, and writes if it can, before the vote brings them
-   together. A row that has its warp to itself waits where it stands: nobody else is in the warp. By induction on the
-   slot every wait ends; spin bounds it. Same bits: dependencies are taken off in the order of their columns, whatever
-   order they arrive in; what very many take off the diagonal of a long row alone is summed up lane by lane, then over
-   the lanes.
+   Mapping: rows in the order of L's level sets. The block of ticket t takes groups t * groups onwards; a group is 4, 8,
+   16 or 32 lanes, with at most two entries of its row in each lane. A longer row takes a whole warp. The columns of a
+   dependency's row of U are matched with the row's own before the wait; in a long row of U each lane searches for its
+   own columns. A group waits for four dependencies at once.
+   Memory order: a row reads words of U and reciprocals of pivots from other rows. Each word is its own flag (sync.cuh);
+   TrsvFactorStart marks them as not ready in an earlier launch. Only the row itself reads its entries of L, its pivot
+   and its work.
+   Why it ends: a row waits only for rows of earlier groups. Their blocks have smaller tickets, so they have started. In
+   each turn of the loop every group of a warp polls once, and stores its row if it can, before the warp votes. A row
+   that takes a whole warp waits alone. By induction on the group every wait ends; the spin limit bounds it.
+   Same bits: dependencies are eliminated in the order of their columns, whatever order they arrive in. Stars of a very
+   long row are added up lane by lane, then over the lanes.
 */
 #include "factor/factor_long_row.cuh"
 
 enum {
-  HELD     = 6, /* blocks of a multiprocessor */
-  TOGETHER = 2  /* polls */
+  BLOCKS_PER_SM = 6, /* that the registers have to suffice for */
+  GROUP_POLLS   = 2  /* polls of a group that could go on, for other groups of its warp to join it */
 };
 
-template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK, HELD)
+template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLOCK, BLOCKS_PER_SM)
   factor_rows(const FactorView<T> F)
 {
   TRSV_SHARED(unsigned, start, 2);
 
   if (threadIdx.x == 0) start[0] = trsv_ticket(F.sync, &start[1]);
   __syncthreads();
-  const int s = (int)(start[0] * (FACTOR_BLOCK / S) + threadIdx.x / S), mine = s < F.slots ? F.slot[s] : FACTOR_EMPTY;
+  const int s    = (int)(start[0] * (FACTOR_BLOCK / S) + threadIdx.x / S),
+            mine = s < F.groups ? F.row_of_group[s] : FACTOR_NO_ROW;
 
-  if (__any_sync(0xffffffffu, mine < 0 && mine != FACTOR_EMPTY)) { /* then it is so for all of the warp */
-    long_row<T, ICC>(F, ~mine, F.work + F.working[s]);
+  if (__any_sync(0xffffffffu, mine < 0 && mine != FACTOR_NO_ROW)) { /* the same for all groups of the warp */
+    long_row<T, ICC>(F, ~mine, F.work + F.work_offset[s]);
     return;
   }
   ShortRow<T, S, ICC> row;
-  TrsvSpinLimit        spin;
-  bool                done = mine == FACTOR_EMPTY;
+  TrsvSpinLimit       spin;
+  bool                done = mine == FACTOR_NO_ROW;
 
   row.lane = (int)(threadIdx.x % S);
   row.mask = S == 32 ? 0xffffffffu : ((1u << (S % 32)) - 1) << (threadIdx.x % 32 / S * S);
-  if (!done) row.start(F, mine);
+  if (!done) row.load(F, mine);
   for (int tries = 0; !__all_sync(0xffffffffu, done);) {
-    if (!done && !row.waiting && row.base < row.r.dependencies) row.look(F);
+    if (!done && !row.waiting && row.base < row.r.dependencies) row.prepare(F);
     const bool     can  = !done && (!row.waiting || __all_sync(row.mask, row.poll(F, spin)));
     const unsigned some = __ballot_sync(0xffffffffu, can);
 
-    /* groups that go on together share their instructions: who can waits a little for who may be about to */
-    if (some != __ballot_sync(0xffffffffu, !done) && (!some || tries++ < TOGETHER)) continue;
+    /* groups that go on together share instructions: a group that can go on polls a little longer for the others */
+    if (some != __ballot_sync(0xffffffffu, !done) && (!some || tries++ < GROUP_POLLS)) continue;
     tries = 0;
     if (!can) continue;
     if (row.waiting) {
@@ -60,24 +61,10 @@ template <class T, int S, bool ICC> static __global__ void __launch_bounds__(FAC
       spin = TrsvSpinLimit();
     }
     if (row.base >= row.r.dependencies) {
-      row.finish(F);
+      row.store(F);
       done = true;
     }
   }
-}
-
-/* How many blocks of so many rows may be on a multiprocessor: enough level sets in flight to hide the loads before a
-   wait; rows that are far from ready do not poll. */
-static TrsvError Blocks(const TrsvFactor *f, int *limit)
-{
-  static const double level_sets_ahead = 24, blocks_at_most = 8;
-  int                 multiprocessors;
-
-  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const double blocks =
-    level_sets_ahead * f->statistics.level_mean * f->lanes_per_row / ((double)FACTOR_BLOCK * multiprocessors);
-  *limit              = blocks < 1 ? 1 : blocks > blocks_at_most ? (int)blocks_at_most : (int)ceil(blocks);
-  return TRSV_SUCCESS;
 }
 
 template <class T> TrsvError FactorRows(const TrsvFactor *f, const void *values, const FactorShift *shift,
@@ -85,15 +72,13 @@ template <class T> TrsvError FactorRows(const TrsvFactor *f, const void *values,
 {
   const FactorView<T> F(f, values, shift);
   const unsigned      grid = TrsvBlocks((long)f->groups * f->lanes_per_row, FACTOR_BLOCK);
-  int                 limit;
+  const double        level_sets = 24;
   size_t              shared;
-
-  TrsvCall(Blocks(f, &limit));
 
 #define LAUNCH(S, ICC) \
   do { \
     auto kernel = factor_rows<T, S, ICC>; \
-    TrsvCall(TrsvDeviceLimitBlocks((const void *)kernel, limit, &shared)); \
+    TrsvCall(FactorLimitBlocks(f, level_sets, (const void *)kernel, &shared)); \
     TRSV_LAUNCH(kernel, grid, FACTOR_BLOCK, shared, stream, F); \
   } while (0)
 #define LAUNCH_LANES(ICC) \

@@ -1,5 +1,5 @@
 /*
-   factor_rows.cuh: how one row of ILU(0) or IC(0) is made; see factor_rows.cu.
+   factor_rows.cuh: one row of ILU(0) or IC(0), computed by a group of lanes; see factor_rows.cu.
 */
 #ifndef TRSV_FACTOR_ROWS_CUH
 #define TRSV_FACTOR_ROWS_CUH
@@ -9,43 +9,60 @@
 #include "factor/factor.h"
 
 enum {
-  OWN   = FACTOR_OWN,
-  AHEAD = 4, /* dependencies that a short row waits for at once */
-  FEW   = 4, /* entries of a row of U that a lane of a long row applies by itself */
-  ALONE = 32, /* entries of a row that a lane sums up by itself */
-  MANY = 512, /* dependencies of a very long row */
-  STAR = 16, /* entries of a row of U that it looks through for others than the diagonal's */
-  CHUNKS = 2, /* of 32 entries of a longer one that are looked up before they are waited for */
-  ROUNDS = 8 /* in which the lanes of a short row go through a row of U; in a longer one they look for their entries */
+  LANE_ENTRIES = FACTOR_LANE_ENTRIES,
+  AHEAD        = 4,  /* dependencies that a short row waits for at once; loads in flight of a long row */
+  LANE_SUM_MAX = 32, /* entries of a row that one lane adds up */
+  MATCH_ROUNDS = 8,  /* times that the lanes of a short row read S columns of a row of U; of a longer one, each lane
+                        searches for its own columns */
+
+  /* a row of a whole warp: */
+  LANE_APPLY_MAX  = 4,   /* entries of a row of U that one lane applies */
+  STEP_CHUNKS     = 2,   /* chunks of 32 entries of a longer row of U that are loaded before the wait */
+  STAR_ROW        = 512, /* dependencies of a row from which on stars are looked for */
+  LANE_SEARCH_MAX = 16   /* entries of a row of U that one lane checks for others than the diagonal */
 };
 
-/* What a launch gets. */
+/* The arguments of a launch. */
 template <class T> struct FactorView {
-  int           slots;
-  const int    *slot, *working, *l_offsets, *l_columns, *u_offsets, *u_columns, *l_source, *start;
+  int           groups;
+  const int    *row_of_group, *work_offset, *l_offsets, *l_columns, *u_offsets, *u_columns, *l_source, *a_row_start;
   const T      *a;
   T            *l, *u, *inverse, *work;
   FactorStatus *status;
   TrsvShift     shift;
-  double        amount, zero; /* of a pivot: what INBLOCKS adds, and what counts as zero */
+  double        amount, zero; /* what INBLOCKS adds to a zero pivot; the largest magnitude of a zero pivot */
   T             diagonal;     /* added to the diagonal of A */
   TrsvSync      sync;
 
   FactorView(const TrsvFactor *f, const void *values, const FactorShift *p)
-      : slots(f->groups), slot(f->row_of_group), working(f->work_offset), l_offsets(f->l_offsets),
+      : groups(f->groups), row_of_group(f->row_of_group), work_offset(f->work_offset), l_offsets(f->l_offsets),
         l_columns(f->l_columns), u_offsets(f->u_offsets), u_columns(f->u_columns), l_source(f->l_source),
-        start(f->a_row_start), a((const T *)values), l((T *)f->l), u((T *)f->u), inverse((T *)f->inverse),
+        a_row_start(f->a_row_start), a((const T *)values), l((T *)f->l), u((T *)f->u), inverse((T *)f->inverse),
         work((T *)f->work), status(f->status), shift(p->shift), amount(p->amount), zero(p->zero),
         diagonal((T)p->diagonal), sync(f->sync)
   {
   }
 };
 
-/* The elimination row by row: factor_rows.cu. */
+/* factor_rows.cu: elimination row by row. */
 template <class T> TrsvError FactorRows(const TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
 
-/* A row: its entries in L and in U, and those that it makes: all of them, or with ICC those in U. Its diagonal is
-   number `diagonal` of these. */
+/* The shared memory with which a multiprocessor holds the blocks of so many level sets, at most 8: enough in flight to
+   hide the loads before a wait, and few that poll far ahead. */
+static inline TrsvError FactorLimitBlocks(const TrsvFactor *f, double level_sets, const void *kernel, size_t *shared)
+{
+  const double most = 8;
+  int          multiprocessors;
+
+  TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
+  const double blocks =
+    level_sets * f->statistics.level_mean * f->lanes_per_row / ((double)FACTOR_BLOCK * multiprocessors);
+  return TrsvDeviceLimitBlocks(
+    kernel, (int)(blocks < 1 ? 1 : blocks > most ? most : f->pivots ? blocks : ceil(blocks)), shared);
+}
+
+/* A row: where it starts in L and U, and its entries that are computed: all of them, or for ICC those of U. Entry
+   number `diagonal` is its diagonal. */
 struct FactorRow {
   int row, l, u, dependencies, diagonal, length;
 };
@@ -66,7 +83,7 @@ template <class T, bool ICC> static __device__ __forceinline__ FactorRow factor_
 template <class T, bool ICC> static __device__ __forceinline__ T factor_value(const FactorView<T> &F,
                                                                               const FactorRow &r, int entry)
 {
-  const T v = F.a[(ICC ? F.start[r.row] : r.l + r.u) + entry];
+  const T v = F.a[(ICC ? F.a_row_start[r.row] : r.l + r.u) + entry];
 
   return entry == r.diagonal ? v + F.diagonal : v;
 }
@@ -77,8 +94,8 @@ template <class T> static __device__ __forceinline__ int factor_column(const Fac
   return entry < r.diagonal ? F.l_columns[r.l + entry] : F.u_columns[r.u + entry - r.diagonal];
 }
 
-/* The row's pivot, which goes to a place in U, as PETSc's MatPivotCheck() has it, given the sum of the magnitudes of
-   its other entries. Hands over its reciprocal in a word, and returns it. */
+/* Checks the pivot of a row as PETSc's MatPivotCheck() does, given the sum of the magnitudes of the row's other
+   entries. Stores it to U, publishes its reciprocal in a word, and returns that. */
 template <class T> static __device__ __forceinline__ T factor_pivot(const FactorView<T> &F, int row, int at, T *word,
                                                                     T pivot, T sum)
 {
@@ -86,22 +103,22 @@ template <class T> static __device__ __forceinline__ T factor_pivot(const Factor
   const double zero     = relative ? F.zero * (double)sum : F.zero,
                size     = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? (double)pivot : fabs((double)pivot);
 
-  if (size <= zero) { /* never so where one is NaN */
+  if (size <= zero) { /* false for NaN */
     if (F.shift == TRSV_SHIFT_INBLOCKS) {
       pivot += (T)F.amount;
       atomicAdd(&F.status->shifted, 1u);
     } else atomicMin(&F.status->row, (unsigned)row);
   }
-  F.u[at] = pivot; /* others take the reciprocal */
+  F.u[at] = pivot; /* other rows read the reciprocal */
   return trsv_publish(word, 1 / pivot);
 }
 
-/* sum, and to it the magnitudes of a lane's entries [begin, end): by itself, or, where they are many, by all lanes of
-   the warp, who call this together. */
+/* Adds to sum the magnitudes of a lane's entries [begin, end): the lane does, or all lanes of the warp if they are
+   many. All lanes call this together. */
 template <class S, class T> static __device__ __forceinline__ S factor_magnitudes(const T *a, int begin, int end, S sum)
 {
   const int  lane = (int)(threadIdx.x % 32);
-  const bool many = end - begin > ALONE;
+  const bool many = end - begin > LANE_SUM_MAX;
 
   for (int k = begin; !many && k < end; k++) sum += fabs((S)a[k]);
   for (unsigned left = __ballot_sync(0xffffffffu, many); left; left &= left - 1) {
@@ -116,7 +133,7 @@ template <class S, class T> static __device__ __forceinline__ S factor_magnitude
   return sum;
 }
 
-/* Waits for a word. */
+/* Waits for a word; NaN after the time limit. */
 template <class T> static __device__ __forceinline__ T factor_wait(const FactorView<T> &F, const T *word)
 {
   TrsvSpinLimit spin;
@@ -127,7 +144,7 @@ template <class T> static __device__ __forceinline__ T factor_wait(const FactorV
   return v;
 }
 
-/* Where in [low, high) of columns that rise one stands; -1 where it does not. */
+/* Where in the rising columns [low, high) a column is, or -1. */
 static __device__ __forceinline__ int factor_search(const int *columns, int low, int high, int column)
 {
   while (low < high) {
@@ -140,34 +157,37 @@ static __device__ __forceinline__ int factor_search(const int *columns, int low,
   return -1;
 }
 
-/* Element e of an array that stays in registers. */
-template <class V> static __device__ __forceinline__ V factor_pick(const V (&array)[OWN], int e)
+/* Element e of an array, without an index that would move the array to memory. */
+template <class V> static __device__ __forceinline__ V factor_select(const V (&array)[LANE_ENTRIES], int e)
 {
   V v = array[0];
 
 #pragma unroll
-  for (int n = 1; n < OWN; n++) v = e == n ? array[n] : v;
+  for (int n = 1; n < LANE_ENTRIES; n++) v = e == n ? array[n] : v;
   return v;
 }
 
-/* A row of at most S * OWN entries and dependencies, by the S lanes of `mask`: lane n has entries n, n + S, ... */
+/* A row of at most S * LANE_ENTRIES entries and dependencies, computed by the S lanes of mask. Lane n has entries n,
+   n + S, ... */
 template <class T, int S, bool ICC> struct ShortRow {
   FactorRow r;
   unsigned  mask;
-  int       lane, base; /* the next dependency; those before are done */
-  bool      waiting;    /* for the dependencies from base on */
-  int       column[OWN], from[OWN], to[OWN],
-    source[OWN]; /* of the entries; of the dependencies: the rows of U, and where they are needed */
-  int       where[AHEAD][OWN], owner[AHEAD]; /* in U: what entries need of dependencies base, ...; the rows they are */
-  T         value[OWN], got[AHEAD][OWN], inverse[AHEAD];
+  int       lane, base; /* the next dependency; those before it are eliminated */
+  bool      waiting;    /* for dependencies base, base + 1, ... */
+  int       column[LANE_ENTRIES];                                         /* of the lane's entries */
+  int       source[LANE_ENTRIES], from[LANE_ENTRIES], to[LANE_ENTRIES];   /* of its dependencies: the row, and which
+                                                                             entries of it in U may matter */
+  int       where[AHEAD][LANE_ENTRIES], owner[AHEAD]; /* of dependencies base, ...: the entry of U for each entry of the
+                                                         lane, or -1; the row, or -1 */
+  T         value[LANE_ENTRIES], got[AHEAD][LANE_ENTRIES], inverse[AHEAD];
 
-  __device__ __forceinline__ void start(const FactorView<T> &F, int row)
+  __device__ __forceinline__ void load(const FactorView<T> &F, int row)
   {
     r       = factor_row<T, ICC>(F, row);
     base    = 0;
     waiting = false;
 #pragma unroll
-    for (int e = 0; e < OWN; e++) {
+    for (int e = 0; e < LANE_ENTRIES; e++) {
       const int n = e * S + lane;
 
       column[e] = n < r.length ? factor_column(F, r, n) : -2;
@@ -178,7 +198,7 @@ template <class T, int S, bool ICC> struct ShortRow {
     }
   }
 
-  /* Which entries do S columns of U that stand at `at` belong to? */
+  /* Matches the S columns of U at `at` with the lane's entries. */
   __device__ __forceinline__ void match(int w, int at, int mine)
   {
 #pragma unroll
@@ -186,13 +206,13 @@ template <class T, int S, bool ICC> struct ShortRow {
       const int c = __shfl_sync(mask, mine, n, S);
 
 #pragma unroll
-      for (int e = 0; e < OWN; e++)
+      for (int e = 0; e < LANE_ENTRIES; e++)
         if (c == column[e]) where[w][e] = at + n;
     }
   }
 
-  /* Finds out what the next dependencies have for this row, all of it before any is waited for. */
-  __device__ __forceinline__ void look(const FactorView<T> &F)
+  /* Finds which entries of U the next dependencies contribute, before the wait for any of them. */
+  __device__ __forceinline__ void prepare(const FactorView<T> &F)
   {
     int begin[AHEAD], end[AHEAD], first[AHEAD];
 
@@ -200,19 +220,19 @@ template <class T, int S, bool ICC> struct ShortRow {
     for (int w = 0; w < AHEAD; w++) {
       const int d = base + w, e = d / S;
 
-      owner[w] = __shfl_sync(mask, factor_pick(source, e), d % S, S);
-      begin[w] = __shfl_sync(mask, factor_pick(from, e), d % S, S);
-      end[w]   = __shfl_sync(mask, factor_pick(to, e), d % S, S);
+      owner[w] = __shfl_sync(mask, factor_select(source, e), d % S, S);
+      begin[w] = __shfl_sync(mask, factor_select(from, e), d % S, S);
+      end[w]   = __shfl_sync(mask, factor_select(to, e), d % S, S);
       if (d >= r.dependencies) owner[w] = -1, begin[w] = end[w] = 0;
       first[w] = begin[w] + lane < end[w] ? F.u_columns[begin[w] + lane] : -1;
     }
 #pragma unroll
     for (int w = 0; w < AHEAD; w++) {
 #pragma unroll
-      for (int e = 0; e < OWN; e++) where[w][e] = -1;
-      if (end[w] - begin[w] > ROUNDS * S) { /* or rows that share a long one would take its length times their number */
+      for (int e = 0; e < LANE_ENTRIES; e++) where[w][e] = -1;
+      if (end[w] - begin[w] > MATCH_ROUNDS * S) { /* else many rows would each read all of a long row */
 #pragma unroll
-        for (int e = 0; e < OWN; e++) where[w][e] = factor_search(F.u_columns, begin[w], end[w], column[e]);
+        for (int e = 0; e < LANE_ENTRIES; e++) where[w][e] = factor_search(F.u_columns, begin[w], end[w], column[e]);
       } else {
         match(w, begin[w], first[w]);
         for (int at = begin[w] + S; at < end[w]; at += S)
@@ -220,12 +240,12 @@ template <class T, int S, bool ICC> struct ShortRow {
       }
       inverse[w] = owner[w] < 0 ? 0 : trsv_not_ready<T>();
 #pragma unroll
-      for (int e = 0; e < OWN; e++) got[w][e] = where[w][e] < 0 ? 0 : trsv_not_ready<T>();
+      for (int e = 0; e < LANE_ENTRIES; e++) got[w][e] = where[w][e] < 0 ? 0 : trsv_not_ready<T>();
     }
     waiting = true;
   }
 
-  /* Polls once for all that is not there yet; is it now? */
+  /* Polls once for each value that is not ready; are all ready now? */
   __device__ __forceinline__ bool poll(const FactorView<T> &F, TrsvSpinLimit &spin)
   {
     bool ready = true;
@@ -234,37 +254,37 @@ template <class T, int S, bool ICC> struct ShortRow {
     for (int w = 0; w < AHEAD; w++) {
       if (!trsv_is_ready(inverse[w])) inverse[w] = trsv_load(F.inverse + owner[w]);
 #pragma unroll
-      for (int e = 0; e < OWN; e++)
+      for (int e = 0; e < LANE_ENTRIES; e++)
         if (!trsv_is_ready(got[w][e])) got[w][e] = trsv_load(F.u + where[w][e]);
     }
 #pragma unroll
     for (int w = 0; w < AHEAD; w++) {
       ready = ready && trsv_is_ready(inverse[w]);
 #pragma unroll
-      for (int e = 0; e < OWN; e++) ready = ready && trsv_is_ready(got[w][e]);
+      for (int e = 0; e < LANE_ENTRIES; e++) ready = ready && trsv_is_ready(got[w][e]);
     }
     if (ready || spin.more(F.sync)) return ready;
 #pragma unroll
     for (int w = 0; w < AHEAD; w++) {
       if (!trsv_is_ready(inverse[w])) inverse[w] = trsv_nan<T>();
 #pragma unroll
-      for (int e = 0; e < OWN; e++)
+      for (int e = 0; e < LANE_ENTRIES; e++)
         if (!trsv_is_ready(got[w][e])) got[w][e] = trsv_nan<T>();
     }
     return true;
   }
 
-  /* Takes the dependencies that are there off the row, one after the other. */
+  /* Eliminates the dependencies that are ready, in the order of their columns. */
   __device__ __forceinline__ void eliminate(const FactorView<T> &F)
   {
 #pragma unroll
     for (int w = 0; w < AHEAD && base + w < r.dependencies; w++) {
       const int d = base + w, e = d / S;
-      const T   factor     = __shfl_sync(mask, ICC ? got[w][0] : factor_pick(value, e), ICC ? 0 : d % S, S);
+      const T   factor     = __shfl_sync(mask, ICC ? got[w][0] : factor_select(value, e), ICC ? 0 : d % S, S);
       const T   multiplier = factor * inverse[w];
 
 #pragma unroll
-      for (int n = 0; n < OWN; n++) {
+      for (int n = 0; n < LANE_ENTRIES; n++) {
         if (where[w][n] >= 0 && (ICC || factor != 0)) value[n] = fma(-multiplier, got[w][n], value[n]);
         if (!ICC && d == n * S + lane && factor != 0) value[n] = multiplier;
       }
@@ -274,23 +294,23 @@ template <class T, int S, bool ICC> struct ShortRow {
     waiting = false;
   }
 
-  __device__ __forceinline__ void finish(const FactorView<T> &F)
+  __device__ __forceinline__ void store(const FactorView<T> &F)
   {
     T sum = 0;
 
 #pragma unroll
-    for (int e = 0; e < OWN; e++) {
+    for (int e = 0; e < LANE_ENTRIES; e++) {
       const int n = e * S + lane;
 
       if (n < r.diagonal) F.l[r.l + n] = value[e];
       if (n > r.diagonal && n < r.length) trsv_publish(F.u + r.u + n - r.diagonal, value[e]);
       if (n != r.diagonal && n < r.length) sum += fabs(value[e]);
     }
-    if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE) /* nobody else asks for it */
+    if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE) /* else the sum is not used */
 #pragma unroll
       for (int other = S / 2; other; other /= 2) sum += __shfl_xor_sync(mask, sum, other, S);
     if (lane == r.diagonal % S)
-      (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, factor_pick(value, r.diagonal / S), sum);
+      (void)factor_pivot(F, r.row, r.u, F.inverse + r.row, factor_select(value, r.diagonal / S), sum);
   }
 };
 

@@ -1,22 +1,20 @@
 /*
-   The patterns of a factorization, made on the device: A is split into L and U.
+   Splits the pattern of A into those of L and U, on the device.
 
-   Mapping: a block has ROWS_BLOCK rows, and its threads walk through all their entries side by side, whatever row they
-   are of (triangle_view.cuh); what entries do not matter for has a thread for each row or entry. None waits for
-   another. Works in the default stream.
+   Mapping: a block has ROWS_BLOCK rows, and its threads share all their entries (triangle_view.cuh). Kernels that read
+   no entries have a thread for each row or entry. No thread waits for another. Works in the default stream.
 */
 #include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
 #include "factor/factor.h"
 
-/* How many entries each row has left of its diagonal. The first row that is none of a matrix that can be factored is
-   noted. */
+/* left [n]: the entries of each row before its diagonal. *bad: the first row that is invalid. */
 static __global__ void __launch_bounds__(ROWS_BLOCK)
   split_count(int n, const int *offsets, const int *columns, int *left, unsigned *bad)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
-  TRSV_SHARED(int, diagonal, ROWS_BLOCK); /* how many entries are before it */
-  TRSV_SHARED(unsigned, falls,
-              1); /* the first row whose offsets fall, or are beyond the last: nothing is known of those behind */
+  TRSV_SHARED(int, diagonal, ROWS_BLOCK); /* entries of the row before it, or -1 */
+  TRSV_SHARED(unsigned, falls, 1); /* the first row with invalid offsets: the rows behind it are not read */
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * ROWS_BLOCK, rows = rows_load(offsets, n, first, start);
 
   diagonal[t] = -1;
@@ -29,7 +27,7 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
   if (t >= sound) start[t + 1] = INT_MAX;
   __syncthreads();
   if (!first && t == 0 && start[0]) atomicMin(bad, 0u);
-  if (sound) rows_each(start, sound, [&](int m, int k) { /* where none is sound, start[0] may be anything */
+  if (sound) rows_each(start, sound, [&](int m, int k) { /* else start[0] is invalid */
     const int i = first + m, j = columns[k], before = k > start[m] ? columns[k - 1] : -1;
 
     if (j <= before || j >= n) atomicMin(bad, (unsigned)i);
@@ -41,7 +39,7 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
   if (diagonal[t] < 0) atomicMin(bad, (unsigned)(first + t));
 }
 
-/* U starts where L and the rows before leave off. */
+/* A row of U starts behind its row of L, and all earlier rows. */
 static __global__ void split_upper(int n, const int *offsets, const int *l_offsets, int *u_offsets)
 {
   const int i = trsv_index();
@@ -49,7 +47,7 @@ static __global__ void split_upper(int n, const int *offsets, const int *l_offse
   if (i <= n) u_offsets[i] = offsets[i] - l_offsets[i];
 }
 
-/* ICC: lengths of U's rows and where in A they start. */
+/* ICC: the lengths of U's rows, and where in A they start. */
 static __global__ void split_lengths(int n, const int *offsets, const int *left, int *lengths, int *start)
 {
   const int i = trsv_index();
@@ -59,7 +57,7 @@ static __global__ void split_lengths(int n, const int *offsets, const int *left,
   lengths[i] = offsets[i + 1] - start[i];
 }
 
-/* The entries of A to L and to U. */
+/* Copies the columns of A to L and U. */
 static __global__ void __launch_bounds__(ROWS_BLOCK)
   split_copy(int n, const int *columns, const int *offsets, const int *l_offsets, int *l_columns, int *u_columns)
 {
@@ -76,9 +74,9 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
   });
 }
 
-/* ICC: rows of U from where in A they start. */
+/* ICC: copies the columns of U from A. */
 static __global__ void __launch_bounds__(ROWS_BLOCK)
-  split_take(int n, const int *columns, const int *u_offsets, const int *start, int *u_columns)
+  split_copy_upper(int n, const int *columns, const int *u_offsets, const int *start, int *u_columns)
 {
   TRSV_SHARED(int, u_start, ROWS_BLOCK + 1);
   TRSV_SHARED(int, from, ROWS_BLOCK);
@@ -89,9 +87,9 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
   rows_each(u_start, rows, [&](int m, int k) { u_columns[k] = columns[k + from[m]]; });
 }
 
-/* ICC: L is the transpose of U without its diagonal, which comes last in each row. */
+/* ICC: L is the transpose of U without the diagonal, which is last in each row of the transpose. */
 static __global__ void __launch_bounds__(ROWS_BLOCK)
-  split_strip(int n, const int *offsets, const int *columns, const int *source, int *l_offsets, int *l_columns,
+  split_drop_diagonal(int n, const int *offsets, const int *columns, const int *source, int *l_offsets, int *l_columns,
               int *l_source)
 {
   TRSV_SHARED(int, start, ROWS_BLOCK + 1);
@@ -108,7 +106,7 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
   });
 }
 
-/* Rows of L's transpose, each with a diagonal before it. */
+/* Columns of U: the transpose of L, with the diagonal first in each row. */
 static __global__ void __launch_bounds__(ROWS_BLOCK)
   split_mirror(int n, const int *u_offsets, const int *columns, int *u_columns)
 {
@@ -119,8 +117,8 @@ static __global__ void __launch_bounds__(ROWS_BLOCK)
             [&](int m, int k) { u_columns[k] = k == start[m] ? first + m : columns[k - (first + m) - 1]; });
 }
 
-/* Is there anything wrong with that row, and what? */
-static TrsvError Explain(int i, int n, const int *offsets, const int *columns)
+/* The error of an invalid row. */
+static TrsvError ExplainRow(int i, int n, const int *offsets, const int *columns)
 {
   int       range[2], entries, before = -1;
   int      *row;
@@ -147,176 +145,156 @@ static TrsvError Explain(int i, int n, const int *offsets, const int *columns)
   return error ? error : TrsvFail(TRSV_ERR_STRUCTURE, "row %d has no diagonal entry", i);
 }
 
-static TrsvError SplitLU(TrsvFactor *f, const int *offsets, const int *columns, const int *left, size_t rows)
+static TrsvError SplitILU(TrsvFactor *f, const int *offsets, const int *columns, const int *left)
 {
-  const int n = f->rows;
+  const size_t rows = (size_t)f->rows;
 
-  TrsvCall(TrsvDeviceScan(n, left, f->l_offsets));
-  TRSV_LAUNCH(split_upper, TrsvBlocks((long)n + 1, 256), 256, 0, (TrsvStream)NULL, n, offsets,
-              (const int *)f->l_offsets, f->u_offsets);
-  TrsvCall(TrsvDeviceCheckLaunch("split_upper"));
+  TrsvCall(TrsvDeviceScan(f->rows, left, f->l_offsets));
+  TrsvCall(
+    TrsvLaunchEach("split_upper", split_upper, rows + 1, f->rows, offsets, (const int *)f->l_offsets, f->u_offsets));
   TrsvCall(TrsvDeviceDownload(&f->lower, f->l_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  TRSV_LAUNCH(split_copy, TrsvBlocks(n, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, offsets,
-              (const int *)f->l_offsets, f->l_columns, f->u_columns);
-  return TrsvDeviceCheckLaunch("split_copy");
+  return TrsvLaunchEach("split_copy", split_copy, rows, f->rows, columns, offsets, f->l_offsets, f->l_columns,
+                        f->u_columns);
 }
 
-static TrsvError SplitTranspose(TrsvFactor *f)
+/* ICC: L and its source from U. */
+static TrsvError TransposeUpper(TrsvFactor *f)
 {
-  const TrsvMatrix U = {f->rows,      f->u_offsets, f->u_columns, TRSV_UPPER, TRSV_DIAGONAL_STORED,
-                        f->precision, TRSV_DEVICE,  NULL};
-  TrsvMatrix       T;
-  int             *made;
-  const int       *source;
-  TrsvError        error;
+  TrsvMatrix L, U, T;
+  int       *made;
+  const int *source;
+  TrsvError  error;
 
   f->lower = f->upper - f->rows;
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_columns));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->lower, &f->l_source));
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvTranspose(&U, &T, &made, &source));
-  TRSV_LAUNCH(split_strip, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, T.offsets, T.columns,
-              source, f->l_offsets, f->l_columns, f->l_source);
-  error = TrsvDeviceCheckLaunch("split_strip");
+  error = TrsvLaunchEach("split_drop_diagonal", split_drop_diagonal, f->rows, f->rows, T.offsets, T.columns, source,
+                         f->l_offsets, f->l_columns, f->l_source);
   TrsvFree(TRSV_DEVICE, made);
   return error;
 }
 
-/* left, once used, holds the lengths. */
-static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns, int *left, size_t rows)
+/* left becomes the lengths of U's rows. */
+static TrsvError SplitICC(TrsvFactor *f, const int *offsets, const int *columns, int *left)
 {
-  const int n = f->rows;
+  const size_t rows = (size_t)f->rows;
 
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * rows, &f->a_row_start));
-  TRSV_LAUNCH(split_lengths, TrsvBlocks(n, 256), 256, 0, (TrsvStream)NULL, n, offsets, (const int *)left, left,
-              f->a_row_start);
-  TrsvCall(TrsvDeviceCheckLaunch("split_lengths"));
-  TrsvCall(TrsvDeviceScan(n, left, f->u_offsets));
+  TrsvCall(TrsvLaunchEach("split_lengths", split_lengths, rows, f->rows, offsets, left, left, f->a_row_start));
+  TrsvCall(TrsvDeviceScan(f->rows, left, f->u_offsets));
   TrsvCall(TrsvDeviceDownload(&f->upper, f->u_offsets + rows, sizeof(int), NULL));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &f->u_columns));
-  TRSV_LAUNCH(split_take, TrsvBlocks(n, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, n, columns, (const int *)f->u_offsets,
-              (const int *)f->a_row_start, f->u_columns);
-  TrsvCall(TrsvDeviceCheckLaunch("split_take"));
-  return SplitTranspose(f);
+  TrsvCall(TrsvLaunchEach("split_copy_upper", split_copy_upper, rows, f->rows, columns, f->u_offsets, f->a_row_start,
+                          f->u_columns));
+  return TransposeUpper(f);
 }
 
-/* left: entries left of each diagonal. */
-static TrsvError Count(TrsvFactor *f, const int *offsets, const int *columns, int *left, int *row)
+/* left [rows] gets the entries of each row before its diagonal. */
+static TrsvError CountLeft(TrsvFactor *f, const int *offsets, const int *columns, int *left, int *row)
 {
   const unsigned none = UINT_MAX;
   unsigned       bad;
 
   TrsvCall(TrsvDeviceUpload(&f->status->row, &none, sizeof(none), NULL));
-  TRSV_LAUNCH(split_count, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows, offsets, columns, left,
-              &f->status->row);
-  TrsvCall(TrsvDeviceCheckLaunch("split_count"));
+  TrsvCall(TrsvLaunchEach("split_count", split_count, f->rows, f->rows, offsets, columns, left, &f->status->row));
   TrsvCall(TrsvDeviceDownload(&bad, &f->status->row, sizeof(bad), NULL));
   if (bad == none) return TRSV_SUCCESS;
   *row = (int)bad;
-  return Explain((int)bad, f->rows, offsets, columns);
+  return ExplainRow((int)bad, f->rows, offsets, columns);
 }
 
-static TrsvError Split(TrsvFactor *f, const int *offsets, const int *columns, int *left)
+static TrsvError SplitRows(TrsvFactor *f, const int *offsets, const int *columns, int *left)
 {
-  const size_t rows = (size_t)f->rows;
+  const size_t bytes = sizeof(int) * ((size_t)f->rows + 1);
 
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &f->l_offsets));
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &f->u_offsets));
-  return f->kind == TRSV_ICC ? SplitICC(f, offsets, columns, left, rows) : SplitLU(f, offsets, columns, left, rows);
+  TrsvCall(TrsvDeviceAlloc(bytes, &f->l_offsets));
+  TrsvCall(TrsvDeviceAlloc(bytes, &f->u_offsets));
+  return f->kind == TRSV_ICC ? SplitICC(f, offsets, columns, left) : SplitILU(f, offsets, columns, left);
 }
 
-/* The caller's rows are looked at before they go elsewhere. */
 static TrsvError SplitPermuted(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                               TrsvMemory there, int *left)
+                               TrsvMemory memory, int *left)
 {
   int      *pattern, row;
   TrsvError error;
 
-  TrsvCall(TrsvFactorPermute(f, offsets, columns, order, there, &pattern));
-  error = Count(f, pattern, pattern + f->rows + 1, left, &row);
-  if (!error) error = Split(f, pattern, pattern + f->rows + 1, left);
+  TrsvCall(TrsvFactorPermute(f, offsets, columns, order, memory, &pattern));
+  error = CountLeft(f, pattern, pattern + f->rows + 1, left, &row);
+  if (!error) error = SplitRows(f, pattern, pattern + f->rows + 1, left);
   TrsvScratchFree(pattern, NULL);
   return error;
 }
 
-static __device__ __forceinline__ void AddUp(unsigned long long n, unsigned long long *sum)
+static __device__ __forceinline__ void warp_add(unsigned long long n, unsigned long long *sum)
 {
   n = warp_sum(n);
   if (threadIdx.x % 32 == 0 && n) (void)atomicAdd(sum, n);
 }
 
-/* A thread for each entry of L, how long the row of U is that it stands for, and for each row: its length in both,
-   squared. */
+/* The FactorHostWork, a thread for each entry of L and each row. */
 static __global__ void split_work(int rows, int entries, const int *l_offsets, const int *l_columns,
-                                  const int *u_offsets, FactorWork *work)
+                                  const int *u_offsets, FactorHostWork *work)
 {
   const int  k = trsv_index();
   const auto upper = [&](int i) { return (unsigned long long)(u_offsets[i + 1] - u_offsets[i]); };
   const auto length = [&](int i) { return (unsigned long long)(l_offsets[i + 1] - l_offsets[i]) + upper(i); };
 
-  AddUp(k < entries ? upper(l_columns[k]) : 0, &work->operations);
-  AddUp(k < rows ? length(k) * length(k) : 0, &work->squares);
+  warp_add(k < entries ? upper(l_columns[k]) : 0, &work->operations);
+  warp_add(k < rows ? length(k) * length(k) : 0, &work->squares);
 }
 
-static TrsvError Work(TrsvFactor *f)
+static TrsvError CountHostWork(TrsvFactor *f)
 {
-  const int   threads = f->lower > f->rows ? f->lower : f->rows;
-  FactorWork *work;
-  TrsvError   error;
+  const int       threads = f->lower > f->rows ? f->lower : f->rows;
+  FactorHostWork *work;
+  TrsvError       error;
 
   TrsvCall(TrsvScratchAlloc(sizeof(*work), &work, NULL));
   error = TrsvDeviceClear(work, sizeof(*work), NULL);
-  if (!error) {
-    TRSV_LAUNCH(split_work, TrsvBlocks(threads, 256), 256, 0, (TrsvStream)NULL, f->rows, f->lower,
-                (const int *)f->l_offsets, (const int *)f->l_columns, (const int *)f->u_offsets, work);
-    error = TrsvDeviceCheckLaunch("split_work");
-  }
-  if (!error) error = TrsvDeviceDownload(&f->on_host, work, sizeof(f->on_host), NULL);
+  if (!error)
+    error = TrsvLaunchEach("split_work", split_work, threads, f->rows, f->lower, f->l_offsets, f->l_columns,
+                           f->u_offsets, work);
+  if (!error) error = TrsvDeviceDownload(&f->host_work, work, sizeof(f->host_work), NULL);
   TrsvScratchFree(work, NULL);
   return error;
 }
 
+/* Checks the rows of A before it brings them into another order, so that an error names a row of A. */
 extern "C" TrsvError TrsvFactorSplit(TrsvFactor *f, const int *offsets, const int *columns, const int *order,
-                                     TrsvMemory there, int *row)
+                                     TrsvMemory memory, int *row)
 {
   int      *left;
   TrsvError error;
 
   TrsvCall(TrsvScratchAlloc(sizeof(int) * (size_t)f->rows, &left, NULL));
-  error = Count(f, offsets, columns, left, row);
-  if (!error) error = order ? SplitPermuted(f, offsets, columns, order, there, left) : Split(f, offsets, columns, left);
+  error = CountLeft(f, offsets, columns, left, row);
+  if (!error)
+    error = order ? SplitPermuted(f, offsets, columns, order, memory, left) : SplitRows(f, offsets, columns, left);
   TrsvScratchFree(left, NULL);
-  return error ? error : Work(f);
-}
-
-static TrsvError Mirror(TrsvFactor *f, int *u_columns)
-{
-  const TrsvMatrix L = {f->rows,      f->l_offsets, f->l_columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT,
-                        f->precision, TRSV_DEVICE,  NULL};
-  TrsvMatrix       T;
-  int             *made;
-  const int       *source;
-  TrsvError        error;
-
-  TrsvCall(TrsvTranspose(&L, &T, &made, &source));
-  TRSV_LAUNCH(split_mirror, TrsvBlocks(f->rows, 256), ROWS_BLOCK, 0, (TrsvStream)NULL, f->rows,
-              (const int *)f->u_offsets, T.columns, u_columns);
-  error = TrsvDeviceCheckLaunch("split_mirror");
-  if (!error) error = TrsvDeviceSynchronize();
-  TrsvFree(TRSV_DEVICE, made);
-  return error;
+  return error ? error : CountHostWork(f);
 }
 
 extern "C" TrsvError TrsvFactorMirrorColumns(TrsvFactor *f)
 {
-  int      *u_columns;
-  TrsvError error;
+  TrsvMatrix L, U, T;
+  int       *u_columns, *made;
+  const int *source;
+  TrsvError  error;
 
   if (f->u_columns) return TRSV_SUCCESS;
+  TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)f->upper, &u_columns));
-  error = Mirror(f, u_columns);
+  error = TrsvTranspose(&L, &T, &made, &source);
+  if (!error)
+    error = TrsvLaunchEach("split_mirror", split_mirror, f->rows, f->rows, (const int *)f->u_offsets, T.columns,
+                           u_columns);
+  if (!error) error = TrsvDeviceSynchronize();
+  TrsvFree(TRSV_DEVICE, made);
   if (error) {
     TrsvDeviceFree(u_columns);
     return error;

@@ -1,12 +1,15 @@
 /*
-   What an attempt at the values of ILU(0) or IC(0) starts with: nothing is ready, and what a shift needs to know of A;
-   and which way it takes, by rows (factor_rows.cu) or by pivots alone (factor_pivots.cu).
+   One attempt at the values of ILU(0) or IC(0): marks values as not ready, and dispatches to factor_rows.cu or
+   factor_pivots.cu. Also the row sums from which a shift is found.
 
-   Mapping: a thread for each word, or row, whose long ones all of a warp sum up. None waits for another.
+   Mapping: a thread for each word or row; all lanes of a warp add up a long row. No thread waits for another. Same
+   bits: a sum has a fixed order, lane by lane where a warp makes it; the largest of all sums does not depend on their
+   order.
 */
+#include "device/setup.cuh"
 #include "factor/factor_rows.cuh"
 
-template <class T> static __global__ void factor_fill(long upper, int rows, T *u, T *inverse, FactorStatus *status)
+template <class T> static __global__ void factor_start(long upper, int rows, T *u, T *inverse, FactorStatus *status)
 {
   const long k = (long)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -18,13 +21,13 @@ template <class T> static __global__ void factor_fill(long upper, int rows, T *u
   status->largest = 0;
 }
 
-/* Sums |a_ij| off the diagonal, less the diagonal, where that is positive: what its row lacks for dominance. As PETSc
-   has it, of A's whole row; positive numbers compare as their bits do. */
+/* The largest sum of |a_ij| off the diagonal less a_ii: what a row lacks for diagonal dominance. PETSc takes whole rows
+   of A, for ICC, too. Bits of positive numbers compare as the numbers do. */
 template <class T> static __global__ void factor_sums(int n, bool icc, const int *l_offsets, const int *u_offsets,
                                                       const int *start, const T *a, FactorStatus *status)
 {
   const int    i        = trsv_index();
-  const bool   some     = i < n; /* the others help with long rows */
+  const bool   some     = i < n; /* other threads help with long rows */
   const int    diagonal = !some ? 0
                           : icc ? start[i]
                                 : l_offsets[i + 1] + u_offsets[i],
@@ -38,36 +41,33 @@ template <class T> static __global__ void factor_sums(int n, bool icc, const int
   if (sum > 0) atomicMax(&status->largest, trsv_bits(sum));
 }
 
-extern "C" TrsvError TrsvFactorFill(TrsvFactor *f, TrsvStream stream)
+template <class T> static TrsvError Start(TrsvFactor *f, TrsvStream stream)
 {
-  const long     upper = f->pivots ? 0 : f->upper; /* nobody polls U there */
-  const int      rows  = f->pivots && !f->row_of_group ? 0 : f->rows;
-  const unsigned grid  = (unsigned)((upper + rows + 255) / 256 + !rows);
+  const long upper = f->pivots ? 0 : f->upper; /* with pivots nothing waits for U */
+  const int  rows  = f->pivots && !f->row_of_group ? 0 : f->rows;
 
-  if (f->precision == TRSV_FLOAT)
-    TRSV_LAUNCH((factor_fill<float>), grid, 256, 0, stream, upper, rows, (float *)f->u, (float *)f->inverse, f->status);
-  else
-    TRSV_LAUNCH((factor_fill<double>), grid, 256, 0, stream, upper, rows, (double *)f->u, (double *)f->inverse,
-                f->status);
-  return TrsvDeviceCheckLaunch("factor_fill");
+  return TrsvLaunchEachIn(stream, "factor_start", factor_start<T>, (size_t)(upper + rows + !rows), upper, rows,
+                          (T *)f->u, (T *)f->inverse, f->status);
 }
 
-extern "C" TrsvError TrsvFactorSums(TrsvFactor *f, const void *values, TrsvStream stream)
+template <class T> static TrsvError FindLargestSum(TrsvFactor *f, const void *values, TrsvStream stream)
 {
-  const unsigned grid = TrsvBlocks(f->rows, 256);
-  const bool     icc  = f->kind == TRSV_ICC;
-
-  if (f->precision == TRSV_FLOAT)
-    TRSV_LAUNCH((factor_sums<float>), grid, 256, 0, stream, f->rows, icc, (const int *)f->l_offsets,
-                (const int *)f->u_offsets, (const int *)f->a_row_start, (const float *)values, f->status);
-  else
-    TRSV_LAUNCH((factor_sums<double>), grid, 256, 0, stream, f->rows, icc, (const int *)f->l_offsets,
-                (const int *)f->u_offsets, (const int *)f->a_row_start, (const double *)values, f->status);
-  return TrsvDeviceCheckLaunch("factor_sums");
+  return TrsvLaunchEachIn(stream, "factor_sums", factor_sums<T>, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets,
+                          f->u_offsets, f->a_row_start, (const T *)values, f->status);
 }
 
-extern "C" TrsvError TrsvFactorRows(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
+extern "C" TrsvError TrsvFactorStart(TrsvFactor *f, TrsvStream stream)
 {
-  if (f->pivots) return TrsvFactorPivots(f, NULL, values, shift, stream);
-  return (f->precision == TRSV_FLOAT ? FactorRows<float> : FactorRows<double>)(f, values, shift, stream);
+  return TRSV_BY_PRECISION(f->precision, Start)(f, stream);
+}
+
+extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values, TrsvStream stream)
+{
+  return TRSV_BY_PRECISION(f->precision, FindLargestSum)(f, values, stream);
+}
+
+extern "C" TrsvError TrsvFactorEliminate(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
+{
+  if (f->pivots) return TrsvFactorFindPivots(f, NULL, values, shift, stream);
+  return TRSV_BY_PRECISION(f->precision, FactorRows)(f, values, shift, stream);
 }

@@ -1,5 +1,5 @@
 /*
-   What a factorization shows of itself.
+   TrsvIluDescribe: the choices, sizes and times of a factorization.
 */
 #include <string.h>
 #include "ilu/ilu.h"
@@ -24,17 +24,18 @@ void TrsvIluDescribe(const TrsvIlu *ilu, TrsvIluInfo *info)
   const TrsvFactor *f    = ilu->factor;
 
   *info = (TrsvIluInfo){.host_reason  = ilu->host_reason,
-                        .order_reason = ilu->order.why,
+                        .order_reason = ilu->order.reason,
                         .on_device    = f != NULL,
                         .multicolor   = ilu->order.multicolor,
                         .planned      = pair != NULL,
                         .transposed   = ilu->pair[home][1] != NULL,
                         .also_on_host = home == TRSV_DEVICE && ilu->pair[TRSV_HOST][0],
-                        .setup_bytes  = ilu->peak > ilu->held ? ilu->peak - ilu->held : 0};
+                        .setup_bytes  = ilu->bytes_peak > ilu->bytes_before ? ilu->bytes_peak - ilu->bytes_before : 0};
   if (f) {
-    TrsvFactorEntries(f, &info->lower, &info->upper);
-    info->lanes        = TrsvFactorLanes(f);
-    info->factor_bytes = TrsvFactorBytes(f);
+    info->lower        = f->lower;
+    info->upper        = f->upper;
+    info->lanes        = f->lanes_per_row;
+    info->factor_bytes = f->bytes;
   }
   if (pair) {
     DescribeSolve(&pair->forward, &info->L);

@@ -1,13 +1,13 @@
 /*
-   The life of a factorization: pattern, order, values, end.
+   The life of a factorization: create, values, destroy.
 */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "ilu/ilu.h"
 
-/* Why the host has to factor, before there is a look at the pattern; "" where the device can. */
-static const char *RefuseDevice(const TrsvIluRequest *r, int rows, const TrsvCSR *A)
+/* Why the host has to factor, as far as is known without the pattern; "" if the device can. */
+static const char *FindHostReason(const TrsvIluRequest *r, int rows, const TrsvCSR *A)
 {
   if (r->place == TRSV_PLACE_HOST) return "asked for";
   if (r->fill_levels > 0) return "there are levels of fill";
@@ -48,8 +48,9 @@ static TrsvError CreateFactor(TrsvIlu *ilu, const TrsvCSR *A)
   return error;
 }
 
-/* The symbolic factorization on the device; what it cannot do there becomes a reason for the host. */
-static TrsvError Symbolic(TrsvIlu *ilu, const TrsvCSR *A)
+/* The symbolic factorization on the device. An invalid pattern, or a longer predicted time, becomes a reason for the
+   host. */
+static TrsvError FactorSymbolic(TrsvIlu *ilu, const TrsvCSR *A)
 {
   const TrsvError error = CreateFactor(ilu, A);
   double          device, host;
@@ -68,8 +69,8 @@ static TrsvError Symbolic(TrsvIlu *ilu, const TrsvCSR *A)
   return TRSV_SUCCESS;
 }
 
-/* First set-ups of the process: the peak of one is known if no other has begun since. */
-static unsigned marks;
+/* First set-ups on a device. The peak of a set-up is known if no other has started since. */
+static unsigned setups;
 
 TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *A, TrsvIlu **result)
 {
@@ -84,11 +85,11 @@ TrsvError TrsvIluCreate(const TrsvIluRequest *request, int rows, const TrsvCSR *
   TrsvSetTimeout(request->timeout);
   if (request->memory == TRSV_DEVICE) error = TrsvWorkDevice(&ilu->work);
   if (!error && request->memory == TRSV_DEVICE) {
-    ilu->held = TrsvDeviceHeld();
-    ilu->mark = ++marks;
+    ilu->bytes_before = TrsvDeviceHeld();
+    ilu->setup        = ++setups;
     TrsvDeviceMark();
-    (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "%s", RefuseDevice(request, rows, A));
-    if (!ilu->host_reason[0]) error = Symbolic(ilu, A);
+    (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "%s", FindHostReason(request, rows, A));
+    if (!ilu->host_reason[0]) error = FactorSymbolic(ilu, A);
   }
   ilu->request.row = ilu->request.column = NULL;
   if (error) TrsvIluDestroy(&ilu);
@@ -109,31 +110,24 @@ TrsvError TrsvIluEnd(TrsvIlu *ilu, TrsvError error, TrsvStream stream)
   return error ? error : end;
 }
 
-static TrsvError Factor(TrsvIlu *ilu, const TrsvCSR *A, const TrsvPivots *pivots, TrsvOutcome *outcome,
-                        TrsvStream stream)
+void TrsvIluRecordPeak(TrsvIlu *ilu)
 {
-  const TrsvPair *pair = ilu->pair[TRSV_DEVICE][0];
-
-  if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has to factor: %s", ilu->host_reason);
-  return TrsvFactorMake(ilu->factor, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A->values, pivots,
-                        outcome, stream);
+  if (!ilu->ready[TRSV_DEVICE][0] || ilu->request.memory != TRSV_DEVICE || ilu->bytes_peak || ilu->setup != setups)
+    return;
+  ilu->bytes_peak = TrsvDevicePeak();
 }
 
-void TrsvIluNotePeak(TrsvIlu *ilu)
-{
-  if (!ilu->ready[TRSV_DEVICE][0] || ilu->request.memory != TRSV_DEVICE || ilu->peak || ilu->mark != marks) return;
-  ilu->peak = TrsvDevicePeak();
-  ilu->mark = 0;
-}
-
-TrsvError TrsvIluSetValues(TrsvIlu *ilu, const TrsvCSR *A, const TrsvPivots *pivots, TrsvOutcome *outcome,
+TrsvError TrsvIluSetValues(TrsvIlu *ilu, const void *values, const TrsvPivots *pivots, TrsvOutcome *outcome,
                            TrsvStream stream)
 {
-  TrsvError error;
+  const TrsvPair *pair = ilu->pair[TRSV_DEVICE][0];
+  TrsvError       error;
 
   memset(ilu->ready, 0, sizeof(ilu->ready));
+  if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has to factor: %s", ilu->host_reason);
   TrsvCall(TrsvIluBegin(ilu, stream));
-  error = Factor(ilu, A, pivots, outcome, stream);
+  error = TrsvFactorSetValues(ilu->factor, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, values, pivots,
+                              outcome, stream);
   if (!error && outcome->row < 0) error = TrsvIluFill(ilu, NULL, stream);
   return TrsvIluEnd(ilu, error, stream);
 }
@@ -147,11 +141,11 @@ TrsvError TrsvIluSetFactor(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream
 
 TrsvError TrsvIluLeaveDevice(TrsvIlu *ilu, int order[], TrsvStream stream)
 {
-  const int *there = ilu->factor ? TrsvFactorOrder(ilu->factor) : NULL;
+  const int *given = ilu->factor ? ilu->factor->order : NULL;
 
   TrsvCall(TrsvIluBegin(ilu, stream));
-  if (there) TrsvCall(TrsvDeviceDownload(order, there, sizeof(int) * (size_t)ilu->rows, stream));
-  for (int i = 0; i < ilu->rows && !there; i++) order[i] = i;
+  if (given) TrsvCall(TrsvDeviceDownload(order, given, sizeof(int) * (size_t)ilu->rows, stream));
+  for (int i = 0; i < ilu->rows && !given; i++) order[i] = i;
   TrsvFactorDestroy(&ilu->factor);
   (void)snprintf(ilu->host_reason, sizeof(ilu->host_reason), "the matrix is bound to the host");
   return TRSV_SUCCESS;

@@ -1,12 +1,14 @@
 /*
-   ilu.h: what the files of the object TrsvIlu share: ilu.c its life and its values, solves.c its plans, order.c the
-   choice of an order, describe.c what it shows.
+   ilu.h: the object TrsvIlu. ilu.c has its life and values, solves.c its plans, order.c the choice of an order,
+   describe.c its description.
 
-   Who owns what. The factor has the patterns of L and U, and their values until the plans have them. A pair of plans
-   has all that its solves need. One pair, that of solves with A on the device, lends the factor two things: its vector
-   between the solves, for reciprocals of pivots, and its plan for L, which can find pivots. With such a plan the factor
-   keeps neither L's values nor U's columns (TrsvFactorReleaseWorkspace); TrsvFactorMaterialize rebuilds both where
-   another plan needs them.
+   Ownership: the factor owns the patterns of L and U, and their values until the plans have copies. A pair of plans
+   owns all that its solves need. The pair for solves with A on the device lends the factor two things: the vector
+   between its two solves, for reciprocals of pivots; and its plan for L, which may find the pivots. With such a plan
+   the factor keeps neither the values of L nor the columns of U (TrsvFactorReleaseWorkspace). TrsvFactorMaterialize
+   rebuilds them for other plans.
+
+   Errors, units and threads: see trsv.h.
 */
 #ifndef TRSV_ILU_H
 #define TRSV_ILU_H
@@ -20,22 +22,21 @@
 extern "C" {
 #endif
 
-/* Predicted seconds: of the solves of L and of U; of what a first set-up has to do once there is a pattern. */
+/* Predicted seconds: of the solves with L and U; of the rest of a first set-up, once the pattern is split. */
 typedef struct {
   double solves, setup;
 } TrsvOrderCost;
 
-/* Which order was chosen, and why. */
 typedef struct {
-  int           multicolor;
-  TrsvOrderCost natural, ordered; /* in either; 0 where that was not asked for */
-  double        rest;             /* of an iteration but for the solves */
-  TrsvChoice    lower;            /* the algorithm for L in that order; none where one is named */
-  char          why[160];
+  int           multicolor;       /* the chosen order */
+  TrsvOrderCost natural, ordered; /* in the natural and in the multicolor order; 0: not predicted */
+  double        rest;             /* seconds of an iteration without the solves */
+  TrsvChoice    lower;            /* the algorithm for L in the chosen order; empty if one is named */
+  char          reason[160];
 } TrsvOrderChoice;
 
-/* TrsvFactorCreate in the natural order, or in that of TrsvOrderMulticolor where that promises a shorter time to
-   solution. A on the device, with values; lower and upper: the algorithms that are named, or NULL. */
+/* TrsvFactorCreate in the natural or the multicolor order, the one with the shorter predicted time to solution. A is on
+   the device, with values. lower and upper: the named algorithms, or NULL. Works in the default stream. */
 TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind, TrsvPrecision, const TrsvAlgorithm *lower,
                                   const TrsvAlgorithm *upper, TrsvFactor **factor, int *row, TrsvOrderChoice *choice);
 
@@ -45,25 +46,27 @@ struct TrsvIlu {
   TrsvFactor     *factor;      /* NULL where the host factors */
   TrsvPair       *pair[2][2];  /* [memory][transposed], made by TrsvIluPrepare */
   int             ready[2][2]; /* does that pair have values? */
-  int             tuning;      /* is TrsvIluTune still to come? It needs the analyses again */
+  int             tuning;      /* will TrsvIluTune be called? It needs the analyses */
   TrsvOrderChoice order;
   char            host_reason[96];
-  size_t          held, peak; /* device memory: of others when this was made; the most during the first set-up, or 0 */
-  unsigned        mark;       /* which set-up of the process this is */
-  TrsvWorkOrder   work;       /* on the device */
+  size_t          bytes_before; /* device memory in use before the first set-up */
+  size_t          bytes_peak;   /* its peak during the first set-up, or 0 */
+  unsigned        setup;        /* the number of this set-up in the process */
+  TrsvWorkOrder   work;         /* on the device */
 };
 
-/* The algorithm that is asked for a triangle, 0: L, 1: U, in a memory; NULL where it is to be chosen. */
+/* The algorithm that the request names for a triangle (0: L, 1: U) in a memory; NULL: choose one. */
 const TrsvAlgorithm *TrsvIluNamed(const TrsvIlu *, TrsvMemory, int triangle);
 
-/* Every function of the door that works on the device is between these; End returns the error it is given, if any. */
+/* Functions of trsv.h call these before and after work on the device. TrsvIluEnd returns the given error, or its own.
+   */
 TrsvError TrsvIluBegin(TrsvIlu *, TrsvStream);
 TrsvError TrsvIluEnd(TrsvIlu *, TrsvError, TrsvStream);
 
-/* At the end of the first set-up */
-void TrsvIluNotePeak(TrsvIlu *);
+/* Records the peak of device memory at the end of the first set-up. */
+void TrsvIluRecordPeak(TrsvIlu *);
 
-/* Fills all pairs that are there from the factor, or from triangles of the host. */
+/* Fills all pairs from the factor, or from triangles on the host. */
 TrsvError TrsvIluFill(TrsvIlu *, const TrsvTriangles *, TrsvStream);
 
 #ifdef __cplusplus

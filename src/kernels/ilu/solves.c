@@ -1,5 +1,6 @@
 /*
-   The plans of a factorization: for solves where A lives, made in the symbolic phase; for others when they are needed.
+   The plans of a factorization. Those for solves with A in its own memory are made in the symbolic phase, others before
+   their first solve.
 */
 #include <string.h>
 #include "ilu/ilu.h"
@@ -7,13 +8,13 @@
 /* The two triangles in one memory, as plans take them. */
 typedef struct {
   TrsvMatrix    L, U;
-  const void   *l, *u; /* values; NULL: none, or those of L in their plan alone */
+  const void   *l, *u; /* values; NULL: there are none, or only a plan has those of L */
   const int    *row, *column;
   TrsvMemory    memory;
-  TrsvTriangles copy; /* of the device's on the host, where that was made for this */
-} View;
+  TrsvTriangles copy; /* owns the arrays if they were downloaded for this */
+} Triangles;
 
-static void ViewHost(const TrsvTriangles *t, TrsvPrecision precision, View *v)
+static void ViewHostTriangles(const TrsvTriangles *t, TrsvPrecision precision, Triangles *v)
 {
   v->L =
       (TrsvMatrix){t->L.rows, t->L.offsets, t->L.columns, TRSV_LOWER, TRSV_DIAGONAL_UNIT, precision, TRSV_HOST, NULL};
@@ -33,31 +34,31 @@ static const TrsvPlan *LowerPlan(const TrsvIlu *ilu)
   return pair ? pair->forward.plan : NULL;
 }
 
-/* The triangles for plans in a memory. whole: with all that the pair on the device has alone once it has values. */
-static TrsvError GetView(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMemory memory, int whole, View *v,
+/* The triangles for plans in a memory. whole: rebuild the arrays that TrsvFactorReleaseWorkspace freed. */
+static TrsvError GetTriangles(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvMemory memory, int whole, Triangles *v,
                          TrsvStream stream)
 {
   memset(v, 0, sizeof(*v));
   if (factor) {
-    ViewHost(factor, ilu->request.precision, v);
+    ViewHostTriangles(factor, ilu->request.precision, v);
     return TRSV_SUCCESS;
   }
-  if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the triangles of the host's factor are missing");
+  if (!ilu->factor) return TrsvFail(TRSV_ERR_ARGUMENT, "the host has factored; pass its triangles");
   if (whole) TrsvCall(TrsvFactorMaterialize(ilu->factor, LowerPlan(ilu), stream));
   if (memory == TRSV_HOST) {
     TrsvCall(TrsvFactorDownload(ilu->factor, &v->copy, stream));
-    ViewHost(&v->copy, ilu->request.precision, v);
+    ViewHostTriangles(&v->copy, ilu->request.precision, v);
     return TRSV_SUCCESS;
   }
   TrsvFactorTriangles(ilu->factor, &v->L, &v->U, &v->l, &v->u);
-  v->row = v->column = TrsvFactorOrder(ilu->factor);
+  v->row = v->column = ilu->factor->order;
   v->memory          = TRSV_DEVICE;
   return TRSV_SUCCESS;
 }
 
-/* Plans of a factor of the host for a device: L is analyzed first, for whether both are made at the same time depends
-   on its level sets. */
-static TrsvError MakePair(TrsvIlu *ilu, const View *v, TrsvMemory memory, int transposed)
+/* A pair on a device for a factor of the host analyzes L first: its level sets decide whether both plans are made at
+   the same time. */
+static TrsvError MakePair(TrsvIlu *ilu, const Triangles *v, TrsvMemory memory, int transposed)
 {
   const TrsvChoice *known    = memory == TRSV_DEVICE && !transposed && ilu->factor ? &ilu->order.lower : NULL;
   TrsvMatrix        L        = v->L;
@@ -76,14 +77,14 @@ static TrsvError MakePair(TrsvIlu *ilu, const View *v, TrsvMemory memory, int tr
   return error;
 }
 
-static TrsvError FillPair(TrsvIlu *ilu, const View *v, TrsvMemory memory, int transposed, TrsvStream stream)
+static TrsvError FillPair(TrsvIlu *ilu, const Triangles *v, TrsvMemory memory, int transposed, TrsvStream stream)
 {
   TrsvPair **pair = &ilu->pair[memory][transposed];
   TrsvError  error;
 
   error = TrsvPairSetValues(*pair, v->l, v->u, v->memory, memory == TRSV_DEVICE ? stream : NULL);
   ilu->ready[memory][transposed] = !error;
-  if (error) TrsvPairDestroy(pair); /* no solve is to find one without values */
+  if (error) TrsvPairDestroy(pair); /* a pair without values would be solved with */
   return error;
 }
 
@@ -91,35 +92,35 @@ TrsvError TrsvIluFill(TrsvIlu *ilu, const TrsvTriangles *factor, TrsvStream stre
 {
   for (int m = 0; m < 2; m++) {
     const TrsvMemory memory = (TrsvMemory)m;
-    View             v;
+    Triangles        v;
     TrsvError        error = TRSV_SUCCESS;
 
     if (!ilu->pair[m][0] && !ilu->pair[m][1]) continue;
-    TrsvCall(GetView(ilu, factor, memory, memory == TRSV_HOST || ilu->pair[m][1] || ilu->tuning, &v, stream));
+    TrsvCall(GetTriangles(ilu, factor, memory, memory == TRSV_HOST || ilu->pair[m][1] || ilu->tuning, &v, stream));
     for (int t = 0; t < 2 && !error; t++)
       if (ilu->pair[m][t]) error = FillPair(ilu, &v, memory, t, stream);
     TrsvTrianglesDestroy(&v.copy);
     TrsvCall(error);
   }
   if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
-  TrsvIluNotePeak(ilu);
+  TrsvIluRecordPeak(ilu);
   return TRSV_SUCCESS;
 }
 
-static TrsvError Prepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
-                         TrsvStream stream)
+static TrsvError PreparePair(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
+                             TrsvStream stream)
 {
   TrsvPair **pair = &ilu->pair[memory][transposed];
-  View       v;
+  Triangles  v;
   TrsvError  error = TRSV_SUCCESS;
 
-  TrsvCall(GetView(ilu, factor, memory, 1, &v, stream));
+  TrsvCall(GetTriangles(ilu, factor, memory, 1, &v, stream));
   if (!*pair) error = MakePair(ilu, &v, memory, transposed);
   if (!error && ((v.l && v.u) || !ilu->rows)) error = FillPair(ilu, &v, memory, transposed, stream);
   TrsvTrianglesDestroy(&v.copy);
   TrsvCall(error);
   if (ilu->factor && !ilu->tuning) TrsvFactorReleaseWorkspace(ilu->factor, LowerPlan(ilu));
-  TrsvIluNotePeak(ilu);
+  TrsvIluRecordPeak(ilu);
   return TRSV_SUCCESS;
 }
 
@@ -128,17 +129,17 @@ TrsvError TrsvIluPrepare(TrsvIlu *ilu, TrsvMemory memory, int transposed, const 
 {
   if (ilu->ready[memory][transposed]) return TRSV_SUCCESS;
   TrsvCall(TrsvIluBegin(ilu, stream));
-  return TrsvIluEnd(ilu, Prepare(ilu, memory, transposed, factor, stream), stream);
+  return TrsvIluEnd(ilu, PreparePair(ilu, memory, transposed, factor, stream), stream);
 }
 
-static TrsvError Tune(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor, double seconds,
-                      TrsvStream stream)
+static TrsvError TunePair(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor,
+                          double seconds, TrsvStream stream)
 {
   TrsvPair **pair = &ilu->pair[memory][transposed];
-  View       v;
+  Triangles  v;
   TrsvError  error;
 
-  TrsvCall(GetView(ilu, factor, memory, 1, &v, stream));
+  TrsvCall(GetTriangles(ilu, factor, memory, 1, &v, stream));
   error = TrsvPairTune(*pair, &v.L, &v.U, v.row, v.column, v.l, v.u, v.memory, TrsvIluNamed(ilu, memory, 0),
                        TrsvIluNamed(ilu, memory, 1), seconds, stream);
   TrsvTrianglesDestroy(&v.copy);
@@ -154,9 +155,9 @@ static TrsvError Tune(TrsvIlu *ilu, TrsvMemory memory, int transposed, const Trs
 TrsvError TrsvIluTune(TrsvIlu *ilu, TrsvMemory memory, int transposed, const TrsvTriangles *factor, double seconds,
                       TrsvStream stream)
 {
-  if (!ilu->ready[memory][transposed]) return TrsvFail(TRSV_ERR_ARGUMENT, "there is no plan with values to tune");
+  if (!ilu->ready[memory][transposed]) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no plans with values to tune");
   TrsvCall(TrsvIluBegin(ilu, stream));
-  return TrsvIluEnd(ilu, Tune(ilu, memory, transposed, factor, seconds, stream), stream);
+  return TrsvIluEnd(ilu, TunePair(ilu, memory, transposed, factor, seconds, stream), stream);
 }
 
 int TrsvIluIsReady(const TrsvIlu *ilu, TrsvMemory memory, int transposed) { return ilu->ready[memory][transposed]; }
@@ -167,7 +168,8 @@ TrsvError TrsvIluSolve(TrsvIlu *ilu, TrsvMemory memory, int transposed, TrsvPart
   TrsvPair *pair = ilu->pair[memory][transposed];
   TrsvError error;
 
-  if (!ilu->ready[memory][transposed]) return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values to solve with");
+  if (!ilu->ready[memory][transposed])
+    return TrsvFail(TRSV_ERR_ARGUMENT, "there are no values to solve with; set values first");
   if (memory == TRSV_DEVICE) TrsvCall(TrsvIluBegin(ilu, stream));
   if (part == TRSV_SOLVE) error = TrsvPairSolve(pair, b, x, stream);
   else if (part == TRSV_FORWARD) error = TrsvPairForward(pair, b, x ? x : pair->work, stream);
@@ -182,7 +184,7 @@ int TrsvIluIsOneLaunch(const TrsvIlu *ilu, TrsvMemory memory, int transposed)
   return pair && pair->fused;
 }
 
-/* A multiplication and a subtraction for each entry off the diagonal; U divides by a stored one, too. */
+/* A multiplication and a subtraction for each entry off the diagonal, and a division for each row of U. */
 double TrsvIluFlops(const TrsvIlu *ilu, TrsvMemory memory, int transposed, TrsvPart part)
 {
   const TrsvPair *pair  = ilu->pair[memory][transposed];
@@ -221,9 +223,9 @@ void TrsvTrianglesDestroy(TrsvTriangles *t)
 
 TrsvError TrsvTrianglesAnalyze(const TrsvTriangles *t, TrsvPrecision precision, TrsvStatistics *L, TrsvStatistics *U)
 {
-  View v;
+  Triangles v;
 
-  ViewHost(t, precision, &v);
+  ViewHostTriangles(t, precision, &v);
   for (int i = 0; i < 2; i++) {
     TrsvAnalysis *analysis;
 

@@ -1,11 +1,11 @@
 /*
    How far values are from symmetric: sqrt(2) times the Frobenius norm of the skew part over that of the entries off the
-   diagonal: 0 of a symmetric matrix, 1 of a triangular one.
+   diagonal. It is 0 for a symmetric matrix and 1 for a triangular one.
 
-   Mapping: a block of threads for so many rows, whose entries, one after the other, the threads take in turn, so that a
-   long row has all of them; each looks for the other of its entry. Sums of a block by a tree, those of blocks by one
-   more, so that the result is the same every time. Memory order: within a block sums cross threads at its barriers,
-   between blocks with the end of a launch.
+   Mapping: a block has BLOCK rows, and its threads share their entries; each thread searches for the mirror image of
+   its entry. Memory order: sums cross threads at barriers of a block, and blocks at the end of a launch. Why it ends:
+   no thread waits. Same bits: a tree adds up the sums of a block, and a second launch, of one block, those of all
+   blocks.
 */
 #include <math.h>
 #include "analysis/triangle_view.cuh"
@@ -15,7 +15,7 @@ enum {
   BLOCK = 256
 };
 
-/* The sums of a block's threads, by its first one */
+/* Adds up s and a over the block; its first thread stores both sums. */
 static __device__ void block_sums(double *skew, double *all, double s, double a, double *both)
 {
   const int t = (int)threadIdx.x;
@@ -54,13 +54,13 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
     const bool   there  = mirror < offsets[j + 1] && columns[mirror] == i;
     const double d      = there ? v - (double)values[mirror] : v;
 
-    s += there ? d * d / 2 : d * d; /* an entry without another stands for both */
+    s += there ? d * d / 2 : d * d; /* an entry without a mirror image counts for both */
     a += v * v;
   });
   block_sums(skew, all, s, a, sums + 2 * (size_t)blockIdx.x);
 }
 
-/* One block: of so many pairs of sums, the two in all */
+/* Adds up pairs of sums, by one block. */
 static __global__ void __launch_bounds__(BLOCK) asymmetry_sum(int pairs, const double *sums, double *both)
 {
   TRSV_SHARED(double, skew, BLOCK);
@@ -95,6 +95,6 @@ extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int
   }
   if (!error) error = TrsvDeviceDownload(both, sums, sizeof(both), NULL);
   TrsvScratchFree(sums, NULL);
-  if (!error) *asymmetry = both[1] > 0 ? sqrt(both[0] / both[1]) : both[1]; /* NaN stays */
+  if (!error) *asymmetry = both[1] > 0 ? sqrt(both[0] / both[1]) : both[1]; /* NaN stays NaN */
   return error;
 }

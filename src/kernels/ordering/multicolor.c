@@ -1,15 +1,15 @@
 /*
-   The multicolor ordering: rows by color, and inside a color as they were. Rows of one color do not depend on one
-   another, or only within small blocks, so that a triangular factor without fill has few level sets, whatever its size.
+   The multicolor ordering: rows by color, and within a color in their own order. Rows of one color do not depend on
+   each other, or only within small blocks. So a triangular factor without fill has few level sets, whatever its size.
 
-   Its model is the algebraic block multicolor ordering (Iwashita, Nakashima, Takahashi: Algebraic block multi-color
-   ordering method for parallel multi-threaded sparse triangular solver in ICCG method, IPDPS 2012). It differs in what
-   decides over the iterations: not how near the rows of a block are, but how often a row comes before all its
-   neighbors, for each such row leaves out the fill between all of them. So colors follow the matrix's own order for a
-   long way, up and down in turn, and few rows are the first of their neighbors: in a regular grid along every side
-   (multicolor_grid.c), elsewhere along the strong entries (multicolor_waves.c). (That long runs of colors save
-   iterations: Doi, Washio: Ordering strategies and related techniques to overcome the trade-off between parallelism and
-   convergence in incomplete factorizations, Parallel Computing 25, 1999.)
+   Source: the algebraic block multicolor ordering (Iwashita, Nakashima, Takahashi: Algebraic block multi-color ordering
+   method for parallel multi-threaded sparse triangular solver in ICCG method, IPDPS 2012). The rule for colors is a
+   different one. A row that comes before all its neighbors drops the fill between all of them, which costs iterations.
+   So colors follow the order of the matrix over long distances, rising and falling in turn, and few rows come before
+   all their neighbors: in a regular grid along every side (multicolor_grid.c), elsewhere along strong entries
+   (multicolor_waves.c). Doi and Washio (Ordering strategies and related techniques to overcome the trade-off between
+   parallelism and convergence in incomplete factorizations, Parallel Computing 25, 1999) show that many colors save
+   iterations.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +18,15 @@
 TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory memory, TrsvOrdering **ordering)
 {
   TrsvOrdering *o = calloc(1, sizeof(*o));
-  TrsvError (*const room)(size_t, void *) = memory == TRSV_HOST ? TrsvAlloc : TrsvDeviceAlloc;
   TrsvError error;
 
   *ordering = NULL;
   if (!o) return TrsvFail(TRSV_ERR_MEMORY, "no memory for an ordering");
-  o->rows    = rows;
+  o->rows   = rows;
   o->colors = colors;
-  o->memory  = memory;
-  error      = room(sizeof(int) * (size_t)rows, &o->order);
-  if (!error) error = room(sizeof(int) * ((size_t)colors + 1), &o->color);
+  o->memory = memory;
+  error     = TrsvAllocIn(memory, sizeof(int) * (size_t)rows, &o->order);
+  if (!error) error = TrsvAllocIn(memory, sizeof(int) * ((size_t)colors + 1), &o->color);
   if (error) TrsvOrderingDestroy(&o);
   *ordering = o;
   return error;
@@ -62,16 +61,16 @@ int TrsvColorsPack(int colors, int *starts)
   return n;
 }
 
-/* The rows by their colors, a counting sort. */
-static TrsvError Sort(int rows, const int *color, int colors, TrsvOrdering **ordering)
+/* A counting sort of the rows by color. */
+static TrsvError SortByColor(int rows, const int *color, int colors, TrsvOrdering **ordering)
 {
   TrsvOrdering *o;
   int          *at;
   TrsvError     error;
 
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)colors + 1), &at));
-  error     = TrsvOrderingCreate(rows, colors, TRSV_HOST, ordering);
-  o         = *ordering;
+  error = TrsvOrderingCreate(rows, colors, TRSV_HOST, ordering);
+  o     = *ordering;
   if (!error) {
     memset(o->color, 0, sizeof(int) * ((size_t)colors + 1));
     for (int i = 0; i < rows; i++) o->color[color[i] + 1]++;
@@ -84,7 +83,7 @@ static TrsvError Sort(int rows, const int *color, int colors, TrsvOrdering **ord
   return error;
 }
 
-static TrsvError Holds(const TrsvGrid *g, const int *offsets, const int *columns, int *yes)
+static TrsvError CheckGrid(const TrsvGrid *g, const int *offsets, const int *columns, int *yes)
 {
   const int rows = g->side[0] * g->side[1] * g->side[2];
 
@@ -93,8 +92,8 @@ static TrsvError Holds(const TrsvGrid *g, const int *offsets, const int *columns
   return TRSV_SUCCESS;
 }
 
-/* Of a matrix on the host; color [rows] is for work. */
-static TrsvError Color(int rows, const int *offsets, const int *columns, const double *values, int *color,
+/* The ordering of a valid matrix on the host; color [rows] is workspace. */
+static TrsvError ColorRows(int rows, const int *offsets, const int *columns, const double *values, int *color,
                        TrsvOrdering **ordering)
 {
   TrsvGridSamples samples;
@@ -104,17 +103,17 @@ static TrsvError Color(int rows, const int *offsets, const int *columns, const d
   samples.entries = offsets[rows];
   for (int s = 0; rows && s < TRSV_GRID_SAMPLES; s++)
     TrsvGridSample(rows, samples.entries, offsets, columns, values, s, &samples);
-  if (rows) TrsvCall(TrsvGridFind(rows, &samples, Holds, offsets, columns, &g, &grid));
+  if (rows) TrsvCall(TrsvGridFind(rows, &samples, CheckGrid, offsets, columns, &g, &grid));
   if (grid) {
     for (int i = 0; i < rows; i++) color[i] = TrsvGridColor(&g, i);
     colors = TrsvGridColors(&g);
   } else TrsvCall(TrsvColorWaves(rows, offsets, columns, values, color, &colors));
-  TrsvCall(Sort(rows, color, colors, ordering));
+  TrsvCall(SortByColor(rows, color, colors, ordering));
   if (grid) memcpy((*ordering)->grid, g.side, sizeof(g.side));
   return TRSV_SUCCESS;
 }
 
-static TrsvError HostOrder(int rows, const int *offsets, const int *columns, const double *values,
+static TrsvError OrderOnHost(int rows, const int *offsets, const int *columns, const double *values,
                            TrsvOrdering **ordering)
 {
   int      *color;
@@ -127,13 +126,13 @@ static TrsvError HostOrder(int rows, const int *offsets, const int *columns, con
     TrsvCall(TrsvOrderCheckRow(rows, i, offsets[i], offsets[i + 1], columns + offsets[i]));
   }
   TrsvCall(TrsvAlloc(sizeof(int) * (size_t)rows, &color));
-  error = Color(rows, offsets, columns, values, color, ordering);
+  error = ColorRows(rows, offsets, columns, values, color, ordering);
   free(color);
   return error;
 }
 
-/* A copy of device memory on the host, for the caller to free; *host stays NULL where there is nothing. */
-static TrsvError Download(size_t bytes, const void *device, void *host)
+/* Downloads an array into memory that the caller frees; *host stays NULL if there is no array. */
+static TrsvError DownloadArray(size_t bytes, const void *device, void *host)
 {
   TrsvError error;
 
@@ -146,8 +145,8 @@ static TrsvError Download(size_t bytes, const void *device, void *host)
   return error;
 }
 
-/* Replaces an ordering on the host by its copy on the device. */
-static TrsvError Move(TrsvOrdering **ordering)
+/* Replaces an ordering on the host by a copy on the device. */
+static TrsvError MoveToDevice(TrsvOrdering **ordering)
 {
   TrsvOrdering *host = *ordering;
   TrsvError     error;
@@ -170,11 +169,11 @@ TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, cons
   *ordering = NULL;
   TrsvCall(TrsvDeviceDownload(&entries, offsets + rows, sizeof(entries), NULL));
   if (entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", entries);
-  error = Download(sizeof(int) * ((size_t)rows + 1), offsets, &o);
-  if (!error) error = Download(sizeof(int) * (size_t)entries, columns, &c);
-  if (!error) error = Download(sizeof(double) * (size_t)entries, values, &v);
-  if (!error) error = HostOrder(rows, o, c, v, ordering);
-  if (!error) error = Move(ordering);
+  error = DownloadArray(sizeof(int) * ((size_t)rows + 1), offsets, &o);
+  if (!error) error = DownloadArray(sizeof(int) * (size_t)entries, columns, &c);
+  if (!error) error = DownloadArray(sizeof(double) * (size_t)entries, values, &v);
+  if (!error) error = OrderOnHost(rows, o, c, v, ordering);
+  if (!error) error = MoveToDevice(ordering);
   if (error) TrsvOrderingDestroy(ordering);
   free(o);
   free(c);
@@ -190,7 +189,7 @@ TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, 
 
   *ordering = NULL;
   if (rows < 0) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
-  if (memory == TRSV_HOST) error = HostOrder(rows, offsets, columns, values, ordering);
+  if (memory == TRSV_HOST) error = OrderOnHost(rows, offsets, columns, values, ordering);
   else error = TrsvDeviceOrder(rows, offsets, columns, values, ordering);
   if (error) TrsvOrderingDestroy(ordering);
   else (*ordering)->seconds = TrsvSeconds() - start;

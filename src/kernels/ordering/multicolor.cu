@@ -1,10 +1,10 @@
 /*
-   The multicolor ordering on the device: regular grids, and the order that follows from colors; the colors of any other
-   pattern are found in multicolor_waves.cu. What is computed is in multicolor.h, for the host, too: both give the same
-   result. To the host come the samples of which a grid is guessed, a word that says whether a guess holds, and where
-   the colors start.
+   The multicolor ordering on the device: the colors of regular grids, and the order of the rows from their colors.
+   multicolor_waves.cu finds the colors of other patterns. The formulas are in multicolor.h; host and device give the
+   same result. The host downloads the samples from which it guesses a grid, the result of the check of a guess, and
+   where colors start.
 
-   Mapping: a thread for each row. A stable sort by color makes the order.
+   Mapping: a thread for each row; a stable sort by color. No thread waits for another. Same bits: whole numbers.
 */
 #include "ordering/multicolor_device.cuh"
 
@@ -17,7 +17,7 @@ static __global__ void multicolor_sample(int rows, const int *offsets, const int
   TrsvGridSample(rows, entries, offsets, columns, values, (int)threadIdx.x, samples);
 }
 
-static __global__ void multicolor_holds(const TrsvGrid g, int rows, const int *offsets, const int *columns,
+static __global__ void multicolor_check_grid(const TrsvGrid g, int rows, const int *offsets, const int *columns,
                                         unsigned *wrong)
 {
   const int i = trsv_index();
@@ -39,8 +39,7 @@ static __global__ void multicolor_natural(int rows, int *order)
   if (i < rows) order[i] = i;
 }
 
-/* Where each color starts, from the colors of all rows in order; all start behind what is before them, those that have
-   no rows, too. */
+/* Where each color starts, from the sorted colors of all rows. A color without rows starts where the next one does. */
 static __global__ void multicolor_starts(int rows, int colors, const unsigned *sorted, int *start)
 {
   const int p = trsv_index();
@@ -50,32 +49,29 @@ static __global__ void multicolor_starts(int rows, int colors, const unsigned *s
   for (int c = p ? (int)sorted[p - 1] + 1 : 0; c <= last; c++) start[c] = p;
 }
 
-static TrsvError Holds(const TrsvGrid *g, const int *offsets, const int *columns, int *yes)
+static TrsvError CheckGrid(const TrsvGrid *g, const int *offsets, const int *columns, int *yes)
 {
   const int rows  = g->side[0] * g->side[1] * g->side[2];
   unsigned  wrong = 0, *word;
   TrsvError error;
 
   TrsvCall(TrsvScratchUpload(&wrong, sizeof(wrong), &word, NULL));
-  TRSV_LAUNCH(multicolor_holds, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, *g, rows, offsets, columns, word);
-  error = TrsvDeviceCheckLaunch("multicolor_holds");
+  error = TrsvLaunchEach("multicolor_check_grid", multicolor_check_grid, rows, *g, rows, offsets, columns, word);
   if (!error) error = TrsvDeviceDownload(&wrong, word, sizeof(wrong), NULL);
   TrsvScratchFree(word, NULL);
   *yes = !wrong;
   return error;
 }
 
-/* Rows by color. work [2 rows] is overwritten. */
-static TrsvError Sort(int rows, const unsigned *color, int colors, unsigned *work, TrsvOrdering *o)
+/* work [2 rows] */
+static TrsvError SortByColor(int rows, const unsigned *color, int colors, unsigned *work, TrsvOrdering *o)
 {
   int *const natural = (int *)work + rows, *starts;
   TrsvError  error;
 
-  TRSV_LAUNCH(multicolor_natural, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, natural);
-  TrsvCall(TrsvDeviceCheckLaunch("multicolor_natural"));
+  TrsvCall(TrsvLaunchEach("multicolor_natural", multicolor_natural, rows, rows, natural));
   TrsvCall(TrsvDeviceSort(rows, TrsvBits(colors - 1), color, work, natural, o->order));
-  TRSV_LAUNCH(multicolor_starts, TrsvBlocks(rows + 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, colors, work, o->color);
-  TrsvCall(TrsvDeviceCheckLaunch("multicolor_starts"));
+  TrsvCall(TrsvLaunchEach("multicolor_starts", multicolor_starts, (size_t)rows + 1, rows, colors, work, o->color));
   TrsvCall(TrsvAlloc(sizeof(int) * ((size_t)colors + 1), &starts));
   error = TrsvDeviceDownload(starts, o->color, sizeof(int) * ((size_t)colors + 1), NULL);
   if (!error) {
@@ -86,40 +82,39 @@ static TrsvError Sort(int rows, const unsigned *color, int colors, unsigned *wor
   return error;
 }
 
-static TrsvError Samples(int rows, const int *offsets, const int *columns, const double *values,
-                         TrsvGridSamples *samples)
+static TrsvError SampleRows(int rows, const int *offsets, const int *columns, const double *values,
+                            TrsvGridSamples *samples)
 {
-  TrsvGridSamples *room;
+  TrsvGridSamples *scratch;
   TrsvError        error;
 
-  TrsvCall(TrsvScratchAlloc(sizeof(*room), &room, NULL));
-  TRSV_LAUNCH(multicolor_sample, 1, TRSV_GRID_SAMPLES, 0, (TrsvStream)NULL, rows, offsets, columns, values, room);
+  TrsvCall(TrsvScratchAlloc(sizeof(*scratch), &scratch, NULL));
+  TRSV_LAUNCH(multicolor_sample, 1, TRSV_GRID_SAMPLES, 0, (TrsvStream)NULL, rows, offsets, columns, values, scratch);
   error = TrsvDeviceCheckLaunch("multicolor_sample");
-  if (!error) error = TrsvDeviceDownload(samples, room, sizeof(*samples), NULL);
-  TrsvScratchFree(room, NULL);
+  if (!error) error = TrsvDeviceDownload(samples, scratch, sizeof(*samples), NULL);
+  TrsvScratchFree(scratch, NULL);
   if (!error && samples->entries < 0) return TrsvFail(TRSV_ERR_STRUCTURE, "offsets end at %d", samples->entries);
   return error;
 }
 
-/* color [3 rows]: and room for the sort */
-static TrsvError Order(int rows, const int *offsets, const int *columns, const double *values, unsigned *color,
-                       TrsvOrdering **ordering)
+/* color [3 rows]: colors, and workspace of the sort */
+static TrsvError OrderRows(int rows, const int *offsets, const int *columns, const double *values, unsigned *color,
+                           TrsvOrdering **ordering)
 {
   TrsvGridSamples samples;
   TrsvGrid        g;
   int             grid, colors;
 
-  TrsvCall(Samples(rows, offsets, columns, values, &samples));
-  TrsvCall(TrsvGridFind(rows, &samples, Holds, offsets, columns, &g, &grid));
+  TrsvCall(SampleRows(rows, offsets, columns, values, &samples));
+  TrsvCall(TrsvGridFind(rows, &samples, CheckGrid, offsets, columns, &g, &grid));
   if (grid) {
     colors = TrsvGridColors(&g);
-    TRSV_LAUNCH(multicolor_grid_colors, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, g, rows, color);
-    TrsvCall(TrsvDeviceCheckLaunch("multicolor_grid_colors"));
+    TrsvCall(TrsvLaunchEach("multicolor_grid_colors", multicolor_grid_colors, rows, g, rows, color));
   } else TrsvCall(TrsvDeviceColorWaves(rows, samples.entries, offsets, columns, values, color, &colors));
   TrsvCall(TrsvOrderingCreate(rows, colors, TRSV_DEVICE, ordering));
   if (grid)
     for (int s = 0; s < 3; s++) (*ordering)->grid[s] = g.side[s];
-  return Sort(rows, color, colors, color + rows, *ordering);
+  return SortByColor(rows, color, colors, color + rows, *ordering);
 }
 
 extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *columns, const double *values,
@@ -134,7 +129,7 @@ extern "C" TrsvError TrsvDeviceOrder(int rows, const int *offsets, const int *co
     return TrsvDeviceUpload((*ordering)->color, &none, sizeof(none), NULL);
   }
   TrsvCall(TrsvScratchAlloc(3 * sizeof(unsigned) * (size_t)rows, &color, NULL));
-  error = Order(rows, offsets, columns, values, color, ordering);
+  error = OrderRows(rows, offsets, columns, values, color, ordering);
   TrsvScratchFree(color, NULL);
   return error;
 }

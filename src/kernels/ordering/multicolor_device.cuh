@@ -1,19 +1,16 @@
 /*
-   multicolor_device.cuh: what the files of the multicolor ordering on the device share.
+   multicolor_device.cuh: shared by multicolor.cu and multicolor_waves.cu.
 */
 #ifndef TRSV_MULTICOLOR_DEVICE_CUH
 #define TRSV_MULTICOLOR_DEVICE_CUH
 
 #include <limits.h>
 #include <stdlib.h>
-#include "ordering/multicolor.h"
 #include "analysis/triangle_view.cuh"
+#include "device/setup.cuh"
+#include "ordering/multicolor.h"
 
-enum {
-  BLOCK = 256
-};
-
-/* The colors of the rows of any pattern, below *colors: as TrsvColorWaves. */
+/* TrsvColorWaves on a device, in the default stream. */
 TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const int *columns, const double *values,
                                unsigned *color, int *colors);
 

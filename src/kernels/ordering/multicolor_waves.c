@@ -1,24 +1,27 @@
 /*
-   Colors of any pattern for the multicolor ordering, on the host; multicolor.cu does the same on a device, to the bit.
+   Colors of any pattern for the multicolor ordering, on the host. multicolor_waves.cu does the same on a device, with
+   the same result.
 
-   Rows come in their natural order. Each gets a time: the one after the latest of the rows before it to which a strong
-   entry joins it, as its level set would be; and the color of its time, which rises from 0 to TOP - 1 and falls again,
-   and so on. Where a row that it touches, by any entry, has that color it takes the next time whose color is free, and
-   one above all waves' if none is. So strong entries join rows whose order is that of a sweep, forward and backward in
-   turn; a row that comes before all it touches is only where a wave begins. Two rows of one color never touch.
+   Rows get times in their natural order. The time of a row follows the latest time of its earlier neighbors by strong
+   entries, as a level set would. Colors of consecutive times rise from 0 to TOP - 1 and fall again, in turn. If a
+   neighbor, by any entry, has the color of that time, the row takes the next time with a free color, or an extra color
+   above those of waves if there is none. So rows that strong entries join are ordered as in a sweep, forward and
+   backward in turn, and only where a wave begins does a row come before all its neighbors. Two neighbors never have one
+   color.
 
-   Many dense rows can use up all colors of a wave; then colors above are looked for in turns, so that a row costs its
-   entries for every TOP of them.
+   Many dense rows can use up the colors of a wave. Extra colors are then searched TOP at a time; each search reads the
+   entries of the row again.
 
-   Rows that follow each other and have the same columns, as those of one point of a mesh with several unknowns, are one
-   node, which gets one color: at most NODE of them, and only where they are many. This is PETSc's rule for its inodes,
-   and what its factorizations of them need of an ordering.
+   Consecutive rows with the same columns, such as the unknowns of a mesh point, are a node, which gets one color: at
+   most TRSV_NODE rows, and only if nodes are much fewer than rows. This is PETSc's rule for inodes, whose rows its
+   factorizations need next to each other.
 */
 #include <stdlib.h>
 #include <string.h>
 #include "ordering/multicolor.h"
 
-int TrsvFindNodes(int rows, const int *offsets, const int *columns, int *node)
+/* node[i]: the node of row i. Returns the number of nodes, rows if nodes are not used. */
+static int FindNodes(int rows, const int *offsets, const int *columns, int *node)
 {
   int nodes = 0, length = 0;
 
@@ -26,19 +29,19 @@ int TrsvFindNodes(int rows, const int *offsets, const int *columns, int *node)
     const int same = length && length < TRSV_NODE && TrsvSameColumns(offsets, columns, i);
 
     length  = same ? length + 1 : 1;
-    nodes  += !same;
+    nodes += !same;
     node[i] = nodes - 1;
   }
-  if (!TrsvFewNodes(nodes, rows)) {
+  if (!TrsvUseNodes(nodes, rows)) {
     for (int i = 0; i < rows; i++) node[i] = i;
     nodes = rows;
   }
   return nodes;
 }
 
-/* scale [rows], and most [rows]: the strength of the strongest entry of each row */
+/* scale [rows], and strongest [rows]: the strength of the strongest entry of each row off the diagonal. */
 static void FindStrength(int rows, const int *offsets, const int *columns, const double *values, double *scale,
-                         double *most)
+                         double *strongest)
 {
   for (int i = 0; i < rows; i++) {
     double diagonal = 0, largest = 0;
@@ -51,16 +54,16 @@ static void FindStrength(int rows, const int *offsets, const int *columns, const
     scale[i] = TrsvScale(diagonal, largest);
   }
   for (int i = 0; i < rows; i++) {
-    most[i] = 0;
+    strongest[i] = 0;
     for (int k = offsets[i]; k < offsets[i + 1]; k++)
-      if (columns[k] != i) most[i] = fmax(most[i], TrsvStrength(values[k], scale[i], scale[columns[k]]));
+      if (columns[k] != i) strongest[i] = fmax(strongest[i], TrsvStrength(values[k], scale[i], scale[columns[k]]));
   }
 }
 
-/* edge: of each node to those before it, from starts on; an entry and its mirror image are two. starts has room for
-   nodes + 2. */
+/* The edges of each node to earlier nodes, in edge from starts[node] on; an entry and its mirror image are two edges.
+   starts [nodes + 2] */
 static void FindEdges(int rows, const int *offsets, const int *columns, const double *values, const double *scale,
-                      const double *most, int nodes, const int *node, int *starts, int *edge)
+                      const double *strongest, int nodes, const int *node, int *starts, int *edge)
 {
   memset(starts, 0, sizeof(int) * ((size_t)nodes + 2));
   for (int i = 0; i < rows; i++)
@@ -76,12 +79,12 @@ static void FindEdges(int rows, const int *offsets, const int *columns, const do
 
       if (n != m)
         edge[starts[(n > m ? n : m) + 1]++] =
-          !values || TrsvStrong(values[k], scale[i], scale[j], most[i], most[j]) ? other : ~other;
+          !values || TrsvStrong(values[k], scale[i], scale[j], strongest[i], strongest[j]) ? other : ~other;
     }
 }
 
-/* The word of a node that touches all colors of a wave and the first above: the colors from base on in their turn. */
-static unsigned FarWord(const int *edge, int edges, const unsigned *word)
+/* The word of a node whose neighbors use all colors of a wave and the first 32 extra colors. */
+static unsigned FindExtraColor(const int *edge, int edges, const unsigned *word)
 {
   for (unsigned base = 2 * TRSV_WAVE_TOP;; base += TRSV_WAVE_TOP) {
     unsigned used = 0;
@@ -98,7 +101,7 @@ static void FindWords(int nodes, const int *starts, const int *edge, unsigned *w
 
     for (int e = starts[n]; e < starts[n + 1]; e++) TrsvWaveMeet(&node, edge[e], word[TrsvWaveOther(edge[e])]);
     word[n] = TrsvWaveWord(&node);
-    if (!word[n]) word[n] = FarWord(edge + starts[n], starts[n + 1] - starts[n], word);
+    if (!word[n]) word[n] = FindExtraColor(edge + starts[n], starts[n + 1] - starts[n], word);
   }
 }
 
@@ -112,11 +115,11 @@ TrsvError TrsvColorWaves(int rows, const int *offsets, const int *columns, const
   TrsvError    error;
 
   *colors = 0;
-  error    = TrsvAlloc(sizeof(int) * (3 * r + 2), &node); /* and starts, words */
+  error   = TrsvAlloc(sizeof(int) * (3 * r + 2), &node); /* and starts, words */
   if (!error && values) error = TrsvAlloc(2 * sizeof(double) * r, &scale);
   if (!error) error = TrsvAlloc(sizeof(int) * (size_t)offsets[rows], &edge);
   if (!error) {
-    const int nodes = TrsvFindNodes(rows, offsets, columns, node);
+    const int nodes = FindNodes(rows, offsets, columns, node);
 
     starts = node + r;
     word   = (unsigned *)starts + r + 2;

@@ -1,30 +1,33 @@
 /*
-   Colors of any pattern by waves on the device: multicolor_waves.c, to the bit.
+   Colors of any pattern on the device, with the same result as multicolor_waves.c on the host.
 
-   Rows that are alike become nodes by two scans; edges of each node to those before it by a sort. Then one launch finds
-   the words of all nodes, each as soon as those of all nodes before it that it touches are there: the order of the rows
-   is kept, and what takes time is the longest chain of entries through it.
+   Two scans find the nodes, a sort the edges of each node to earlier nodes. One launch then finds the words of all
+   nodes, each as soon as those of its earlier neighbors are ready: the time is that of the longest chain of neighbors.
 
-   Mapping: a block has BLOCK rows, and its threads walk through all their entries side by side, whatever row they are
-   of. multicolor_words: dataflow.cuh, as are its memory order and why it ends. Nothing else crosses threads, but for
-   largest values. Same bits: sets and largest values, whatever order they arrive in.
+   Mapping: a block has BLOCK rows, and its threads share all their entries. For multicolor_words see dataflow.cuh, as
+   for its memory order and why it ends; in other launches no thread waits, and only maxima cross threads, by atomics.
+   Same bits: sets and maxima do not depend on the order of their elements.
 */
 #include "ordering/multicolor_device.cuh"
 #include "analysis/dataflow.cuh"
 
-typedef unsigned long long Bits;
-
-/* The matrix, and what is known of its rows. */
-struct Rows {
-  int           rows, entries;
-  const int    *offsets, *columns;
-  const double *values;                  /* NULL, and so are the next two, where all entries are strong */
-  double       *scale, *most;            /* of each row */
-  int          *node;                    /* of each row */
+enum {
+  BLOCK = 256
 };
 
-/* The offsets of a block's rows, to shared memory; returns how many rows it has. */
-static __device__ __forceinline__ int load_offsets(const Rows &A, int first, int *offset)
+typedef unsigned long long Bits;
+
+/* A matrix, and arrays [rows]. */
+struct MatrixRows {
+  int           rows, entries;
+  const int    *offsets, *columns;
+  const double *values;                  /* NULL: all entries are strong */
+  double       *scale, *strongest;
+  int          *node;
+};
+
+/* Loads the offsets of a block's rows into shared memory; returns the number of rows. */
+static __device__ __forceinline__ int load_offsets(const MatrixRows &A, int first, int *offset)
 {
   const int rows = min((int)BLOCK, A.rows - first);
 
@@ -33,8 +36,8 @@ static __device__ __forceinline__ int load_offsets(const Rows &A, int first, int
   return rows;
 }
 
-/* The first row whose offsets fall, or with a column outside */
-static __global__ void multicolor_check(const Rows A, unsigned *bad)
+/* *bad: the first row with invalid offsets or columns. */
+static __global__ void multicolor_check(const MatrixRows A, unsigned *bad)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(unsigned, falls, 1);
@@ -45,18 +48,18 @@ static __global__ void multicolor_check(const Rows A, unsigned *bad)
   if (t < rows && (offset[t] > offset[t + 1] || offset[t] < 0 || offset[t + 1] > A.entries))
     atomicMin(&falls[0], (unsigned)t);
   __syncthreads();
-  const int sound = (int)falls[0]; /* nothing is known of the rows behind */
+  const int sound = (int)falls[0]; /* rows behind it are not read */
   if (t == 0 && sound < rows) atomicMin(bad, (unsigned)(first + sound));
   entries_each<BLOCK>(sound ? offset[0] : 0, sound ? offset[sound] : 0, [&](int k) {
     if (A.columns[k] < 0 || A.columns[k] >= A.rows) atomicMin(bad, (unsigned)(first + segment(offset, sound, k)));
   });
 }
 
-/* differs[i]: has row i other columns than the one before it? */
-static __global__ void multicolor_differs(const Rows A, int *differs)
+/* differs[i]: do rows i - 1 and i have different columns? */
+static __global__ void multicolor_differs(const MatrixRows A, int *differs)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
-  TRSV_SHARED(int, length, BLOCK); /* where it is that of the row before, else 0 */
+  TRSV_SHARED(int, length, BLOCK); /* of the row if the previous one has the same, else 0 */
   TRSV_SHARED(int, other, BLOCK);
   const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, i = first + t, rows = load_offsets(A, first, offset);
 
@@ -76,7 +79,7 @@ static __global__ void multicolor_differs(const Rows A, int *differs)
   if (t < rows) differs[i] = other[t];
 }
 
-/* start: of each run of equal rows */
+/* The first row of each run of equal rows. */
 static __global__ void multicolor_runs(int rows, const int *differs, const int *before, int *start)
 {
   const int i = trsv_index();
@@ -84,7 +87,7 @@ static __global__ void multicolor_runs(int rows, const int *differs, const int *
   if (i < rows && differs[i]) start[before[i]] = i;
 }
 
-/* In place of differs: is row i the first of a node? */
+/* differs[i] becomes: is row i the first of a node? */
 static __global__ void multicolor_firsts(int rows, const int *before, const int *start, int *differs)
 {
   const int i = trsv_index();
@@ -92,15 +95,15 @@ static __global__ void multicolor_firsts(int rows, const int *before, const int 
   if (i < rows) differs[i] = (i - start[before[i + 1] - 1]) % TRSV_NODE == 0;
 }
 
-/* before: the firsts before each row, or NULL */
-static __global__ void multicolor_nodes(const Rows A, const int *before)
+/* before: how many first rows are before each row; NULL: each row is a node. */
+static __global__ void multicolor_nodes(const MatrixRows A, const int *before)
 {
   const int i = trsv_index();
 
   if (i < A.rows) A.node[i] = before ? before[i + 1] - 1 : i;
 }
 
-static __global__ void multicolor_scale(const Rows A)
+static __global__ void multicolor_scale(const MatrixRows A)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(Bits, diagonal, BLOCK);
@@ -115,13 +118,13 @@ static __global__ void multicolor_scale(const Rows A)
 
     if (size > 0)
       atomicMax(A.columns[k] == first + n ? &diagonal[n] : &largest[n],
-                (Bits)trsv_bits(size)); /* no NaN; in the order of their bits */
+                (Bits)trsv_bits(size)); /* bits of positive numbers compare as the numbers do */
   });
   __syncthreads();
   if (t < rows) A.scale[first + t] = TrsvScale(trsv_from_bits(diagonal[t]), trsv_from_bits(largest[t]));
 }
 
-static __global__ void multicolor_most(const Rows A)
+static __global__ void multicolor_strongest(const MatrixRows A)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   TRSV_SHARED(Bits, largest, BLOCK);
@@ -135,25 +138,25 @@ static __global__ void multicolor_most(const Rows A)
     if (i != j) atomicMax(&largest[n], (Bits)trsv_bits(TrsvStrength(A.values[k], A.scale[i], A.scale[j])));
   });
   __syncthreads();
-  if (t < rows) A.most[first + t] = trsv_from_bits(largest[t]);
+  if (t < rows) A.strongest[first + t] = trsv_from_bits(largest[t]);
 }
 
-/* The later node of each entry, and its edge to the other; nodes, behind all, where they are the same. */
-static __global__ void multicolor_edges(const Rows A, int nodes, unsigned *later, int *edge)
+/* For each entry its later node, and the edge to the other; `nodes`, which sorts last, if both are the same. */
+static __global__ void multicolor_edges(const MatrixRows A, int nodes, unsigned *later, int *edge)
 {
   TRSV_SHARED(int, offset, BLOCK + 1);
   const int first = (int)blockIdx.x * BLOCK, rows = load_offsets(A, first, offset);
 
   entries_each<BLOCK>(offset[0], offset[rows], [&](int k) {
     const int  i = first + segment(offset, rows, k), j = A.columns[k], n = A.node[i], m = A.node[j];
-    const bool strong = !A.values || TrsvStrong(A.values[k], A.scale[i], A.scale[j], A.most[i], A.most[j]);
+    const bool strong = !A.values || TrsvStrong(A.values[k], A.scale[i], A.scale[j], A.strongest[i], A.strongest[j]);
 
     later[k] = (unsigned)(n == m ? nodes : max(n, m));
     edge[k]  = strong ? min(n, m) : ~min(n, m);
   });
 }
 
-/* Where the edges of each node start: the first whose node is not smaller. */
+/* Where the edges of each node start: the first edge whose node is not smaller. */
 static __global__ void multicolor_edge_starts(int nodes, int entries, const unsigned *later, int *start)
 {
   const int n = trsv_index();
@@ -161,16 +164,16 @@ static __global__ void multicolor_edge_starts(int nodes, int entries, const unsi
   if (n <= nodes) start[n] = trsv_first(0, entries, [&](int e) { return later[e] >= (unsigned)n; });
 }
 
-struct WaveKnown : TrsvWaveNode {
+struct WaveState : TrsvWaveNode {
   __device__ __forceinline__ void meet(int edge, unsigned word) { TrsvWaveMeet(this, edge, word); }
-  __device__ __forceinline__ void join(const WaveKnown &other)
+  __device__ __forceinline__ void join(const WaveState &other)
   {
     latest = max(latest, other.latest);
     used |= other.used;
     extra |= other.extra;
   }
-  __device__ __forceinline__ WaveKnown empty(int) const { return {{0, 0, 0ull}}; }
-  __device__ __forceinline__ WaveKnown beside(int half) const
+  __device__ __forceinline__ WaveState empty(int) const { return {{0, 0, 0ull}}; }
+  __device__ __forceinline__ WaveState beside(int half) const
   {
     return {
       {__shfl_xor_sync(0xffffffffu, latest, half), __shfl_xor_sync(0xffffffffu, extra, half),
@@ -179,7 +182,7 @@ struct WaveKnown : TrsvWaveNode {
   }
 };
 
-/* Rows are nodes, dependencies edges: those that other rows have, then the row's own, each with the latest last. */
+/* The rows of the pass are nodes, and the dependencies of a node are its edges. */
 struct WavePass {
   static constexpr bool sorted = false;
   static constexpr int  step   = 1;
@@ -192,12 +195,12 @@ struct WavePass {
   __device__ __forceinline__ int       begin(int n) const { return start[n]; }
   __device__ __forceinline__ int       dependency(int k) const { return edge[k]; }
   __device__ __forceinline__ int       row(int edge) const { return TrsvWaveOther(edge); }
-  __device__ __forceinline__ WaveKnown known(int) const { return {{0, 0, 0ull}}; }
-  __device__ __forceinline__ unsigned  word(const WaveKnown &known, int n, const DataflowWords &words) const
+  __device__ __forceinline__ WaveState known(int) const { return {{0, 0, 0ull}}; }
+  __device__ __forceinline__ unsigned  word(const WaveState &known, int n, const DataflowWords &words) const
   {
     unsigned mine = TrsvWaveWord(&known);
 
-    for (unsigned base = 2 * TRSV_WAVE_TOP; !mine; base += TRSV_WAVE_TOP) { /* all its neighbors' words are there */
+    for (unsigned base = 2 * TRSV_WAVE_TOP; !mine; base += TRSV_WAVE_TOP) { /* all words of its neighbors are ready */
       unsigned used = 0;
 
       for (int e = start[n]; e < start[n + 1]; e++)
@@ -209,72 +212,66 @@ struct WavePass {
 };
 
 enum {
-  HELD = 4 /* blocks of a multiprocessor */
+  BLOCKS_PER_SM = 4
 };
 
-static __global__ void __launch_bounds__(DATAFLOW_BLOCK, HELD)
+static __global__ void __launch_bounds__(DATAFLOW_BLOCK, BLOCKS_PER_SM)
   multicolor_words(const WavePass pass, unsigned *word, TrsvSync sync)
 {
   for (unsigned mine; dataflow_pass(pass, word, sync, mine);) { }
 }
 
-/* The color of each row, and the largest of them. */
-static __global__ void multicolor_wave_colors(const Rows A, const unsigned *word, unsigned *color, unsigned *most)
+/* The color of each row, and the largest color. */
+static __global__ void multicolor_wave_colors(const MatrixRows A, const unsigned *word, unsigned *color,
+                                              unsigned *largest)
 {
   const int i = trsv_index();
   unsigned  c = 0;
 
   if (i < A.rows) color[i] = c = (unsigned)TrsvWaveColor(word[A.node[i]]);
   c = trsv_warp_max(c);
-  if (threadIdx.x % 32 == 0) atomicMax(most, c);
+  if (threadIdx.x % 32 == 0) atomicMax(largest, c);
 }
 
-/* work [3 rows + 1]; *nodes, on the host, how many nodes there are */
-static TrsvError FindNodes(const Rows &A, int *work, int *nodes)
+/* work [3 rows + 1]; *nodes, on the host: the number of nodes. */
+static TrsvError FindNodes(const MatrixRows &A, int *work, int *nodes)
 {
-  int *const     differs = work, *const before = work + A.rows, *const start = before + A.rows + 1;
-  const unsigned blocks  = TrsvBlocks(A.rows, BLOCK);
+  const size_t rows    = (size_t)A.rows;
+  int *const   differs = work, *const before = work + rows, *const start = before + rows + 1;
 
-  TRSV_LAUNCH(multicolor_differs, blocks, BLOCK, 0, (TrsvStream)NULL, A, differs);
-  TrsvCall(TrsvDeviceCheckLaunch("multicolor_differs"));
+  TrsvCall(TrsvLaunchEach("multicolor_differs", multicolor_differs, rows, A, differs));
   TrsvCall(TrsvDeviceScan(A.rows, differs, before));
-  TRSV_LAUNCH(multicolor_runs, blocks, BLOCK, 0, (TrsvStream)NULL, A.rows, differs, before, start);
-  TrsvCall(TrsvDeviceCheckLaunch("multicolor_runs"));
-  TRSV_LAUNCH(multicolor_firsts, blocks, BLOCK, 0, (TrsvStream)NULL, A.rows, before, start, differs);
-  TrsvCall(TrsvDeviceCheckLaunch("multicolor_firsts"));
+  TrsvCall(TrsvLaunchEach("multicolor_runs", multicolor_runs, rows, A.rows, differs, before, start));
+  TrsvCall(TrsvLaunchEach("multicolor_firsts", multicolor_firsts, rows, A.rows, before, start, differs));
   TrsvCall(TrsvDeviceScan(A.rows, differs, before));
-  TrsvCall(TrsvDeviceDownload(nodes, before + A.rows, sizeof(*nodes), NULL));
-  const int few = TrsvFewNodes(*nodes, A.rows);
-  if (!few) *nodes = A.rows;
-  TRSV_LAUNCH(multicolor_nodes, blocks, BLOCK, 0, (TrsvStream)NULL, A, few ? before : NULL);
-  return TrsvDeviceCheckLaunch("multicolor_nodes");
+  TrsvCall(TrsvDeviceDownload(nodes, before + rows, sizeof(*nodes), NULL));
+  const int use = TrsvUseNodes(*nodes, A.rows);
+  if (!use) *nodes = A.rows;
+  return TrsvLaunchEach("multicolor_nodes", multicolor_nodes, rows, A, (const int *)(use ? before : NULL));
 }
 
-/* room [4 entries]: the edges of the nodes, and where they start */
-static TrsvError FindEdges(const Rows &A, int nodes, int *room, int *start, const int **edge)
+/* The edges of the nodes, and where those of each node start. scratch [4 entries] */
+static TrsvError FindEdges(const MatrixRows &A, int nodes, int *scratch, int *start, const int **edge)
 {
-  unsigned *const later = (unsigned *)room, *const sorted = later + A.entries;
-  int *const      unsorted = room + 2 * (size_t)A.entries, *const edges = unsorted + A.entries;
-  const unsigned  blocks = TrsvBlocks(A.rows, BLOCK);
+  const size_t    rows  = (size_t)A.rows;
+  unsigned *const later = (unsigned *)scratch, *const sorted = later + A.entries;
+  int *const      unsorted = scratch + 2 * (size_t)A.entries, *const edges = unsorted + A.entries;
 
   *edge = edges;
   if (A.values) {
-    TRSV_LAUNCH(multicolor_scale, blocks, BLOCK, 0, (TrsvStream)NULL, A);
-    TrsvCall(TrsvDeviceCheckLaunch("multicolor_scale"));
-    TRSV_LAUNCH(multicolor_most, blocks, BLOCK, 0, (TrsvStream)NULL, A);
-    TrsvCall(TrsvDeviceCheckLaunch("multicolor_most"));
+    TrsvCall(TrsvLaunchEach("multicolor_scale", multicolor_scale, rows, A));
+    TrsvCall(TrsvLaunchEach("multicolor_strongest", multicolor_strongest, rows, A));
   }
-  TRSV_LAUNCH(multicolor_edges, blocks, BLOCK, 0, (TrsvStream)NULL, A, nodes, later, unsorted);
-  TrsvCall(TrsvDeviceCheckLaunch("multicolor_edges"));
+  TrsvCall(TrsvLaunchEach("multicolor_edges", multicolor_edges, rows, A, nodes, later, unsorted));
   TrsvCall(TrsvDeviceSort(A.entries, TrsvBits(nodes), later, sorted, unsorted, edges));
-  TRSV_LAUNCH(multicolor_edge_starts, TrsvBlocks(nodes + 1, BLOCK), BLOCK, 0, (TrsvStream)NULL, nodes, A.entries,
-              sorted, start);
-  return TrsvDeviceCheckLaunch("multicolor_edge_starts");
+  return TrsvLaunchEach("multicolor_edge_starts", multicolor_edge_starts, (size_t)nodes + 1, nodes, A.entries, sorted,
+                        start);
 }
 
+/* Words that the host downloads, behind those of the launch. */
 enum {
-  MOST = DATAFLOW_STATES,
-  BAD,
+  LARGEST_COLOR = DATAFLOW_STATES,
+  BAD_ROW,
   STATES
 };
 
@@ -282,15 +279,15 @@ static TrsvError FindWords(int nodes, const int *start, const int *edge, unsigne
 {
   unsigned blocks;
 
-  TrsvCall(DataflowBlocks(nodes, 1, HELD, &blocks));
+  TrsvCall(DataflowBlocks(nodes, 1, BLOCKS_PER_SM, &blocks));
   TrsvCall(TrsvDeviceClear(word, sizeof(*word) * (size_t)nodes, NULL));
   TRSV_LAUNCH(multicolor_words, blocks, DATAFLOW_BLOCK, DATAFLOW_SHARED, (TrsvStream)NULL, WavePass{nodes, start, edge},
               word, DataflowSync(state));
   return TrsvDeviceCheckLaunch("multicolor_words");
 }
 
-/* Says what is wrong with a row, as the host does. */
-static TrsvError Describe(const Rows &A, int i)
+/* The error of an invalid row, the same as on the host. */
+static TrsvError ExplainRow(const MatrixRows &A, int i)
 {
   int       offset[2], *columns;
   size_t    bytes;
@@ -308,30 +305,28 @@ static TrsvError Describe(const Rows &A, int i)
   return error;
 }
 
-/* room: as in TrsvDeviceColorWaves. */
-static TrsvError Color(const Rows &A, int *room, unsigned *state, unsigned *color, int *colors)
+/* work [3 rows + 1]; scratch [4 entries]; state [STATES], with BAD_ROW the number of rows */
+static TrsvError ColorRows(const MatrixRows &A, int *work, int *scratch, unsigned *state, unsigned *color, int *colors)
 {
-  unsigned   told[STATES];
-  int *const work = A.node + A.rows, *const start = work, nodes_at_most = A.rows;
+  unsigned   found[STATES];
+  int *const start = work;
   int        nodes;
   const int *edge;
 
-  TRSV_LAUNCH(multicolor_check, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, state + BAD);
-  TrsvCall(TrsvDeviceCheckLaunch("multicolor_check"));
-  TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
-  if (told[BAD] < (unsigned)A.rows) return Describe(A, (int)told[BAD]);
+  TrsvCall(TrsvLaunchEach("multicolor_check", multicolor_check, A.rows, A, state + BAD_ROW));
+  TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
+  if (found[BAD_ROW] < (unsigned)A.rows) return ExplainRow(A, (int)found[BAD_ROW]);
   TrsvCall(FindNodes(A, work, &nodes));
-  TrsvCall(FindEdges(A, nodes, room, start, &edge));
-  unsigned *const word = (unsigned *)start + nodes_at_most + 1;
+  TrsvCall(FindEdges(A, nodes, scratch, start, &edge));
+  unsigned *const word = (unsigned *)start + A.rows + 1;
   TrsvCall(FindWords(nodes, start, edge, word, state));
-  TRSV_LAUNCH(multicolor_wave_colors, TrsvBlocks(A.rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, A, word, color,
-              state + MOST);
-  TrsvCall(TrsvDeviceCheckLaunch("multicolor_wave_colors"));
-  TrsvCall(TrsvDeviceDownload(told, state, sizeof(told), NULL));
-  if (told[DATAFLOW_ABORT_DEVICE])
+  TrsvCall(TrsvLaunchEach("multicolor_wave_colors", multicolor_wave_colors, A.rows, A, word, color,
+                          state + LARGEST_COLOR));
+  TrsvCall(TrsvDeviceDownload(found, state, sizeof(found), NULL));
+  if (found[DATAFLOW_ABORT_DEVICE])
     return TrsvFail(TRSV_ERR_TIMEOUT, "the search for an ordering waited longer than %g s for one row and gave up",
                     1e-9 * (double)TrsvTimeoutLimit());
-  *colors = (int)told[MOST] + 1;
+  *colors = (int)found[LARGEST_COLOR] + 1;
   return TRSV_SUCCESS;
 }
 
@@ -339,23 +334,25 @@ TrsvError TrsvDeviceColorWaves(int rows, int entries, const int *offsets, const 
                                unsigned *color, int *colors)
 {
   const size_t r = (size_t)rows, e = (size_t)entries;
-  unsigned     state[STATES] = {0}, *shared = NULL;
-  int         *room  = NULL;
-  double      *scale = NULL;
+  unsigned     zeros[STATES] = {0}, *state;
+  MatrixRows   A             = {rows, entries, offsets, columns, values, NULL, NULL, NULL};
+  int         *work, *scratch;
+  void        *memory;
   TrsvError    error;
 
-  state[BAD] = (unsigned)rows;
-  error      = TrsvScratchAlloc(sizeof(int) * (4 * r + 1 + 4 * e), &room, NULL); /* nodes, room for work; edges */
-  if (error) room = NULL;
-  if (!error && values) error = TrsvScratchAlloc(2 * sizeof(double) * r, &scale, NULL);
-  if (error) scale = NULL;
-  if (!error) error = TrsvScratchUpload(state, sizeof(state), &shared, NULL);
-  if (error) shared = NULL;
-  if (!error)
-    error = Color(Rows{rows, entries, offsets, columns, values, scale, scale ? scale + r : NULL, room},
-                  room + 4 * r + 1, shared, color, colors);
-  if (shared) TrsvScratchFree(shared, NULL);
-  if (scale) TrsvScratchFree(scale, NULL);
-  if (room) TrsvScratchFree(room, NULL);
+  zeros[BAD_ROW] = (unsigned)rows;
+  TrsvCall(TrsvArenaScratch(
+    [&](TrsvArena &a) {
+      a.take(values ? r : 0, A.scale);
+      a.take(values ? r : 0, A.strongest);
+      a.take(r, A.node);
+      a.take(3 * r + 1, work);
+      a.take(4 * e, scratch);
+      a.take((size_t)STATES, state);
+    },
+    &memory));
+  error = TrsvDeviceUpload(state, zeros, sizeof(zeros), NULL);
+  if (!error) error = ColorRows(A, work, scratch, state, color, colors);
+  TrsvScratchFree(memory, NULL);
   return error;
 }

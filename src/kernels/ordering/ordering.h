@@ -10,22 +10,24 @@
 extern "C" {
 #endif
 
-/* An ordering of the rows of a square matrix by color: rows of one color touch, that is, the matrix has an entry that
-   joins them, only in small blocks: nodes of at most 5 rows that follow each other with the same columns, or runs of 4
-   in a grid. */
+/* An ordering of the rows of a square matrix by color. Two rows are neighbors if the matrix has an entry that joins
+   them. Rows of one color are neighbors only within small blocks: nodes, which are at most 5 consecutive rows with the
+   same columns, or runs of 4 points in a grid. */
 typedef struct {
   int        rows, colors;
-  TrsvMemory memory;  /* where order and color live: with the matrix */
-  int       *order;   /* [rows] the row that stands in each place; rising inside a color */
-  int       *color;  /* [colors + 1] where each color starts in order */
-  int        grid[3]; /* the points along each side, where the matrix was seen to be a regular grid; 0 elsewhere */
-  double     seconds;
+  TrsvMemory memory;  /* of order and color: that of the matrix */
+  int       *order;   /* [rows] the row in each position; rising within a color */
+  int       *color;   /* [colors + 1] where each color starts in order */
+  int        grid[3]; /* points along each side of a regular grid; 0: the matrix is none */
+  double     seconds; /* to find it, on the host's clock */
 } TrsvOrdering;
 
-/* Multicolor, for a factorization without fill: few level sets at few more iterations. O(rows + entries), the same
-   result every time and in either memory. The matrix is in compressed sparse rows there; its pattern need not be
-   symmetric, its diagonal not complete. Where its values are given, not NULL, strong entries decide. On an error
-   *ordering is left NULL. */
+/* Finds the multicolor ordering for a factorization without fill: few level sets, and few more iterations. Takes
+   O(rows + entries); the result is the same every time and in both memories. The matrix is in compressed sparse rows in
+   the given memory; neither a symmetric pattern nor a full diagonal is needed. With values, not NULL, colors follow
+   strong entries. On a device it works in the default stream and waits for it. On an error *ordering is NULL.
+   TRSV_ERR_STRUCTURE: invalid offsets or columns; TRSV_ERR_ARGUMENT: rows is negative; TRSV_ERR_TIMEOUT: a wait in a
+   kernel exceeded its limit. */
 TrsvError TrsvOrderMulticolor(int rows, const int *offsets, const int *columns, const double *values, TrsvMemory,
                               TrsvOrdering **ordering);
 void      TrsvOrderingDestroy(TrsvOrdering **);

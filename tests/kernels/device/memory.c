@@ -291,7 +291,7 @@ static void Peak(Shape shape, int rows, const char *algorithm, int rank, double 
       const double plans = (double)(TrsvDeviceHeld() - before) / matrix, made = (double)(TrsvDevicePeak() - before) / matrix;
       Expect(made <= making, "%.3f times the matrix while plans are made, %.3f with them", made, plans);
       TrsvFactorReleaseWorkspace(f, pair->forward.plan);
-      ExpectError(TrsvFactorMake(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
+      ExpectError(TrsvFactorSetValues(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       const double stays = (double)(TrsvDeviceHeld() - before) / matrix, peak = (double)(TrsvDevicePeak() - before) / matrix;

@@ -19,7 +19,7 @@ static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
       char        where[40];
 
       (void)snprintf(where, sizeof(where), "%d rows", sizes[i]);
-      if (f && !lanes && sizes[i] > 2 && (shape == CHAIN || shape == GRID_2D || shape == GRID_3D || shape == DENSE)) Expect((TrsvFactorLanes(f) == 1) == (shape != DENSE), "%d lanes", TrsvFactorLanes(f));
+      if (f && !lanes && sizes[i] > 2 && (shape == CHAIN || shape == GRID_2D || shape == GRID_3D || shape == DENSE)) Expect((f->lanes_per_row == 1) == (shape != DENSE), "%d lanes", f->lanes_per_row);
       if (f) CheckNumeric(f, &A, kind, &Plain, Reduced() ? 2 : 3, where);
       FillSquare(&A, symmetric, 1, 55);
       if (f) CheckNumeric(f, &A, kind, &Plain, 1, "new values");
@@ -79,10 +79,10 @@ static void BadShifts(void)
       const int        amount = shift == TRSV_SHIFT_NONZERO || shift == TRSV_SHIFT_INBLOCKS; /* which the others do not ask for */
       const TrsvPivots zero = {(TrsvShift)shift, 1e-3, bad[i]}, by = {(TrsvShift)shift, bad[i], 1e-10};
 
-      ExpectError(TrsvFactorMake(f, NULL, NULL, A.values, &zero, &o, NULL), isfinite(bad[i]) ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT, "TrsvFactorMake");
+      ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &zero, &o, NULL), isfinite(bad[i]) ? TRSV_SUCCESS : TRSV_ERR_ARGUMENT, "TrsvFactorSetValues");
       if (isfinite(bad[i])) Expect(o.attempts == 1 && o.row < 0, "zero %g: %d attempts, row %d", bad[i], o.attempts, o.row);
       else Expect(strstr(TrsvErrorMessage(), "zero") != NULL && !o.attempts, "%d attempts: %s", o.attempts, TrsvErrorMessage());
-      ExpectError(TrsvFactorMake(f, NULL, NULL, A.values, &by, &o, NULL), amount ? TRSV_ERR_ARGUMENT : TRSV_SUCCESS, "TrsvFactorMake");
+      ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &by, &o, NULL), amount ? TRSV_ERR_ARGUMENT : TRSV_SUCCESS, "TrsvFactorSetValues");
       if (amount) Expect(strstr(TrsvErrorMessage(), "shift") != NULL && !o.attempts, "%d attempts: %s", o.attempts, TrsvErrorMessage());
     }
   End();
@@ -92,7 +92,7 @@ static void BadShifts(void)
   for (int tiny = 0; f && tiny < 2; tiny++) {
     const TrsvPivots p = {TRSV_SHIFT_NONZERO, tiny ? 1e-300 : 1e-3, 1e-10};
 
-    ExpectError(TrsvFactorMake(f, NULL, NULL, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
+    ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
     Expect(o.row == 0 && o.attempts > 100 && o.attempts < 250 && isfinite(o.shift), "row %d, %d attempts, a shift of %g", o.row, o.attempts, o.shift);
   }
   TrsvFactorDestroy(&f);
@@ -207,7 +207,7 @@ static void Numbers(void)
     f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 4);
     ((double *)A.values)[A.offsets[40]]     = NAN;
     ((double *)A.values)[A.offsets[41] - 1] = NAN;
-    if (f && ExpectError(TrsvFactorMake(f, NULL, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake")) {
+    if (f && ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues")) {
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       Expect(o.row == -1, "zero pivot in row %d", o.row);
       Expect(isnan(((const double *)u)[U.offsets[99]]) && isfinite(((const double *)u)[0]), "the last pivot is %g", ((const double *)u)[U.offsets[99]]);
@@ -249,7 +249,7 @@ static void Analyzed(void)
     }
     ExpectError(TrsvPairCreate(&L, &U, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, thread, thread, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate");
     if (pair) Expect(pair->forward.statistics.granularity == (trim ? again->statistics.granularity : 90), "granularity %g", pair->forward.statistics.granularity);
-    Expect(TrsvDeviceHeld() >= before + TrsvFactorBytes(f) && TrsvDevicePeak() >= TrsvDeviceHeld(), "%zu bytes in use, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
+    Expect(TrsvDeviceHeld() >= before + f->bytes && TrsvDevicePeak() >= TrsvDeviceHeld(), "%zu bytes in use, %zu at most", TrsvDeviceHeld() - before, TrsvDevicePeak() - before);
     TrsvAnalysisDestroy(&again);
     TrsvPairDestroy(&pair);
     TrsvFactorDestroy(&f);
@@ -274,7 +274,7 @@ static void Lost(void)
 
     SimtSettings.bounded = 1;
     SimtSettings.lose    = lose;
-    error                = TrsvFactorMake(f, NULL, NULL, A.values, &Plain, &o, NULL);
+    error                = TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL);
     told += error == TRSV_ERR_TIMEOUT;
     Expect(!error || error == TRSV_ERR_TIMEOUT, "error %d: %s", (int)error, TrsvErrorMessage());
     SimtDefaults();
@@ -307,7 +307,7 @@ static void Fails(void)
       SimtFailAt(k, 0);
       error = TrsvFactorCreate(A.rows, A.offsets, A.columns, order, TRSV_DEVICE, (TrsvFactorKind)kind, TRSV_DOUBLE, &f, &row);
       Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
-      if (!error) error = TrsvFactorMake(f, NULL, NULL, A.values, &Plain, &o, NULL);
+      if (!error) error = TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL);
       failed = SimtFailed();
       Expect(!failed == !error, "place %ld: error %d", k, (int)error);
       SimtFailAt(0, 0);

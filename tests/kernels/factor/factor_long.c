@@ -54,7 +54,7 @@ static void Star(void)
       A = MakeSquareFrom(ROWS, offsets, columns);
       FillSquare(&A, 1, 1, 9);
       f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, 0);
-      if (f) Expect((TrsvFactorLanes(f) == 1) == !ring, "%d lanes", TrsvFactorLanes(f));
+      if (f) Expect((f->lanes_per_row == 1) == !ring, "%d lanes", f->lanes_per_row);
       if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "star");
       for (int shift = TRSV_SHIFT_NONZERO; f && shift <= TRSV_SHIFT_POSITIVE_DEFINITE; shift++)
         for (int side = -1; side <= 1; side += 2) { /* the first pivot, against its row's sum, hardly counts as zero, or hardly does not */
@@ -102,7 +102,7 @@ static void Shared(void)
       FillSquare(&A, 1, 1, 7);
       f = MakeFactor(&A, NULL, (TrsvFactorKind)kind, lanes[k]);
       if (f) CheckNumeric(f, &A, (TrsvFactorKind)kind, &Plain, 2, "shared");
-      if (f) Expect((double)f->on_host.operations == Operations(&A), "%llu operations in place of %g", f->on_host.operations, Operations(&A));
+      if (f) Expect((double)f->host_work.operations == Operations(&A), "%llu operations in place of %g", f->host_work.operations, Operations(&A));
       TrsvFactorDestroy(&f);
       FreeSquare(&A);
       End();
@@ -258,7 +258,7 @@ static void TwoHubs(TrsvFactorKind kind, const int own[2], int common)
   A          = MakeSquareFrom(n, offsets, columns);
   FillSquare(&A, 1, 1, 13);
   f = MakeFactor(&A, NULL, kind, 0);
-  if (f) Expect((TrsvFactorLanes(f) == 1) == !common, "%d and %d, %d in common: %d lanes", own[0], own[1], common, TrsvFactorLanes(f));
+  if (f) Expect((f->lanes_per_row == 1) == !common, "%d and %d, %d in common: %d lanes", own[0], own[1], common, f->lanes_per_row);
   if (f) CheckNumeric(f, &A, kind, &Plain, 1, "two hubs");
   TrsvFactorDestroy(&f);
   FreeSquare(&A);

@@ -107,7 +107,7 @@ static void Canceled(TrsvFactorKind kind)
       const int row = 150 + 60 * small;
       double    most = 0, own = 0;
 
-      ExpectError(TrsvFactorMake(f, plan, NULL, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
+      ExpectError(TrsvFactorSetValues(f, plan, NULL, A.values, &p, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       for (int i = 0; i < A.rows; i++) {
         double sum = 0, size = 0;
@@ -207,7 +207,7 @@ static void Fails(void)
     plan = MakeLower(f);
     TrsvFactorReleaseWorkspace(f, plan);
     SimtFailAt(k, 0);
-    error  = TrsvFactorMake(f, plan, NULL, B.values, &shifted, &o, NULL);
+    error  = TrsvFactorSetValues(f, plan, NULL, B.values, &shifted, &o, NULL);
     failed = SimtFailed();
     Expect(!failed == !error, "place %ld: error %d", k, (int)error);
     SimtFailAt(0, 0);
@@ -243,7 +243,7 @@ static void Lost(void)
     TrsvChunkSettingsOverride(NULL);
     SimtSettings.bounded = 1;
     SimtSettings.lose    = lose;
-    error                = TrsvFactorMake(f, plan, NULL, A.values, &Plain, &o, NULL);
+    error                = TrsvFactorSetValues(f, plan, NULL, A.values, &Plain, &o, NULL);
     SimtDefaults();
     told += error == TRSV_ERR_TIMEOUT;
     Expect(!error || error == TRSV_ERR_TIMEOUT, "error %d: %s", (int)error, TrsvErrorMessage());
@@ -267,7 +267,7 @@ static void Trimmed(void)
   if (f) {
     TrsvFactorReleaseWorkspace(f, NULL);
     Expect(!!f->analysis, "it is gone");
-    ExpectError(TrsvFactorMake(f, NULL, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
+    ExpectError(TrsvFactorSetValues(f, NULL, NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
     TrsvFactorReleaseWorkspace(f, NULL);
     Expect(!f->analysis, "it is still there");
   }
@@ -313,7 +313,7 @@ static void Given(TrsvFactorKind kind)
     TrsvFactorReleaseWorkspace(f[0], pair[0]->forward.plan);
     Expect(!f[0]->u_columns == !i, "U's columns are %sthere", f[0]->u_columns ? "" : "not ");
     for (int k = 0; k < 2; k++) {
-      ExpectError(TrsvFactorMake(f[k], pair[k] ? pair[k]->forward.plan : NULL, pair[k] ? pair[k]->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
+      ExpectError(TrsvFactorSetValues(f[k], pair[k] ? pair[k]->forward.plan : NULL, pair[k] ? pair[k]->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
       TrsvFactorTriangles(f[k], &L, &U, &l[k], &u[k]);
       Expect(!f[k]->reciprocals, "a vector of its own");
       if (l[k]) ExpectError(TrsvPairSetValues(pair[k], NULL, u[k], TRSV_DEVICE, NULL), TRSV_ERR_ARGUMENT, "a plan with what the pivots are made of");
@@ -362,7 +362,7 @@ static void Borrowed(TrsvFactorKind kind)
     Expect(!!pair->fused, "it has two launches");
     for (int round = 0; round < 4; round++) {
       FillSquare(&A, 1, 1.5, 9 + (unsigned)round);
-      ExpectError(TrsvFactorMake(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorMake");
+      ExpectError(TrsvFactorSetValues(f, pair ? pair->forward.plan : NULL, pair ? pair->work : NULL, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvFactorSetValues");
       TrsvFactorTriangles(f, &L, &U, &l, &u);
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_DEVICE, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
       ExpectError(TrsvPairForward(pair, A.values, y, NULL), TRSV_SUCCESS, "TrsvPairForward");

@@ -214,7 +214,7 @@ static void Numeric(TrsvFactor *f, TrsvPlan *lower, const Square *A, const Resul
   for (int t = 0; t < times; t++) {
     SimtSchedule(schedule++);
     if (f->l_in_plan && t % 2 == 0) DropLower(f);
-    if (!ExpectError(TrsvFactorMake(f, pair.forward.plan, pair.work, A->values, p, &o, NULL), TRSV_SUCCESS, where)) break;
+    if (!ExpectError(TrsvFactorSetValues(f, pair.forward.plan, pair.work, A->values, p, &o, NULL), TRSV_SUCCESS, where)) break;
     if (f->l_in_plan && r->row < 0) ExpectError(TrsvFactorMaterialize(f, lower, NULL), TRSV_SUCCESS, where);
     TrsvFactorTriangles(f, &L, &U, &l, &u);
     const size_t nl = (size_t)L.offsets[A->rows], nu = (size_t)U.offsets[A->rows];
@@ -235,17 +235,15 @@ TrsvPlan *MakeLower(const TrsvFactor *f)
 {
   TrsvMatrix L, U;
   TrsvPlan  *plan;
-  int        entries;
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
-  TrsvFactorEntries(f, &entries, &(int){0});
-  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, entries, FindTested("chunk"), &plan), TRSV_SUCCESS, "TrsvPlanCreate");
+  ExpectError(TrsvPlanCreate(&L, L.analysis, NULL, f->lower, FindTested("chunk"), &plan), TRSV_SUCCESS, "TrsvPlanCreate");
   return plan;
 }
 
 void CheckNumericBy(TrsvFactor *f, TrsvPlan *lower, const Square *A, TrsvFactorKind kind, const TrsvPivots *p, int times, const char *where)
 {
-  Result r = Factor(A, TrsvFactorOrder(f), kind, p);
+  Result r = Factor(A, f->order, kind, p);
 
   Numeric(f, lower, A, &r, p, times, where);
   free(r.l);
@@ -254,9 +252,9 @@ void CheckNumericBy(TrsvFactor *f, TrsvPlan *lower, const Square *A, TrsvFactorK
 
 void CheckNumeric(TrsvFactor *f, const Square *A, TrsvFactorKind kind, const TrsvPivots *p, int times, const char *where)
 {
-  Result     r = Factor(A, TrsvFactorOrder(f), kind, p);
+  Result     r = Factor(A, f->order, kind, p);
   TrsvMatrix L, U;
-  Square     B = Permuted(A, TrsvFactorOrder(f));
+  Square     B = Permuted(A, f->order);
 
   TrsvFactorTriangles(f, &L, &U, NULL, NULL);
   Expect(PatternsOf(&B, kind, &L, &U), "%s: other patterns than those of A", where);
@@ -277,9 +275,9 @@ TrsvFactor *MakeFactor(const Square *A, const int *order, TrsvFactorKind kind, i
   TrsvFactor *f;
   int         row;
 
-  TrsvFactorSetLanes(lanes);
+  TrsvFactorForcedLanes = lanes;
   ExpectError(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, A->rows % 2 ? TRSV_HOST : TRSV_DEVICE, kind, A->precision, &f, &row), TRSV_SUCCESS, "TrsvFactorCreate");
-  TrsvFactorSetLanes(0);
-  if (f) Expect(row == -1 && (!lanes || TrsvFactorLanes(f) == lanes), "row %d, %d lanes", row, TrsvFactorLanes(f));
+  TrsvFactorForcedLanes = 0;
+  if (f) Expect(row == -1 && (!lanes || f->lanes_per_row == lanes), "row %d, %d lanes", row, f->lanes_per_row);
   return f;
 }

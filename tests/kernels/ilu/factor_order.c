@@ -71,6 +71,24 @@ static void Asymmetries(void)
       FreeSquare(&A);
     }
   End();
+
+  Begin("values that are no numbers are as far from symmetric as NaN says, and refuse no order");
+  for (int precision = 0; precision < 2; precision++) {
+    Square A = MakeSquare(GRID_2D, 300, 1, (TrsvPrecision)precision, 5);
+    double got;
+    char   why[80];
+
+    Set(A.values, A.precision, A.offsets[100] + (A.columns[A.offsets[100]] == 100), NAN);
+    ExpectError(TrsvDeviceAsymmetry(A.rows, A.offsets, A.columns, A.precision, A.values, &got), TRSV_SUCCESS,
+                "TrsvDeviceAsymmetry");
+    Expect(isnan(got), "%g", got);
+    ExpectError(TrsvCheckNearlySymmetric(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, A.precision, why,
+                                         sizeof(why)),
+                TRSV_SUCCESS, "TrsvCheckNearlySymmetric");
+    Expect(!why[0], "%s", why);
+    FreeSquare(&A);
+  }
+  End();
 }
 
 /* The order that is chosen, and that it is what it is said to be */
@@ -102,10 +120,10 @@ static void Choices(void)
       Begin("the order of %s for %s", cases[c].what, kind ? "icc" : "ilu");
       A = MakeSquare(cases[c].shape, cases[c].rows, cases[c].symmetric, TRSV_DOUBLE, 7);
       if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, (TrsvFactorKind)kind, TRSV_DOUBLE, asked, asked, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) {
-        Expect(choice.multicolor == cases[c].multicolor && !!TrsvFactorOrder(f) == choice.multicolor && strstr(choice.why, cases[c].why), "multicolor %d: %s", choice.multicolor, choice.why);
+        Expect(choice.multicolor == cases[c].multicolor && !!f->order == choice.multicolor && strstr(choice.reason, cases[c].why), "multicolor %d: %s", choice.multicolor, choice.reason);
         Expect(choice.natural.solves > 0 && choice.natural.setup > 0 && choice.rest > 0 && (choice.ordered.solves > 0) == choice.multicolor, "predicted %g and %g, the rest %g", choice.natural.solves, choice.ordered.solves, choice.rest);
         if (choice.multicolor && ExpectError(TrsvOrderMulticolor(A.rows, A.offsets, A.columns, A.values, TRSV_DEVICE, &multicolor), TRSV_SUCCESS, "TrsvOrderMulticolor")) {
-          Expect(!memcmp(multicolor->order, TrsvFactorOrder(f), sizeof(int) * (size_t)A.rows), "another order than TrsvOrderMulticolor's");
+          Expect(!memcmp(multicolor->order, f->order, sizeof(int) * (size_t)A.rows), "another order than TrsvOrderMulticolor's");
           TrsvOrderingDestroy(&multicolor);
         }
         if (!kind) CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, cases[c].what);
@@ -132,7 +150,7 @@ static void Choices(void)
     Expect(!error == !!f, "place %ld: error %d, factor %p", k, (int)error, (void *)f);
     if (failed && !error) { /* without memory for multicolor, it is the natural order */
       natural++;
-      Expect(!choice.multicolor && !TrsvFactorOrder(f) && strstr(choice.why, "no memory"), "place %ld: multicolor %d: %s", k, choice.multicolor, choice.why);
+      Expect(!choice.multicolor && !f->order && strstr(choice.reason, "no memory"), "place %ld: multicolor %d: %s", k, choice.multicolor, choice.reason);
       CheckNumeric(f, &A, TRSV_ILU, &Plain, 1, "the natural order");
     }
     TrsvFactorDestroy(&f);
@@ -172,7 +190,7 @@ static void Real(void)
     Begin("%s", name);
     A = MakeSquareFrom(p.rows, p.offsets, p.columns);
     FillSquare(&A, 1, 1.1, 3);
-    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) Expect(choice.multicolor == cases[c].multicolor, "multicolor %d: %s", choice.multicolor, choice.why);
+    if (ExpectError(TrsvFactorCreateOrdered(&(TrsvCSR){A.rows, A.offsets, A.columns, A.values}, TRSV_ILU, TRSV_DOUBLE, NULL, NULL, &f, &row, &choice), TRSV_SUCCESS, "TrsvFactorCreateOrdered")) Expect(choice.multicolor == cases[c].multicolor, "multicolor %d: %s", choice.multicolor, choice.reason);
     TrsvFactorDestroy(&f);
     FreeSquare(&A);
     FreePattern(&p);
@@ -199,7 +217,7 @@ static void Upper(void)
     failed = k < 2 || SimtFailed();
     SimtFailAt(0, 0);
     Expect(!error == !!f && (k > 1 || f), "place %ld: error %d, factor %p", k - 1, (int)error, (void *)f);
-    if (f && k < 2) Expect(!choice.multicolor && (!f->upper_analysis) == (k == 1) && (!f->analysis->heights) == (k == 1), "%s: %s", TrsvAlgorithmName(asked), choice.why);
+    if (f && k < 2) Expect(!choice.multicolor && (!f->upper_analysis) == (k == 1) && (!f->analysis->heights) == (k == 1), "%s: %s", TrsvAlgorithmName(asked), choice.reason);
     if (f && k > 1 && failed && !choice.multicolor) kept += !f->analysis->heights;
     TrsvFactorDestroy(&f);
     Expect(SimtLive() == live, "place %ld: %zu allocations in place of %zu", k - 1, SimtLive(), live);

@@ -115,12 +115,12 @@ static void CheckZeroPivot(TrsvIlu *ilu, Square *A, const char *where)
 
   for (int k = 0; k < n; k++) kept[k] = Get(A->values, TRSV_DOUBLE, first + k);
   for (int k = 0; k < n; k++) Set(A->values, TRSV_DOUBLE, first + k, 0);
-  ExpectError(TrsvIluSetValues(ilu, &csr, &Plain, &o, NULL), TRSV_SUCCESS, where);
+  ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, where);
   Expect(o.row == 0 && o.pivot == 0, "%s: row %d, pivot %g", where, o.row, o.pivot);
   Expect(!TrsvIluIsReady(ilu, TRSV_DEVICE, 0), "%s: ready after a zero pivot", where);
   ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, &x, &x, NULL), TRSV_ERR_ARGUMENT, where);
   for (int k = 0; k < n; k++) Set(A->values, TRSV_DOUBLE, first + k, kept[k]);
-  ExpectError(TrsvIluSetValues(ilu, &csr, &Plain, &o, NULL), TRSV_SUCCESS, where);
+  ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, where);
   Expect(o.row < 0, "%s: row %d", where, o.row);
 }
 
@@ -163,7 +163,7 @@ static void Life(Shape shape, TrsvFactorKind kind, TrsvOrderRequest order, const
     Expect(!algorithm || (!strcmp(TrsvAlgorithmName(info.L.algorithm), algorithm) && !strcmp(TrsvAlgorithmName(info.U.algorithm), algorithm)), "by %s and %s", TrsvAlgorithmName(info.L.algorithm), TrsvAlgorithmName(info.U.algorithm));
     Expect(order != TRSV_ORDER_MULTICOLOR || info.multicolor, "not in the multicolor order");
     for (int round = 0; round < 2; round++) { /* the second time all plans are there */
-      ExpectError(TrsvIluSetValues(ilu, &csr, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
+      ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
       CheckAll(ilu, &A, kind, round ? "new values" : "first values");
       FillSquare(&A, 1, 1.5, 20 + round);
     }
@@ -220,7 +220,7 @@ static void Reasons(void)
 
       TrsvIluDescribe(ilu, &info);
       Expect(!info.on_device && strstr(info.host_reason, cases[c].why), "'%s'", info.host_reason);
-      ExpectError(TrsvIluSetValues(ilu, &csr, &Plain, &o, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetValues");
+      ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetValues");
       ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_ERR_ARGUMENT, "TrsvIluPrepare without triangles");
       TrsvIluDestroy(&ilu);
     }
@@ -249,16 +249,16 @@ static void FailAnywhere(TrsvOrderRequest order)
     error = TrsvIluCreate(&request, A.rows, &csr, &ilu);
     Expect(!error == !!ilu, "place %ld: error %d, object %p", k, (int)error, (void *)ilu);
     if (!error) error = TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL);
-    if (!error) error = TrsvIluSetValues(ilu, &csr, &Plain, &o, NULL);
+    if (!error) error = TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL);
     if (!error) error = TrsvIluPrepare(ilu, TRSV_DEVICE, 1, NULL, NULL);
     if (!error) error = TrsvIluPrepare(ilu, TRSV_HOST, 0, NULL, NULL);
-    if (!error) error = TrsvIluSetValues(ilu, &csr, &Plain, &o, NULL);
+    if (!error) error = TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL);
     failed = SimtFailed();
     SimtFailAt(0, 0);
     errors += error != TRSV_SUCCESS;
     Expect(!error || error == TRSV_ERR_MEMORY || error == TRSV_ERR_DEVICE, "place %ld: error %d: %s", k, (int)error, TrsvErrorMessage());
     if (ilu) {
-      ExpectError(TrsvIluSetValues(ilu, &csr, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues after a failure");
+      ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues after a failure");
       CheckAll(ilu, &A, TRSV_ILU, "after a failure");
     }
     TrsvIluDestroy(&ilu);
@@ -281,7 +281,7 @@ static TrsvIlu *MakeChain(Square *A, double timeout)
   csr = View(A);
   if (!ExpectError(TrsvIluCreate(&request, ROWS, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate")) return NULL;
   ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
-  ExpectError(TrsvIluSetValues(ilu, &csr, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
+  ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
   return ilu;
 }
 
@@ -344,9 +344,9 @@ static void OtherDevice(void)
     ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSolve");
     Expect(strstr(TrsvErrorMessage(), "call cudaSetDevice(0)") != NULL, "'%s'", TrsvErrorMessage());
     ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 1, NULL, NULL), TRSV_ERR_ARGUMENT, "TrsvIluPrepare");
-    ExpectError(TrsvIluSetValues(ilu, &csr, &Plain, &o, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetValues");
+    ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_ERR_ARGUMENT, "TrsvIluSetValues");
     (void)cudaSetDevice(0);
-    ExpectError(TrsvIluSetValues(ilu, &csr, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
+    ExpectError(TrsvIluSetValues(ilu, csr.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
     ExpectError(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, b, x, NULL), TRSV_SUCCESS, "TrsvIluSolve");
     (void)cudaSetDevice(1);
     TrsvIluDestroy(&ilu);

@@ -1,21 +1,8 @@
 /*
-   The executor itself: what collectives, barriers, atomics, copies and clusters give, what it says of misuse, and that its schedules differ.
+   The executor itself: what collectives, barriers and atomics give, what it says of misuse, and that its schedules
+   differ.
 */
-#include <vector>
-#include "check.h"
-#include "device/sync.cuh"
-
-/* Runs a launch, expects the report to hold these words; NULL: no report. */
-static bool Reports(const char *words)
-{
-  const TrsvError error = TrsvDeviceCheckLaunch("test");
-
-  if (!words) return Expect(!error, "%s", TrsvErrorMessage());
-  return Expect(error == TRSV_ERR_DEVICE && strstr(TrsvErrorMessage(), words), "not reported as '%s': %s", words, error ? TrsvErrorMessage() : "no error");
-}
-
-#define UNDER_ALL_SCHEDULES for (unsigned k = 0; SimtSchedule(k), k < 24; k++)
-#define RUN(kernel, grid, block, ...) TRSV_LAUNCH(kernel, grid, block, 0, (TrsvStream)NULL, __VA_ARGS__)
+#include "simt/reports.h"
 
 /* --- what should work --- */
 
@@ -97,7 +84,8 @@ static void TestRight(void)
 
     RUN(atomics, 5, 64, words, &total);
     Reports(NULL);
-    Expect(words[0] == 0 && words[1] == 320 && words[2] == 640 && words[3] == 7 && total == 160, "schedule %u: %u %u %u %u %g", k, words[0], words[1], words[2], words[3], total);
+    Expect(words[0] == 0 && words[1] == 320 && words[2] == 640 && words[3] == 7 && total == 160,
+           "schedule %u: %u %u %u %u %g", k, words[0], words[1], words[2], words[3], total);
   }
   End();
 }
@@ -212,10 +200,10 @@ static void bounded(TrsvSync sync, int *abort_device)
   atomicAdd(abort_device, 1);
 }
 
-/* A lane of warp 0 looks at more words than the executor watches, so that what its own warp does wakes it; warp 1 writes
-   them. */
+/* A lane of warp 0 looks at more words than the executor watches, so that what its own warp does wakes it; warp 1
+   writes them. */
 enum {
-  LOOKED_AT = 12
+  LOOKED_AT = 30
 };
 static void polls_in_turns(unsigned *words, TrsvSync sync)
 {
@@ -252,7 +240,8 @@ static void TestFairness(void)
   End();
 }
 
-/* Thread 0 waits for a word that comes after 20 times the limit; meanwhile another block gets on, and notes it or not. */
+/* Thread 0 waits for a word that comes after 20 times the limit; meanwhile another block gets on, and notes it or not.
+ */
 static void waits_long(unsigned *word, TrsvSync sync, bool notes, bool *in_time)
 {
   TrsvSpinLimit spin;
@@ -287,6 +276,7 @@ static void TestProgress(void)
       SimtSettings.bounded = 1;
       SimtSettings.policy  = SIMT_ROUNDS_SHUFFLED; /* the other block gets on */
       SimtSettings.resident = 2;
+      SimtSettings.weak    = 0; /* a store is not late while time is let pass */
       ExpectError(TrsvSyncCreate(&sync), TRSV_SUCCESS, "TrsvSyncCreate");
       sync.timeout = 20000000000ull; /* every poll takes 10 ms, every 1,024th looks at the clock */
       RUN(waits_long, 2, 1, &word, sync, notes != 0, &in_time);
@@ -303,16 +293,10 @@ static void TestMisuse(void)
 {
   unsigned word = 0;
 
-#define REPORTS(name, words, ...) \
-  Begin("executor: " name); \
-  UNDER_ALL_SCHEDULES \
-  { \
-    __VA_ARGS__; \
-    Reports(words); \
-  } \
-  End()
-  REPORTS("a wait for what never comes", "deadlock: 32 threads poll", SimtSettings.resident = 1; RUN(wait_for, 2, 32, (const unsigned *)&word));
-  REPORTS("a wait that does not pause", "deadlock: 1 threads poll", RUN(wait_without_pause, 1, 1, (const unsigned *)&word));
+  REPORTS("a wait for what never comes", "deadlock: 32 threads poll", SimtSettings.resident = 1;
+          RUN(wait_for, 2, 32, (const unsigned *)&word));
+  REPORTS("a wait that does not pause", "deadlock: 1 threads poll",
+          RUN(wait_without_pause, 1, 1, (const unsigned *)&word));
   REPORTS("two barriers", "stand at two barriers", RUN(two_barriers, 1, 32, 0));
   REPORTS("a barrier in a branch", "deadlock", RUN(barrier_and_collective, 1, 32, 0));
   REPORTS("a lane that is not in its mask", "not in the mask", RUN(not_in_mask, 1, 32, 0));
@@ -337,167 +321,10 @@ static void TestMisuse(void)
     sync.timeout = 20000000000ull;
     RUN(bounded, 1, 4, sync, &abort_device);
     Reports(NULL);
-    Expect(abort_device == 4 && *sync.abort_host && SimtNanoseconds() - start > sync.timeout, "schedule %u: %d gave up after %g s", k, abort_device, 1e-9 * (double)(SimtNanoseconds() - start));
+    Expect(abort_device == 4 && *sync.abort_host && SimtNanoseconds() - start > sync.timeout,
+           "schedule %u: %d gave up after %g s", k, abort_device, 1e-9 * (double)(SimtNanoseconds() - start));
     TrsvSyncDestroy(&sync);
   }
-  End();
-}
-
-/* --- copies into shared memory and clusters --- */
-
-enum {
-  ARRIVED = 0, /* two barriers each */
-  EMPTY   = 16,
-  BUFFER  = 128,
-  PART    = 256 /* bytes of a part */
-};
-
-/* A warp copies part by part through two buffers, by one lane or all (trsv_copy_lanes); another sums them up. BUG 1 reads
-   before it waits, 2 overwrites what is still read, 3 ends with a copy under way, 4 waits for the wrong parity, 5 counts
-   one lane too few, 6 one too many. */
-template <int BUG> static void stream_through(const double *from, unsigned parts, double *sum)
-{
-  const unsigned lane = threadIdx.x % 32, arrivals = trsv_copy_lanes() - (BUG == 5) + (BUG == 6);
-
-  if (threadIdx.x == 0)
-    for (unsigned i = 0; i < 2; i++) {
-      trsv_barrier_init(ARRIVED + 8 * i, arrivals);
-      trsv_barrier_init(EMPTY + 8 * i, 1);
-    }
-  trsv_block_sync();
-  if (threadIdx.x >= 32 && lane < trsv_copy_lanes()) {
-    for (unsigned p = 0; p < parts + (BUG == 3); p++) {
-      if (p >= 2 && BUG != 2) trsv_barrier_wait(EMPTY + 8 * (p % 2), (p / 2 + 1) % 2);
-      trsv_bulk_copy(BUFFER + PART * (p % 2), (const char *)from + PART * (size_t)(p < parts ? p : 0), PART,
-                     ARRIVED + 8 * (p % 2), lane);
-    }
-  } else if (threadIdx.x < 32)
-    for (unsigned p = 0; p < parts; p++) {
-      if (BUG != 1) trsv_barrier_wait(ARRIVED + 8 * (p % 2), (p / 2 + (BUG == 4)) % 2);
-      sum[lane] += trsv_shared_load<double>(BUFFER + PART * (p % 2) + 8 * lane);
-      if (BUG == 1) trsv_barrier_wait(ARRIVED + 8 * (p % 2), p / 2 % 2);
-      trsv_warp_sync();
-      trsv_barrier_arrive_if(EMPTY + 8 * (p % 2), lane == 0);
-    }
-}
-
-static void no_barrier_made(int) { trsv_barrier_arrive(ARRIVED); }
-static void copy_beyond(const double *from)
-{
-  trsv_barrier_init(ARRIVED, 1);
-  trsv_bulk_copy(960, from, 128, ARRIVED, 0);
-}
-static void copy_unaligned(const double *from)
-{
-  trsv_barrier_init(ARRIVED, 1);
-  trsv_bulk_copy(BUFFER, from + 1, 128, ARRIVED, 0);
-}
-
-/* Each block hands a number on to the next of its cluster. BUG 1 does not wait before it ends, 2 not before it stores; 3
-   stores into a block that may not have started. */
-template <int BUG> static void hand_on(unsigned *out)
-{
-  const unsigned rank = trsv_cluster_rank();
-
-  if (BUG != 2) trsv_cluster_arrive();
-  if (threadIdx.x == 0) trsv_shared_store(0, rank ? 0u : 100u);
-  if (BUG == 3 && threadIdx.x == 0 && rank == 0) trsv_push(trsv_peer(3), 4, 1u);
-  if (BUG != 2) trsv_cluster_wait();
-  if (BUG == 0 && threadIdx.x == 0 && rank == 0) trsv_push(trsv_peer(3), 4, 1u);
-  if (BUG != 2) trsv_cluster_sync();
-  if (threadIdx.x == 0) {
-    unsigned v;
-
-    while (!(v = trsv_shared_load<unsigned>(0))) trsv_pause();
-    if (rank + 1 < 4) trsv_push(trsv_peer(rank + 1), 0, v + 1);
-    out[blockIdx.x] = v;
-  }
-  if (BUG != 1) trsv_cluster_sync();
-  if (BUG == 1 && rank == 0) (void)trsv_peer(1);
-}
-
-template <int BUG> static bool Streams(void)
-{
-  std::vector<double> from(32 * 8 + 2, 0);
-  double             *aligned = (double *)(((uintptr_t)from.data() + 15) / 16 * 16), sum[32];
-  bool                right   = true;
-
-  for (int i = 0; i < 256; i++) aligned[i] = i / 32 * 1000 + i % 32;
-  memset(sum, 0, sizeof(sum));
-  TRSV_LAUNCH(stream_through<BUG>, 1, 64, 1024, (TrsvStream)NULL, aligned, 8u, sum);
-  for (int i = 0; i < 32; i++) right = right && sum[i] == 28000 + 8 * i;
-  return right;
-}
-
-template <int BUG> static bool Caught(void)
-{
-  const bool right = Streams<BUG>();
-
-  return TrsvDeviceCheckLaunch("test") != TRSV_SUCCESS || !right;
-}
-
-/* old: by 32 lanes, as cp.async */
-static void Copies(int old)
-{
-  const char *const how = old ? "by the lanes of a warp" : "in bulk";
-  unsigned          caught[7] = {0};
-
-  Begin("executor: a stream of copies %s", how);
-  UNDER_ALL_SCHEDULES
-  {
-    SimtSettings.old = old;
-    const bool right = Streams<0>();
-
-    if (Reports(NULL)) Expect(right, "schedule %u: a wrong sum", k);
-  }
-  End();
-  Begin("executor: copies %s and barriers used wrongly are caught", how);
-  UNDER_ALL_SCHEDULES
-  {
-    SimtSettings.old = old;
-    caught[1] += Caught<1>();
-    caught[2] += Caught<2>();
-    caught[3] += Caught<3>();
-    caught[4] += Caught<4>();
-    if (old) caught[5] += Caught<5>();
-    caught[6] += Caught<6>();
-  }
-  for (int bug = 1; bug < 7; bug++) Expect(caught[bug] > 0 || (bug == 5 && !old), "bug %d never is", bug);
-  End();
-}
-
-static void TestCopies(void)
-{
-  alignas(16) double from[32] = {0};
-  unsigned           caught[4] = {0};
-
-  for (int old = 0; old < 2; old++) Copies(old);
-  REPORTS("a barrier that was not made", "not initialized", TRSV_LAUNCH(no_barrier_made, 1, 1, 1024, (TrsvStream)NULL, 0));
-  REPORTS("a copy beyond the end", "beyond the end", TRSV_LAUNCH(copy_beyond, 1, 1, 1024, (TrsvStream)NULL, (const double *)from));
-  REPORTS("a copy that is not aligned", "off its 16", TRSV_LAUNCH(copy_unaligned, 1, 1, 1024, (TrsvStream)NULL, (const double *)from));
-
-  Begin("executor: clusters");
-  UNDER_ALL_SCHEDULES
-  {
-    unsigned out[12], right = 1;
-
-    TRSV_LAUNCH_EARLY(hand_on<0>, false, 4, 12, 40, 1024, (TrsvStream)NULL, out);
-    Reports(NULL);
-    for (unsigned i = 0; i < 12; i++) right = right && out[i] == 100 + i % 4;
-    Expect(right, "schedule %u: wrong numbers", k);
-    TRSV_LAUNCH_EARLY(hand_on<1>, false, 4, 12, 40, 1024, (TrsvStream)NULL, out);
-    caught[1] += TrsvDeviceCheckLaunch("test") != TRSV_SUCCESS;
-    memset(out, 0, sizeof(out));
-    TRSV_LAUNCH_EARLY(hand_on<2>, false, 4, 12, 40, 1024, (TrsvStream)NULL, out);
-    right = !TrsvDeviceCheckLaunch("test");
-    for (unsigned i = 0; i < 12; i++) right = right && out[i] == 100 + i % 4;
-    caught[2] += !right;
-    TRSV_LAUNCH_EARLY(hand_on<3>, false, 4, 12, 40, 1024, (TrsvStream)NULL, out);
-    caught[3] += TrsvDeviceCheckLaunch("test") != TRSV_SUCCESS && strstr(SimtReport(), "has not started");
-  }
-  Expect(caught[1] > 0, "the memory of a block that has ended can be had");
-  Expect(caught[3] > 0, "a push to a block that has not started is never caught");
-  Expect(caught[2] > 0, "a store into memory that its owner has not made ready is never lost");
   End();
 }
 
@@ -532,5 +359,7 @@ extern "C" void TestExecutor(void)
   TestFairness();
   TestProgress();
   TestCopies();
+  TestLaunches();
+  TestVisibility();
   TestDevice();
 }

@@ -1,10 +1,9 @@
 /*
-   Planted bugs: solves in the manner of thread.cu and warp.cu, each with one thing wrong that on a device goes unnoticed most of the
-   time. The executor must catch each of them under one of its schedules, and must find nothing in the two that are right.
+   Planted bugs: solves in the manner of thread.cu and warp.cu, each with one thing wrong that on a device goes
+   unnoticed most of the time. The executor must catch each of them under one of its schedules, and must find nothing in
+   the two that are right.
 */
-#include <vector>
-#include "check.h"
-#include "device/sync.cuh"
+#include "simt/reports.h"
 
 enum Bug {
   NONE_WARP, /* a warp for a row */
@@ -63,7 +62,8 @@ template <int BUG> static __global__ void planted_warp(View A, const double *b, 
 
   if (threadIdx.x == 0 || BUG == TICKET_FOR_EACH_THREAD) start[0] = trsv_ticket(A.sync, &start[1]);
   if (BUG != NO_BARRIER) __syncthreads();
-  const unsigned block = BUG == STATIC_BLOCKS ? blockIdx.x : start[0], p = block * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const unsigned block = BUG == STATIC_BLOCKS ? blockIdx.x : start[0], p = block * WARPS + threadIdx.x / 32,
+                 lane = threadIdx.x % 32;
 
   if (p >= (unsigned)A.rows) return;
   double *const now  = A.words + (start[1] == 1 ? A.rows : 0), *const then = A.words + (start[1] == 1 ? 0 : A.rows);
@@ -123,8 +123,10 @@ template <int BUG> static __global__ void planted_thread(View A, const double *b
 
 static void Launch(Bug bug, const View &A, const double *b, double *x)
 {
-#define PLANTED(B) \
-  case B: TRSV_LAUNCH(planted_warp<B>, (unsigned)(A.rows + WARPS - 1) / WARPS, BLOCK, 0, (TrsvStream)NULL, A, b, x); break
+#define PLANTED(B)                                                                                                     \
+  case B:                                                                                                              \
+    TRSV_LAUNCH(planted_warp<B>, (unsigned)(A.rows + WARPS - 1) / WARPS, BLOCK, 0, (TrsvStream)NULL, A, b, x);         \
+    break
   switch (bug) {
     PLANTED(NONE_WARP);
     PLANTED(STATIC_BLOCKS);
@@ -138,12 +140,18 @@ static void Launch(Bug bug, const View &A, const double *b, double *x)
     PLANTED(BARRIER_IN_BRANCH);
     PLANTED(TICKET_FOR_EACH_THREAD);
     PLANTED(NOT_CANONICAL);
-  case WRITE_AFTER_LOOP: TRSV_LAUNCH(planted_thread<WRITE_AFTER_LOOP>, (unsigned)(A.rows + BLOCK - 1) / BLOCK, BLOCK, 0, (TrsvStream)NULL, A, b, x); break;
-  default: TRSV_LAUNCH(planted_thread<NONE_THREAD>, (unsigned)(A.rows + BLOCK - 1) / BLOCK, BLOCK, 0, (TrsvStream)NULL, A, b, x);
+  case WRITE_AFTER_LOOP:
+    TRSV_LAUNCH(planted_thread<WRITE_AFTER_LOOP>, (unsigned)(A.rows + BLOCK - 1) / BLOCK, BLOCK, 0, (TrsvStream)NULL, A,
+                b, x);
+    break;
+  default:
+    TRSV_LAUNCH(planted_thread<NONE_THREAD>, (unsigned)(A.rows + BLOCK - 1) / BLOCK, BLOCK, 0, (TrsvStream)NULL, A, b,
+                x);
   }
 }
 
-/* Four solves in a row under one schedule, each for another b. Returns whether something was found; says what the executor reported. */
+/* Four solves in a row under one schedule, each for another b. Returns whether something was found; says what the
+ * executor reported. */
 static bool Found(Bug bug, const Triangle &T, const double *values, unsigned schedule, char *report, size_t size)
 {
   const int             rows = T.view.rows;
@@ -167,7 +175,9 @@ static bool Found(Bug bug, const Triangle &T, const double *values, unsigned sch
       found = true;
       (void)snprintf(report, size, "%s", TrsvErrorMessage());
     } else
-      for (int i = 0; reference && i < rows; i++) found = found || (std::isnan(reference[i]) ? !std::isnan(x[(size_t)i]) : !(std::fabs(x[(size_t)i] - reference[i]) < 1e-12));
+      for (int i = 0; reference && i < rows; i++)
+        found = found || (std::isnan(reference[i]) ? !std::isnan(x[(size_t)i])
+                                                   : !(std::fabs(x[(size_t)i] - reference[i]) < 1e-12));
     free(b);
     free(reference);
   }
@@ -202,7 +212,9 @@ extern "C" void TestPlanted(void)
       Expect(found > 0, "not caught in %u runs", 3 * schedules);
       Expect(!*bugs[bug].report || reported, "caught, but not as '%s': %s", bugs[bug].report, report);
     }
-    if (getenv("TRSV_TEST_VERBOSE")) printf("# found in %u of %u runs, reported in %u: %s\n", found, 3 * schedules, reported, report);
+    if (getenv("TRSV_TEST_VERBOSE"))
+      printf("# found in %u of %u runs, reported in %u: %s\n", found, 3 * schedules, reported, report);
     End();
   }
+  TestEarlyFaults();
 }

@@ -126,6 +126,8 @@ static int UsesHeights(const TrsvStatistics *s, TrsvPrecision precision)
   return !IsInverted(s, precision);
 }
 
+static int AlwaysUsesHeights(const TrsvStatistics *s, TrsvPrecision precision) { return 1; }
+
 static TrsvError AllocatePlan(TrsvPlan *plan)
 {
   if (!TrsvAlgorithmRuns(&TrsvChunk))
@@ -199,6 +201,7 @@ const TrsvAlgorithm TrsvChunkPlain = {
   .solve        = Solve,
   .destroy      = Destroy,
   .predict      = TrsvModelChunk,
+  .uses_heights = AlwaysUsesHeights,
   .choices      = CHUNK_CHOICES,
   .describe     = Describe,
   .shared_bytes = CHUNK_SHARED,

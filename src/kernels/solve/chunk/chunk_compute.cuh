@@ -9,7 +9,11 @@
    - cells for imports hold NOT_READY until a value arrives. They are probed a step or two ahead, and the warp waits
      only if a probe found one not ready. These waits have no limit of their own: the warps that fill the cells bound
      them. The order of this work, and how far ahead it is done, is the fastest measured for each K
-     (docs/performance.md). */
+     (docs/performance.md).
+
+   An assumption about the architecture: a probe reads the upper 4 bytes of a word that is stored by 8, and a later load
+   of the warp reads all 8. PTX's memory model says nothing about accesses of different sizes. The kernel assumes that
+   the load finds the whole word once the probe has found its upper half. tests/gpu/waits.cu tries that. */
 #ifndef TRSV_CHUNK_COMPUTE_CUH
 #define TRSV_CHUNK_COMPUTE_CUH
 

@@ -146,7 +146,7 @@ static __global__ void __launch_bounds__(256)
     if (lane >= x) sum += before;
   }
   if (lane == 31) sums[t / 32] = sum;
-  if (t == 0) *(int *)record = (int)exports[0];
+  if (t < CHUNK_HEADER / 4) ((int *)record)[t] = t ? 0 : (int)exports[0];
   __syncthreads();
   for (int x = 0; x < t / 32; x++) sum += sums[x];
   sum -= own;
@@ -160,7 +160,7 @@ static __global__ void __launch_bounds__(256)
     for (int x = 0; x < rank / 32; x++) export_ += (unsigned)__popc(exports[1 + x]);
   }
   *word(0) = count ? cells[0] | export_ << 16 : 0;
-  for (int i = 1; i < CHUNK_TAIL(K); i++) {
+  for (int i = 1; i < (CHUNK_QUADS(K, size) * 16 - (K + 1) * size) / 4; i++) { /* up to the end of the last quad */
     unsigned v = 0;
     for (int h = 0; h < 2; h++) {
       const int x = 2 * (i - 1) + h - (K - n); /* unused fields come first */

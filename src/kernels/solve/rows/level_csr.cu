@@ -109,7 +109,7 @@ static TrsvError FindPositions(const TrsvMatrix *A, const TrsvSplit *s, int *pos
   S.diagonal = TRSV_DIAGONAL_UNIT;
   TrsvCall(TrsvSearchLevels(&S, NULL, w->word, NULL, w->search));
   TrsvCall(TrsvDeviceDownload(&found, w->search, sizeof(found), NULL));
-  TrsvCall(TrsvSearchEnded(&found));
+  TrsvCall(TrsvCheckSearch(&found));
   TrsvCall(TrsvSortLevels(s->rows, (int)found.levels, w->word, w->sorted, w->natural, w->order));
   if (level)
     TrsvCall(

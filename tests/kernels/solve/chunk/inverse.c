@@ -10,29 +10,37 @@ static void Fill(const TrsvMatrix *A, void *values, double off)
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) Set(values, A->precision, k, A->columns[k] == i ? 1 + 0.001 * (i % 7) : off * (1 + 0.01 * (k % 5)));
 }
 
-/* Off the diagonal 0.3 the inverse of a block stays small, with 3 it grows like 3^31; the same plan takes both, in turn. Where it grows, the
-   solution is chunk's to the bit; where it does not, the sums are others. */
+/* Off the diagonal 0.3 the inverse of a block stays small, with 3 it grows like 3^31, with a NaN it is none; the same plan
+   takes all, in turn. Where it grows or is none, the solution is chunk's to the bit; where it does not, the sums are
+   others. */
 static void Growth(TrsvTriangle triangle, TrsvPrecision precision)
 {
-  const int rows   = 200;
-  Triangle  T      = MakeTriangle(CHAIN, rows, triangle, TRSV_DIAGONAL_STORED, precision, 1);
-  void     *values = MakeArray(precision, T.offsets[rows]), *b = MakeVector(precision, rows, 5), *x = MakeArray(precision, rows), *y = MakeArray(precision, rows);
-  TrsvPlan *plan = MakePlan(&T.view, NULL, T.offsets[rows], FindTested("chunk, inverted")), *chunk = MakePlan(&T.view, NULL, T.offsets[rows], FindTested("chunk"));
+  static const char *const kinds[] = {"bounded", "growing", "a NaN"};
+  const int rows = 200, last = 5; /* pass */
+  Triangle  T = MakeTriangle(CHAIN, rows, triangle, TRSV_DIAGONAL_STORED, precision, 1);
+  const int entries = T.offsets[rows];
+  void     *values = MakeArray(precision, entries), *b = MakeVector(precision, rows, 5), *x = MakeArray(precision, rows),
+       *y = MakeArray(precision, rows);
+  TrsvPlan *plan = MakePlan(&T.view, NULL, entries, FindTested("chunk, inverted")),
+           *chunk = MakePlan(&T.view, NULL, entries, FindTested("chunk"));
 
-  for (int pass = 0; plan && chunk && pass < 4; pass++) {
-    const int grows = pass % 2;
+  for (int pass = 0; plan && chunk && pass <= last; pass++) {
+    const int kind = pass % 3;
     void     *reference;
 
-    Fill(&T.view, values, grows ? -1.5 : 0.3);
-    for (int k = 0; grows && k < T.offsets[rows]; k++) /* every fourth row starts afresh, or x would overflow */
+    Fill(&T.view, values, kind == 1 ? -1.5 : 0.3);
+    for (int k = 0; kind == 1 && k < entries; k++) /* every fourth row starts afresh, or x would overflow */
       if (k / 2 % 40 == 0 && Get(values, precision, k) < 0) Set(values, precision, k, 1e-9);
-    reference = Reference(&T.view, NULL, T.offsets[rows], values, b);
+    if (kind == 2) /* beside the diagonal of row 100 */
+      Set(values, precision, T.offsets[100] + (T.columns[T.offsets[100]] == 100), NAN);
+    reference = Reference(&T.view, NULL, entries, values, b);
     ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
     ExpectError(TrsvPlanSetValues(chunk, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
     ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, "TrsvPlanSolve");
     ExpectError(TrsvPlanSolve(chunk, b, y, NULL), TRSV_SUCCESS, "TrsvPlanSolve");
-    ExpectClose(precision, rows, x, reference, grows ? "growing" : "bounded");
-    Expect((memcmp(x, y, TrsvValueSize(precision) * (size_t)rows) == 0) == grows, "pass %d: the solution has %s bits", pass, grows ? "not chunk's" : "chunk's");
+    ExpectClose(precision, rows, x, reference, kinds[kind]);
+    Expect((memcmp(x, y, TrsvValueSize(precision) * (size_t)rows) == 0) == (kind > 0),
+           "pass %d, %s: the solution has %s bits", pass, kinds[kind], kind ? "not chunk's" : "chunk's");
     free(reference);
   }
   TrsvPlanDestroy(&plan);

@@ -124,6 +124,28 @@ static void Apart(int apart, int kind)
   End();
 }
 
+/* Chains of so many rows side by side, and as many again of which each row waits for one of these: a slice needs as many
+   turns as its chains are long, and there are two level sets of slices. */
+static void Chains(int length)
+{
+  const int half = (Reduced() ? 4 : 12) * (32 / length * length), rows = 2 * half;
+  int      *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 3 * (size_t)rows), k = 0;
+  Triangle  T;
+
+  for (int i = 0; i < rows; i++) {
+    offsets[i] = k;
+    if (i >= half) columns[k++] = i - half;
+    if (i % length) columns[k++] = i - 1;
+    columns[k++] = i;
+  }
+  offsets[rows] = k;
+  T             = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
+  Solves(&T, BLOCKS);
+  FreeTriangle(&T);
+  free(offsets);
+  free(columns);
+}
+
 void TestSell(void)
 {
   static const struct {
@@ -155,6 +177,9 @@ void TestSell(void)
     free(columns);
     End();
   }
+  Begin("sell, chains of 2 to 32 rows");
+  for (int length = 5; length <= 32; length++) Chains(length);
+  End();
   Apart(INT16_MAX, ROWS);
   Apart(INT16_MAX + 1, FAR);
 }

@@ -1,0 +1,335 @@
+/*
+   Waits and streams on a GPU: what only one can show.
+
+     waits        all of it; exit status 1 if anything failed
+
+   halves   a word stored by 8 bytes is probed by 4, as chunk_compute.cuh does. PTX's memory model says nothing about
+            accesses of different sizes; the kernels assume that who has seen the new upper half sees all of the new
+            word in its next load. Stores come from another warp of the block, and from another block of a cluster.
+   long     a right solve takes longer than the limit of a wait
+   streams  one object is used in two streams in turn, without a wait between
+   graph    a graph of solves is replayed after one that gave up
+*/
+#include <cuda_runtime.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <vector>
+#include "device/sync.cuh"
+#include "solve/chunk/chunk.h"
+#include "solve/plan/table.h"
+#include "trsv.h"
+
+extern "C" void TrsvChunkSettingsOverride(const TrsvChunkSettings *); /* tests/kernels/check.h */
+
+static int failures;
+
+#define EXPECT(what, ...) \
+  do { \
+    if (!(what)) { \
+      failures++; \
+      printf("FAILED line %d: ", __LINE__); \
+      printf(__VA_ARGS__); \
+      printf("\n"); \
+    } \
+  } while (0)
+#define NEED(...) \
+  do { \
+    const TrsvError need_ = __VA_ARGS__; \
+    EXPECT(!need_, "%s: %s", #__VA_ARGS__, TrsvErrorMessage()); \
+  } while (0)
+#define CUDA(...) \
+  do { \
+    const cudaError_t cuda_ = __VA_ARGS__; \
+    EXPECT(cuda_ == cudaSuccess, "%s: %s", #__VA_ARGS__, cudaGetErrorString(cuda_)); \
+  } while (0)
+
+/* --- halves --- */
+
+enum {
+  ROUNDS = 20000,
+  CELLS  = 8 * 32 /* bytes of a half: two take turns */
+};
+
+static __device__ __forceinline__ unsigned long long mix(unsigned long long z)
+{
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+  return z ^ z >> 31;
+}
+
+/* The double of a round for a lane: both halves differ from those of NOT_READY. */
+static __device__ __forceinline__ double word_of(unsigned block, int round, unsigned lane)
+{
+  const unsigned long long bits = mix(((unsigned long long)block << 40) + (unsigned long long)round * 32 + lane);
+
+  return trsv_from_bits((bits & 0x3fffffffffffffffull) | 1);
+}
+
+/* Warp 0 of a block reads, each lane a cell; warp 1, of the same block or of the one beside it, writes. counts: words
+   torn, probes that found the mark, rounds. */
+template <bool CLUSTER> static __global__ void halves(unsigned long long *counts)
+{
+  const unsigned base = trsv_shared_address(), lane = threadIdx.x % 32, rank = CLUSTER ? trsv_cluster_rank() : 0,
+                 reader = CLUSTER ? blockIdx.x ^ 1 : blockIdx.x;
+  unsigned long long torn = 0, waited = 0;
+
+  for (int i = 0; i < 2; i++)
+    if (threadIdx.x < 32) trsv_shared_store(base + i * CELLS + 8 * lane, trsv_not_ready<double>());
+  for (int round = 0; round < ROUNDS; round++) {
+    const unsigned cell = base + round % 2 * CELLS + 8 * lane, next = base + (round + 1) % 2 * CELLS + 8 * lane;
+
+    if (CLUSTER) trsv_cluster_sync();
+    else __syncthreads();
+    if (threadIdx.x >= 32) {
+      const long long until = clock64() + (long long)(mix(round * 64ull + lane) % 256);
+      const double    v     = word_of(reader, round, lane);
+
+      while (clock64() < until) { }
+      if (CLUSTER) trsv_push_if(trsv_peer(rank ^ 1), cell, v, true);
+      else trsv_shared_store(cell, v);
+    } else {
+      trsv_shared_store(next, trsv_not_ready<double>());
+      while (trsv_shared_load<unsigned>(cell + 4) == trsv_mark<double>()) waited++;
+      const double found = trsv_shared_load<double>(cell);
+      if (trsv_bits(found) != trsv_bits(word_of(blockIdx.x, round, lane))) torn++;
+    }
+  }
+  if (CLUSTER) trsv_cluster_sync();
+  if (threadIdx.x >= 32) return;
+  atomicAdd(counts, torn);
+  atomicAdd(counts + 1, waited);
+  atomicAdd(counts + 2, (unsigned long long)ROUNDS);
+}
+
+static void Halves(void)
+{
+  unsigned long long *counts, host[2][3];
+  const int           clusters = TrsvDeviceGetLimits().clusters;
+
+  CUDA(cudaMalloc(&counts, 2 * sizeof(host[0])));
+  CUDA(cudaMemset(counts, 0, 2 * sizeof(host[0])));
+  halves<false><<<264, 64, 2 * CELLS>>>(counts);
+  if (clusters) TRSV_LAUNCH_EARLY(halves<true>, false, 2, 264, 64, 2 * CELLS, (TrsvStream)NULL, counts + 3);
+  NEED(TrsvDeviceCheckLaunch("halves"));
+  CUDA(cudaMemcpy(host, counts, sizeof(host), cudaMemcpyDeviceToHost));
+  for (int c = 0; c <= clusters; c++) {
+    printf("halves, %s: %llu words, %llu probes before they were there, %llu torn\n",
+           c ? "from a block of the cluster" : "from a warp of the block", host[c][2], host[c][1], host[c][0]);
+    EXPECT(host[c][2] && !host[c][0], "words are torn");
+    EXPECT(host[c][1] > host[c][2] / 10, "nobody came early: nothing was tried");
+  }
+  CUDA(cudaFree(counts));
+}
+
+/* --- a chain of rows, on the device --- */
+
+struct Chain {
+  int                 rows;
+  std::vector<int>    offsets, columns;
+  std::vector<double> values, right;
+  double             *b, *x;
+  TrsvMatrix          T;
+  TrsvPlan           *plan = NULL;
+
+  Chain(int n, const char *algorithm) : rows(n), offsets(n + 1), right(n)
+  {
+    TrsvAnalysis *analysis = NULL;
+
+    for (int i = 0; i < n; i++) {
+      if (i) columns.push_back(i - 1), values.push_back(0.5 + 1e-7 * (i % 1000));
+      columns.push_back(i), values.push_back(1.25);
+      offsets[i + 1] = (int)columns.size();
+      right[i]       = 1 + i % 17;
+    }
+    T.rows = n, T.offsets = offsets.data(), T.columns = columns.data(), T.triangle = TRSV_LOWER;
+    T.diagonal = TRSV_DIAGONAL_STORED, T.precision = TRSV_DOUBLE, T.memory = TRSV_HOST, T.analysis = NULL;
+    CUDA(cudaMalloc(&b, sizeof(double) * n));
+    CUDA(cudaMalloc(&x, sizeof(double) * n));
+    CUDA(cudaMemcpy(b, right.data(), sizeof(double) * n, cudaMemcpyHostToDevice));
+    NEED(TrsvAnalyze(&T, &analysis));
+    NEED(TrsvPlanCreate(&T, analysis, NULL, (int)columns.size(), TrsvAlgorithmFind(algorithm), &plan));
+    NEED(TrsvPlanSetValues(plan, values.data(), TRSV_HOST, NULL));
+    TrsvAnalysisDestroy(&analysis);
+  }
+  /* How many numbers of x are not those of the recurrence; NaN counts. */
+  int Wrong()
+  {
+    std::vector<double> found(rows);
+    double              y     = 0;
+    int                 wrong = 0;
+
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaMemcpy(found.data(), x, sizeof(double) * rows, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < rows; i++) {
+      y = (right[i] - (i ? values[2 * i - 1] * y : 0)) / 1.25;
+      wrong += !(fabs(found[i] - y) <= 1e-12 * fabs(y));
+    }
+    return wrong;
+  }
+  ~Chain()
+  {
+    TrsvPlanDestroy(&plan);
+    CUDA(cudaFree(b));
+    CUDA(cudaFree(x));
+  }
+};
+
+static double Seconds(TrsvPlan *plan, const double *b, double *x)
+{
+  cudaEvent_t start, stop;
+  float       ms = 0;
+
+  CUDA(cudaEventCreate(&start));
+  CUDA(cudaEventCreate(&stop));
+  CUDA(cudaEventRecord(start, 0));
+  NEED(TrsvPlanSolve(plan, b, x, NULL));
+  CUDA(cudaEventRecord(stop, 0));
+  CUDA(cudaEventSynchronize(stop));
+  CUDA(cudaEventElapsedTime(&ms, start, stop));
+  CUDA(cudaEventDestroy(start));
+  CUDA(cudaEventDestroy(stop));
+  return 1e-3 * ms;
+}
+
+static void Long(int cluster)
+{
+  TrsvChunkSettings settings = {};
+
+  settings.chunks = 64, settings.length = 3, settings.width = 32, settings.cluster = cluster, settings.ring = 4096;
+  settings.stages = 4, settings.import_lifetime = -1, settings.steps_l2 = 8, settings.steps_cluster = 4;
+  TrsvChunkSettingsOverride(&settings);
+  TrsvSetTimeout(TRSV_TIMEOUT);
+  Chain c(4000000, "chunk");
+  TrsvChunkSettingsOverride(NULL);
+  if (!c.plan) return;
+  const double seconds = Seconds(c.plan, c.b, c.x);
+  EXPECT(!c.Wrong(), "wrong under a long limit");
+  TrsvSetTimeout(seconds / 10);
+  CUDA(cudaMemset(c.x, 0xff, sizeof(double) * c.rows));
+  (void)Seconds(c.plan, c.b, c.x);
+  EXPECT(!c.Wrong(), "a solve of %g s gives up under a limit of a tenth", seconds);
+  NEED(TrsvPlanSolve(c.plan, c.b, c.x, NULL));
+  CUDA(cudaDeviceSynchronize());
+  printf("long, clusters of %d: a solve of %.3g s under a limit of %.3g s\n", cluster, seconds, seconds / 10);
+  TrsvSetTimeout(TRSV_TIMEOUT);
+}
+
+/* --- streams --- */
+
+static void Streams(void)
+{
+  enum { SIDE = 300, ROWS = SIDE * SIDE, SOLVES = 400 };
+  static const TrsvPivots none = {TRSV_SHIFT_NONE, 0, 1e-13};
+  std::vector<int>        offsets(1, 0), columns;
+  std::vector<double>     values, b(ROWS), first(ROWS), found(ROWS);
+  TrsvIluRequest          r   = {};
+  TrsvIlu                *ilu = NULL;
+  TrsvOutcome             outcome;
+  TrsvCSR                 A;
+  cudaStream_t            stream[2];
+  double                 *right, *x[2], *right_2;
+  int                    *device_offsets, *device_columns, differ = 0;
+  double                 *device_values;
+
+  for (int i = 0; i < ROWS; i++) {
+    const int places[] = {i - SIDE, i - 1, i, i + 1, i + SIDE};
+
+    for (int k = 0; k < 5; k++)
+      if (places[k] >= 0 && places[k] < ROWS) columns.push_back(places[k]), values.push_back(k == 2 ? 4.1 : -1);
+    offsets.push_back((int)columns.size());
+    b[i] = sin(i);
+  }
+  CUDA(cudaMalloc(&device_offsets, sizeof(int) * offsets.size()));
+  CUDA(cudaMalloc(&device_columns, sizeof(int) * columns.size()));
+  CUDA(cudaMalloc(&device_values, sizeof(double) * values.size()));
+  CUDA(cudaMemcpy(device_offsets, offsets.data(), sizeof(int) * offsets.size(), cudaMemcpyHostToDevice));
+  CUDA(cudaMemcpy(device_columns, columns.data(), sizeof(int) * columns.size(), cudaMemcpyHostToDevice));
+  CUDA(cudaMemcpy(device_values, values.data(), sizeof(double) * values.size(), cudaMemcpyHostToDevice));
+  CUDA(cudaMalloc(&right, sizeof(double) * ROWS));
+  CUDA(cudaMalloc(&right_2, sizeof(double) * ROWS));
+  CUDA(cudaMemcpy(right, b.data(), sizeof(double) * ROWS, cudaMemcpyHostToDevice));
+  for (double &v : b) v *= 2; /* then x is twice as large, to the bit */
+  CUDA(cudaMemcpy(right_2, b.data(), sizeof(double) * ROWS, cudaMemcpyHostToDevice));
+  for (int s = 0; s < 2; s++) {
+    CUDA(cudaMalloc(&x[s], sizeof(double) * ROWS));
+    CUDA(cudaStreamCreateWithFlags(&stream[s], cudaStreamNonBlocking));
+  }
+  A           = {ROWS, device_offsets, device_columns, device_values};
+  r.precision = TRSV_DOUBLE, r.memory = TRSV_DEVICE, r.place = TRSV_PLACE_DEVICE, r.timeout = TRSV_TIMEOUT;
+  NEED(TrsvIluCreate(&r, ROWS, &A, &ilu));
+  if (!ilu) return;
+  NEED(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, stream[0]));
+  NEED(TrsvIluSetValues(ilu, &A, &none, &outcome, stream[0]));
+  NEED(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, right, x[0], stream[0]));
+  CUDA(cudaStreamSynchronize(stream[0]));
+  CUDA(cudaMemcpy(first.data(), x[0], sizeof(double) * ROWS, cudaMemcpyDeviceToHost));
+  for (int n = 0; n < SOLVES; n++)
+    NEED(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, n % 2 ? right_2 : right, x[n % 2], stream[n % 2]));
+  CUDA(cudaDeviceSynchronize());
+  for (int s = 0; s < 2; s++) {
+    CUDA(cudaMemcpy(found.data(), x[s], sizeof(double) * ROWS, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < ROWS; i++) differ += found[i] != (s ? 2 : 1) * first[i];
+  }
+  EXPECT(!differ, "%d numbers differ after %d solves in two streams", differ, (int)SOLVES);
+  printf("streams: %d solves in two streams in turn, %d numbers differ\n", (int)SOLVES, differ);
+  TrsvIluDestroy(&ilu);
+  for (int s = 0; s < 2; s++) {
+    CUDA(cudaStreamDestroy(stream[s]));
+    CUDA(cudaFree(x[s]));
+  }
+  for (void *p : {(void *)right, (void *)right_2, (void *)device_offsets, (void *)device_columns, (void *)device_values})
+    CUDA(cudaFree(p));
+}
+
+/* --- a graph after a time-out --- */
+
+static void Graph(const char *algorithm)
+{
+  cudaStream_t    stream;
+  cudaGraph_t     graph;
+  cudaGraphExec_t exec;
+
+  TrsvSetTimeout(TRSV_TIMEOUT);
+  Chain c(300000, algorithm);
+  if (!c.plan) return;
+  CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  NEED(TrsvPlanSolve(c.plan, c.b, c.x, stream));
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  NEED(TrsvPlanSolve(c.plan, c.b, c.x, stream));
+  CUDA(cudaStreamEndCapture(stream, &graph));
+  CUDA(cudaGraphInstantiate(&exec, graph, 0));
+  CUDA(cudaGraphLaunch(exec, stream));
+  EXPECT(!c.Wrong(), "%s: a graph is wrong", algorithm);
+  TrsvSetTimeout(1e-6);
+  NEED(TrsvPlanSolve(c.plan, c.b, c.x, stream));
+  EXPECT(c.Wrong() > 0, "%s: nobody waits longer than 1 us", algorithm);
+  CUDA(cudaGraphLaunch(exec, stream));
+  const int after = c.Wrong();
+  TrsvSetTimeout(TRSV_TIMEOUT);
+  EXPECT(TrsvPlanSolve(c.plan, c.b, c.x, stream) == TRSV_ERR_TIMEOUT, "%s: the next call does not tell", algorithm);
+  for (int n = 0; n < 3; n++) {
+    CUDA(cudaMemset(c.x, 0xff, sizeof(double) * c.rows));
+    CUDA(cudaGraphLaunch(exec, stream));
+    EXPECT(!c.Wrong(), "%s: replay %d after that", algorithm, n);
+    NEED(TrsvPlanSolve(c.plan, c.b, c.x, stream));
+    EXPECT(!c.Wrong(), "%s: solve %d after that", algorithm, n);
+  }
+  printf("graph, %s: replayed after a time-out %d of %d numbers are missing; after the next call none\n", algorithm,
+         after, c.rows);
+  CUDA(cudaGraphExecDestroy(exec));
+  CUDA(cudaGraphDestroy(graph));
+  CUDA(cudaStreamDestroy(stream));
+}
+
+int main(void)
+{
+  Halves();
+  Long(1);
+  if (TrsvDeviceGetLimits().clusters) Long(8);
+  Streams();
+  Graph("thread");
+  Graph("chunk");
+  printf(failures ? "%d failures\n" : "all right\n", failures);
+  return failures != 0;
+}

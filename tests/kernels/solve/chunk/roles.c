@@ -1,0 +1,116 @@
+/*
+   The warps of a block of `chunk`, each starved in turn and each first in turn: chunks of so many imports that their
+   cells change hands, long enough that stages of records and of results do; and clusters.
+*/
+#include "check.h"
+#include "solve/chunk/chunk.h"
+
+enum {
+  WARPS   = 12,
+  IMPORTS = 3 /* of a row of the second half */
+};
+
+/* Rows of the first half wait for nobody, those of the second for three of the first half, and for the one so many
+   before where that is in their half: two chunks, of which the second takes all its imports from the first. */
+static Triangle TwoHalves(int half, int before)
+{
+  const int rows = 2 * half;
+  int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 5 * (size_t)rows), k = 0;
+  Random    r = 7;
+  Triangle  T;
+
+  for (int i = 0; i < rows; i++) {
+    offsets[i] = k;
+    for (int n = 0; i >= half && n < IMPORTS; n++)
+      columns[k++] = n * half / IMPORTS + RandomBelow(&r, half / IMPORTS); /* rising */
+    if (i >= half + before) columns[k++] = i - before;
+    columns[k++] = i;
+  }
+  offsets[rows] = k;
+  T             = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
+  free(offsets);
+  free(columns);
+  return T;
+}
+
+static void Roles(const TrsvChunkSettings *settings, int half, int hands)
+{
+  Triangle  T      = TwoHalves(half, half / 2);
+  const int rows   = T.view.rows;
+  void     *values = MakeValues(&T.view, 3), *b = MakeVector(TRSV_DOUBLE, rows, 4), *x = MakeArray(TRSV_DOUBLE, rows),
+       *want      = Reference(&T.view, NULL, T.offsets[rows], values, b);
+  TrsvPlan *plan;
+
+  TrsvChunkSettingsOverride(settings);
+  plan = MakePlan(&T.view, NULL, T.offsets[rows], FindTested("chunk"));
+  TrsvChunkSettingsOverride(NULL);
+  if (plan) {
+    const ChunkSummary *s = TrsvChunkPlanSummary(plan);
+
+    if (hands) Expect(s->imports > s->cells, "%d imports have %d cells: none changes hands", (int)s->imports, s->cells);
+    Expect(s->stages > 2 * s->chunks * s->settings.stages, "%d stages in %d chunks", (int)s->stages, s->chunks);
+    ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
+    for (unsigned role = 0; role < WARPS; role++)
+      for (int first = 0; first < 2; first++) {
+        char where[60];
+
+        (void)snprintf(where, sizeof(where), "warp %u %s", role, first ? "first" : "last");
+        SimtSchedule(2 * role + (unsigned)first);
+        SimtSettings.policy   = first ? SIMT_WARP_FIRST : SIMT_WARP_LAST;
+        SimtSettings.role     = role;
+        SimtSettings.resident = 4;
+        memset(x, 0xcd, sizeof(double) * (size_t)rows);
+        if (!ExpectError(TrsvPlanSolve(plan, b, x, NULL), TRSV_SUCCESS, where)) break;
+        ExpectClose(TRSV_DOUBLE, rows, x, want, where);
+      }
+    SimtDefaults();
+  }
+  TrsvPlanDestroy(&plan);
+  free(values);
+  free(b);
+  free(x);
+  free(want);
+  FreeTriangle(&T);
+}
+
+void TestRoles(void)
+{
+  /* a large ring leaves few cells */
+  static const TrsvChunkSettings hands  = {.chunks          = 2,
+                                           .length          = 5,
+                                           .width           = 32,
+                                           .cluster         = 1,
+                                           .ring            = 16384,
+                                           .stages          = 4,
+                                           .import_lifetime = 0,
+                                           .steps_l2        = 8,
+                                           .steps_cluster   = 4},
+                                 small  = {.chunks          = 2,
+                                           .length          = 5,
+                                           .width           = 32,
+                                           .cluster         = 1,
+                                           .ring            = 1024,
+                                           .stages          = 4,
+                                           .import_lifetime = -1,
+                                           .steps_l2        = 8,
+                                           .steps_cluster   = 4},
+                                 pushed = {.chunks          = 2,
+                                           .length          = 5,
+                                           .width           = 32,
+                                           .cluster         = 2,
+                                           .ring            = 1024,
+                                           .stages          = 4,
+                                           .import_lifetime = -1,
+                                           .steps_l2        = 8,
+                                           .steps_cluster   = 4};
+
+  Begin("chunk, each warp starved and first in turn, cells that change hands");
+  Roles(&hands, Reduced() ? 2600 : 3072, 1);
+  End();
+  Begin("chunk, each warp starved and first in turn, a small ring");
+  Roles(&small, 2600, 0);
+  End();
+  Begin("chunk, each warp starved and first in turn, a cluster");
+  Roles(&pushed, 2600, 0);
+  End();
+}
