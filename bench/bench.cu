@@ -1,13 +1,15 @@
 /*
    bench: times and checks every device algorithm on a list of matrices.
 
-     bench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] MATRIX...
+     bench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] [-limits BYTES,...]
+           MATRIX...
 
    For each matrix: the lower and the upper triangle of its pattern with seeded values, and, checked but not timed, of its own values
    where it has them and a complete diagonal. For each algorithm: see measure.cuh; as many solves as fit into MS milliseconds (at most 200, at least 5),
    plain and replayed as a graph. With -m 0 nothing is timed, and each allocation is one of the driver's, for tools that watch them. -r: as many settings of each algorithm that has any, by predicted time.
    NAMES: with commas between them; a name may have settings of that algorithm, name:setting=value:setting=value.
    -pairs: also L and then U, as PCApply has them, by what is selected, by what is fastest after tuning so many seconds, and by cuSPARSE.
+   -limits: without clusters, and with at most so many bytes of shared memory for a block, once for each number.
    ours: all but cuSPARSE. One JSON object a line goes to FILE; a line of a table to standard output. Exit status 1 where an error is over
    the bound or bits differ.
 */
@@ -17,6 +19,8 @@
 #include "ordering/multicolor.h"
 #include "solve/model/model.h"
 #include "measure.cuh"
+
+extern "C" void TrsvDeviceLimitsOverride(const TrsvDeviceLimits *); /* device.cu */
 
 /* What is measured: an algorithm, with settings or "". */
 struct Candidate {
@@ -31,6 +35,8 @@ struct Options {
   double                 budget    = 60;
   double                 tune      = -1; /* seconds; pairs are not asked for where < 0 */
   int                    ranks     = 1;
+  std::vector<size_t>    limits;        /* of shared memory, without clusters; none: what the device has */
+  int                    code      = 0; /* the compute capability that the kernels are compiled for: 80 or 90 */
   double                 bandwidth = 0; /* bytes a ms, of a copy, read and written */
   double                 handle    = 0; /* ms that cuSPARSE takes for a handle: an application has one for all */
   int                    bad       = 0;
@@ -45,6 +51,7 @@ struct Subject {
   double      granularity, distance;
   size_t      csr_bytes;
   double      cpu_ms, floor_ms, cusparse_ms, cusparse_analysis_ms, bound;
+  size_t      limit;  /* one of Options.limits; 0: none */
   bool        finite; /* where the solution overflows on the host too, only an end is asked for */
 };
 
@@ -74,7 +81,9 @@ static void Tell(const Subject &s, const char *algorithm, const char *setting, i
            r.same_bits ? "" : vary ? " (bits vary)" : " BITS DIFFER", ok ? "" : " WRONG ", r.failure);
   fflush(stdout);
   if (!o.json) return;
-  fprintf(o.json, "{\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"distance\": %.4g, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ", s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity, s.distance,
+  fprintf(o.json, "{");
+  if (s.limit) fprintf(o.json, "\"shared_bytes\": %zu, \"code\": %d, ", s.limit, o.code);
+  fprintf(o.json, "\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"distance\": %.4g, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ", s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity, s.distance,
           s.triangle, o.precision == TRSV_FLOAT ? "float" : "double", s.values, algorithm, setting, rank, selected ? "true" : "false");
   fprintf(o.json, "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"hash\": \"%016llx\", \"failure\": \"%s\", \"ok\": %s}\n", r.ms, r.solves, r.graph_ms,
           predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms, s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", r.hash, r.failure, ok && !r.refused ? "true" : "false");
@@ -119,6 +128,24 @@ template <class T> static bool Solves(const Case<T> &c, const std::vector<T> &b,
   return e != TRSV_ERR_UNSUPPORTED;
 }
 
+/* All candidates on one triangle; base: cuSPARSE. */
+template <class T> static void Candidates(const Case<T> &c, const std::vector<T> &b, const TrsvStatistics &s, const Subject &subject, double budget, const Result &base, Options &o)
+{
+  const TrsvAlgorithm *selected = o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL).algorithm : nullptr, *cusparse = TrsvAlgorithmFind("cusparse");
+  char                 setting[TRSV_SETTINGS];
+
+  for (const Candidate &candidate : o.candidates)
+    for (int rank = 0; rank < (budget > 0 && candidate.algorithm->predict && candidate.settings.empty() ? o.ranks : 1); rank++) { /* of what auto may choose */
+      const TrsvAlgorithm *a = candidate.algorithm;
+      Result               r;
+
+      if (a == cusparse && budget > 0) r = base;
+      else if (!Solves(c, b, candidate, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
+      Tell(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank, a == selected && !rank && candidate.settings.empty(), selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0, r, o);
+      if (a == cusparse) break;
+    }
+}
+
 /* Returns the ms of cuSPARSE's analysis. */
 template <class T> static double Triangles(const char *name, bool real, const Triangle &t, bool own, Options &o)
 {
@@ -135,24 +162,22 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   }
   const TrsvStatistics s = analysis->statistics;
   TrsvAnalysisDestroy(&analysis);
-  const TrsvAlgorithm *selected = o.budget > 0 ? TrsvSelect(&s, TRSV_DEVICE, o.precision, TRSV_SELECT_MODEL).algorithm : nullptr, *cusparse = TrsvAlgorithmFind("cusparse");
   const double         budget = own ? 0 : o.budget, cpu = c.Serial(b, x);
   Result               base;
-  Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, s.mean_offset, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+  Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, s.mean_offset, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), 0, std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
 
-  if (budget > 0) (void)Solves(c, b, {cusparse, ""}, 0, budget, o, &base, setting, sizeof(setting));
+  if (budget > 0) (void)Solves(c, b, {TrsvAlgorithmFind("cusparse"), ""}, 0, budget, o, &base, setting, sizeof(setting));
   subject.cusparse_ms          = base.ms;
   subject.cusparse_analysis_ms = base.analysis_ms;
-  for (const Candidate &candidate : o.candidates)
-    for (int rank = 0; rank < (budget > 0 && candidate.algorithm->predict && candidate.settings.empty() ? o.ranks : 1); rank++) { /* of what auto may choose */
-      const TrsvAlgorithm *a = candidate.algorithm;
-      Result               r;
+  if (o.limits.empty()) Candidates(c, b, s, subject, budget, base, o);
+  for (size_t bytes : o.limits) {
+    const TrsvDeviceLimits limits = {0, bytes};
 
-      if (a == cusparse && budget > 0) r = base;
-      else if (!Solves(c, b, candidate, rank, budget, o, &r, setting, sizeof(setting)) && rank) break;
-      Tell(subject, TrsvAlgorithmName(a), a == cusparse ? "" : setting, rank, a == selected && !rank && candidate.settings.empty(), selected ? 1e3 * TrsvPredict(a, &s, o.precision) : 0, r, o);
-      if (a == cusparse) break;
-    }
+    subject.limit = bytes;
+    TrsvDeviceLimitsOverride(&limits);
+    Candidates(c, b, s, subject, budget, base, o);
+  }
+  TrsvDeviceLimitsOverride(nullptr);
   return base.analysis_ms;
 }
 
@@ -229,7 +254,7 @@ template <class T> static void Pairs(const char *name, bool real, const Triangle
   TrsvAnalysisDestroy(&analysis[0]);
   TrsvAnalysisDestroy(&analysis[1]);
   const double cpu = L.Serial(b, y) + U.Serial(y, x);
-  Subject      subject = {name, "pair", "seeded", real, s[0].rows, s[0].levels + s[1].levels, s[0].nnz + s[1].nnz, s[0].granularity, s[0].mean_offset, CsrBytes(s[0], o) + CsrBytes(s[1], o), cpu, Floor(s[0], o) + Floor(s[1], o), -1, -1, std::max(Bound(s[0], o), Bound(s[1], o)), std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+  Subject      subject = {name, "pair", "seeded", real, s[0].rows, s[0].levels + s[1].levels, s[0].nnz + s[1].nnz, s[0].granularity, s[0].mean_offset, CsrBytes(s[0], o) + CsrBytes(s[1], o), cpu, Floor(s[0], o) + Floor(s[1], o), -1, -1, std::max(Bound(s[0], o), Bound(s[1], o)), 0, std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
   Result       base = Pair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
 
   subject.cusparse_ms          = base.ms;
@@ -280,34 +305,9 @@ template <class T> static void WarmUp(Options &o)
   (void)cusparseDestroy(handle);
 }
 
-static double MeasureBandwidth()
-{
-  const size_t bytes = (size_t)1 << 30;
-  void        *a, *b;
-  cudaEvent_t  start, end;
-  float        ms, best = INFINITY;
-
-  Cuda(cudaMalloc(&a, bytes), "cudaMalloc");
-  Cuda(cudaMalloc(&b, bytes), "cudaMalloc");
-  Cuda(cudaMemset(a, 1, bytes), "cudaMemset");
-  cudaEventCreate(&start);
-  cudaEventCreate(&end);
-  for (int n = 0; n < 10; n++) {
-    cudaEventRecord(start);
-    cudaMemcpyAsync(b, a, bytes, cudaMemcpyDeviceToDevice);
-    cudaEventRecord(end);
-    cudaEventSynchronize(end);
-    cudaEventElapsedTime(&ms, start, end);
-    best = std::min(best, ms);
-  }
-  cudaFree(a);
-  cudaFree(b);
-  return 2.0 * (double)bytes / best;
-}
-
 static void Usage(const char *what)
 {
-  fprintf(stderr, "%s\nbench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] MATRIX...\n", what);
+  fprintf(stderr, "%s\nbench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] [-limits BYTES,...] MATRIX...\n", what);
   exit(2);
 }
 
@@ -344,15 +344,17 @@ int main(int count, char **args)
     else if (!strcmp(args[i], "-m")) o.budget = atof(args[i + 1]);
     else if (!strcmp(args[i], "-r")) o.ranks = atoi(args[i + 1]);
     else if (!strcmp(args[i], "-pairs")) o.tune = atof(args[i + 1]);
+    else if (!strcmp(args[i], "-limits"))
+      for (char *n = strtok(args[i + 1], ","); n; n = strtok(nullptr, ",")) o.limits.push_back((size_t)atol(n));
     else if (!strcmp(args[i], "-o")) o.json = fopen(args[i + 1], "a");
     else Usage(args[i]);
   }
   if (o.candidates.empty())
     for (int k = 0; (a = TrsvAlgorithmGet(k)); k++)
       if (TrsvAlgorithmMemory(a) == TRSV_DEVICE) o.candidates.push_back({a, ""});
-  
+  o.code      = TrsvDeviceGetLimits().clusters ? 90 : 80;
   o.bandwidth = MeasureBandwidth();
-  printf("copy bandwidth %.2f TB/s; * marks what auto selects\n", 1e-9 * o.bandwidth);
+  printf("copy bandwidth %.2f TB/s; code for compute capability %.1f; * marks what auto selects\n", 1e-9 * o.bandwidth, 0.1 * o.code);
   if (o.precision == TRSV_FLOAT) WarmUp<float>(o);
   else WarmUp<double>(o);
   profiled = true;

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 KERNELS = os.path.join(ROOT, "src", "kernels")
 RESULTS = ("solve", "families", "bmc", "sell", "large")
 TYPES = {"int": ctypes.c_int, "long": ctypes.c_long, "double": ctypes.c_double}
@@ -43,7 +43,7 @@ def structure(path, name):
     return type(name, (ctypes.Structure,), {"_fields_": fields})
 
 
-Statistics = structure("analysis/analysis.h", "TrsvStatistics")
+Statistics = structure("base/types.h", "TrsvStatistics")
 Settings = structure("solve/schedule/schedule.h", "TrsvChunkSettings")
 CONSTANTS = re.findall(r'^  C\((\w+),\s*([-\d.e]+),\s*"([^"]*)",\s*(\w+)\)', source("solve/model/constants.h"), re.M)
 

@@ -30,8 +30,7 @@ def table():
     for name in order:
         fields, body = rows[name]
         device = not re.search(r"\.memory\s*=\s*TRSV_HOST", body)
-        clusters = "shared_bytes" in fields
-        where = "host" if not device else "GPU, compute capability 9.0 or 10.0" if clusters else "GPU"
+        where = "GPU" if device else "host"
         auto = "yes" if "predict" in fields else "no"
         out.append(f"| `{fields['name']}` | {where} | {auto} | {fields['summary']} | {fields['source']} |")
     return "\n".join(out) + "\n"

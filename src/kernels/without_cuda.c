@@ -54,7 +54,7 @@ void   TrsvScratchFree(void *device, TrsvStream stream) { }
 void   TrsvPinnedFree(int words, unsigned *pointer) { }
 void   TrsvWorkDestroy(TrsvWorkOrder *order) { }
 void   TrsvDeviceTimerDestroy(TrsvTimer **timer) { }
-int    TrsvDeviceSupportsClusters(size_t shared_bytes) { return 0; }
+TrsvDeviceLimits TrsvDeviceGetLimits(void) { return (TrsvDeviceLimits){0, 0}; }
 size_t TrsvDeviceHeld(void) { return 0; }
 size_t TrsvDevicePeak(void) { return 0; }
 void   TrsvDeviceMark(void) { }

@@ -8,6 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 make -s lib examples petsc-programs "$PWD/build/bench/bench" "$PWD/build/bench/ag" "$PWD/build/bench/dense" "$PWD/build/bench/setup" "$PWD/build/bench/solutions" "$PWD/build/bench/krylov" "$PWD/build/bench/repeats" "$PWD/build/bench/memory" "$PWD/build/tests/matrices" \
   "$PWD"/build/bench/{waits,dags,same,crowd,full,errors}
+make -s ampere
 eval "$(make -s info)"
 matrices=${SPTRSV_MATRICES:-../shared/matrices}
 tmp=$(mktemp -d)
@@ -38,7 +39,8 @@ tar cJf bundle/petsc.tar.xz -C "$tmp$(dirname "$root")" "$(basename "$root")"
 tar cJf bundle/libs.tar.xz -C "$tmp" libs
 # objects, library, test programs
 # programs that have the same kernels: a window that sees them all
-tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels --exclude=build/pretend build
+tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels --exclude=build/pretend \
+  --exclude=build/ampere/obj build
 
 for m in "$matrices"/*.mtx.*; do
   to=bundle/matrices/$(basename "${m%.[gx]z}").xz

@@ -10,6 +10,19 @@ program_alone() { # NAME SECONDS COMMAND...
   verdict "$name: $(tail -n 1 "$results/$name.log" | cut -c1-200)" $status "$results/$name.log"
 }
 
+if begin ampere "triangular solves without clusters, in 163 KB and 99 KB of shared memory, by code for compute capability 8.0"; then
+  rm -f "$results/ampere.jsonl"
+  [ -x "$AMPERE" ] || $make -s ampere >"$results/ampere.log" 2>&1
+  # the small matrices first: what there is no time for is named by the count
+  mapfile -t at < <(find -L ${MATRICES:-"$SPTRSV_MATRICES"} -maxdepth 1 -name '*.mtx*' -printf '%s %p\n' | sort -n | cut -d' ' -f2-)
+  timeout -k 5 140 "$AMPERE" -a chunk,thread,sell -m 10 -limits 166912,101376 -o "$results/ampere.jsonl" "${at[@]}" \
+    >"$results/ampere.log" 2>&1
+  status=$?
+  grep -E "WRONG|DIFFER|^[0-9]* wrong|bandwidth" "$results/ampere.log" | tee -a "$out"
+  verdict "$(cut -d'"' -f8 "$results/ampere.jsonl" | sort -u | wc -l) of ${#at[@]} matrices" $status "$results/ampere.log"
+  [ ! -f "$results/ampere.jsonl" ] || python3 bench/ampere.py "$results/ampere.jsonl" | tee -a "$out"
+fi
+
 if begin dags "random triangles, by every algorithm and setting, against serial"; then
   program_alone dags 240 "$DAGS" -launches 1e6 -seconds "${DAGS_SECONDS:-120}"
   grep -E "[0-9] launches$" "$results/dags.log" | sed 's/  */ /g; s/ launches$//' |

@@ -20,6 +20,8 @@
 #   dags       dags.jsonl                     ~2 min   1,000,000 solves of random triangles; DAGS_SECONDS: at most so long, with fewer solves (120)
 #   same       same.jsonl                     ~1 min   1,000,000 solves of one plan, five times; SAME_SECONDS: for each at most (20)
 #   shared     shared.jsonl                   ~2 min   several processes, with and without MPS; other work on the GPU; memory nearly full
+#   ampere     ampere.jsonl                   ~2 min   real matrices by code for compute capability 8.0, without clusters
+#                                                      and in 163 KB and 99 KB of shared memory; at most 140 s
 #   errors     errors.jsonl                   ~90 s    backward errors on the real matrices, several processes at a time
 #   sanitizer  sanitizer*.log                 ~3 min   needs compute-sanitizer
 #   profile    profile.jsonl                  ~2 min   hardware counters; needs ncu
@@ -38,7 +40,7 @@
 # PARTS="harness matrices profile", PARTS="dags same shared errors", PARTS="sanitizer memory"; each writes gpu.txt anew. `make plots` makes tables and plots of all of it.
 set -u
 parts=${PARTS:-harness memory waits matrices solve sanitizer profile setup petsc}
-known=" harness memory waits matrices solve families dags same shared errors sanitizer profile setup petsc ranks orders solutions krylov repeats dense recblock ag "
+known=" harness memory waits matrices solve families ampere dags same shared errors sanitizer profile setup petsc ranks orders solutions krylov repeats dense recblock ag "
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -88,11 +90,11 @@ for p in $parts; do
 done
 if [ $out = /dev/null ]; then
   say ""
-  say "no GPU here (nvidia-smi finds none): nothing is run. All parts need an NVIDIA GPU, of compute capability 9.0 for chunk; besides"
+  say "no GPU here (nvidia-smi finds none): nothing is run. All parts need an NVIDIA GPU; besides"
   for p in $parts; do
     case $p in
     harness | matrices | setup | petsc | ranks | orders | solutions | krylov) say "  $p: a PETSc with CUDA" ;;
-    memory | waits | solve | families | dags | same | shared | repeats) say "  $p: nothing else" ;;
+    memory | waits | solve | families | ampere | dags | same | shared | repeats) say "  $p: nothing else" ;;
     sanitizer) say "  sanitizer: compute-sanitizer of the CUDA toolkit" ;;
     profile) say "  profile: ncu (Nsight Compute) and Python" ;;
     dense) say "  dense: cuBLAS" ;;
@@ -173,7 +175,7 @@ if begin families "triangular solves of generated families"; then
   [ ! -f "$results/families.jsonl" ] || python3 bench/table.py --summary "$results/families.jsonl" | tee -a "$out"
 fi
 
-. tests/gpu/long.sh # dags, same, shared, errors, sanitizer
+. tests/gpu/long.sh # ampere, dags, same, shared, errors, sanitizer
 
 if begin profile "hardware counters of solves"; then
   if command -v ncu >/dev/null; then

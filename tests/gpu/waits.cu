@@ -105,11 +105,10 @@ template <bool CLUSTER> static __global__ void halves(unsigned long long *counts
 static void Halves(void)
 {
   unsigned long long *counts, host[2][3];
-  int                 clusters = 0;
+  const int           clusters = TrsvDeviceGetLimits().clusters;
 
   CUDA(cudaMalloc(&counts, 2 * sizeof(host[0])));
   CUDA(cudaMemset(counts, 0, 2 * sizeof(host[0])));
-  NEED(TrsvDeviceHasClusters(&clusters));
   halves<false><<<264, 64, 2 * CELLS>>>(counts);
   if (clusters) TRSV_LAUNCH_EARLY(halves<true>, false, 2, 264, 64, 2 * CELLS, (TrsvStream)NULL, counts + 3);
   NEED(TrsvDeviceCheckLaunch("halves"));
@@ -325,14 +324,12 @@ static void Graph(const char *algorithm)
 
 int main(void)
 {
-  int clusters = 0;
-
   Halves();
-  NEED(TrsvDeviceHasClusters(&clusters));
-  if (clusters) Long(1), Long(8);
+  Long(1);
+  if (TrsvDeviceGetLimits().clusters) Long(8);
   Streams();
   Graph("thread");
-  if (clusters) Graph("chunk");
+  Graph("chunk");
   printf(failures ? "%d failures\n" : "all right\n", failures);
   return failures != 0;
 }

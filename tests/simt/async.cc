@@ -1,8 +1,9 @@
 /*
-   Bulk copies, mbarriers and clusters (async.h).
+   Copies into shared memory, mbarriers and clusters (async.h).
 
    A copy is carried out no sooner than somebody has asked its mbarrier in vain, and then at some random later time;
-   copies of one barrier arrive in any order.
+   copies of one barrier arrive in any order. A device without clusters (SimtSettings.old) has no bulk copies: 32 lanes
+   copy, and each arrives when its copies are done.
 */
 #include <cstring>
 #include "engine.h"
@@ -71,6 +72,8 @@ void mbarrier_arrive(TrsvMbarrier *p, unsigned bytes)
   end_phase(m);
 }
 
+unsigned copy_lanes() { return SimtSettings.old ? 32 : 1; }
+
 bool mbarrier_test(TrsvMbarrier *p, unsigned parity, Line at)
 {
   may_yield();
@@ -87,19 +90,39 @@ bool mbarrier_test(TrsvMbarrier *p, unsigned parity, Line at)
   return false;
 }
 
-void bulk_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *barrier)
+/* Calls f(offset) for each piece of a copy. */
+template <class F> static void each_piece(const Copy &c, F f)
+{
+  for (unsigned at = 0; at < c.end; at += c.stride) f(at);
+}
+
+static void start_copy(Copy c, unsigned bytes)
 {
   may_yield();
   Variable *v;
-  Block    *b = owner(to, &v);
 
-  if (!b) misuse("a bulk copy to other than shared memory");
-  if ((char *)to + bytes > v->memory + v->bytes)
-    misuse("a bulk copy of %u bytes beyond the end of shared memory", bytes);
-  if (((uintptr_t)to | (uintptr_t)from | bytes) % 16) misuse("a bulk copy of %u bytes off its 16", bytes);
-  (void)find_mbarrier(barrier);
-  memset(to, 0xcd, bytes);
-  copies.push_back({b, to, from, bytes, barrier});
+  c.block = owner(c.to, &v);
+  if (!c.block) misuse("a copy to other than shared memory");
+  if (c.to + c.end > v->memory + v->bytes) misuse("a copy of %u bytes beyond the end of shared memory", bytes);
+  if (((uintptr_t)c.to | (uintptr_t)c.from | bytes) % 16) misuse("a copy of %u bytes off its 16", bytes);
+  (void)find_mbarrier(c.barrier);
+  each_piece(c, [&](unsigned at) { memset(c.to + at, 0xcd, c.size); });
+  copies.push_back(c);
+}
+
+void bulk_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *barrier)
+{
+  start_copy({nullptr, (char *)to, (const char *)from, bytes, bytes, bytes, barrier, false}, bytes);
+}
+
+void lane_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *barrier, unsigned lane)
+{
+  enum { PIECE = 16 };
+  const unsigned at = lane * PIECE;
+
+  start_copy({nullptr, (char *)to + at, (const char *)from + at, PIECE, 32 * PIECE, bytes > at ? bytes - at : 0,
+              barrier, true},
+             bytes);
 }
 
 bool deliver_one(bool only_asked)
@@ -114,8 +137,9 @@ bool deliver_one(bool only_asked)
       for (Mbarrier &m : b->mbarrier) {
         if (m.address != c.barrier || (only_asked && !m.asked)) continue;
         copies.erase(copies.begin() + (long)i);
-        memcpy(c.to, c.from, c.bytes);
-        m.bytes -= c.bytes;
+        each_piece(c, [&](unsigned at) { memcpy(c.to + at, c.from + at, c.size); });
+        if (!c.arrives) m.bytes -= c.end;
+        else if (++m.arrived > m.count) fail("more than %u arrivals in one phase of an mbarrier", m.count);
         events++;
         end_phase(m);
         return true;
@@ -170,6 +194,7 @@ void cluster_leave(Thread *t)
 void cluster_arrive()
 {
   may_yield();
+  if (SimtSettings.old) misuse("a barrier of a cluster on a device without clusters");
   Block *leader = running->block->cluster[0];
 
   if (running->awaits) misuse("a thread arrives twice at the barrier of the cluster without a wait");

@@ -1,6 +1,6 @@
 /*
-   async.h: bulk copies, the barriers in shared memory that count them (mbarriers), and clusters, as the executor offers
-   them to chunks.h. Included by simt.h.
+   async.h: copies into shared memory, the barriers there that count them (mbarriers), and clusters, as the executor
+   offers them to chunks.h. Included by simt.h.
 
    A copy's data arrive no sooner than somebody has asked its barrier in vain: until then the destination holds junk.
    Whoever reads early, or overwrites what is still read, gets wrong numbers in some schedule.
@@ -16,6 +16,8 @@ void     mbarrier_init(TrsvMbarrier *, unsigned count);
 void     mbarrier_arrive(TrsvMbarrier *, unsigned bytes); /* and expects so many bytes in this phase; maybe a peer's */
 bool     mbarrier_test(TrsvMbarrier *, unsigned parity, Line);
 void     bulk_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *);
+void     lane_copy(void *to, const void *from, unsigned bytes, TrsvMbarrier *, unsigned lane); /* as cp.async */
+unsigned copy_lanes();
 unsigned cluster_rank(), cluster_size();
 void    *cluster_peer(const void *, unsigned rank); /* where a variable of this block lies in the block of that rank */
 void     push(void *, uint64_t bits, unsigned size);

@@ -1,6 +1,6 @@
 /*
-   chunks.h: shared memory by address, barriers in it, bulk copies into it, and clusters: the other side of what
-   sync.cuh has under nvcc. An address is an offset into the block's dynamic shared memory. Included by simt.h.
+   chunks.h: shared memory by address, barriers in it, copies into it, and clusters: the other side of what threads.cuh
+   has under nvcc. An address is an offset into the block's dynamic shared memory. Included by simt.h.
 */
 #ifndef SIMT_CHUNKS_H
 #define SIMT_CHUNKS_H
@@ -68,10 +68,16 @@ static inline void trsv_barrier_wait_idle(unsigned b, unsigned parity, unsigned,
 {
   trsv_barrier_wait(b, parity, at);
 }
-static inline void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned b)
+static inline unsigned trsv_copy_lanes() { return simt::copy_lanes(); }
+static inline void     trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned b, unsigned lane)
 {
-  simt::mbarrier_arrive((TrsvMbarrier *)simt::at(b), bytes);
-  simt::bulk_copy(simt::at(to), from, bytes, (TrsvMbarrier *)simt::at(b));
+  TrsvMbarrier *const barrier = (TrsvMbarrier *)simt::at(b);
+
+  if (trsv_copy_lanes() > 1) simt::lane_copy(simt::at(to), from, bytes, barrier, lane);
+  else {
+    simt::mbarrier_arrive(barrier, bytes);
+    simt::bulk_copy(simt::at(to), from, bytes, barrier);
+  }
 }
 static inline void trsv_bulk_fence() { }
 

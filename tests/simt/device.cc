@@ -151,7 +151,7 @@ TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_b
   *shared_bytes = 0;
   if (!kernel || blocks < 1 || fails()) return TrsvFail(TRSV_ERR_DEVICE, "cudaFuncSetAttribute: invalid argument");
   if (blocks >= 32) return TRSV_SUCCESS;
-  const size_t bytes = ((size_t)228 << 10) / (size_t)(blocks + 1), most = (size_t)226 << 10;
+  const size_t bytes = ((size_t)228 << 10) / (size_t)(blocks + 1), most = TrsvDeviceGetLimits().shared_bytes - 1024;
   *shared_bytes      = bytes < most ? bytes : most;
   return TRSV_SUCCESS;
 }
@@ -162,9 +162,9 @@ TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int, size_t, int *
   return !kernel || fails() ? TrsvFail(TRSV_ERR_DEVICE, "cudaOccupancyMaxActiveClusters: made to fail") : TRSV_SUCCESS;
 }
 
-int TrsvDeviceSupportsClusters(size_t shared_bytes)
+TrsvDeviceLimits TrsvDeviceGetLimits(void)
 {
-  return !SimtSettings.old && shared_bytes <= (SimtSettings.shared ? (size_t)SimtSettings.shared : (size_t)227 << 10);
+  return {!SimtSettings.old, SimtSettings.shared ? (size_t)SimtSettings.shared : (size_t)TRSV_H200_SHARED};
 }
 
 TrsvError TrsvDeviceSetMaxShared(const void *kernel)

@@ -107,12 +107,13 @@ struct Mbarrier {
   bool        asked; /* has anyone tested it since the last copy arrived? */
 };
 
-struct Copy {
+struct Copy { /* of pieces of size bytes, stride bytes apart, before the end */
   Block      *block;
-  void       *to;
-  const void *from;
-  unsigned    bytes;
+  char       *to;
+  const char *from;
+  unsigned    size, stride, end;
   const void *barrier;
+  bool        arrives; /* it is an arrival when it is done; else the barrier expects its bytes */
 };
 
 struct Block {

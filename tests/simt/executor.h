@@ -59,7 +59,7 @@ typedef struct {
                                  what was there before; 2: stores and copies as late as nearly nobody can go on without */
   int        bounded;         /* where nobody can go on, let time pass until waits give up, in place of a report */
   int        cluster;         /* blocks of the largest cluster that the device claims to hold; 0: any */
-  int        old;             /* the device claims to have no clusters at all */
+  int        old;             /* the device claims to have no clusters, nor bulk copies */
   int        shared;          /* bytes of shared memory that it claims to have for a block; 0: an H200's */
   long lose; /* the store of a launch, to other than the block's own shared memory, that never arrives, from 1; 0: all
                 do */
@@ -74,6 +74,7 @@ extern SimtOptions SimtSettings;
 void SimtDefaults(void);
 void SimtSchedule(unsigned k); /* the k-th of an endless list of settings; the first dozen differ in all that matters;
                                   bounded and lose are off */
+void SimtDevice(int old, int shared); /* from now on, also after the two above: what the device claims to have */
 
 const char *SimtReport(void);      /* of the last launch that failed since SimtForget; "" if none did */
 void        SimtForget(void);

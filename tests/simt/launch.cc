@@ -11,11 +11,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <unordered_set>
+#include "device/device.h"
 #include "engine.h"
 
 namespace simt {
 
-static const size_t shared_of_multiprocessor = 228 << 10, shared_of_block = 227 << 10;
+static const size_t shared_of_multiprocessor = 228 << 10;
 
 struct Graph {
   std::vector<Launch> launches;
@@ -283,7 +284,8 @@ static void ask(const Launch &l)
 void launch(const char *kernel, bool early, unsigned cluster, Shape s, size_t shared, void (*run)(void *),
             void (*free_arguments)(void *), void *arguments)
 {
-  const Launch   l = {kernel, early, cluster, s, shared, run, std::shared_ptr<void>(arguments, free_arguments)};
+  const bool     may_be_early = early && TrsvDeviceGetLimits().clusters; /* as launch.cuh has it */
+  const Launch   l = {kernel, may_be_early, cluster, s, shared, run, std::shared_ptr<void>(arguments, free_arguments)};
   const uint64_t blocks  = (uint64_t)s.grid.x * s.grid.y * s.grid.z,
                  threads = (uint64_t)s.block.x * s.block.y * s.block.z;
 
@@ -294,7 +296,8 @@ void launch(const char *kernel, bool early, unsigned cluster, Shape s, size_t sh
          s.block.x, s.block.y, s.block.z);
   else if (!cluster || cluster > 16 || blocks % cluster)
     fail("%llu blocks in clusters of %u cannot be launched", (unsigned long long)blocks, cluster);
-  else if (shared > shared_of_block) fail("%zu bytes of shared memory are more than a block may have", shared);
+  else if (shared > TrsvDeviceGetLimits().shared_bytes)
+    fail("%zu bytes of shared memory are more than a block may have", shared);
   else if (recording) recording->launches.push_back(l);
   else ask(l);
 }

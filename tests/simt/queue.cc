@@ -182,10 +182,21 @@ void wake(const void *address)
 
 extern "C" {
 
+static int device_old, device_shared;
+
 void SimtDefaults(void)
 {
   SimtSettings = {1, SIMT_ROUNDS_SHUFFLED, SIMT_BLOCKS_FORWARD, 4, 2, 4, 0, 0, 0, 0, 0, 0, nullptr, 0, SIMT_TOGETHER,
                   0};
+  SimtSettings.old    = device_old;
+  SimtSettings.shared = device_shared;
+}
+
+void SimtDevice(int old, int shared)
+{
+  device_old    = old;
+  device_shared = shared;
+  SimtDefaults();
 }
 
 void SimtSchedule(unsigned k)

@@ -126,12 +126,12 @@ extern "C" TrsvError TrsvDeviceMultiprocessors(int *count)
 
 extern "C" TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_bytes)
 {
-  int all, most, reserved;
+  const int most = (int)TrsvDeviceGetLimits().shared_bytes;
+  int       all, reserved;
 
   *shared_bytes = 0;
   if (blocks >= 32) return TRSV_SUCCESS; /* the hardware has no more */
   TrsvCall(GetAttribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, &all));
-  TrsvCall(GetAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most));
   TrsvCall(GetAttribute(cudaDevAttrReservedSharedMemoryPerBlock, &reserved));
   int bytes = all / (blocks + 1) - reserved + 1024; /* too many for blocks + 1 blocks */
   if (bytes > most - 1024) bytes = most - 1024;     /* leaves room for static shared memory */
@@ -162,47 +162,64 @@ extern "C" TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int thr
   return TRSV_SUCCESS;
 }
 
-/* Does the current device have clusters, and bulk copies into shared memory? */
-static TrsvError HasClusters(int *has)
-{
-  int major;
+/* Its code is what the driver has chosen for this device from all code of the library. */
+static __global__ void device_code() { }
 
-  TrsvCall(GetAttribute(cudaDevAttrComputeCapabilityMajor, &major));
-  *has = major >= 9;
+/* Clusters need compute capability 9.0 of both the device and the code. PTX of 8.0 has the other copies, whichever
+   device runs it (threads.cuh). */
+static TrsvError AskLimits(TrsvDeviceLimits *limits)
+{
+  cudaFuncAttributes code;
+  int                most, clusters;
+
+  TrsvCall(GetAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most));
+  TrsvCall(GetAttribute(cudaDevAttrClusterLaunch, &clusters));
+  TrsvCall(Check(cudaFuncGetAttributes(&code, (const void *)device_code), "cudaFuncGetAttributes"));
+  limits->clusters     = clusters && code.ptxVersion >= 90;
+  limits->shared_bytes = (size_t)most;
   return TRSV_SUCCESS;
 }
 
-/* Each device is asked once, as every choice of an algorithm calls this. */
-extern "C" int TrsvDeviceSupportsClusters(size_t shared_bytes)
+static const TrsvDeviceLimits *override_limits;
+
+/* For benchmarks: lower limits than the device's, for plans made from now on; NULL: the device's. */
+extern "C" void TrsvDeviceLimitsOverride(const TrsvDeviceLimits *limits)
+{
+  static TrsvDeviceLimits kept;
+
+  if (limits) kept = *limits;
+  override_limits = limits ? &kept : NULL;
+}
+
+/* Every choice of an algorithm depends on them, so each device is asked once. */
+extern "C" TrsvDeviceLimits TrsvDeviceGetLimits(void)
 {
   enum { DEVICES = 64 };
-  static std::atomic<int> known[DEVICES]; /* 1 + bytes of a block; 1: no clusters; 0: not asked yet */
-  int                     device, most, clusters, bytes;
+  static std::atomic<unsigned> known[DEVICES]; /* 2 * shared_bytes + clusters; 0: not asked yet */
+  TrsvDeviceLimits             limits = {1, TRSV_H200_SHARED};
+  int                          device;
 
-  if (Check(cudaGetDevice(&device), "cudaGetDevice")) return 1;
-  bytes = device < DEVICES ? known[device].load() : 0;
-  if (!bytes) {
-    if (HasClusters(&clusters) || GetAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most)) return 1;
-    bytes = clusters ? 1 + most : 1;
-    if (device < DEVICES) known[device].store(bytes);
-  }
-  return bytes > 1 && (size_t)bytes > shared_bytes;
+  if (override_limits) return *override_limits;
+  if (Check(cudaGetDevice(&device), "cudaGetDevice")) return limits;
+  const unsigned held = device < DEVICES ? known[device].load() : 0;
+  if (held) return {(int)(held % 2), held / 2};
+  if (!AskLimits(&limits) && device < DEVICES)
+    known[device].store(2 * (unsigned)limits.shared_bytes + (unsigned)limits.clusters);
+  return limits;
 }
 
 extern "C" TrsvError TrsvDeviceSetMaxShared(const void *kernel)
 {
-  cudaFuncAttributes now;
-  int                most, clusters;
+  const TrsvDeviceLimits limits = TrsvDeviceGetLimits();
+  cudaFuncAttributes     now;
 
-  TrsvCall(HasClusters(&clusters));
-  TrsvCall(GetAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, &most));
   TrsvCall(Check(cudaFuncGetAttributes(&now, kernel), "cudaFuncGetAttributes"));
-  TrsvCall(
-    Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most - (int)now.sharedSizeBytes),
-          "cudaFuncSetAttribute"));
-  return clusters ? Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-                          "cudaFuncSetAttribute")
-                  : TRSV_SUCCESS;
+  TrsvCall(Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      (int)(limits.shared_bytes - now.sharedSizeBytes)),
+                 "cudaFuncSetAttribute"));
+  return limits.clusters ? Check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+                                 "cudaFuncSetAttribute")
+                         : TRSV_SUCCESS;
 }
 
 struct TrsvDeviceGraph {

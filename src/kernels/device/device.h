@@ -119,9 +119,17 @@ TrsvError TrsvDeviceLimitBlocks(const void *kernel, int blocks, size_t *shared_b
 /* How many clusters of such blocks run on the device at the same time; 0: none of that size. */
 TrsvError TrsvDeviceClusters(const void *kernel, int cluster, int threads, size_t shared_bytes, int *clusters);
 
-/* Does the current device have clusters, and so much shared memory for a block? (Compute capability 12 has less than
-   9.) 1 if the device does not answer: the next call reports the error. */
-int TrsvDeviceSupportsClusters(size_t shared_bytes);
+/* What kernels may use on the current device. The values of an H200 if the device cannot be asked: the next call of it
+   reports why. */
+typedef struct {
+  int    clusters;     /* 1: it has clusters of blocks, bulk copies, early launches, and so has the code for it; or 0 */
+  size_t shared_bytes; /* of shared memory, a block */
+} TrsvDeviceLimits;
+TrsvDeviceLimits TrsvDeviceGetLimits(void);
+
+enum {
+  TRSV_H200_SHARED = 227 * 1024 /* shared_bytes of an H200, which has clusters; predictions were fitted on one */
+};
 
 /* Allows a kernel all shared memory of a block, as plans need different amounts, and clusters of any size. */
 TrsvError TrsvDeviceSetMaxShared(const void *kernel);

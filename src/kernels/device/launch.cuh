@@ -1,10 +1,20 @@
 /*
-   launch.cuh: launches under CUDA. Included by threads.cuh; the executor of the tests has its own.
+   launch.cuh: launches under CUDA, and for which devices code is compiled. Included by threads.cuh; the executor of the
+   tests has its own.
 */
 #ifndef TRSV_LAUNCH_CUH
 #define TRSV_LAUNCH_CUH
 
 #include "device/device.h"
+
+/* Code for compute capability 9.0 and later has clusters, bulk copies, waits of barriers that suspend the thread, and
+   early launches. Code for 8.x, or its PTX on any device, has none of them: cp.async copies, waits poll, and
+   TrsvDeviceGetLimits() says that there are no clusters. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  #define TRSV_CODE_90 1
+#else
+  #define TRSV_CODE_90 0
+#endif
 
 #define TRSV_SHARED(T, name, n) __shared__ T name[n]
 #define TRSV_SHARED_DYNAMIC(name) \
@@ -35,6 +45,21 @@ template <class... P, class... A> static inline void trsv_launch_together(void (
   (void)cudaLaunchKernelEx(&c, kernel, P(a)...);
 }
 
+/* For early launches. trsv_wait_for_previous() waits until the previous launch is over and its stores are visible.
+   Until then a launch may use only memory that no launch changes, and the plan's ticket: the previous launch has taken
+   all of its tickets. A launch calls trsv_let_next_start() after its own wait: so only the previous launch can still
+   run. Both do nothing in other launches. In code for 8.x both do nothing, and no launch is early. */
+#if TRSV_CODE_90
+static __device__ __forceinline__ void trsv_wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+static __device__ __forceinline__ void trsv_let_next_start()
+{
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+#else
+static __device__ __forceinline__ void trsv_wait_for_previous() { }
+static __device__ __forceinline__ void trsv_let_next_start() { }
+#endif
+
 /* A launch in clusters of blocks. An early launch may start while the previous launch in the stream still runs, once
    all blocks of that have called trsv_let_next_start(). */
 #define TRSV_LAUNCH_EARLY(kernel, early, cluster, grid, block, shared, stream, ...) \
@@ -52,7 +77,7 @@ template <class... P, class... A> static inline void trsv_launch_early(void (*ke
     attribute[c.numAttrs].val.clusterDim.y = attribute[c.numAttrs].val.clusterDim.z = 1;
     c.numAttrs++;
   }
-  if (early) {
+  if (early && TrsvDeviceGetLimits().clusters) {
     attribute[c.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute[c.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
   }

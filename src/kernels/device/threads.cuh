@@ -120,29 +120,6 @@ static __device__ __forceinline__ void trsv_pause() { }
 static __device__ __forceinline__ void trsv_sleep(unsigned nanoseconds = 100)
 { __nanosleep(nanoseconds); } /* the same, with a delay */
 
-  /* Instructions of compute capability 9.0 and later. Code for earlier devices traps; TrsvDeviceSupportsClusters keeps
-     it from being launched. */
-  #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    #define TRSV_ASM_90(...) asm volatile(__VA_ARGS__)
-  #else
-    #define TRSV_ASM_90(...) __trap()
-  #endif
-
-  /* For early launches. trsv_wait_for_previous() waits until the previous launch is over and its stores are visible.
-     Until then a launch may use only memory that no launch changes, and the plan's ticket: the previous launch has
-     taken all of its tickets. A launch calls trsv_let_next_start() after its own wait: so only the previous launch can
-     still run. Both do nothing in other launches. */
-  #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-static __device__ __forceinline__ void trsv_wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-static __device__ __forceinline__ void trsv_let_next_start()
-{
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-  #else
-static __device__ __forceinline__ void trsv_wait_for_previous() { }
-static __device__ __forceinline__ void trsv_let_next_start() { }
-  #endif
-
 /* Shared memory whose size the launch sets. Its addresses are numbers; accesses are relaxed, like those of words in
    device memory. */
 struct TrsvQuad {
@@ -241,12 +218,17 @@ static __device__ __forceinline__ bool trsv_barrier_passed(unsigned barrier, uns
 
 static __device__ __forceinline__ void trsv_barrier_wait(unsigned barrier, unsigned parity)
 {
+  #if TRSV_CODE_90
   unsigned passed = 1;
   do
-    TRSV_ASM_90("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(
-                  passed) : "r"(barrier),
-                "r"(parity) : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(passed)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
   while (!passed);
+  #else
+  while (!trsv_barrier_passed(barrier, parity)) { }
+  #endif
 }
 
 /* The same with a delay between polls, for a warp that is early: each poll takes issue slots from other warps. */
@@ -255,17 +237,39 @@ static __device__ __forceinline__ void trsv_barrier_wait_idle(unsigned barrier, 
   while (!trsv_barrier_passed(barrier, parity)) trsv_sleep(nanoseconds);
 }
 
-/* Copies bytes (a multiple of 16, both addresses aligned to 16) from device to shared memory, with an arrival at the
-   barrier. */
-static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier)
+/* Copies bytes (a multiple of 16, both addresses aligned to 16) from device to shared memory. Lanes 0 ..
+   trsv_copy_lanes() - 1 of a warp call this with the same arguments but their own lane; each call is an arrival at the
+   barrier. In code for 9.0 one lane starts a bulk copy, whose bytes the barrier expects. In code for 8.x lane l copies
+   bytes 16 l to 16 l + 15 of each 512; its arrival follows when its copies are done. The bytes are visible after a
+   wait for the barrier.
+
+   trsv_bulk_fence() orders a thread's earlier accesses to shared memory (barriers initialized, data read) before its
+   next bulk copies. cp.async needs no such fence. */
+  #if TRSV_CODE_90
+static __device__ __forceinline__ constexpr unsigned trsv_copy_lanes() { return 1; }
+
+static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier,
+                                                      unsigned)
 {
-  TRSV_ASM_90("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-  TRSV_ASM_90("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-              "l"(from), "r"(bytes), "r"(barrier) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(barrier)
+               : "memory");
+}
+static __device__ __forceinline__ void trsv_bulk_fence() { asm volatile("fence.proxy.async.shared::cta;":::"memory"); }
+  #else
+static __device__ __forceinline__ constexpr unsigned trsv_copy_lanes() { return 32; }
+
+static __device__ __forceinline__ void trsv_bulk_copy(unsigned to, const void *from, unsigned bytes, unsigned barrier,
+                                                      unsigned lane)
+{
+  for (unsigned at = lane * 16; at < bytes; at += 32 * 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + at), "l"((const char *)from + at) : "memory");
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
-/* Orders a thread's earlier accesses to shared memory (barriers initialized, data read) before its next bulk copies. */
-static __device__ __forceinline__ void trsv_bulk_fence() { TRSV_ASM_90("fence.proxy.async.shared::cta;" ::: "memory"); }
+static __device__ __forceinline__ void trsv_bulk_fence() { }
+  #endif
 
 static __device__ __forceinline__ void trsv_block_sync() { __syncthreads(); }
 static __device__ __forceinline__ void trsv_warp_sync() { __syncwarp(); }
@@ -277,15 +281,17 @@ static __device__ __forceinline__ unsigned trsv_warp_max(unsigned v) { return __
 static __device__ __forceinline__ unsigned trsv_warp_match(unsigned v)
 { return __match_any_sync(0xffffffffu, v); } /* the lanes with the same value */
 
-/* Clusters: blocks that start together and store into each other's shared memory. */
+/* Clusters: blocks that start together and store into each other's shared memory. In code for 8.x every block is alone:
+   its rank is 0, and its condition for a push never holds. */
 struct TrsvPeer {
   unsigned low, high; /* the generic address of its shared memory; offsets change only the low word */
 };
 
+  #if TRSV_CODE_90
 static __device__ __forceinline__ unsigned trsv_cluster_rank()
 {
   unsigned r = 0;
-  TRSV_ASM_90("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
   return r;
 }
 
@@ -295,7 +301,7 @@ static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned rank)
   unsigned long long                              p = 0;
   TrsvPeer                                        peer;
 
-  TRSV_ASM_90("mapa.u64 %0, %1, %2;" : "=l"(p) : "l"((unsigned long long)trsv_shared_memory), "r"(rank));
+  asm volatile("mapa.u64 %0, %1, %2;" : "=l"(p) : "l"((unsigned long long)trsv_shared_memory), "r"(rank));
   peer.low  = (unsigned)p - trsv_shared_address();
   peer.high = (unsigned)(p >> 32);
   asm volatile("" : "+r"(peer.low), "+r"(peer.high));
@@ -304,40 +310,52 @@ static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned rank)
 
 static __device__ __forceinline__ void trsv_push(TrsvPeer peer, unsigned address, unsigned v)
 {
-  TRSV_ASM_90("{ .reg .b64 a; mov.b64 a, {%0, %1}; st.relaxed.cluster.u32 [a], %2; }" ::"r"(peer.low + address),
-              "r"(peer.high), "r"(v) : "memory");
+  asm volatile("{ .reg .b64 a; mov.b64 a, {%0, %1}; st.relaxed.cluster.u32 [a], %2; }" ::"r"(peer.low + address),
+               "r"(peer.high), "r"(v)
+               : "memory");
 }
 
 static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, double v, bool condition)
 {
-  TRSV_ASM_90(
+  asm volatile(
     "{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f64 [a], %2; }" ::
       "r"(peer.low + address),
-    "r"(peer.high), "d"(v), "r"((unsigned)condition) : "memory");
+    "r"(peer.high), "d"(v), "r"((unsigned)condition)
+    : "memory");
 }
 
 static __device__ __forceinline__ void trsv_push_if(TrsvPeer peer, unsigned address, float v, bool condition)
 {
-  TRSV_ASM_90(
+  asm volatile(
     "{ .reg .b64 a; .reg .pred p; setp.ne.u32 p, %3, 0; mov.b64 a, {%0, %1}; @p st.relaxed.cluster.f32 [a], %2; }" ::
       "r"(peer.low + address),
-    "r"(peer.high), "f"(v), "r"((unsigned)condition) : "memory");
+    "r"(peer.high), "f"(v), "r"((unsigned)condition)
+    : "memory");
 }
 
 /* All threads of the cluster arrive, and wait later, in turn: after the wait all blocks of the cluster have started.
    This orders no memory. */
 static __device__ __forceinline__ void trsv_cluster_arrive()
 {
-  TRSV_ASM_90("barrier.cluster.arrive.relaxed;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
-static __device__ __forceinline__ void trsv_cluster_wait() { TRSV_ASM_90("barrier.cluster.wait;" ::: "memory"); }
+static __device__ __forceinline__ void trsv_cluster_wait() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
 
 /* A barrier of all threads of the cluster; stores before it are visible after it. */
 static __device__ __forceinline__ void trsv_cluster_sync()
 {
-  TRSV_ASM_90("barrier.cluster.arrive.release;" ::: "memory");
-  TRSV_ASM_90("barrier.cluster.wait.acquire;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 }
+  #else
+static __device__ __forceinline__ unsigned trsv_cluster_rank() { return 0; }
+static __device__ __forceinline__ TrsvPeer trsv_peer(unsigned) { return {0, 0}; }
+static __device__ __forceinline__ void     trsv_push(TrsvPeer, unsigned, unsigned) { __trap(); }
+template <class T> static __device__ __forceinline__ void trsv_push_if(TrsvPeer, unsigned, T, bool) { }
+static __device__ __forceinline__ void                    trsv_cluster_arrive() { __trap(); }
+static __device__ __forceinline__ void                    trsv_cluster_wait() { __trap(); }
+static __device__ __forceinline__ void                    trsv_cluster_sync() { __trap(); }
+  #endif
 
 /* trsv_store if the condition holds, without a branch. */
 static __device__ __forceinline__ void trsv_store_if(double *p, double v, bool condition)

@@ -1,5 +1,5 @@
 /*
-   The executor: bulk copies, barriers in shared memory, clusters.
+   The executor: copies into shared memory, barriers in shared memory, clusters.
 */
 #include "simt/reports.h"
 
@@ -10,23 +10,24 @@ enum {
   PART    = 256 /* bytes of a part */
 };
 
-/* One thread copies part by part through two buffers; a warp sums them up. BUG 1 reads before it waits, 2 overwrites
-   what is still read, 3 ends with a copy under way, 4 waits for the wrong parity. */
+/* A warp copies part by part through two buffers, by one lane or all (trsv_copy_lanes); another sums them up. BUG 1
+   reads before it waits, 2 overwrites what is still read, 3 ends with a copy under way, 4 waits for the wrong parity, 5
+   counts one lane too few, 6 one too many. */
 template <int BUG> static void stream_through(const double *from, unsigned parts, double *sum)
 {
-  const unsigned lane = threadIdx.x % 32;
+  const unsigned lane = threadIdx.x % 32, arrivals = trsv_copy_lanes() - (BUG == 5) + (BUG == 6);
 
   if (threadIdx.x == 0)
     for (unsigned i = 0; i < 2; i++) {
-      trsv_barrier_init(ARRIVED + 8 * i, 1);
+      trsv_barrier_init(ARRIVED + 8 * i, arrivals);
       trsv_barrier_init(EMPTY + 8 * i, 1);
     }
   trsv_block_sync();
-  if (threadIdx.x == 32) {
+  if (threadIdx.x >= 32 && lane < trsv_copy_lanes()) {
     for (unsigned p = 0; p < parts + (BUG == 3); p++) {
       if (p >= 2 && BUG != 2) trsv_barrier_wait(EMPTY + 8 * (p % 2), (p / 2 + 1) % 2);
       trsv_bulk_copy(BUFFER + PART * (p % 2), (const char *)from + PART * (size_t)(p < parts ? p : 0), PART,
-                     ARRIVED + 8 * (p % 2));
+                     ARRIVED + 8 * (p % 2), lane);
     }
   } else if (threadIdx.x < 32)
     for (unsigned p = 0; p < parts; p++) {
@@ -42,12 +43,12 @@ static void no_barrier_made(int) { trsv_barrier_arrive(ARRIVED); }
 static void copy_beyond(const double *from)
 {
   trsv_barrier_init(ARRIVED, 1);
-  trsv_bulk_copy(960, from, 128, ARRIVED);
+  trsv_bulk_copy(960, from, 128, ARRIVED, 0);
 }
 static void copy_unaligned(const double *from)
 {
   trsv_barrier_init(ARRIVED, 1);
-  trsv_bulk_copy(BUFFER, from + 1, 128, ARRIVED);
+  trsv_bulk_copy(BUFFER, from + 1, 128, ARRIVED, 0);
 }
 
 /* Each block hands a number on to the next of its cluster. BUG 1 does not wait before it ends, 2 not before it stores;
@@ -93,29 +94,42 @@ template <int BUG> static bool Caught(void)
   return TrsvDeviceCheckLaunch("test") != TRSV_SUCCESS || !right;
 }
 
-void TestCopies(void)
+/* old: by 32 lanes, as cp.async */
+static void Copies(int old)
 {
-  alignas(16) double from[32] = {0};
-  unsigned           caught[5] = {0};
+  const char *const how = old ? "by the lanes of a warp" : "in bulk";
+  unsigned          caught[7] = {0};
 
-  Begin("executor: a stream of bulk copies");
+  Begin("executor: a stream of copies %s", how);
   UNDER_ALL_SCHEDULES
   {
+    SimtSettings.old = old;
     const bool right = Streams<0>();
 
     if (Reports(NULL)) Expect(right, "schedule %u: a wrong sum", k);
   }
   End();
-  Begin("executor: copies and barriers used wrongly are caught");
+  Begin("executor: copies %s and barriers used wrongly are caught", how);
   UNDER_ALL_SCHEDULES
   {
+    SimtSettings.old = old;
     caught[1] += Caught<1>();
     caught[2] += Caught<2>();
     caught[3] += Caught<3>();
     caught[4] += Caught<4>();
+    if (old) caught[5] += Caught<5>();
+    caught[6] += Caught<6>();
   }
-  for (int bug = 1; bug < 5; bug++) Expect(caught[bug] > 0, "bug %d never is", bug);
+  for (int bug = 1; bug < 7; bug++) Expect(caught[bug] > 0 || (bug == 5 && !old), "bug %d never is", bug);
   End();
+}
+
+void TestCopies(void)
+{
+  alignas(16) double from[32] = {0};
+  unsigned           caught[4] = {0};
+
+  for (int old = 0; old < 2; old++) Copies(old);
   REPORTS("a barrier that was not made", "not initialized",
           TRSV_LAUNCH(no_barrier_made, 1, 1, 1024, (TrsvStream)NULL, 0));
   REPORTS("a copy beyond the end", "beyond the end",
@@ -124,7 +138,6 @@ void TestCopies(void)
           TRSV_LAUNCH(copy_unaligned, 1, 1, 1024, (TrsvStream)NULL, (const double *)from));
 
   Begin("executor: clusters");
-  caught[1] = caught[2] = caught[3] = 0;
   UNDER_ALL_SCHEDULES
   {
     unsigned out[12], right = 1;

@@ -117,7 +117,7 @@ static void Lacking(void)
   Setting                  s;
 
   Begin("tune tries nothing that cannot run");
-  SimtSettings.old = 1;
+  SimtSettings.shared = 98 << 10;
   Make(&s, CHAIN, 300, TRSV_DOUBLE, 0, NULL); /* by chunk, where that runs */
   ExpectError(Tune(&s, NULL, 1e9), TRSV_SUCCESS, "TrsvPairTune");
   Expect(s.pair->forward.trial_count > 1, "%d tries", s.pair->forward.trial_count);

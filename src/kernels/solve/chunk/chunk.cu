@@ -15,17 +15,19 @@ static const void *FindKernel(TrsvPrecision precision, const TrsvChunkSettings *
 
 TrsvError TrsvChunkPrepareKernel(TrsvPrecision precision, TrsvChunkSettings *s)
 {
-  const void *const kernel   = FindKernel(precision, s, false);
-  int               clusters = 0;
+  const void *const      kernel   = FindKernel(precision, s, false);
+  const TrsvDeviceLimits limits   = TrsvDeviceGetLimits();
+  int                    clusters = 0;
 
   if (!kernel)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no kernel for records of length %d in steps of width %d", s->length,
                     s->width);
   TrsvCall(TrsvDeviceSetMaxShared(kernel));
   while (s->cluster > 1) {
-    TrsvCall(TrsvDeviceClusters(kernel, s->cluster, WARPS * 32, CHUNK_SHARED, &clusters));
+    if (limits.clusters)
+      TrsvCall(TrsvDeviceClusters(kernel, s->cluster, WARPS * 32, limits.shared_bytes, &clusters));
     if (clusters > 0) break;
-    s->cluster = s->cluster > 8 ? 8 : 1; /* every device with clusters supports 8; a MIG slice may not */
+    s->cluster = limits.clusters && s->cluster > 8 ? 8 : 1; /* a device with clusters has 8; a MIG slice may not */
   }
   return TRSV_SUCCESS;
 }
@@ -112,9 +114,11 @@ static int IsInverted(const TrsvStatistics *s, TrsvPrecision precision)
   return TrsvModelInverse(s, precision) < TrsvModelChunk(s, precision);
 }
 
+/* The formulas are those of an H200; what a device lacks of clusters and of shared memory changes settings. */
 static double Predict(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision));
+  return fmin(TrsvModelChunk(s, precision), TrsvModelInverse(s, precision)) *
+         TrsvChunkSettingsSlowdown(s, TrsvDeviceGetLimits());
 }
 
 static int UsesHeights(const TrsvStatistics *s, TrsvPrecision precision)
@@ -128,7 +132,7 @@ static TrsvError AllocatePlan(TrsvPlan *plan)
 {
   if (!TrsvAlgorithmRuns(&TrsvChunk))
     return TrsvFail(TRSV_ERR_UNSUPPORTED,
-                    "chunk needs compute capability 9.0 or more and %d KB of shared memory a block",
+                    "chunk needs %d KB of shared memory for a block",
                     CHUNK_SHARED / 1024);
   TrsvCall(TrsvAlloc(sizeof(ChunkPlan), &plan->data));
   memset(plan->data, 0, sizeof(ChunkPlan));

@@ -151,34 +151,58 @@ static TrsvError EmitPlan(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *
   return PermuteRows(plan, c, plan->places.x_index, &c->to);
 }
 
-/* Writes the plan with the longest lifetime of imports with which their cells fit. Cells are reused if the lifetime is
-   limited; neighbors do not push into such cells, so clusters are given up. With a lifetime of 0 a stage needs at most
-   a cell for each dependency of its records, which always fits. */
-static TrsvError EmitFitting(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule)
+/* The smallest ring. */
+static int LeastRing(const TrsvChunkSettings *s) { return CHUNK_LEAST * CHUNK_ROWS(s->length); }
+
+/* Writes the plan with the longest lifetime of imports with which their cells fit, or else with the smallest ring.
+   Cells are reused if the lifetime is limited; neighbors do not push into such cells, so clusters are given up. With a
+   lifetime of 0 two stages need a cell for each dependency of their records, and a batch beside these. In CHUNK_SHARED
+   bytes this always fits, except for records of 13 in double precision. *fits: the plan is written. */
+static TrsvError EmitFitting(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule, int *fits)
 {
   static const int  lifetimes[] = {-1, 16, 4, 1, 0};
   TrsvChunkSettings settings    = schedule->settings;
   const int         wanted      = settings.import_lifetime;
-  int               fits        = 0, placed;
+  int               placed;
 
+  *fits = 0;
   TrsvCall(TrsvChunkPrepareKernel(plan->precision, &settings));
   placed = !memcmp(&schedule->settings, &settings, sizeof(settings));
 
-  for (int lifetime : lifetimes) {
-    void     *memory[SCRATCH_COUNT] = {NULL};
-    TrsvError error                 = TRSV_SUCCESS;
+  for (;;) {
+    for (int lifetime : lifetimes) {
+      void     *memory[SCRATCH_COUNT] = {NULL};
+      TrsvError error                 = TRSV_SUCCESS;
 
-    if (wanted >= 0 && (lifetime < 0 || lifetime > wanted)) continue;
-    if (lifetime >= 0 && settings.cluster > 1) settings.cluster = 1, placed = 0;
-    if (!placed) error = TrsvChunkPlace(heights, &settings, schedule);
-    placed = 1;
-    if (!error) error = EmitPlan(plan, heights, schedule, lifetime, memory, &fits);
-    for (void *m : memory) TrsvScratchFree(m, NULL);
-    TrsvCall(error);
-    if (fits) return TRSV_SUCCESS;
-    FreeAttempt((ChunkPlan *)plan->data);
+      if (wanted >= 0 && (lifetime < 0 || lifetime > wanted)) continue;
+      if (lifetime >= 0 && settings.cluster > 1) settings.cluster = 1, placed = 0;
+      if (!placed) error = TrsvChunkPlace(heights, &settings, schedule);
+      placed = 1;
+      if (!error) error = EmitPlan(plan, heights, schedule, lifetime, memory, fits);
+      for (void *m : memory) TrsvScratchFree(m, NULL);
+      TrsvCall(error);
+      if (*fits) return TRSV_SUCCESS;
+      FreeAttempt((ChunkPlan *)plan->data);
+    }
+    if (settings.ring <= LeastRing(&settings)) return TRSV_SUCCESS;
+    settings.ring = schedule->settings.ring = LeastRing(&settings); /* no row is placed otherwise */
   }
-  return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no settings fit %d rows", plan->rows);
+}
+
+/* Writes the plan of a schedule, with shorter records if the imports of long ones do not fit. */
+static TrsvError Emit(TrsvPlan *plan, ChunkHeights *heights, ChunkSchedule *schedule)
+{
+  enum { SHORTER = 5 };
+  TrsvChunkSettings settings = schedule->settings;
+  int               fits;
+
+  TrsvCall(EmitFitting(plan, heights, schedule, &fits));
+  if (!fits && settings.length > SHORTER) {
+    settings.length = SHORTER;
+    TrsvCall(TrsvChunkPlace(heights, &settings, schedule));
+    TrsvCall(EmitFitting(plan, heights, schedule, &fits));
+  }
+  return fits ? TRSV_SUCCESS : TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk: no settings fit %d rows", plan->rows);
 }
 
 static const TrsvChunkSettings *override_settings;
@@ -202,7 +226,7 @@ static TrsvError PlaceRanked(const ChunkHeights *heights, const TrsvStatistics *
 
   if (override_settings) return TrsvChunkPlace(heights, override_settings, schedule);
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  const int choices = TrsvChunkSettingsRank(t, multiprocessors, choice, time);
+  const int choices = TrsvChunkSettingsRank(t, multiprocessors, TrsvDeviceGetLimits(), choice, time);
   if (rank >= choices)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "chunk has only %d settings for this matrix", choices);
   TrsvError error = TrsvChunkPlace(heights, &choice[rank], schedule);
@@ -221,7 +245,7 @@ TrsvError TrsvChunkMakeSchedule(TrsvPlan *plan, const TrsvMatrix *A, const TrsvA
   TrsvCall(TrsvSyncCreate(&((ChunkPlan *)plan->data)->sync));
   TrsvCall(TrsvChunkFindHeights(A, analysis, source, &heights));
   error = PlaceRanked(&heights, &analysis->statistics, rank, &schedule);
-  if (!error) error = EmitFitting(plan, &heights, &schedule);
+  if (!error) error = Emit(plan, &heights, &schedule);
   TrsvChunkScheduleFree(&schedule);
   TrsvChunkHeightsFree(&heights);
   return error;

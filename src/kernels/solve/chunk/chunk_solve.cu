@@ -24,10 +24,10 @@
 
 /* --- the warps beside the computing warp --- */
 
-/* Copies the records of the chunk into shared memory, stage by stage. */
+/* Copies the records of the chunk into shared memory, stage by stage: lanes 0 .. trsv_copy_lanes() - 1. */
 template <class T, int K, int W> static __device__ __forceinline__ void chunk_copy(const ChunkView<T> &A,
                                                                                    const ChunkHead &h, unsigned base,
-                                                                                   unsigned first_stage)
+                                                                                   unsigned first_stage, unsigned lane)
 {
   const unsigned       bytes = ChunkLayout<T, K, W>::stage;
   const unsigned char *from = A.records + (size_t)h.stage * bytes;
@@ -37,7 +37,7 @@ template <class T, int K, int W> static __device__ __forceinline__ void chunk_co
       trsv_barrier_wait_idle(base + EMPTY + slot * 8, parity, 100);
       trsv_bulk_fence();
     }
-    trsv_bulk_copy(first_stage + slot * bytes, from + (size_t)i * bytes, bytes, base + ARRIVED + slot * 8);
+    trsv_bulk_copy(first_stage + slot * bytes, from + (size_t)i * bytes, bytes, base + ARRIVED + slot * 8, lane);
     if (++slot == A.stages) slot = 0, parity ^= 1;
   }
 }
@@ -230,7 +230,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
   if (thread == 0 && rank == 0) ticket = trsv_ticket_of(A.sync, A.clusters, &start_turn);
   if (thread == COPIER * 32) {
     for (unsigned i = 0; i < SLOTS; i++) {
-      trsv_barrier_init(base + ARRIVED + i * 8, 1);
+      trsv_barrier_init(base + ARRIVED + i * 8, trsv_copy_lanes());
       trsv_barrier_init(base + READY + i * 8, 1);
       trsv_barrier_init(base + EMPTY + i * 8, 1);
       trsv_barrier_init(base + COMPUTED + i * 8, 1);
@@ -273,7 +273,7 @@ template <class T, int K, int W, bool RECIPROCALS> static __global__ void __laun
       else chunk_compute<T, K, W, RECIPROCALS>({A.cluster, A.ring, A.cells, A.stages, h.stages}, base, now, lane);
       break;
     case COPIER:
-      if (lane == 0) chunk_copy<T, K, W>(A, h, base, first_stage);
+      if (lane < trsv_copy_lanes()) chunk_copy<T, K, W>(A, h, base, first_stage, lane);
       break;
     case RESETTER:
       for (int i = h.export_ + (int)lane; i < h.export_ + h.exports; i += 32) then[i] = trsv_not_ready<T>();

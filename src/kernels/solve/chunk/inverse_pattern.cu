@@ -121,7 +121,7 @@ static TrsvError EstimateSolve(const TrsvStatistics *t, double *seconds)
   int               multiprocessors;
 
   TrsvCall(TrsvDeviceMultiprocessors(&multiprocessors));
-  *seconds = TrsvChunkSettingsRank(t, multiprocessors, choice, time) ? time[0] : 0;
+  *seconds = TrsvChunkSettingsRank(t, multiprocessors, TrsvDeviceGetLimits(), choice, time) ? time[0] : 0;
   return TRSV_SUCCESS;
 }
 

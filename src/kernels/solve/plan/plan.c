@@ -89,7 +89,7 @@ int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & 
 
 int TrsvAlgorithmRuns(const TrsvAlgorithm *a)
 {
-  return !a->shared_bytes || TrsvDeviceSupportsClusters(a->shared_bytes);
+  return a->shared_bytes <= TrsvDeviceGetLimits().shared_bytes;
 }
 
 TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,

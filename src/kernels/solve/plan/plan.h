@@ -62,7 +62,7 @@ struct TrsvAlgorithm {
   int choices;
   void (*describe)(const TrsvPlan *, char *line, size_t size);
 
-  size_t                shared_bytes; /* of a block; needs a device with clusters. 0: runs on all devices */
+  size_t                shared_bytes; /* of shared memory that a block needs at least; 0: runs on all devices */
   const TrsvPairLaunch *pair;         /* NULL: a pair of its plans takes two launches */
   const TrsvPivotSolve *pivots;       /* NULL: its plans find no pivots */
   unsigned              traits;

@@ -110,10 +110,11 @@ static __device__ __forceinline__ int chunk_of(int p, int n, const int *first, i
   return first ? (int)((long long)first[p] * chunks / first[n]) : (int)((long long)p * chunks / n);
 }
 
-/* The cells for imports that fit beside the ring and this many stages. */
+/* The cells for imports that fit into a block's shared memory, beside the ring and this many stages. */
 static inline int ChunkCapacity(const TrsvChunkSettings *s, int stages, int size)
 {
-  const int fit  = (CHUNK_SHARED - CHUNK_FRONT - s->ring * size - stages * CHUNK_STAGE(s->length, size)) / size,
+  const int shared = (int)TrsvDeviceGetLimits().shared_bytes,
+            fit  = (shared - CHUNK_FRONT - s->ring * size - stages * CHUNK_STAGE(s->length, size)) / size,
             most = 65536 - CHUNK_CELL - s->ring; /* cells have numbers of 16 bits */
 
   return (fit < most ? fit : most) / 16 * 16;

@@ -243,7 +243,8 @@ static TrsvError PlacePositions(const ChunkHeights *o, const TrsvChunkSettings *
   TrsvCall(TrsvDeviceSort(G.n, bits, keys, sorted, positions, r->list));
 
   /* as many as a chunk needs, so that another launch finds room (interleave.cu) */
-  const size_t times = min(RecordsMax(o, settings) / (size_t)chunks + 1, (size_t)TIMES);
+  const size_t room  = (TrsvDeviceGetLimits().shared_bytes - sizeof(PlaceShared)) / sizeof(int),
+               times = min(RecordsMax(o, settings) / (size_t)chunks + 1, min(room, (size_t)TIMES));
   PlaceView    v     = {G,
                         ChunkSync(r->words),
                         settings->length,

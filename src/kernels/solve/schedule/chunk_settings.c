@@ -115,10 +115,12 @@ static int CountPlanes(const TrsvStatistics *t)
 /* The number of chunks if chunks are planes; 0 if planes are too few, too small, or too many. Rows then depend on their
    own chunk and the one before only, which is in the same cluster for most chunks: such chunks are up to 2.6 times as
    fast as others. If the imports of a plane do not fit into shared memory, chunks are smaller than planes. */
-static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most)
+static int ChoosePlaneChunks(const TrsvStatistics *t, int length, int most, size_t shared)
 {
-  const int planes_min = 24, rows_min = 800, chunks_max = 1024, imports_max = length > 5 ? 17000 : 20000,
-            planes = CountPlanes(t), chunks = t->rows / imports_max + 1;
+  const int planes_min = 24, rows_min = 800, chunks_max = 1024,
+            lost = (TRSV_H200_SHARED - (int)shared) / (int)sizeof(double), /* cells */
+            imports_max = (length > 5 ? 17000 : 20000) - lost,
+            planes = CountPlanes(t), chunks = imports_max > 0 ? t->rows / imports_max + 1 : t->rows;
 
   if (t->levels <= k->settings_deep || planes < planes_min || most < planes_min || t->bandwidth < rows_min)
     return 0;
@@ -165,21 +167,23 @@ static double CorrectSeconds(double seconds, const TrsvStatistics *t, int length
   return many ? seconds * k->settings_sums_cost : seconds;
 }
 
-int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors,
+int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors, TrsvDeviceLimits limits,
                           TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES])
 {
   static const double share[] = {1, 0.5, 2, 0.25};
   const int           deep    = t->levels > k->settings_deep,
-                      most = multiprocessors < 9 ? 1 : multiprocessors * 10 / 11 / 8 * 8; /* fits in clusters of 8 */
+                      most = !limits.clusters     ? multiprocessors
+                             : multiprocessors < 9 ? 1
+                                                   : multiprocessors * 10 / 11 / 8 * 8; /* fits in clusters of 8 */
   int                 choices = 0;
 
   for (int kind = 0; kind < RECORD_LENGTHS; kind++) {
-    const int length = records[kind].length, planes = ChoosePlaneChunks(t, length, most),
+    const int length = records[kind].length, planes = ChoosePlaneChunks(t, length, most, limits.shared_bytes),
               near = ChooseNearChunks(t, length, most), likely = ChooseChunks(t, most);
 
     if (kind && records[kind].above >= t->row_max - 1) break;
     for (int n = -2; n < (deep ? 4 : 2); n++)
-      for (int clustered = 1; clustered >= 0; clustered--) {
+      for (int clustered = limits.clusters; clustered >= 0; clustered--) {
         const int         chunks = n == -2 ? planes : n == -1 ? near : n ? Clamp(likely * share[n], 1, most) : likely;
         TrsvChunkSettings s      = {.chunks          = chunks,
                                     .length          = length,
@@ -209,4 +213,17 @@ int TrsvChunkSettingsRank(const TrsvStatistics *t, int multiprocessors,
       }
   }
   return choices;
+}
+
+double TrsvChunkSettingsSlowdown(const TrsvStatistics *t, TrsvDeviceLimits limits)
+{
+  enum { MULTIPROCESSORS = 132 };
+  const TrsvDeviceLimits h200 = {1, TRSV_H200_SHARED};
+  TrsvChunkSettings      choice[CHUNK_CHOICES];
+  double                 here[CHUNK_CHOICES], there[CHUNK_CHOICES];
+
+  return TrsvChunkSettingsRank(t, MULTIPROCESSORS, limits, choice, here) &&
+             TrsvChunkSettingsRank(t, MULTIPROCESSORS, h200, choice, there)
+           ? fmax(1, here[0] / there[0])
+           : 1;
 }

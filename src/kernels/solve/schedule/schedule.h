@@ -16,6 +16,7 @@
 #define TRSV_SCHEDULE_H
 
 #include "analysis/analysis.h"
+#include "device/device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,8 +27,8 @@ enum {
   CHUNK_CELL   = 2,    /* the first cell of the ring */
   CHUNK_BATCH  = 128,  /* imports that a warp fetches together */
   CHUNK_FRONT  = 1024, /* bytes of shared memory before the ring: barriers, counters, cell 0 */
-  CHUNK_SHARED = 227 * 1024,
-  CHUNK_LEAST  = 4 /* minimum of stages in shared memory */
+  CHUNK_SHARED = 99 * 1024, /* bytes of shared memory that a block has at least, from compute capability 8.0 on */
+  CHUNK_LEAST  = 4 /* minimum of stages in shared memory, and in the ring */
 };
 
 /* A record of K dependencies holds K values, the right-hand side (1/d until that is multiplied in), the export word,
@@ -52,7 +53,7 @@ typedef struct {
 } TrsvChunkSettings;
 
 typedef struct {
-  TrsvChunkSettings settings; /* as used: chunks, cluster, stages and import_lifetime may differ from those asked for */
+  TrsvChunkSettings settings; /* as used: all but width and steps may differ from those asked for */
   int               chunks;
   int               cells; /* for imports, in each block */
   int               stages, imports, exports, batches, records;
@@ -63,10 +64,14 @@ enum {
   CHUNK_CHOICES = 10 /* settings that are ranked for a triangle, at most */
 };
 
-/* Ranks settings for a triangle by the predicted seconds of a solve, the best first; returns their number. */
-int    TrsvChunkSettingsRank(const TrsvStatistics *, int multiprocessors, TrsvChunkSettings choice[CHUNK_CHOICES],
-                             double time[CHUNK_CHOICES]);
+/* Ranks settings for a triangle by the predicted seconds of a solve on such a device, the best first; returns their
+   number. */
+int    TrsvChunkSettingsRank(const TrsvStatistics *, int multiprocessors, TrsvDeviceLimits,
+                             TrsvChunkSettings choice[CHUNK_CHOICES], double time[CHUNK_CHOICES]);
 double TrsvChunkSettingsSeconds(const TrsvStatistics *, const TrsvChunkSettings *);
+
+/* How many times as long a solve is predicted to take within these limits as within an H200's. */
+double TrsvChunkSettingsSlowdown(const TrsvStatistics *, TrsvDeviceLimits);
 
 /* Prints settings in words. */
 void TrsvChunkSettingsPrint(const TrsvChunkSettings *, char *line, size_t size);

@@ -101,24 +101,107 @@ static void Apart(const TrsvAlgorithm *a)
   TrsvChunkSettingsOverride(NULL);
 }
 
-/* What devices lack that are older than an H200, or newer but smaller: no plan, and a message that says why. */
+/* On devices without clusters, or with less shared memory than an H200: both forms solve all shapes. */
+static void OnDevice(const char *name, int old, int shared)
+{
+  static const char *const forms[] = {"chunk", "chunk, inverted"};
+  int                      n       = 0;
+
+  for (int form = 0; form < 2; form++) {
+    const TrsvAlgorithm *a = FindTested(forms[form]);
+
+    Begin("%s on %s", forms[form], name);
+    SimtDevice(old, shared);
+    for (int shape = RANDOM; a && shape < SHAPES; shape += Reduced() ? 3 : 1, n++)
+      CheckSolves((Shape)shape, shape == DENSE ? 40 : shape == GRID_3D ? 343 : 500, a, n / 8 % 2, (TrsvTriangle)(n % 2),
+                  (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 2), Reduced() ? 1 : 3);
+    SimtDevice(0, 0);
+    End();
+  }
+}
+
+/* The second half of the rows depends on 13 rows of the first half each. */
+static Triangle MakeHalves(int rows)
+{
+  int     *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 14 * (size_t)rows), n = 0;
+  Triangle T;
+
+  for (int i = 0; i < rows; i++) {
+    offsets[i] = n;
+    for (int d = 0; i >= rows / 2 && d < 13; d++) columns[n++] = d * (rows / 26) + i * 7 % (rows / 26);
+    columns[n++] = i;
+  }
+  offsets[rows] = n;
+  T             = MakeFrom(rows, offsets, columns, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE);
+  free(offsets);
+  free(columns);
+  return T;
+}
+
+/* More imports than fit: cells are reused; then the ring is smaller; at last records are shorter. */
+static void Fitting(void)
+{
+  static const struct {
+    int length, shared, rows, ring, as, reused;
+  } cases[] = {
+    {13, 227 << 10, 4160, 2048, 13, 0},
+    {13, 99 << 10,  2080, 2048, 13, 0},
+    {13, 99 << 10,  4160, 512,  13, 0},
+    {13, 99 << 10,  13312, 1024, 5, 1},
+    {5,  99 << 10,  8320, 1024, 5,  1},
+    {2,  99 << 10,  8320, 2048, 2,  0},
+  };
+
+  for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+    const TrsvChunkSettings settings = Settings(2, cases[c].length, 1), *s;
+    Triangle                T        = MakeHalves(cases[c].rows);
+    TrsvPlan               *plan;
+    char                    line[100];
+
+    SimtDevice(1, cases[c].shared);
+    TrsvChunkSettingsOverride(&settings);
+    plan = MakePlan(&T.view, NULL, T.offsets[cases[c].rows], FindTested("chunk"));
+    TrsvChunkSettingsOverride(NULL);
+    if (plan) {
+      void *values = MakeValues(&T.view, 7), *b = MakeVector(TRSV_DOUBLE, cases[c].rows, 8),
+           *reference = Reference(&T.view, NULL, T.offsets[cases[c].rows], values, b);
+
+      s = &TrsvChunkPlanSummary(plan)->settings;
+      TrsvChunkSettingsPrint(s, line, sizeof(line));
+      Expect(s->ring == cases[c].ring && s->length == cases[c].as && (s->import_lifetime >= 0) == cases[c].reused,
+             "case %zu: %s ring=%d", c, line, s->ring);
+      ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
+      if (reference) ExpectSolves(plan, b, reference, (unsigned)c, 1, line);
+      free(values);
+      free(b);
+      free(reference);
+    }
+    TrsvPlanDestroy(&plan);
+    FreeTriangle(&T);
+    SimtDevice(0, 0);
+  }
+}
+
+/* A device with too little shared memory: no plan, and a message that says why. */
 static void Lacking(void)
 {
   static const char *const names[] = {"chunk", "chunk, inverted"};
   Triangle                 T       = MakeTriangle(BAND, 300, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 1);
 
   for (int i = 0; i < 2; i++)
-    for (int lacks = 0; lacks < 3; lacks++) {
+    for (int lacks = 0; lacks < 2; lacks++) {
       TrsvMatrix    D = ToDevice(&T.view);
       TrsvAnalysis *there;
       TrsvPlan     *plan;
 
       ExpectError(TrsvAnalyze(&D, &there), TRSV_SUCCESS, "TrsvAnalyze");
-      SimtSettings.old    = lacks == 1;
-      SimtSettings.shared = lacks == 2 ? 99 << 10 : 227 << 10;
-      ExpectError(TrsvPlanCreate(&D, there, NULL, T.offsets[300], FindTested(names[i]), &plan), lacks ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, names[i]);
+      SimtSettings.shared = (99 << 10) - lacks;
+      ExpectError(TrsvPlanCreate(&D, there, NULL, T.offsets[300], FindTested(names[i]), &plan),
+                  lacks ? TRSV_ERR_UNSUPPORTED : TRSV_SUCCESS, names[i]);
       Expect(!plan == !!lacks, "%s: a plan on such a device, or none where nothing is lacking", names[i]);
-      if (lacks) Expect(strstr(TrsvErrorMessage(), "shared memory") != NULL, "the message does not say what is lacking: %s", TrsvErrorMessage());
+      if (lacks)
+        Expect(strstr(TrsvErrorMessage(), "99 KB of shared memory") != NULL,
+               "the message does not say what is lacking: %s", TrsvErrorMessage());
       SimtDefaults();
       TrsvPlanDestroy(&plan);
       TrsvAnalysisDestroy(&there);
@@ -145,17 +228,21 @@ void TestChunk(void)
   const TrsvAlgorithm *a = FindTested("chunk");
   unsigned             n = 0;
 
-  for (size_t s = 0; a && s < sizeof(all) / sizeof(all[0]); s++) {
-    char line[100];
+  for (size_t k = 0; a && k < 2 * sizeof(all) / sizeof(all[0]); k++) {
+    const size_t s   = k / 2;
+    const int    old = k % 2; /* records are copied by lanes, and there are no clusters */
+    char         line[100];
 
     if (Reduced() && s != 1 && s != 4) continue;
     TrsvChunkSettingsPrint(&all[s], line, sizeof(line));
-    Begin("chunk with settings %s", line);
+    Begin("chunk with settings %s%s", line, old ? ", without clusters and bulk copies" : "");
+    SimtDevice(old, 0);
     TrsvChunkSettingsOverride(&all[s]);
     for (int shape = RANDOM; shape < SHAPES; shape++, n++)
-      CheckSolves((Shape)shape, shape == DENSE ? 40 : shape == GRID_3D ? 343 : shape == GRID_2D ? 400 : 500, a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 2), Reduced() ? 1 : 4);
+      CheckSolves((Shape)shape, shape == DENSE ? 40 : shape == GRID_3D ? 343 : shape == GRID_2D ? 400 : 500, a, n / 8 % 2, (TrsvTriangle)(n % 2), (TrsvDiagonal)(n / 2 % 2), (TrsvPrecision)(n / 4 % 2), Reduced() ? 1 : old ? 2 : 4);
     if (!Reduced()) CheckSolves(RANDOM, 1500, a, 0, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 2);
     TrsvChunkSettingsOverride(NULL);
+    SimtDevice(0, 0);
     End();
   }
 
@@ -194,7 +281,15 @@ void TestChunk(void)
   SimtDefaults();
   End();
 
-  Begin("chunk, and with inverted blocks, on a device without clusters, or with little shared memory");
+  OnDevice("an A100", 1, 163 << 10);
+  OnDevice("an L40S", 1, 99 << 10);
+  OnDevice("an RTX 5090", 0, 99 << 10);
+
+  Begin("chunk with more imports than fit into shared memory");
+  if (a) Fitting();
+  End();
+
+  Begin("chunk, and with inverted blocks, on a device with too little shared memory");
   if (a) Lacking();
   End();
 }
