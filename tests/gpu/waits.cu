@@ -260,7 +260,7 @@ static void Streams(void)
   NEED(TrsvIluCreate(&r, ROWS, &A, &ilu));
   if (!ilu) return;
   NEED(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, stream[0]));
-  NEED(TrsvIluSetValues(ilu, &A, &none, &outcome, stream[0]));
+  NEED(TrsvIluSetValues(ilu, A.values, &none, &outcome, stream[0]));
   NEED(TrsvIluSolve(ilu, TRSV_DEVICE, 0, TRSV_SOLVE, right, x[0], stream[0]));
   CUDA(cudaStreamSynchronize(stream[0]));
   CUDA(cudaMemcpy(first.data(), x[0], sizeof(double) * ROWS, cudaMemcpyDeviceToHost));
