@@ -33,7 +33,7 @@ static const struct {
   {"numbers",   TestNumbers    },
   {"growth",    TestGrowth     },
   {"waits",     TestWaits      },
-  {"factor",    TestFactor     },
+  {"factor",    TestFactor, 4  },
   {"orders",    TestFactorOrder},
   {"ilu",       TestIlu        },
   {"memory",    TestMemory     },

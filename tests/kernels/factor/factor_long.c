@@ -44,6 +44,7 @@ static void Star(void)
       Square      A;
       int         n = 0;
 
+      if (!Mine()) continue;
       Begin("factor %s: a star%s", kind ? "icc" : "ilu", ring ? " with a ring" : "");
       for (int i = 0; i < ROWS; i++) {
         offsets[i] = n;
@@ -272,6 +273,7 @@ static void Hubs2(void)
   static const int own[][2] = {{3, 5}, {127, 140}, {128, 140}, {129, 140}, {140, 127}, {140, 128}, {140, 129}, {400, 300}};
 
   for (int kind = 0; kind < 2; kind++) {
+    if (!Mine()) continue;
     Begin("factor %s: two rows that many depend on", kind ? "icc" : "ilu");
     for (size_t k = 0; k < sizeof(own) / sizeof(own[0]) - (Reduced() ? 1 : 0); k++)
       for (int common = 0; common < 3; common++) TwoHubs((TrsvFactorKind)kind, own[k], common);
@@ -336,14 +338,15 @@ static void Refused(void)
 
 void LongRows(void)
 {
-  Long();
-  Shared();
+  if (Mine()) Long();
+  if (Mine()) Shared();
   Star();
-  for (int variant = 0; variant < 8; variant++) Stars(variant & 1, (TrsvPrecision)(variant >> 1 & 1), variant >> 2, 0);
-  Stars(TRSV_ILU, TRSV_DOUBLE, 0, 1);
-  Walks(0);
-  Walks(1);
-  Hubs();
+  for (int variant = 0; variant < 8; variant++)
+    if (Mine()) Stars(variant & 1, (TrsvPrecision)(variant >> 1 & 1), variant >> 2, 0);
+  if (Mine()) Stars(TRSV_ILU, TRSV_DOUBLE, 0, 1);
+  if (Mine()) Walks(0);
+  if (Mine()) Walks(1);
+  if (Mine()) Hubs();
   Hubs2();
-  Refused();
+  if (Mine()) Refused();
 }

@@ -386,13 +386,18 @@ void ByPlan(void)
 
   for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
     for (int variant = 0; variant < 4; variant++)
-      if (!Reduced() || !variant) Sound(shapes[s], variant & 1 ? TRSV_ICC : TRSV_ILU, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 0);
-  for (int kind = 0; kind < 2; kind++) Sound(GRID_2D, (TrsvFactorKind)kind, TRSV_DOUBLE, 1);
-  for (int kind = 0; kind < 2; kind++) Canceled((TrsvFactorKind)kind);
-  for (int kind = 0; kind < 2; kind++) Unsound((TrsvFactorKind)kind);
-  for (int kind = 0; kind < 2; kind++) Given((TrsvFactorKind)kind);
-  for (int kind = 0; kind < 2; kind++) Borrowed((TrsvFactorKind)kind);
-  Lost();
-  Fails();
-  Trimmed();
+      if ((!Reduced() || !variant) && Mine()) Sound(shapes[s], variant & 1 ? TRSV_ICC : TRSV_ILU, variant & 2 ? TRSV_FLOAT : TRSV_DOUBLE, 0);
+  for (int kind = 0; kind < 2; kind++)
+    if (Mine()) Sound(GRID_2D, (TrsvFactorKind)kind, TRSV_DOUBLE, 1);
+  for (int kind = 0; kind < 2; kind++)
+    if (Mine()) Canceled((TrsvFactorKind)kind);
+  for (int kind = 0; kind < 2; kind++)
+    if (Mine()) Unsound((TrsvFactorKind)kind);
+  for (int kind = 0; kind < 2; kind++)
+    if (Mine()) Given((TrsvFactorKind)kind);
+  for (int kind = 0; kind < 2; kind++)
+    if (Mine()) Borrowed((TrsvFactorKind)kind);
+  if (Mine()) Lost();
+  if (Mine()) Fails();
+  if (Mine()) Trimmed();
 }
