@@ -379,7 +379,8 @@ static void Lacking(void)
   for (int old = 0; old < 2; old++) {
     TrsvPair *pair;
 
-    SimtSettings.old = old;
+    SimtSettings.old    = old;
+    SimtSettings.shared = old ? 64 << 10 : 0; /* too little for chunk */
     if (ExpectError(TrsvPairCreate(&L.view, &U.view, NULL, NULL, 0, TRSV_DEVICE, TRSV_SELECT_MODEL, NULL, NULL, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate")) {
       const TrsvPairMember *m = &pair->forward;
 
