@@ -1,7 +1,10 @@
 /*
    The tests of src/kernels over the SIMT executor: one line for each test. Arguments name suites; without any, all run.
 */
+#include <stdbool.h>
 #include "check.h"
+
+extern bool TrsvScratchShares; /* of memory.cu */
 
 static const struct {
   const char *name;
@@ -85,6 +88,7 @@ int main(int argc, char **argv)
     List();
     return listed ? 0 : 2;
   }
+  TrsvScratchShares = false; /* the executor then checks the bounds of each piece */
   for (int s = 0; s < ALL && argc == 1; s++) suites[s].run();
   for (int i = 1; i < argc; i++) {
     const int s = Named(argv[i], &shard, &shards);

@@ -3,7 +3,8 @@
 
    Scratch is allocated and freed in the order of one stream. Other memory may be used in any stream: it is allocated in
    an idle stream of the pool, and freed in that stream after a wait for the whole device. Reuse with internal
-   dependencies is off: it would make that stream wait for the last user of a piece.
+   dependencies is off: it would make that stream wait for the last user of a piece. Each call of the pool takes
+   microseconds, so small pieces of scratch share a block.
 
    A pool keeps freed memory, as new memory from the driver would take a third of a small set-up. TrsvDeviceFree()
    returns unused memory to the driver except SPARE_BYTES. On a device without pools memory comes from cudaMalloc(), and
@@ -193,17 +194,84 @@ extern "C" void TrsvDeviceFree(void *memory)
   (void)cudaGetLastError(); /* else the next launch would report it */
 }
 
-extern "C" TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream stream)
-{
-  Pool p;
+/* Scratch of one stream, handed out piece by piece, and freed with the last piece in use. */
+struct Block {
+  cudaMemPool_t pool;
+  cudaStream_t  stream;
+  char         *memory;
+  size_t        used;   /* bytes handed out */
+  int           pieces; /* in use; 0: there is no block */
+};
 
-  *(void **)pointer = NULL;
-  TrsvCall(GetPool(&p));
-  return AllocateOrTrim(&p, bytes, TrsvDeviceStream(stream), (void **)pointer);
+enum {
+  BLOCKS      = 3,        /* of a thread: two interleaved functions and the caller's stream */
+  BLOCK_BYTES = 4 << 20,
+  PIECE_BYTES = 512 << 10 /* a larger piece is allocated by itself */
+};
+
+static thread_local Block blocks[BLOCKS];
+
+/* For tests: false allocates each piece by itself, so that its bounds are checked. */
+bool TrsvScratchShares = true;
+
+/* A block of this stream with room, or one that does not exist yet; NULL: neither. */
+static Block *FindBlock(const Pool *p, cudaStream_t stream, size_t bytes)
+{
+  Block *unused = NULL;
+
+  for (Block &b : blocks) {
+    if (!b.pieces) unused = &b;
+    else if (b.pool == p->memory && b.stream == stream && b.used + bytes <= BLOCK_BYTES) return &b;
+  }
+  return unused;
 }
 
-extern "C" void TrsvScratchFree(void *memory, TrsvStream stream)
+/* Takes a piece of a block; NULL: the piece is too large, or there is no memory for a block. */
+static void *TakePiece(const Pool *p, size_t size, cudaStream_t stream)
 {
+  const size_t bytes = (size + 255) / 256 * 256;
+  Block *const b     = TrsvScratchShares && p->memory && size <= PIECE_BYTES ? FindBlock(p, stream, bytes) : NULL;
+  void        *memory;
+
+  if (!b) return NULL;
+  if (!b->pieces) {
+    if (Allocate(p, BLOCK_BYTES, stream, &memory) != cudaSuccess) {
+      (void)cudaGetLastError(); /* else the next launch would report it */
+      return NULL;
+    }
+    *b = {p->memory, stream, (char *)memory, 0, 0};
+  }
+  b->pieces++;
+  b->used += bytes;
+  return b->memory + b->used - bytes;
+}
+
+extern "C" TrsvError TrsvScratchAlloc(size_t bytes, void *pointer, TrsvStream stream)
+{
+  const cudaStream_t s      = TrsvDeviceStream(stream);
+  void             **memory = (void **)pointer;
+  Pool               p;
+
+  *memory = NULL;
+  TrsvCall(GetPool(&p));
+  *memory = TakePiece(&p, bytes, s);
+  return *memory ? TRSV_SUCCESS : AllocateOrTrim(&p, bytes, s, memory);
+}
+
+/* What is to be freed with this piece: its block, the piece itself if it is in none, or NULL. */
+static void *ReturnPiece(void *memory)
+{
+  for (Block &b : blocks) {
+    if (!b.pieces || (char *)memory < b.memory || (char *)memory >= b.memory + BLOCK_BYTES) continue;
+    return --b.pieces ? NULL : b.memory;
+  }
+  return memory;
+}
+
+extern "C" void TrsvScratchFree(void *piece, TrsvStream stream)
+{
+  void *const memory = piece ? ReturnPiece(piece) : NULL;
+
   if (!memory || cudaFreeAsync(memory, TrsvDeviceStream(stream)) == cudaSuccess) return;
   (void)cudaGetLastError();
   TrsvDeviceFree(memory);

@@ -4,6 +4,7 @@
 #include <cub/cub.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <atomic>
 #include "device/runtime.cuh"
 
 /* CUB asks once in a process which code of this file the device runs, and keeps the answer, an error too. This kernel
@@ -13,12 +14,14 @@ static __global__ void primitives_load() { }
 /* Calls a function of CUB twice: for the size of its scratch, and with the scratch. */
 template <class F> static TrsvError CallCub(const char *what, F call)
 {
-  cudaFuncAttributes attributes;
-  void              *scratch = NULL;
-  size_t             bytes   = 0;
-  cudaError_t        e;
+  static std::atomic<bool> loaded;
+  cudaFuncAttributes       attributes;
+  void                    *scratch = NULL;
+  size_t                   bytes   = 0;
+  cudaError_t              e;
 
-  TrsvCall(Check(cudaFuncGetAttributes(&attributes, primitives_load), what));
+  if (!loaded.load()) TrsvCall(Check(cudaFuncGetAttributes(&attributes, primitives_load), what));
+  loaded.store(true);
   TrsvCall(Check(call(NULL, bytes), what));
   TrsvCall(TrsvScratchAlloc(bytes, &scratch, NULL));
   e = call(scratch, bytes);

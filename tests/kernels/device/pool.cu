@@ -6,6 +6,8 @@
 #include "check.h"
 #include "cuda_runtime.h"
 
+extern bool TrsvScratchShares; /* of memory.cu */
+
 static const size_t MB = (size_t)1 << 20, SPARE = 128 * MB; /* what stays at most */
 
 static void *Alloc(size_t bytes)
@@ -233,6 +235,46 @@ static void Finalized(void)
   Finish();
 }
 
+/* Small pieces of scratch share a block, each stream its own. */
+static void Shared(void)
+{
+  const TrsvStream other = (TrsvStream)(void *)"a stream";
+  const size_t     K     = 1024, BLOCK = 4 * MB;
+  char            *a, *b, *c, *last;
+  void            *d;
+
+  Start("small pieces of scratch");
+  TrsvScratchShares = true;
+  a = (char *)Scratch(1);
+  b = (char *)Scratch(300);
+  c = (char *)Scratch(0);
+  Expect(b - a == 256 && c - b == 512, "pieces at %td and %td", b - a, c - a);
+  Expect(SimtLive() == 1 && SimtReserved() == BLOCK, "%zu allocations, %zu bytes", SimtLive(), SimtReserved());
+  ExpectError(TrsvScratchAlloc(K, &d, other), TRSV_SUCCESS, "TrsvScratchAlloc");
+  Expect(SimtLive() == 2, "another stream's piece is in the same block");
+  TrsvScratchFree(d, other);
+  d = Scratch(MB);
+  Expect(SimtLive() == 2 && ((char *)d < a || (char *)d >= a + BLOCK), "a large piece is in the block");
+  TrsvScratchFree(d, NULL);
+  TrsvScratchFree(a, NULL);
+  TrsvScratchFree(c, NULL);
+  Expect(SimtLive() == 1, "a block in use is freed");
+  for (int i = 0; i < 7; i++) TrsvScratchFree(Scratch(512 * K), NULL);
+  Expect(SimtLive() == 1, "%zu allocations", SimtLive());
+  last = (char *)Scratch(512 * K);
+  Expect(SimtLive() == 2 && (last < a || last >= a + BLOCK), "more than a block has");
+  TrsvScratchFree(b, NULL);
+  TrsvScratchFree(last, NULL);
+  Expect(!SimtLive(), "%zu allocations", SimtLive());
+  SimtLimit(MB);
+  a = (char *)Scratch(K);
+  Expect(SimtReserved() == K, "without room for a block: %zu bytes", SimtReserved());
+  TrsvScratchFree(a, NULL);
+  SimtLimit(0);
+  TrsvScratchShares = false;
+  Finish();
+}
+
 static void Fails(void)
 {
   Start("each call that makes a pool fails");
@@ -264,5 +306,6 @@ extern "C" void TestPool(void)
   Idle();
   WithoutPools();
   Finalized();
+  Shared();
   Fails();
 }
