@@ -19,8 +19,8 @@ static void DescribeSolve(const TrsvPairMember *m, TrsvSolveInfo *s)
 
 void TrsvIluDescribe(const TrsvIlu *ilu, TrsvIluInfo *info)
 {
-  const TrsvMemory  home = ilu->request.memory;
-  const TrsvPair   *pair = ilu->pair[home][0];
+  const TrsvMemory  memory = ilu->request.memory;
+  const TrsvPair   *pair = ilu->pair[memory][0];
   const TrsvFactor *f    = ilu->factor;
 
   *info = (TrsvIluInfo){.host_reason  = ilu->host_reason,
@@ -28,8 +28,8 @@ void TrsvIluDescribe(const TrsvIlu *ilu, TrsvIluInfo *info)
                         .on_device    = f != NULL,
                         .multicolor   = ilu->order.multicolor,
                         .planned      = pair != NULL,
-                        .transposed   = ilu->pair[home][1] != NULL,
-                        .also_on_host = home == TRSV_DEVICE && ilu->pair[TRSV_HOST][0],
+                        .transposed   = ilu->pair[memory][1] != NULL,
+                        .also_on_host = memory == TRSV_DEVICE && ilu->pair[TRSV_HOST][0],
                         .setup_bytes  = ilu->bytes_peak > ilu->bytes_before ? ilu->bytes_peak - ilu->bytes_before : 0};
   if (f) {
     info->lower        = f->lower;

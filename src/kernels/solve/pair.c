@@ -83,8 +83,8 @@ static TrsvError AllocateVector(const TrsvPair *pair, void **vector)
   return TrsvAllocIn(pair->memory, bytes, vector);
 }
 
-/* Are the members made at the same time? Where level sets are few there is nothing to gain; of large factors the one
-   would wait for the other's launches, and while plans are made they need more memory than when they are there. */
+/* Are the two plans made at the same time? Few level sets leave nothing to gain. With large factors one analysis would
+   wait for the launches of the other; and the peak of memory would be higher. */
 static int AreMadeTogether(const TrsvPair *p, const TrsvMatrix *L)
 {
   static const int  large = 1 << 22; /* rows */
@@ -94,17 +94,16 @@ static int AreMadeTogether(const TrsvPair *p, const TrsvMatrix *L)
          L->analysis->statistics.levels > TRSV_FEW_LEVELS && L->analysis->statistics.nnz < many;
 }
 
-void TrsvPairPart(TrsvPair *p)
+void TrsvPairUnfuse(TrsvPair *p)
 {
   if (p->fused) p->fused->launch->destroy(&p->fused);
 }
 
-/* One launch where the algorithm has one for these two plans. */
-TrsvError TrsvPairJoin(TrsvPair *p)
+TrsvError TrsvPairFuse(TrsvPair *p)
 {
   const TrsvAlgorithm *const first = p->forward.plan->algorithm;
 
-  TrsvPairPart(p);
+  TrsvPairUnfuse(p);
   if (!p->rows || !first->pair || p->backward.plan->algorithm != first) return TRSV_SUCCESS;
   return first->pair->create(p->forward.plan, p->backward.plan, p->work, &p->fused);
 }
@@ -122,8 +121,7 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
 
   if (!alone) {
     error = TrsvRunInterleaved(MakeMember, &first, &second);
-    alone = error ==
-            TRSV_ERR_MEMORY; /* there may be enough for one at a time; what is chosen must not depend on who is first */
+    alone = error == TRSV_ERR_MEMORY; /* both again: otherwise the choice would depend on timing */
   }
   if (alone) {
     TrsvPlanDestroy(&p->forward.plan);
@@ -134,7 +132,7 @@ static TrsvError MakePlans(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U
   }
   TrsvCall(error);
   TrsvCall(AllocateVector(p, &p->work));
-  return TrsvPairJoin(p);
+  return TrsvPairFuse(p);
 }
 
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed,
@@ -205,7 +203,7 @@ void TrsvPairDestroy(TrsvPair **pair)
   TrsvPair *p = *pair;
 
   if (!p) return;
-  TrsvPairPart(p);
+  TrsvPairUnfuse(p);
   TrsvPlanDestroy(&p->forward.plan);
   TrsvPlanDestroy(&p->backward.plan);
   TrsvFree(p->memory, p->work);

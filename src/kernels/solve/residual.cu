@@ -1,5 +1,5 @@
 /*
-   The backward error of a solution, to tell a wrong solve from rounding.
+   The backward error of a solution. It distinguishes a wrong solution from rounding.
 
    Mapping: one thread for each row, which writes its error; the host takes the largest.
    Memory order: no thread reads what another writes.
@@ -31,7 +31,7 @@ template <class T> static __global__ void residual_rows(int rows, const int *off
     r -= product;
     scale += fabs(product);
   }
-  errors[i] = scale > 0 ? fabs(r) / scale : scale; /* NaN stays */
+  errors[i] = scale > 0 ? fabs(r) / scale : scale; /* passes on NaN */
 }
 
 extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const void *b,

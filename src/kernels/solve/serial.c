@@ -1,9 +1,8 @@
 /*
    serial: substitution row by row on one core of the host, the reference for every other algorithm.
 
-   Source: CapelliniSpTRSV (ICPP 2020), Algorithm 1, with the diagonal's reciprocal taken when values arrive, so that a
-   chain of rows waits for no division. The entries off the diagonal are kept apart from it, in the caller's order of
-   rows.
+   Source: CapelliniSpTRSV (ICPP 2020), Algorithm 1, with reciprocals of the diagonal computed when values arrive, so
+   that no division is on the critical path. Entries off the diagonal are stored apart from it.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 typedef struct {
   TrsvTriangle triangle;
   int         *offsets, *columns; /* [rows + 1], [entries off the diagonal] */
-  int         *source; /* where the triangle's entries stand in the caller's values, NULL where in their order */
+  int         *source; /* [nnz] the index of each entry in the caller's values; NULL: the same order */
   void        *values, *inverse;  /* inverse [rows], NULL with a unit diagonal */
 } Serial;
 

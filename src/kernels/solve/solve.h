@@ -10,26 +10,25 @@
 extern "C" {
 #endif
 
-
-/* The first row of such a memory that has all of these traits, or NULL. */
+/* The first algorithm of the table for this memory that has all of these traits, or NULL. */
 const TrsvAlgorithm *TrsvAlgorithmWith(TrsvMemory, unsigned traits);
 
 typedef struct {
   const TrsvAlgorithm *algorithm;   /* NULL: none */
-  double               predicted;   /* seconds of a solve; 0 where none were asked for */
-  char                 reason[128]; /* what decided */
+  double               predicted;   /* seconds of a solve; 0: not predicted */
+  char                 reason[128]; /* why it was chosen */
 } TrsvChoice;
 
-/* Chooses an algorithm for a triangle that lives in the given memory; on a host there is one. */
+/* Chooses an algorithm for a triangle in this memory; a host has only one. */
 TrsvChoice TrsvSelect(const TrsvStatistics *, TrsvMemory, TrsvPrecision, TrsvSelection);
 
-/* Seconds that a solve is expected to take on the current device, or 0 where there is no prediction. */
+/* The predicted seconds of a solve on the current device; 0: the algorithm has no prediction. */
 double TrsvPredict(const TrsvAlgorithm *, const TrsvStatistics *, TrsvPrecision);
 
-/* TrsvPlanCreatePlaced for an algorithm that was chosen, not asked for. Falls back to the thread-level algorithm, which
-   runs on every device in little memory, if the chosen one is unsupported here or, when `alone`, out of memory;
-   *instead is then that error, else TRSV_SUCCESS. (When two plans are built at the same time, an out-of-memory result
-   would depend on timing: it is returned.) */
+/* TrsvPlanCreatePlaced for an algorithm that was chosen, not named. If it is unsupported here, the thread-level
+   algorithm replaces it, which runs on every device in little memory; *instead is then the error, else TRSV_SUCCESS.
+   Out of memory, it does the same only if `alone`: with two plans at the same time the choice would depend on
+   timing. */
 TrsvError TrsvPlanCreateChosen(const TrsvMatrix *, const TrsvAnalysis *, const int *source, int values,
                                const TrsvPermutation *, const TrsvAlgorithm *, int alone, TrsvError *instead,
                                TrsvPlan **plan);
@@ -42,10 +41,11 @@ enum {
    backward. */
 typedef struct {
   TrsvStatistics       statistics;
-  TrsvChoice           choice;    /* the algorithm, and why */
-  double seconds; /* analysis and plan, on the host's clock, maybe beside those of the other; and tuning */
-  TrsvTrial            trials[TRSV_TRIALS]; /* by TrsvPairTune, in the order in which they were measured */
-  int                  trial_count, chosen;     /* how many, and which of them is the plan */
+  TrsvChoice           choice;    /* the algorithm, and the reason */
+  double               seconds;   /* of analysis, plan and tuning, on the host's clock. The other plan may be made at
+                                     the same time. */
+  TrsvTrial            trials[TRSV_TRIALS]; /* of TrsvPairTune, in the order of measurement */
+  int                  trial_count, chosen; /* the number of trials; the trial of the plan */
   TrsvPlan            *plan;
 } TrsvPairMember;
 
@@ -54,28 +54,26 @@ typedef struct {
   TrsvPrecision   precision;
   int             rows, transposed;
   TrsvPairMember  forward, backward;
-  void           *work;     /* [rows] for the solution of the first solve; and for TrsvFactorNumeric */
-  TrsvFused      *fused;    /* where one launch does both; else NULL */
+  void           *work;     /* [rows] the solution of the first solve; TrsvFactorSetValues uses it, too */
+  TrsvFused      *fused;    /* does both solves in one launch; NULL: two launches */
 } TrsvPair;
 
-/* Makes the pair of L and U, or of their transposes. lower and upper are the algorithms for L and for U (transposed or
-   not), NULL for TrsvSelect's choice. known: TrsvSelect's choice for L where it has
-   been asked, or NULL. An algorithm of another memory is an error. Where row and column, each [rows] or NULL, are
-   given, L U is A with its rows and columns in that order: row i of L U is row row[i] of A, column j is column
-   column[j]. They live where L and U do. */
+/* Makes the pair of L and U, or of their transposes. lower and upper: the algorithms for L and U, transposed or not;
+   NULL: TrsvSelect chooses. An algorithm for the other memory is an error. known: TrsvSelect's choice for L; NULL: not
+   known. row and column [rows] are in the memory of L and U: row i of L U is row row[i] of A, and column j is column
+   column[j]; NULL: the natural order. */
 TrsvError TrsvPairCreate(const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column, int transposed,
                          TrsvMemory, TrsvSelection, const TrsvAlgorithm *lower, const TrsvAlgorithm *upper,
                          const TrsvChoice *known, TrsvPair **pair);
 
-/* Takes new values of L and U, each in the order of its matrix's columns. L may be NULL where TrsvFactorNumeric has
-   left its values in the plan for it. */
+/* Takes new values of L and U, each in the order of its matrix's columns. L may be NULL if TrsvFactorSetValues has left
+   its values in the plan. */
 TrsvError TrsvPairSetValues(TrsvPair *, const void *L, const void *U, TrsvMemory, TrsvStream);
 
-/* Measures solves with a pair on a device that has values: its own plans first, then, as long as it has not taken so
-   many seconds, those of other algorithms and settings that are predicted to be the next best; keeps the fastest of
-   those that are right. What TrsvPairCreate and TrsvPairSetValues were given is given again, values in memory of the
-   given kind. Where lower or upper name an algorithm, only the settings that it ranks are tried. A host has nothing to
-   choose from. */
+/* Measures solves with a pair on a device that has values: first its plans, then, for at most so many seconds, other
+   algorithms and settings in the order of their predictions. Keeps the fastest plan with right solutions. Pass the
+   arguments of TrsvPairCreate and TrsvPairSetValues again. If lower or upper name an algorithm, only its settings are
+   tried. On a host it does nothing. */
 TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, const int *row, const int *column,
                        const void *l, const void *u, TrsvMemory, const TrsvAlgorithm *lower,
                        const TrsvAlgorithm *upper, double seconds, TrsvStream);
@@ -83,20 +81,21 @@ TrsvError TrsvPairTune(TrsvPair *, const TrsvMatrix *L, const TrsvMatrix *U, con
 /* Solves L U x = b, or the transposes; x is not b. */
 TrsvError TrsvPairSolve(TrsvPair *, const void *b, void *x, TrsvStream);
 
-/* The two halves of a solve: b, in the order of A, to y, and y to x, in the order of A; y may be pair->work, unless
-   pair->fused has that, not b or x. */
+/* The two halves of a solve, from b to y and from y to x; b and x are in the order of A. y may be pair->work if
+   pair->fused is NULL. y must not be b or x. */
 TrsvError TrsvPairForward(TrsvPair *, const void *b, void *y, TrsvStream);
 TrsvError TrsvPairBackward(TrsvPair *, const void *y, void *x, TrsvStream);
 
-size_t TrsvPairBytes(const TrsvPair *); /* memory that the pair holds */
+size_t TrsvPairBytes(const TrsvPair *); /* of the pair */
 void   TrsvPairDestroy(TrsvPair **);
 
-/* For plans of a pair that are there, or have become others. */
-TrsvError TrsvPairJoin(TrsvPair *);
-void      TrsvPairPart(TrsvPair *); /* and before they do: two launches again */
+/* TrsvPairFuse makes pair->fused after plans were made or replaced, if their algorithm can solve both in one launch.
+   TrsvPairUnfuse is to be called before plans change. */
+TrsvError TrsvPairFuse(TrsvPair *);
+void      TrsvPairUnfuse(TrsvPair *);
 
-/* The largest componentwise backward error |b - T x| / (|T| |x| + |b|) of a solution, everything on the device; Inf
-   where there is a NaN. */
+/* The largest componentwise backward error |b - T x| / (|T| |x| + |b|) of a solution; Inf if there is a NaN. All
+   arrays are on the device. */
 TrsvError TrsvDeviceError(const TrsvMatrix *, const int *source, const void *values, const void *b, const void *x,
                           double *error, TrsvStream);
 

@@ -1,12 +1,11 @@
 /*
    Tuning: which plan solves a pair's triangles fastest, by measurement.
 
-   The incumbent is the plan that the pair has, the model's choice. Candidates are what the model puts next: first the
-   other algorithms, by predicted time, then other settings of those that have any, rank by rank. Each is made, given
-   the values, and solves for a right-hand side by chance into a poisoned vector; the backward error of that, and the
-   median of the solves that follow, decide against the incumbent. So there are never more than two plans at once.
-   Whoever is faster by less than 2% does not replace the incumbent, which keeps choices from changing by chance where
-   nothing is at stake.
+   The incumbent is the plan of the pair, the model's choice. Candidates are the next algorithms by predicted time, then
+   further settings of each. For each candidate a plan is made, which solves for a random right-hand side; x is filled
+   with NaN first. The backward error of this solve, and the median time of more solves, are compared with the
+   incumbent's. So there are at most two plans at a time. A candidate must be at least 2% faster to replace the
+   incumbent; otherwise noise would change the choice.
 */
 #include <math.h>
 #include <stdio.h>
@@ -15,29 +14,30 @@
 #include "solve/solve.h"
 
 enum {
-  SOLVES = 31, /* measured, at most, of a candidate */
-  LEAST  = 5,
+  SOLVES = 31, /* of a plan, at most, */
+  LEAST  = 5,  /* and at least */
   RANKS  = 5,  /* settings of an algorithm, and */
-  TRIES  = 8   /* candidates in all, where the algorithm is to be chosen, too */
+  TRIES  = 8   /* candidates in all, if no algorithm is named */
 };
 
-static const double margin = 0.98, hopeless = 2;
+static const double margin = 0.98, hopeless = 2; /* times the best time */
 
-/* What a triangle is tried with, all on the device. */
+/* The data of measured solves, all on the device. */
 typedef struct {
   TrsvMatrix  T;
-  const void *source, *values; /* source: NULL where values stand as columns do */
-  TrsvPermutation  places;          /* of b and x, where the triangle is; index: on the device */
-  const void *index[2];
-  void *own[6], *b, *x, *permuted[2]; /* own: copies of what lives on the host; permuted: b and x in the order of the
-                                         rows, where that is another */
+  const void *source, *values; /* source: NULL: values are in the order of columns */
+  TrsvPermutation places;             /* of b and x, in the memory of the triangle */
+  const void *index[2];               /* the same on the device */
+  void *own[6], *b, *x, *permuted[2]; /* own: copies of data of the host; permuted: b and x in the order of the rows,
+                                         if it is another one */
   TrsvTimer  *timer;
   TrsvStream  stream;
-  double      bound, end; /* of the backward error of a solve that is right; when the time is over */
+  double      bound; /* of the backward error of a right solution */
+  double      end;   /* of the time for tuning */
 } Trial;
 
-/* The median of solves; a few are enough where it is far behind the best. */
-static TrsvError Time(TrsvPlan *plan, const Trial *t, double best, double *seconds)
+/* The median time of solves. Stops early if the plan is much slower than the best one. */
+static TrsvError MeasureTime(TrsvPlan *plan, const Trial *t, double best, double *seconds)
 {
   double times[SOLVES];
   int    n = 0;
@@ -57,7 +57,7 @@ static TrsvError Time(TrsvPlan *plan, const Trial *t, double best, double *secon
   return TRSV_SUCCESS;
 }
 
-static TrsvError Poison(const Trial *t)
+static TrsvError FillWithNaN(const Trial *t)
 {
   const size_t bytes = TrsvValueSize(t->T.precision) * (size_t)t->T.rows;
   void        *junk;
@@ -70,7 +70,7 @@ static TrsvError Poison(const Trial *t)
   return error;
 }
 
-static TrsvError Measure(TrsvPlan *plan, const Trial *t, double best, TrsvTrial *r)
+static TrsvError MeasurePlan(TrsvPlan *plan, const Trial *t, double best, TrsvTrial *r)
 {
   TrsvError error;
 
@@ -78,21 +78,21 @@ static TrsvError Measure(TrsvPlan *plan, const Trial *t, double best, TrsvTrial 
   r->seconds   = 0;
   r->wrong     = 0;
   TrsvPlanDescribe(plan, r->settings, sizeof(r->settings));
-  TrsvCall(Poison(t));
+  TrsvCall(FillWithNaN(t));
   TrsvCall(TrsvPlanSolve(plan, t->b, t->x, t->stream));
   if (t->index[1])
     TrsvCall(
       TrsvDevicePermute(t->T.rows, (const int *)t->index[1], 0, t->T.precision, t->x, t->permuted[1], t->stream));
   TrsvCall(TrsvDeviceError(&t->T, t->source, t->values, t->index[0] ? t->permuted[0] : t->b,
                            t->index[1] ? t->permuted[1] : t->x, &r->error, t->stream));
-  error = Time(plan, t, best, &r->seconds);
+  error = MeasureTime(plan, t, best, &r->seconds);
   if (error != TRSV_ERR_TIMEOUT) return error;
-  r->error = INFINITY; /* it gave up waiting: x holds NaN */
+  r->error = INFINITY; /* a wait exceeded its limit: x holds NaN */
   return TRSV_SUCCESS;
 }
 
-/* A copy on the device of what lives on the host; a NULL stays one. */
-static TrsvError Bring(const void *from, size_t bytes, TrsvMemory memory, const void **to, void **own)
+/* Copies data of the host to the device; NULL gives NULL. */
+static TrsvError BringToDevice(const void *from, size_t bytes, TrsvMemory memory, const void **to, void **own)
 {
   *to = from;
   if (!from || memory == TRSV_DEVICE) return TRSV_SUCCESS;
@@ -101,8 +101,8 @@ static TrsvError Bring(const void *from, size_t bytes, TrsvMemory memory, const 
   return TrsvDeviceUpload(*own, from, bytes, NULL);
 }
 
-static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entries, const void *values,
-                      TrsvMemory memory)
+static TrsvError PrepareTrial(Trial *t, const TrsvMatrix *T, const int *source, int entries, const void *values,
+                              TrsvMemory memory)
 {
   const size_t       size = TrsvValueSize(T->precision), rows = (size_t)T->rows;
   const void        *offsets, *columns;
@@ -110,12 +110,12 @@ static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entr
   unsigned long long seed = 1;
   TrsvError          error;
 
-  TrsvCall(Bring(T->offsets, sizeof(int) * (rows + 1), T->memory, &offsets, &t->own[0]));
-  TrsvCall(Bring(T->columns, sizeof(int) * (size_t)entries, T->memory, &columns, &t->own[1]));
-  TrsvCall(Bring(source, sizeof(int) * (size_t)entries, T->memory, &t->source, &t->own[2]));
-  TrsvCall(Bring(values, size * (size_t)entries, memory, &t->values, &t->own[3]));
-  TrsvCall(Bring(t->places.b_index, sizeof(int) * rows, T->memory, &t->index[0], &t->own[4]));
-  TrsvCall(Bring(t->places.x_index, sizeof(int) * rows, T->memory, &t->index[1], &t->own[5]));
+  TrsvCall(BringToDevice(T->offsets, sizeof(int) * (rows + 1), T->memory, &offsets, &t->own[0]));
+  TrsvCall(BringToDevice(T->columns, sizeof(int) * (size_t)entries, T->memory, &columns, &t->own[1]));
+  TrsvCall(BringToDevice(source, sizeof(int) * (size_t)entries, T->memory, &t->source, &t->own[2]));
+  TrsvCall(BringToDevice(values, size * (size_t)entries, memory, &t->values, &t->own[3]));
+  TrsvCall(BringToDevice(t->places.b_index, sizeof(int) * rows, T->memory, &t->index[0], &t->own[4]));
+  TrsvCall(BringToDevice(t->places.x_index, sizeof(int) * rows, T->memory, &t->index[1], &t->own[5]));
   for (int i = 0; i < 2; i++)
     if (t->index[i]) TrsvCall(TrsvDeviceAlloc(size * rows, &t->permuted[i]));
   t->T         = *T;
@@ -137,9 +137,9 @@ static TrsvError Fill(Trial *t, const TrsvMatrix *T, const int *source, int entr
   return error ? error : TrsvDeviceSynchronize();
 }
 
-/* What the model would choose, best first. */
-static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const TrsvAlgorithm *asked,
-                      const TrsvAlgorithm *list[TRIES])
+/* Algorithms in the order of their predicted times, or the named one. */
+static int ListCandidates(const TrsvStatistics *s, TrsvPrecision precision, const TrsvAlgorithm *named,
+                          const TrsvAlgorithm *list[TRIES])
 {
   const TrsvAlgorithm *a;
   int                  n = 0;
@@ -147,7 +147,7 @@ static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const Tr
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
     int at = 0;
 
-    if (a->memory != TRSV_DEVICE || (asked ? a != asked : !a->predict || !TrsvAlgorithmRuns(a)) || n == TRIES) continue;
+    if (a->memory != TRSV_DEVICE || (named ? a != named : !a->predict || !TrsvAlgorithmRuns(a)) || n == TRIES) continue;
     while (at < n && TrsvPredict(list[at], s, precision) <= TrsvPredict(a, s, precision)) at++;
     for (int k = n++; k > at; k--) list[k] = list[k - 1];
     list[at] = a;
@@ -155,8 +155,8 @@ static int Algorithms(const TrsvStatistics *s, TrsvPrecision precision, const Tr
   return n;
 }
 
-/* Has this been measured? Settings that were asked for are not always those that can be had. */
-static int Known(const TrsvPairMember *m, const TrsvPlan *candidate)
+/* Has this plan been measured? A plan may use other settings than requested. */
+static int IsMeasured(const TrsvPairMember *m, const TrsvPlan *candidate)
 {
   char settings[sizeof(m->trials[0].settings)];
   int  known = 0;
@@ -167,14 +167,14 @@ static int Known(const TrsvPairMember *m, const TrsvPlan *candidate)
   return known;
 }
 
-/* Measures a candidate against the incumbent, and keeps the better one. */
-static TrsvError Challenge(TrsvPairMember *m, TrsvPlan **candidate, const Trial *t)
+/* Measures a candidate, and keeps it or the incumbent. */
+static TrsvError CompareWithIncumbent(TrsvPairMember *m, TrsvPlan **candidate, const Trial *t)
 {
   TrsvTrial *const now = &m->trials[m->chosen], *const r = &m->trials[m->trial_count];
   const int        now_right = now->error <= t->bound;
   int              right;
 
-  TrsvCall(Measure(*candidate, t, now->seconds, r));
+  TrsvCall(MeasurePlan(*candidate, t, now->seconds, r));
   right      = r->error <= t->bound;
   r->wrong   = now_right && !right;
   now->wrong = !now_right && right;
@@ -190,16 +190,17 @@ static TrsvError Challenge(TrsvPairMember *m, TrsvPlan **candidate, const Trial 
   return TRSV_SUCCESS;
 }
 
-static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *T, const TrsvAnalysis *analysis,
-                         const int *source, int entries, const void *values, TrsvMemory memory,
-                         const TrsvAlgorithm *named, const Trial *t)
+/* Measures the incumbent, then candidates until the time is over. */
+static TrsvError MeasureCandidates(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *T,
+                                   const TrsvAnalysis *analysis, const int *source, int entries, const void *values,
+                                   TrsvMemory memory, const TrsvAlgorithm *named, const Trial *t)
 {
   const TrsvAlgorithm *list[TRIES], *first = m->choice.algorithm;
-  const int            algorithms = Algorithms(&m->statistics, pair->precision, named, list), rank = m->plan->rank;
+  const int            algorithms = ListCandidates(&m->statistics, pair->precision, named, list), rank = m->plan->rank;
   const int            ranks = named ? named->choices : RANKS, tries = named ? TRSV_TRIALS : TRIES;
 
   m->chosen = 0;
-  TrsvCall(Measure(m->plan, t, INFINITY, &m->trials[0]));
+  TrsvCall(MeasurePlan(m->plan, t, INFINITY, &m->trials[0]));
   m->trial_count = 1;
   for (int r = 0; r < ranks; r++)
     for (int i = 0; i < algorithms && m->trial_count < tries && TrsvSeconds() < t->end; i++) {
@@ -209,11 +210,11 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
       if (list[i] == first && r == rank) continue;
       error = TrsvPlanCreatePlaced(T, analysis, source, entries, &t->places, list[i], r, &candidate);
       if (error == TRSV_ERR_UNSUPPORTED || error == TRSV_ERR_MEMORY || error == TRSV_ERR_TIMEOUT)
-        continue; /* then it is no candidate */
+        continue; /* it is no candidate */
       TrsvCall(error);
-      if (!Known(m, candidate)) {
+      if (!IsMeasured(m, candidate)) {
         error = TrsvPlanSetValues(candidate, values, memory, t->stream);
-        if (!error) error = Challenge(m, &candidate, t);
+        if (!error) error = CompareWithIncumbent(m, &candidate, t);
       }
       TrsvPlanDestroy(&candidate);
       if (error != TRSV_ERR_MEMORY) TrsvCall(error);
@@ -223,9 +224,9 @@ static TrsvError Compete(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatr
   return TRSV_SUCCESS;
 }
 
-static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPermutation places,
-                      const void *values, TrsvMemory memory, const TrsvAlgorithm *named, double seconds,
-                      TrsvStream stream)
+static TrsvError TuneMember(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix *A, TrsvPermutation places,
+                            const void *values, TrsvMemory memory, const TrsvAlgorithm *named, double seconds,
+                            TrsvStream stream)
 {
   const double        start    = TrsvSeconds();
   Trial               t = {.bound  = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.),
@@ -241,8 +242,9 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
 
   error = pair->transposed ? TrsvTranspose(A, &T, &offsets, &source) : TRSV_SUCCESS;
   if (!error) error = TrsvAnalysisGet(&T, &analysis, &made);
-  if (!error) error = Fill(&t, &T, source, TrsvStored(&T, analysis), values, memory);
-  if (!error) error = Compete(pair, m, &T, analysis, source, TrsvStored(&T, analysis), values, memory, named, &t);
+  if (!error) error = PrepareTrial(&t, &T, source, TrsvStored(&T, analysis), values, memory);
+  if (!error)
+    error = MeasureCandidates(pair, m, &T, analysis, source, TrsvStored(&T, analysis), values, memory, named, &t);
   TrsvAnalysisDestroy(&made);
   TrsvFree(A->memory, offsets);
   for (int i = 0; i < 6; i++) TrsvDeviceFree(t.own[i]);
@@ -252,7 +254,7 @@ static TrsvError Tune(const TrsvPair *pair, TrsvPairMember *m, const TrsvMatrix 
   TrsvDeviceTimerDestroy(&t.timer);
   m->seconds += TrsvSeconds() - start;
   if (error != TRSV_ERR_MEMORY) return error;
-  (void)snprintf(m->choice.reason, sizeof(m->choice.reason), "there is no memory to measure others in");
+  (void)snprintf(m->choice.reason, sizeof(m->choice.reason), "there is no memory to measure other algorithms");
   return TRSV_SUCCESS;
 }
 
@@ -264,10 +266,10 @@ TrsvError TrsvPairTune(TrsvPair *p, const TrsvMatrix *L, const TrsvMatrix *U, co
   const int    t     = p->transposed;
 
   if (p->memory == TRSV_HOST || !p->rows) return TRSV_SUCCESS;
-  TrsvPairPart(p); /* its plans may go */
-  TrsvCall(Tune(p, &p->forward, t ? U : L, (TrsvPermutation){t ? column : row, NULL}, t ? u : l, memory,
+  TrsvPairUnfuse(p); /* plans may change */
+  TrsvCall(TuneMember(p, &p->forward, t ? U : L, (TrsvPermutation){t ? column : row, NULL}, t ? u : l, memory,
                 t ? upper : lower, seconds / 2, stream));
-  TrsvCall(Tune(p, &p->backward, t ? L : U, (TrsvPermutation){NULL, t ? row : column}, t ? l : u, memory,
+  TrsvCall(TuneMember(p, &p->backward, t ? L : U, (TrsvPermutation){NULL, t ? row : column}, t ? l : u, memory,
                 t ? lower : upper, start + seconds - TrsvSeconds(), stream));
-  return TrsvPairJoin(p);
+  return TrsvPairFuse(p);
 }
