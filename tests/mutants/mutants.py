@@ -11,8 +11,9 @@ usage: mutants.py [--check] [--kernels] [--only TEXT] [--rest] [--jobs N] [--wor
   --results  the file whose lines are replaced by new ones (default results/mutants.txt)
 
 A mutant is applied in a copy of the tree. What it needs is built there, and the tests run that must see it: suites with
-few schedules first, which pass without it, then as in make test. What no test can see is in equivalent.txt, with a proof. Each result has the first characters of a hash of
-the sources and tests that it was found with. The last line counts; exit status 1 where a mutant survived.
+few schedules first, which pass without it, then as in make test. What no test can see is in equivalent.txt, with a
+proof. Each result has the first characters of a hash of the sources and tests that it was found with. The last line
+counts; exit status 1 where a mutant survived.
 """
 import argparse
 import collections
@@ -262,8 +263,8 @@ def main():
     if any(map(needs_petsc, chosen)):  # what nvcc makes is copied
         os.makedirs(os.path.join(sound.folder, "build"), exist_ok=True)
         for folder in ("config", "obj", "lib"):
-            subprocess.run(["cp", "-a", "-u", os.path.join(ROOT, "build", folder), os.path.join(sound.folder, "build/")],
-                           check=True)
+            made = os.path.join(ROOT, "build", folder)
+            subprocess.run(["cp", "-a", "-u", made, os.path.join(sound.folder, "build/")], check=True)
     why = sound.build_kernels(given.jobs)
     if not why and any(map(needs_petsc, chosen)):
         why = sound.make("lib", given.jobs) or sound.make("$PWD/build/pretend/fast/libsptrsvgpu.so", given.jobs)
