@@ -10,9 +10,10 @@ usage: mutants.py [--check] [--kernels] [--only TEXT] [--rest] [--jobs N] [--wor
   --work     where these are (default build/mutants)
   --results  the file whose lines are replaced by new ones (default results/mutants.txt)
 
-A mutant is applied in a copy of the tree. What it needs is built there, and the tests run that must see it, which pass
-without it. What no test can see is in equivalent.txt, with a proof. Each result has the first characters of a hash of
-the sources and tests that it was found with. The last line counts; exit status 1 where a mutant survived.
+A mutant is applied in a copy of the tree. What it needs is built there, and the tests run that must see it: suites with
+few schedules first, which pass without it, then as in make test. What no test can see is in equivalent.txt, with a
+proof. Each result has the first characters of a hash of the sources and tests that it was found with. The last line
+counts; exit status 1 where a mutant survived.
 """
 import argparse
 import collections
@@ -159,10 +160,10 @@ class Tree:
     def build_kernels(self, jobs=1):
         return self.make(f"-f tests/kernels/makefile BUILD=build {PROGRAM}", jobs)
 
-    def suites(self, algorithm, suites):
-        """What the suites see, the few schedules of slow builds first; None where they see nothing."""
+    def suites(self, algorithm, suites, both=True):
+        """What the suites see; None where they see nothing."""
         chosen = {"TRSV_TEST_ALGORITHM": algorithm} if algorithm else {}
-        for reduced in ({"TRSV_TEST_REDUCED": "1"}, {}):
+        for reduced in ({"TRSV_TEST_REDUCED": "1"}, {})[:1 + both]:
             for suite in suites:
                 status, out = self.run(f"{PROGRAM} {suite}", **chosen, **reduced)
                 if status:
@@ -183,9 +184,9 @@ class Tree:
                 return f"{target} {test}: {line.strip()[:120]}"
         return None
 
-    def tested(self, group):
+    def tested(self, group, both=True):
         kind, names = group
-        return self.harness(kind, names) if kind in ("pc", "pretend") else self.suites(kind, names)
+        return self.harness(kind, names) if kind in ("pc", "pretend") else self.suites(kind, names, both)
 
     def judge(self, mutant, proofs):
         """Verdict and reason."""
@@ -260,9 +261,10 @@ def main():
 
     sound = Tree(os.path.join(work, "sound")).copy()
     if any(map(needs_petsc, chosen)):  # what nvcc makes is copied
+        os.makedirs(os.path.join(sound.folder, "build"), exist_ok=True)
         for folder in ("config", "obj", "lib"):
-            subprocess.run(["cp", "-a", "-u", os.path.join(ROOT, "build", folder), os.path.join(sound.folder, "build/")],
-                           check=True)
+            made = os.path.join(ROOT, "build", folder)
+            subprocess.run(["cp", "-a", "-u", made, os.path.join(sound.folder, "build/")], check=True)
     why = sound.build_kernels(given.jobs)
     if not why and any(map(needs_petsc, chosen)):
         why = sound.make("lib", given.jobs) or sound.make("$PWD/build/pretend/fast/libsptrsvgpu.so", given.jobs)
@@ -291,7 +293,7 @@ def main():
             return verdict, count
 
         groups = {(kind, name) for m in chosen for kind, names in m.seen_by for name in names}
-        passing = [pool.submit(with_tree, lambda tree, g=group: tree.tested((g[0], [g[1]]))) for group in groups]
+        passing = [pool.submit(with_tree, lambda tree, g=group: tree.tested((g[0], [g[1]]), False)) for group in groups]
         judged = [pool.submit(judge, m) for m in chosen]
         unsound = [f"without a mutant, {seen.result()}" for seen in passing if seen.result()]
         verdicts = collections.Counter(one.result()[0] for one in judged)

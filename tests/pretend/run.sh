@@ -2,11 +2,16 @@
 # What check-pretend runs beside PETSc's harness: the failure of each call in set-ups and solves, on one rank and on
 # two, and a test of the harness with a smaller matrix.
 #
-# usage: tests/pretend/run.sh BUILD MPIEXEC [sanitized]: BUILD has the programs; sanitized: a part of it
+# usage: tests/pretend/run.sh BUILD MPIEXEC [sanitized | ranks]
+#
+# BUILD has the programs. sanitized: a part of it; ranks: every call on one of two ranks, and nothing else (a process for
+# each: 20 minutes)
 set -u
 # shellcheck source=tests/check.sh
 . "$(dirname "$0")/../check.sh"
-build=$1 mpiexec=$2 part=${3:+sanitized, }
+build=$1 mpiexec=$2 only=${3-}
+part=
+[ "$only" != sanitized ] || part='sanitized, '
 export PETSC_OPTIONS="-mat_type aijcusparse -vec_type cuda -default_device_type host -options_left 0"
 export ASAN_OPTIONS=detect_leaks=0
 
@@ -46,18 +51,18 @@ silent() { # COMMAND...: the harness' tests print what is wrong
 i=0
 while read -r name options; do
   for kind in device device_on malloc petsc_own petsc; do
+    [ "$only" != ranks ] || continue
     step=1
     case $part$kind in sanitized*malloc | sanitized*own) step=3 ;; sanitized*) step=29 ;; esac
     # shellcheck disable=SC2086
     check "${part}failures, $kind, one of $step, $name" fails $kind $step $options
   done
   for kind in device malloc petsc; do
-    i=$((i + 1))
-    step=53
-    [ $kind != malloc ] || step=7
+    [ "$only" != sanitized ] || continue
+    step=7 first=$((i++ % 7 + 1))
+    [ "$only" != ranks ] || step=1 first=1
     # shellcheck disable=SC2086
-    [ -n "$part" ] ||
-      check "failures on one of two ranks, $kind, one of $step, $name" fails_alone $kind $i $step $options
+    check "failures on one of two ranks, $kind, one of $step, $name" fails_alone $kind $first $step -n 20 $options
   done
 done <<'END'
 auto
@@ -70,9 +75,9 @@ END
 # here auto takes the multicolor order, and looks at new values
 step=19
 [ -z "$part" ] || step=61
-check "${part}failures, device, one of $step, the multicolor order" \
+[ "$only" = ranks ] || check "${part}failures, device, one of $step, the multicolor order" \
   fails device $step -n 2500 -mat_sptrsvgpu_factorization device
-if [ -z "$part" ]; then
+if [ -z "$only" ]; then
   for kind in ilu icc; do
     check "ordering, 2,500 rows, $kind" \
       silent "$build/../tests/tests/pc/ordering" -n 2500 -few 20 -pc_sptrsvgpu_factor $kind

@@ -2,63 +2,11 @@
    CG and BiCGStab with scalars on the device, against the textbook on the host: norms, solutions, the same bits under
    each schedule, breakdowns, and iterations that no longer count.
 */
-#include "check.h"
-#include "krylov/krylov.h"
+#include "krylov/textbook.h"
 
 enum {
-  ITERATIONS = 12,
-  VECTORS    = 7
+  VECTORS = 7
 };
-
-/* A tridiagonal matrix and a diagonal preconditioner: products are made on the host, whose memory is the device's. */
-typedef struct {
-  int    rows;
-  double lower, upper, *diagonal, *scale; /* [rows] */
-} System;
-
-static System MakeSystem(int rows, int symmetric, unsigned seed)
-{
-  Random r = seed;
-  System S = {rows, -1, symmetric ? -1 : -0.25, malloc(sizeof(double) * (size_t)rows), malloc(sizeof(double) * (size_t)rows)};
-
-  for (int i = 0; i < rows; i++) {
-    S.diagonal[i] = 3.2 + RandomReal(&r);
-    S.scale[i]    = 0.7 + 0.5 * RandomReal(&r);
-  }
-  return S;
-}
-
-static void FreeSystem(System *S)
-{
-  free(S->diagonal);
-  free(S->scale);
-}
-
-static void Multiply(const System *S, const double *x, double *y)
-{
-  for (int i = 0; i < S->rows; i++)
-    y[i] = (i ? S->lower * x[i - 1] : 0) + S->diagonal[i] * x[i] + (i + 1 < S->rows ? S->upper * x[i + 1] : 0);
-}
-
-static void Precondition(const System *S, const double *x, double *y)
-{
-  for (int i = 0; i < S->rows; i++) y[i] = S->scale[i] * x[i];
-}
-
-/* y = M A x; x and y are not the same */
-static void Operate(const System *S, const double *x, double *y)
-{
-  Multiply(S, x, y);
-  Precondition(S, y, y);
-}
-
-static double Dot(int n, const double *x, const double *y)
-{
-  long double sum = 0;
-
-  for (int i = 0; i < n; i++) sum += (long double)x[i] * y[i];
-  return (double)sum;
-}
 
 /* Vectors of a solve, in memory of the device */
 typedef struct {
@@ -88,62 +36,6 @@ static const double *RightHandSide(int rows, double scale)
 
   for (int i = 0; i < rows; i++) b[i] = scale * RandomReal(&r);
   return b;
-}
-
-/* The textbook. norms [ITERATIONS + 1]; returns x, of the caller. */
-static double *HostCG(const System *S, const double *b, TrsvNorm norm, double *norms)
-{
-  const int n = S->rows;
-  double   *x = calloc((size_t)n, sizeof(*x)), *r = malloc(sizeof(*x) * (size_t)n), *z = malloc(sizeof(*x) * (size_t)n),
-         *p = malloc(sizeof(*x) * (size_t)n), *w = malloc(sizeof(*x) * (size_t)n), rho = 1;
-
-  memcpy(r, b, sizeof(*r) * (size_t)n);
-  for (int k = 0; k <= ITERATIONS; k++) {
-    if (k) {
-      Multiply(S, p, w);
-      const double alpha = rho / Dot(n, p, w);
-      for (int i = 0; i < n; i++) x[i] += alpha * p[i], r[i] -= alpha * w[i];
-    }
-    Precondition(S, r, z);
-    const double next = Dot(n, r, z);
-    for (int i = 0; i < n; i++) p[i] = z[i] + (k ? next / rho * p[i] : 0);
-    rho      = next;
-    norms[k] = norm == TRSV_NORM_NONE             ? 0
-             : norm == TRSV_NORM_PRECONDITIONED   ? sqrt(Dot(n, z, z))
-             : norm == TRSV_NORM_UNPRECONDITIONED ? sqrt(Dot(n, r, r))
-                                                  : sqrt(fabs(rho));
-  }
-  free(r);
-  free(z);
-  free(p);
-  free(w);
-  return x;
-}
-
-static double *HostBCGS(const System *S, const double *b, double *norms)
-{
-  const int n = S->rows;
-  double   *x = calloc((size_t)n, sizeof(*x)), *v[6], rho = 1, alpha = 1, omega = 1;
-
-  for (int i = 0; i < 6; i++) v[i] = calloc((size_t)n, sizeof(*x));
-  double *const r = v[0], *const r0 = v[1], *const p = v[2], *const q = v[3], *const s = v[4], *const t = v[5];
-  Precondition(S, b, r);
-  memcpy(r0, r, sizeof(*r) * (size_t)n);
-  norms[0] = sqrt(Dot(n, r, r));
-  for (int k = 1; k <= ITERATIONS; k++) {
-    const double next = Dot(n, r, r0), beta = next / rho * (alpha / omega);
-    for (int i = 0; i < n; i++) p[i] = r[i] + beta * (p[i] - omega * q[i]);
-    rho = next;
-    Operate(S, p, q);
-    alpha = rho / Dot(n, q, r0);
-    for (int i = 0; i < n; i++) s[i] = r[i] - alpha * q[i];
-    Operate(S, s, t);
-    omega = Dot(n, s, t) / Dot(n, t, t);
-    for (int i = 0; i < n; i++) x[i] += alpha * p[i] + omega * s[i], r[i] = s[i] - omega * t[i];
-    norms[k] = sqrt(Dot(n, r, r));
-  }
-  for (int i = 0; i < 6; i++) free(v[i]);
-  return x;
 }
 
 /* Up to ITERATIONS on the device, one ahead of the reports where ahead; x in w->v[0]. Returns how many were reported, and
@@ -317,6 +209,7 @@ static void ExpectState(Method *method, System *S, const double *b, int iteratio
       const int read = method(k, S, b, TRSV_NORM_PRECONDITIONED, &never, ahead, &w, &it, NULL);
       Expect(read == iterations && it.state == state, "%s: iteration %d, state %d; not %d, %d", what, read, it.state,
              iterations, state);
+      if (state == TRSV_EXACT) Expect(!memcmp(w.v[0], b, sizeof(*b) * (size_t)S->rows), "%s: x is not b", what);
       TrsvKrylovDestroy(&k);
     }
     FreeVectors(&w);
@@ -346,6 +239,72 @@ static void CheckBreakdowns(void)
   ExpectState(DeviceCG, &S, b, 0, TRSV_NEXT_ZERO, "b = 0");
   End();
   free(b);
+  FreeSystem(&S);
+}
+
+/* BiCGStab: half a step is exact where A is the identity; r.r0 is 0 after the first iteration of this one. */
+static void CheckHalfSteps(void)
+{
+  const double b[3] = {0, 1, 0};
+  System       S = MakeSystem(3, 1, 5);
+
+  Begin("krylov: BiCGStab, half a step is exact; r.r0 is 0");
+  for (int i = 0; i < 3; i++) S.diagonal[i] = 1 + i / 2, S.scale[i] = 1 - i / 2 * 2;
+  S.upper = S.lower = 1;
+  ExpectState(DeviceBCGS, &S, b, 2, TRSV_NEXT_BREAKDOWN, "r.r0 is 0");
+  for (int i = 0; i < 3; i++) S.diagonal[i] = S.scale[i] = 1;
+  S.upper = S.lower = 0;
+  ExpectState(DeviceBCGS, &S, b, 1, TRSV_EXACT, "identity");
+  End();
+  FreeSystem(&S);
+}
+
+/* The natural norm of a step with an indefinite preconditioner is a number. */
+static void CheckNaturalNorm(void)
+{
+  const TrsvStopping never = {0};
+  System             S     = MakeSystem(40, 1, 5);
+  const double      *b     = RightHandSide(40, 1);
+  Vectors            w     = MakeVectors(40);
+  TrsvKrylov        *k;
+  TrsvIteration      it;
+
+  Begin("krylov: the natural norm with an indefinite preconditioner");
+  for (int i = 0; i < 40; i++) S.scale[i] = -1;
+  if (ExpectError(TrsvKrylovCreate(&k), TRSV_SUCCESS, "TrsvKrylovCreate")) {
+    (void)DeviceCG(k, &S, b, TRSV_NORM_NATURAL, &never, 0, &w, &it, NULL);
+    Expect(it.norm > 0, "the norm is %g", it.norm);
+    TrsvKrylovDestroy(&k);
+  }
+  End();
+  free((void *)b);
+  FreeVectors(&w);
+  FreeSystem(&S);
+}
+
+/* An iteration that nobody launches is an error, and no report of an earlier solve is taken for its own. */
+static void CheckReports(void)
+{
+  const TrsvStopping never = {0};
+  System             S     = MakeSystem(40, 1, 5);
+  const double      *b     = RightHandSide(40, 1);
+  Vectors            w     = MakeVectors(40);
+  TrsvKrylov        *k;
+  TrsvIteration      it;
+
+  Begin("krylov: reports of earlier solves");
+  if (ExpectError(TrsvKrylovCreate(&k), TRSV_SUCCESS, "TrsvKrylovCreate")) {
+    for (int solve = 0; solve < 5; solve++) {
+      (void)DeviceCG(k, &S, b, TRSV_NORM_PRECONDITIONED, &never, 0, &w, &it, NULL);
+      for (int short_solves = 0; short_solves <= solve; short_solves++)
+        ExpectError(TrsvKrylovStart(k, 40, TRSV_NORM_PRECONDITIONED, NULL), TRSV_SUCCESS, "TrsvKrylovStart");
+      for (int i = 0; i <= ITERATIONS; i++) ExpectError(TrsvKrylovAwait(k, i, &it), TRSV_ERR_DEVICE, "nothing launched");
+    }
+    TrsvKrylovDestroy(&k);
+  }
+  End();
+  free((void *)b);
+  FreeVectors(&w);
   FreeSystem(&S);
 }
 
@@ -385,5 +344,8 @@ void TestKrylov(void)
   CheckStops("CG", DeviceCG, 1);
   CheckStops("BiCGStab", DeviceBCGS, 0);
   CheckBreakdowns();
+  CheckHalfSteps();
+  CheckNaturalNorm();
+  CheckReports();
   CheckFailures();
 }
