@@ -3,7 +3,7 @@
 */
 #include "impl.h"
 
-#if PetscDefined(HAVE_CUDA)
+#if KSP_ON_DEVICE
 /* Reads the report of iteration k, and decides as KSPCG does. */
 static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
 {
@@ -121,7 +121,7 @@ static PetscErrorCode KSPSolve_CGDevice(KSP ksp)
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceGet(ksp, &d));
   PetscCall(KSPOnDeviceTry(ksp, d, d->trust_region ? "it has a trust region or a target" : NULL, &here));
-#if PetscDefined(HAVE_CUDA)
+#if KSP_ON_DEVICE
   if (here) PetscCall(SolveHere(ksp, d));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);

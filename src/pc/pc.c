@@ -46,18 +46,24 @@ static PetscErrorCode PCReset_SpTRSVGPU(PC pc)
 }
 
 /* ICC if the matrix is known to be SPD, otherwise ILU. If PETSc has only one of them for the matrix's type, that one.
-   */
+   PETSc's ICC of a complex matrix is for symmetric ones, not Hermitian ones. */
 static PetscErrorCode ChooseKindByMatrix(Mat A, PetscBool ours, PC_SpTRSVGPU *p)
 {
   static const MatFactorType kinds[] = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
-  PetscBool                  set, spd, has[2] = {PETSC_TRUE, PETSC_TRUE};
+  PetscBool                  set, spd, hermitian, device = PETSC_FALSE, has[2] = {PETSC_TRUE, PETSC_TRUE};
   Mat                        local;
 
   PetscFunctionBegin;
   PetscCall(MatIsSPDKnown(A, &set, &spd));
   spd            = (PetscBool)(set && spd);
   p->kind_reason = spd ? "the matrix was known to be SPD" : "the matrix was not known to be SPD";
+  PetscCall(MatIsHermitianKnown(A, &set, &hermitian));
   if (ours) PetscCall(SpTRSVGPUGetLocal(A, &local));
+  if (ours) PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &device));
+  if (PetscDefined(USE_COMPLEX) && spd && set && hermitian && !device) {
+    spd            = PETSC_FALSE;
+    p->kind_reason = "the matrix is Hermitian, and PETSc's ICC is for symmetric ones";
+  }
   for (int i = 0; i < 2 && ours; i++) PetscCall(MatGetFactorAvailable(local, MATSOLVERPETSC, kinds[i], &has[i]));
   if (!has[spd] && has[!spd]) {
     spd            = (PetscBool)!spd;
