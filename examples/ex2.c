@@ -7,9 +7,9 @@ static char help[] = "Solves a linear system with a matrix from a file, Matrix M
 
 /*
    The program repairs the matrix only if an option asks for it, and prints every change. A matrix is known to be
-   symmetric positive definite if -spd says so, or if the file is symmetric and diagonally dominant. The solver is CG
-   for such a matrix, and for every symmetric file with a positive diagonal: CG fails with a clear reason if that matrix
-   is indefinite. Otherwise the solver is GMRES.
+   symmetric positive definite if -spd says so, or if the file is real, symmetric and diagonally dominant. The solver is
+   CG for such a matrix, and for every real symmetric or Hermitian file with a positive diagonal: CG fails with a clear
+   reason if that matrix is indefinite. Otherwise the solver is GMRES.
 */
 #include <petscksp.h>
 #include <petsctime.h>
@@ -21,7 +21,7 @@ static PetscErrorCode LoadMtx(Mat A, const char file[], PetscBool *cg, PetscBool
   static const char *const values[] = {"file", "dominant", "values", "", NULL};
   MtxReport                r;
   MtxValues                kind     = MTX_VALUES_FILE;
-  PetscBool                complete = PETSC_FALSE;
+  PetscBool                complete = PETSC_FALSE, symmetric, hermitian, imaginary;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-complete_diagonal", &complete, NULL));
@@ -55,9 +55,12 @@ static PetscErrorCode LoadMtx(Mat A, const char file[], PetscBool *cg, PetscBool
              "%s: %" PetscInt_FMT " rows have no entry on the diagonal, the first of them row %" PetscInt_FMT
              " (0-based); -complete_diagonal stores zeros there",
              file, r.missing, r.firstmissing);
-  PetscCall(PetscStrcmp(r.symmetry, "symmetric", cg));
-  *spd = *cg && r.dominant ? PETSC_TRUE : PETSC_FALSE;
-  *cg  = *cg && r.positive ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscStrcmp(r.symmetry, "symmetric", &symmetric));
+  PetscCall(PetscStrcmp(r.symmetry, "hermitian", &hermitian));
+  PetscCall(PetscStrcmp(r.field, "complex", &imaginary));
+  if (imaginary) symmetric = PETSC_FALSE;
+  *spd = symmetric && r.dominant ? PETSC_TRUE : PETSC_FALSE;
+  *cg  = (symmetric || hermitian) && r.positive ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -108,8 +108,9 @@ PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char reason[], size_t si
 static void FillRequest(const SpTRSVGPU *s, const MatFactorInfo *info, TrsvIluRequest *r)
 {
   const TrsvAlgorithm *const *named = s->settings.algorithm;
+  const TrsvFactorKind        icc   = s->hermitian ? TRSV_ICC_HERMITIAN : TRSV_ICC;
 
-  *r = (TrsvIluRequest){.kind         = s->hermitian ? TRSV_ICC_HERMITIAN : s->kind == MAT_FACTOR_ICC ? TRSV_ICC : TRSV_ILU,
+  *r = (TrsvIluRequest){.kind         = s->kind == MAT_FACTOR_ICC ? icc : TRSV_ILU,
                         .precision    = SPTRSVGPU_PRECISION,
                         .memory       = s->memory,
                         .place        = (TrsvPlace)s->settings.factorization,
