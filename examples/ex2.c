@@ -74,7 +74,8 @@ static PetscErrorCode LoadBinary(Mat A, const char file[])
   PetscCall(PetscViewerBinaryRead(viewer, &class, 1, &count, PETSC_INT));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCheck(class == MAT_FILE_CLASSID, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED,
-             "%s is no matrix: neither Matrix Market nor PETSc binary", file);
+             "%s is no matrix: neither Matrix Market nor PETSc binary with indices of %d bits", file,
+             8 * (int)sizeof(PetscInt));
   PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
   PetscCall(MatLoad(A, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
@@ -213,10 +214,12 @@ int main(int argc, char **args)
          localrunfiles: data/poisson.mtx.xz
       test:
          suffix: binary
+         requires: double !complex !defined(PETSC_USE_64BIT_INDICES)
          args: -f data/poisson.petsc -spd
          localrunfiles: data/poisson.petsc
       test:
          suffix: rhs
+         requires: double !complex !defined(PETSC_USE_64BIT_INDICES)
          args: -f data/poisson.mtx -rhs data/rhs.petsc
          localrunfiles: data/poisson.mtx data/rhs.petsc
       test:
@@ -248,7 +251,7 @@ int main(int argc, char **args)
          suffix: no_matrix
          args: -f data/text.txt
          localrunfiles: data/text.txt
-         filter: Error: grep -E -o "data/text.txt is no matrix.*"
+         filter: Error: grep -E -o "data/text.txt is no matrix.*PETSc binary"
       test:
          suffix: no_file
          filter: Error: grep -o -e "-f <file> says which matrix"

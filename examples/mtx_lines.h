@@ -205,18 +205,20 @@ static PetscErrorCode ReaderLine(Reader *r, char line[MAXLINE], int *length)
 /* Takes one whole number >= 0 from *s; false where there is none, or one above PETSC_INT_MAX */
 static inline PetscBool TakeIndex(char **s, PetscInt *value)
 {
-  char   *p = *s;
-  int64_t v = 0;
+  char    *p = *s;
+  PetscInt v = 0;
 
   while (*p == ' ' || *p == '\t') p++;
   if (!isdigit((unsigned char)*p)) return PETSC_FALSE;
   for (; isdigit((unsigned char)*p); p++) {
-    v = 10 * v + (*p - '0');
-    if (v > PETSC_INT_MAX) return PETSC_FALSE;
+    const int digit = *p - '0';
+
+    if (v > (PETSC_INT_MAX - digit) / 10) return PETSC_FALSE;
+    v = 10 * v + digit;
   }
   if (*p && !isspace((unsigned char)*p)) return PETSC_FALSE;
   *s     = p;
-  *value = (PetscInt)v;
+  *value = v;
   return PETSC_TRUE;
 }
 
