@@ -162,9 +162,9 @@ static PetscErrorCode KSPCGSetObjectiveTarget_CGDevice(KSP ksp, PetscReal target
    Where vectors have fewer than 500,000 rows, the test is `KSPConvergedDefault()` and there are no monitors, the host
    launches an iteration before it has read the norm of the one before; the GPU stops by itself.
 
-   `KSPCG` solves where vectors are not of type seqcuda (on several ranks, or on the host), with a trust region or an
-   objective target, `KSPSetComputeEigenvalues()`, `KSPSetComputeSingularValues()` and `KSPSetCheckNormIteration()`; the
-   view says so.
+   `KSPCG` solves where scalars are not real double, where vectors are not of type seqcuda (on several ranks, or on the
+   host), with a trust region or an objective target, `KSPSetComputeEigenvalues()`, `KSPSetComputeSingularValues()` and
+   `KSPSetCheckNormIteration()`; the view says so.
 
 .seealso: `KSPCG`, `KSPBCGSDEVICE`, `KSPSetNormType()`
 M*/
