@@ -11,6 +11,9 @@
 #
 #   PETSC_VERSION  of the one to build: a line of conf/petsc.versions (default: the first)
 #   PETSC_KIND     cuda or host (default: cuda where there is nvcc)
+#   PETSC_SCALAR   real or complex (default: real)
+#   PETSC_PRECISION  double or single (default: double)
+#   PETSC_INDICES  32 or 64 bits (default: 32)
 #   CUDA_ARCH      the GPUs to build for, see conf/cuda_arch.sh
 #   PETSC_OPTIMIZE  flags of the compilers (default -O1, nearly PETSc's own default; for benchmarks: -O3)
 #   SPTRSV_CACHE   folder of what is built, shared by all clones (default ~/.cache/sptrsvgpu)
@@ -37,7 +40,7 @@ number() { # HEADER: major * 1000 + minor; the development branch counts as the 
 }
 
 refusal() { # DIR ARCH: why it cannot be used; nothing where it can
-  local dir=$1 arch=$2 variables kind
+  local dir=$1 arch=$2 variables precision
   variables=$(at "$dir" "$arch")/lib/petsc/conf/petscvariables
   case $dir$arch in *[[:space:]]*) echo "its path has a space in it, which PETSc's makefiles do not take" && return ;; esac
   if [ ! -f "$variables" ] || [ ! -f "$dir/include/petscversion.h" ]; then
@@ -48,12 +51,11 @@ refusal() { # DIR ARCH: why it cannot be used; nothing where it can
     echo "it is older than 3.20, the oldest that sptrsvgpu takes"
     return
   fi
-  kind="$(variable "$variables" PETSC_SCALAR) $(variable "$variables" PETSC_PRECISION) $(variable "$variables" PETSC_INDEX_SIZE)"
-  if [ "$kind" != "real double 32" ]; then
-    set -- $kind
-    echo "it has $1 $2 scalars and $3-bit indices; sptrsvgpu needs real double scalars and 32-bit indices"
-    return
-  fi
+  precision=$(variable "$variables" PETSC_PRECISION)
+  case $precision in
+  single | double) ;;
+  *) echo "its scalars are $precision; sptrsvgpu takes single and double" && return ;;
+  esac
   if [ "$(cuda "$dir" "$arch")" = 1 ]; then
     cuda_refusal "$(variable "$variables" CUDAC_FLAGS)"
   fi
@@ -119,7 +121,15 @@ kind=${PETSC_KIND:-$(if command -v nvcc >/dev/null; then echo cuda; else echo ho
 version=${PETSC_VERSION:-$(awk '!/^#/ { print $1; exit }' conf/petsc.versions)}
 capability=$(if [ "$kind" = cuda ]; then cuda_petsc; fi)
 optimize=${PETSC_OPTIMIZE:--O1}
-root=$cache/petsc-$version-$kind${capability:+-${capability//,/-}}
+scalar=${PETSC_SCALAR:-real} precision=${PETSC_PRECISION:-double} indices=${PETSC_INDICES:-32}
+case $scalar in real | complex) ;; *) die "PETSC_SCALAR=$scalar is neither real nor complex" ;; esac
+case $precision in single | double) ;; *) die "PETSC_PRECISION=$precision is neither single nor double" ;; esac
+case $indices in 32 | 64) ;; *) die "PETSC_INDICES=$indices is neither 32 nor 64" ;; esac
+variant= # what differs from PETSc's own defaults
+[ $scalar = real ] || variant+=-complex
+[ $precision = double ] || variant+=-single
+[ $indices = 32 ] || variant+=-int64
+root=$cache/petsc-$version$variant-$kind${capability:+-${capability//,/-}}
 dir=$root/src
 arch=arch-$kind
 site=$root/site
@@ -131,7 +141,7 @@ find_cached() {
 name_other_gpus() { # of the PETScs in the cache that were built for them
   local others
   [ "$kind" = cuda ] || return 0
-  others=$(ls -d "$cache/petsc-$version-cuda-"*/complete 2>/dev/null | sed 's|.*-cuda-\(.*\)/complete|\1|; s/-/, /g' | paste -sd';') || true
+  others=$(ls -d "$cache/petsc-$version$variant-cuda-"*/complete 2>/dev/null | sed 's|.*-cuda-\(.*\)/complete|\1|; s/-/, /g' | paste -sd';') || true
   [ -z "$others" ] || say "the PETSc in the cache is for compute capability $others; needed is one for ${capability//,/, }"
 }
 
@@ -200,6 +210,7 @@ unpack() {
 configure() {
   local options=(--with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-debugging=0 --with-x=0 COPTFLAGS="$optimize" CXXOPTFLAGS="$optimize")
   [ ! -f "$root/configured" ] || return 0
+  options+=(--with-scalar-type=$scalar --with-precision=$precision --with-64-bit-indices=$((indices == 64)))
   say "configuring PETSc (1 minute; log: $root/configure.log)"
   if [ "$kind" = cuda ]; then
     options+=(--with-cuda=1 --with-cuda-arch="$capability" CUDAOPTFLAGS="$optimize")
@@ -272,7 +283,7 @@ build() {
   fi
   [ ! -f "$root/complete" ] || return 0
   name_other_gpus
-  say "building PETSc $version ($kind${capability:+, compute capability $capability}) in $root, once for all clones"
+  say "building PETSc $version$variant ($kind${capability:+, compute capability $capability}) in $root, once for all clones"
   say "about 7 minutes on 2 cores; it may be interrupted and started again; rm -r $root removes it"
   unpack >"$root/unpack.log" 2>&1 9>&- & # while packages are installed, where Python has pip by now
   install_packages
@@ -280,7 +291,7 @@ build() {
   configure
   compile
   touch "$root/complete"
-  say "PETSc $version is ready"
+  say "PETSc $version$variant is ready"
 }
 
 build_petsc4py() {

@@ -145,7 +145,7 @@ int main(int argc, char **args)
    testset:
       nsize: {{1 2}separate output}
       args: -mat_type aij -n 32
-      filter: grep -v -e time: -e "sptrsvgpu [0-9]"
+      filter: grep -v -e time: -e variant -e "sptrsvgpu [0-9]"
       test:
          suffix: view
          args: -pc_type {{sptrsvgpu capellini}separate output} -ksp_view

@@ -7,9 +7,9 @@ static char help[] = "Solves a linear system with a matrix from a file, Matrix M
 
 /*
    The program repairs the matrix only if an option asks for it, and prints every change. A matrix is known to be
-   symmetric positive definite if -spd says so, or if the file is symmetric and diagonally dominant. The solver is CG
-   for such a matrix, and for every symmetric file with a positive diagonal: CG fails with a clear reason if that matrix
-   is indefinite. Otherwise the solver is GMRES.
+   symmetric positive definite if -spd says so, or if the file is real, symmetric and diagonally dominant. The solver is
+   CG for such a matrix, and for every real symmetric or Hermitian file with a positive diagonal: CG fails with a clear
+   reason if that matrix is indefinite. Otherwise the solver is GMRES.
 */
 #include <petscksp.h>
 #include <petsctime.h>
@@ -21,7 +21,7 @@ static PetscErrorCode LoadMtx(Mat A, const char file[], PetscBool *cg, PetscBool
   static const char *const values[] = {"file", "dominant", "values", "", NULL};
   MtxReport                r;
   MtxValues                kind     = MTX_VALUES_FILE;
-  PetscBool                complete = PETSC_FALSE;
+  PetscBool                complete = PETSC_FALSE, symmetric, hermitian, imaginary;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-complete_diagonal", &complete, NULL));
@@ -55,9 +55,12 @@ static PetscErrorCode LoadMtx(Mat A, const char file[], PetscBool *cg, PetscBool
              "%s: %" PetscInt_FMT " rows have no entry on the diagonal, the first of them row %" PetscInt_FMT
              " (0-based); -complete_diagonal stores zeros there",
              file, r.missing, r.firstmissing);
-  PetscCall(PetscStrcmp(r.symmetry, "symmetric", cg));
-  *spd = *cg && r.dominant ? PETSC_TRUE : PETSC_FALSE;
-  *cg  = *cg && r.positive ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscStrcmp(r.symmetry, "symmetric", &symmetric));
+  PetscCall(PetscStrcmp(r.symmetry, "hermitian", &hermitian));
+  PetscCall(PetscStrcmp(r.field, "complex", &imaginary));
+  if (imaginary) symmetric = PETSC_FALSE;
+  *spd = symmetric && r.dominant ? PETSC_TRUE : PETSC_FALSE;
+  *cg  = (symmetric || hermitian) && r.positive ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,7 +74,8 @@ static PetscErrorCode LoadBinary(Mat A, const char file[])
   PetscCall(PetscViewerBinaryRead(viewer, &class, 1, &count, PETSC_INT));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCheck(class == MAT_FILE_CLASSID, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED,
-             "%s is no matrix: neither Matrix Market nor PETSc binary", file);
+             "%s is no matrix: neither Matrix Market nor PETSc binary with indices of %d bits", file,
+             8 * (int)sizeof(PetscInt));
   PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
   PetscCall(MatLoad(A, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
@@ -210,10 +214,12 @@ int main(int argc, char **args)
          localrunfiles: data/poisson.mtx.xz
       test:
          suffix: binary
+         requires: double !complex !defined(PETSC_USE_64BIT_INDICES)
          args: -f data/poisson.petsc -spd
          localrunfiles: data/poisson.petsc
       test:
          suffix: rhs
+         requires: double !complex !defined(PETSC_USE_64BIT_INDICES)
          args: -f data/poisson.mtx -rhs data/rhs.petsc
          localrunfiles: data/poisson.mtx data/rhs.petsc
       test:
@@ -245,7 +251,7 @@ int main(int argc, char **args)
          suffix: no_matrix
          args: -f data/text.txt
          localrunfiles: data/text.txt
-         filter: Error: grep -E -o "data/text.txt is no matrix.*"
+         filter: Error: grep -E -o "data/text.txt is no matrix.*PETSc binary"
       test:
          suffix: no_file
          filter: Error: grep -o -e "-f <file> says which matrix"

@@ -10,66 +10,6 @@
 #include <math.h>
 #include "mtx_lines.h"
 
-/* - - - header and sizes - - - */
-
-/* The first line: field and symmetry, or why this cannot be read */
-static PetscErrorCode ReadHeader(Reader *r, MtxReport *report)
-{
-  static const char *fields[]     = {"real", "integer", "pattern"};
-  static const char *symmetries[] = {"general", "symmetric", "skew-symmetric"};
-  const char        *word[6];
-  char               line[MAXLINE];
-  int                n;
-
-  PetscFunctionBegin;
-  PetscCall(ReaderLine(r, line, &n));
-  r->line = 1;
-  CheckLine(n >= 0, r, "the file is empty");
-  for (char *p = line; *p; p++) *p = (char)tolower((unsigned char)*p);
-  TakeWords(line, word, &n);
-  CheckLine(n && !strcmp(word[0], "%%matrixmarket"), r,
-            "no Matrix Market file: its first word is not %%%%MatrixMarket");
-  CheckLine(n >= 5, r, "the header has fewer than five words");
-  CheckLine(n == 5, r, "the header has more than five words");
-  CheckLine(!strcmp(word[1], "matrix"), r, "the object is %s; only a matrix can be read", word[1]);
-  CheckLine(!strcmp(word[2], "coordinate"), r, "the format is %s; only coordinate, that is sparse, can be read",
-            word[2]);
-  for (int i = 0; i < 3; i++) {
-    if (!strcmp(word[3], fields[i])) report->field = fields[i];
-    if (!strcmp(word[4], symmetries[i])) report->symmetry = symmetries[i];
-  }
-  CheckLine(report->field, r, "the field is %s; only real, integer and pattern can be read", word[3]);
-  CheckLine(report->symmetry, r, "the symmetry is %s; only general, symmetric and skew-symmetric can be read",
-            word[4]);
-  CheckLine(report->field != fields[2] || report->symmetry != symmetries[2], r, "a pattern cannot be skew-symmetric");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The line of sizes, after comments. Each row takes memory, so that a short file must not promise many. */
-static PetscErrorCode ReadSizes(Reader *r, MtxReport *report)
-{
-  const PetscInt few = 1000000, each = 1000;
-  char           line[MAXLINE], *p = line;
-  int            n;
-  PetscInt       most;
-
-  PetscFunctionBegin;
-  do {
-    PetscCall(ReaderLine(r, line, &n));
-    CheckLine(n >= 0, r, "the file ends before the line of sizes");
-  } while (line[0] == '%' || AtEnd(line));
-  CheckLine(TakeIndex(&p, &report->rows) && TakeIndex(&p, &report->cols) && TakeIndex(&p, &report->stored) && AtEnd(p),
-            r, "rows, columns and entries expected, each a whole number to %" PetscInt_FMT, PETSC_INT_MAX);
-  CheckLine(report->symmetry[0] == 'g' || report->rows == report->cols, r,
-            "a %s matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", report->symmetry, report->rows,
-            report->cols);
-  most = PetscMax(report->rows, report->cols);
-  CheckLine(most <= few || (most - few) / each <= report->stored, r,
-            "%" PetscInt_FMT " entries for %" PetscInt_FMT " rows and %" PetscInt_FMT " columns: nearly all are empty",
-            report->stored, report->rows, report->cols);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* - - - triples, and the matrix that they make - - - */
 
 typedef struct {
@@ -118,6 +58,7 @@ static PetscErrorCode ReadEntries(Reader *r, MtxReport *report, Triples *t)
 {
   const PetscBool pattern = report->field[0] == 'p', integer = report->field[0] == 'i';
   const PetscBool general = report->symmetry[0] == 'g', skew = !strcmp(report->symmetry, "skew-symmetric");
+  const PetscBool imaginary = report->field[0] == 'c', hermitian = report->symmetry[0] == 'h';
   char            line[MAXLINE];
   int             n;
 
@@ -125,23 +66,27 @@ static PetscErrorCode ReadEntries(Reader *r, MtxReport *report, Triples *t)
   for (PetscInt k = 0; k < report->stored;) {
     char    *p = line;
     PetscInt i, j;
-    double   v = 1;
+    double   v = 1, w = 0; /* real and imaginary part */
 
     PetscCall(ReaderLine(r, line, &n));
     CheckLine(n >= 0, r, "the file ends after %" PetscInt_FMT " of %" PetscInt_FMT " entries", k, report->stored);
     if (AtEnd(line)) continue;
-    CheckLine(TakeIndex(&p, &i) && TakeIndex(&p, &j) && (pattern || TakeReal(&p, &v)) && AtEnd(p), r,
-              pattern ? "row and column expected" : "row, column and value expected");
+    CheckLine(TakeIndex(&p, &i) && TakeIndex(&p, &j) && (pattern || TakeReal(&p, &v)) &&
+                (!imaginary || TakeReal(&p, &w)) && AtEnd(p), r, pattern ? "row and column expected" :
+              imaginary ? "row, column, real part and imaginary part expected" : "row, column and value expected");
     CheckLine(i >= 1 && i <= report->rows && j >= 1 && j <= report->cols, r,
               "entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is outside the matrix of %" PetscInt_FMT
               " rows and %" PetscInt_FMT " columns", i, j, report->rows, report->cols);
     CheckLine(!integer || (isfinite(v) && v == floor(v)), r, "not a whole number, in a file of integers");
     CheckLine(!skew || i != j, r,
               "entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is on the diagonal of a skew-symmetric matrix", i, j);
-    if (!isfinite(v)) report->notfinite++;
+    CheckLine(!hermitian || i != j || !w, r,
+              "entry (%" PetscInt_FMT ", %" PetscInt_FMT ") of a hermitian matrix is not real", i, j);
+    if (!isfinite(v) || !isfinite(w)) report->notfinite++;
     if (!general && j > i) report->above++;
-    PetscCall(TriplesAdd(t, i - 1, j - 1, v));
-    if (!general && i != j) PetscCall(TriplesAdd(t, j - 1, i - 1, skew ? -v : v));
+    PetscCall(TriplesAdd(t, i - 1, j - 1, MakeScalar(v, w)));
+    if (!general && i != j)
+      PetscCall(TriplesAdd(t, j - 1, i - 1, MakeScalar(skew ? -v : v, skew || hermitian ? -w : w)));
     k++;
   }
   do {
@@ -271,11 +216,11 @@ static void RowsJudge(const Triples *t, PetscBool *positive, PetscBool *dominant
     PetscReal diagonal = 0, others = 0;
 
     for (PetscInt k = offsets[row - t->first]; k < offsets[row - t->first + 1]; k++) {
-      if (t->col[k] == row) diagonal = PetscRealPart(t->value[k]);
+      if (t->col[k] == row) diagonal = PetscImaginaryPart(t->value[k]) == 0 ? PetscRealPart(t->value[k]) : -1;
       else others += PetscAbsScalar(t->value[k]);
     }
     if (!(diagonal > 0)) *positive = PETSC_FALSE;
-    if (!(diagonal >= others * (1 - 1e-12))) *dominant = PETSC_FALSE;
+    if (!(diagonal >= others * (1 - 4000 * PETSC_MACHINE_EPSILON))) *dominant = PETSC_FALSE;
     if (diagonal > others) *strict = PETSC_TRUE;
   }
 }
@@ -363,6 +308,7 @@ static PetscErrorCode ReportReduce(MPI_Comm comm, PetscBool strict, MtxReport *r
 
 static PetscErrorCode LoadTriples(Mat A, PetscBool complete, Triples *t, MtxReport *report)
 {
+  const PetscBool hermitian = report->symmetry[0] == 'h';
   const PetscBool symmetric = strcmp(report->symmetry, "symmetric") ? PETSC_FALSE : PETSC_TRUE;
   PetscBool       strict;
 
@@ -370,12 +316,13 @@ static PetscErrorCode LoadTriples(Mat A, PetscBool complete, Triples *t, MtxRepo
   PetscCall(TriplesDiagonal(t, complete, report));
   PetscCall(TriplesToRows(t));
   PetscCall(RowsSum(t, report));
-  if (report->generated) RowsGenerate(t, symmetric);
+  if (report->generated) RowsGenerate(t, symmetric || hermitian);
   RowsJudge(t, &report->positive, &report->dominant, &strict);
   PetscCall(RowsToMat(t, A));
   PetscCall(ReportReduce(PetscObjectComm((PetscObject)A), strict, report));
   report->completed = complete && report->missing ? PETSC_TRUE : PETSC_FALSE;
   if (symmetric) PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  if (hermitian) PetscCall(MatSetOption(A, MAT_HERMITIAN, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,8 +9,8 @@
 #include <petscmat.h>
 
 typedef struct {
-  const char *field;      /* real, integer or pattern */
-  const char *symmetry;   /* general, symmetric or skew-symmetric */
+  const char *field;      /* real, integer, pattern, or complex where scalars are */
+  const char *symmetry;   /* general, symmetric, skew-symmetric or hermitian */
   PetscInt    rows, cols;
   PetscInt    stored;     /* entries in the file */
   PetscInt    above;      /* entries above the diagonal of a file that stores one triangle; taken as any others */
@@ -20,7 +20,7 @@ typedef struct {
   PetscInt    firstmissing;
   PetscBool   completed;  /* those entries were added */
   PetscBool   generated;  /* the values are not the file's: MTX_VALUES_DOMINANT */
-  PetscBool   positive;   /* the whole diagonal is positive */
+  PetscBool   positive;   /* the whole diagonal is real and positive */
   PetscBool   dominant;   /* and nowhere less than the sum of the absolute values of the row's others, somewhere more */
 } MtxReport;
 
@@ -33,6 +33,6 @@ typedef enum {
 PETSC_EXTERN PetscErrorCode MtxTest(const char file[], PetscBool *is);
 
 /* Loads a file into A, which has a type and no sizes yet; each rank reads the file and keeps its rows. complete asks
-   for a zero (MTX_VALUES_DOMINANT: a dominant value) on the diagonal where there is no entry. Marks A symmetric where
-   the file says so. */
+   for a zero (MTX_VALUES_DOMINANT: a dominant value) on the diagonal where there is no entry. Marks A symmetric or
+   Hermitian where the file says so. */
 PETSC_EXTERN PetscErrorCode MtxLoad(Mat A, const char file[], MtxValues values, PetscBool complete, MtxReport *report);

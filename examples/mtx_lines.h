@@ -1,9 +1,10 @@
 /*
-   mtx_lines.h: a file as lines, whether it is plain, gzip'ed or xz'ed, and the numbers in a line. For mtx.c alone.
+   mtx_lines.h: a file as lines, whether it is plain, gzip'ed or xz'ed, the numbers in a line, the header and the sizes.
+   For mtx.c alone.
 */
 #pragma once
 
-#include <petscsys.h>
+#include "mtx.h"
 #include <ctype.h>
 #include <errno.h>
 #include <lzma.h>
@@ -204,18 +205,20 @@ static PetscErrorCode ReaderLine(Reader *r, char line[MAXLINE], int *length)
 /* Takes one whole number >= 0 from *s; false where there is none, or one above PETSC_INT_MAX */
 static inline PetscBool TakeIndex(char **s, PetscInt *value)
 {
-  char   *p = *s;
-  int64_t v = 0;
+  char    *p = *s;
+  PetscInt v = 0;
 
   while (*p == ' ' || *p == '\t') p++;
   if (!isdigit((unsigned char)*p)) return PETSC_FALSE;
   for (; isdigit((unsigned char)*p); p++) {
-    v = 10 * v + (*p - '0');
-    if (v > PETSC_INT_MAX) return PETSC_FALSE;
+    const int digit = *p - '0';
+
+    if (v > (PETSC_INT_MAX - digit) / 10) return PETSC_FALSE;
+    v = 10 * v + digit;
   }
   if (*p && !isspace((unsigned char)*p)) return PETSC_FALSE;
   *s     = p;
-  *value = (PetscInt)v;
+  *value = v;
   return PETSC_TRUE;
 }
 
@@ -232,6 +235,16 @@ static inline PetscBool TakeReal(char **s, double *value)
   return PETSC_TRUE;
 }
 
+static inline PetscScalar MakeScalar(double real, double imaginary)
+{
+#if PetscDefined(USE_COMPLEX)
+  return PetscCMPLX((PetscReal)real, (PetscReal)imaginary);
+#else
+  (void)imaginary;
+  return (PetscReal)real;
+#endif
+}
+
 static inline PetscBool AtEnd(const char *s)
 {
   while (isspace((unsigned char)*s)) s++;
@@ -244,4 +257,68 @@ static void TakeWords(char *line, const char *words[6], int *n)
   char *rest = line, *word;
 
   for (*n = 0; *n < 6 && (word = strtok_r(rest, " \t\r", &rest)); (*n)++) words[*n] = word;
+}
+
+/* - - - header and sizes - - - */
+
+/* The first line: field and symmetry, or why this cannot be read */
+static PetscErrorCode ReadHeader(Reader *r, MtxReport *report)
+{
+  static const char *fields[]     = {"real", "integer", "pattern", "complex"};
+  static const char *symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+  const char        *word[6];
+  char               line[MAXLINE];
+  int                n;
+
+  PetscFunctionBegin;
+  PetscCall(ReaderLine(r, line, &n));
+  r->line = 1;
+  CheckLine(n >= 0, r, "the file is empty");
+  for (char *p = line; *p; p++) *p = (char)tolower((unsigned char)*p);
+  TakeWords(line, word, &n);
+  CheckLine(n && !strcmp(word[0], "%%matrixmarket"), r,
+            "no Matrix Market file: its first word is not %%%%MatrixMarket");
+  CheckLine(n >= 5, r, "the header has fewer than five words");
+  CheckLine(n == 5, r, "the header has more than five words");
+  CheckLine(!strcmp(word[1], "matrix"), r, "the object is %s; only a matrix can be read", word[1]);
+  CheckLine(!strcmp(word[2], "coordinate"), r, "the format is %s; only coordinate, that is sparse, can be read",
+            word[2]);
+  for (int i = 0; i < 4; i++) {
+    if (!strcmp(word[3], fields[i])) report->field = fields[i];
+    if (!strcmp(word[4], symmetries[i])) report->symmetry = symmetries[i];
+  }
+  CheckLine(report->field, r, "the field is %s; only real, integer, complex and pattern can be read", word[3]);
+  CheckLine(PetscDefined(USE_COMPLEX) || report->field != fields[3], r,
+            "the field is complex; use a PETSc that was configured with --with-scalar-type=complex");
+  CheckLine(report->symmetry, r,
+            "the symmetry is %s; only general, symmetric, skew-symmetric and hermitian can be read", word[4]);
+  CheckLine(report->field == fields[3] || report->symmetry != symmetries[3], r, "a %s matrix cannot be hermitian",
+            word[3]);
+  CheckLine(report->field != fields[2] || report->symmetry != symmetries[2], r, "a pattern cannot be skew-symmetric");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The line of sizes, after comments. Each row takes memory, so that a short file must not promise many. */
+static PetscErrorCode ReadSizes(Reader *r, MtxReport *report)
+{
+  const PetscInt few = 1000000, each = 1000;
+  char           line[MAXLINE], *p = line;
+  int            n;
+  PetscInt       most;
+
+  PetscFunctionBegin;
+  do {
+    PetscCall(ReaderLine(r, line, &n));
+    CheckLine(n >= 0, r, "the file ends before the line of sizes");
+  } while (line[0] == '%' || AtEnd(line));
+  CheckLine(TakeIndex(&p, &report->rows) && TakeIndex(&p, &report->cols) && TakeIndex(&p, &report->stored) && AtEnd(p),
+            r, "rows, columns and entries expected, each a whole number to %" PetscInt_FMT, PETSC_INT_MAX);
+  CheckLine(report->symmetry[0] == 'g' || report->rows == report->cols, r,
+            "a %s matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", report->symmetry, report->rows,
+            report->cols);
+  most = PetscMax(report->rows, report->cols);
+  CheckLine(most <= few || (most - few) / each <= report->stored, r,
+            "%" PetscInt_FMT " entries for %" PetscInt_FMT " rows and %" PetscInt_FMT " columns: nearly all are empty",
+            report->stored, report->rows, report->cols);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles src/pc with the headers of each PETSc in conf/petsc.versions, without CUDA and, where there is a toolkit,
-# with it. No PETSc is built: the headers are those of the source distributions, which are downloaded where the cache
+# Compiles src/pc and src/ksp with the headers of each PETSc in conf/petsc.versions, without CUDA and, where there is a
+# toolkit, with it; also with 64-bit indices, and with complex or single scalars. No PETSc is built: the headers are those of the source distributions, which are downloaded where the cache
 # lacks them.
 #
 #   PETSC_DIR, PETSC_ARCH  a configured PETSc, on whose petscconf.h those of the others are modeled
@@ -8,8 +8,8 @@
 #   CUDA_DIR               the toolkit (default: where nvcc is, or /usr/local/cuda)
 #   SPTRSV_CACHE           as for conf/petsc.sh
 #
-# Each PETSc counts once without CUDA and once with it; those that cannot be downloaded are skipped. On 2 cores about
-# 1 minute, and as much again for the downloads.
+# Each PETSc counts once for each configuration; those that cannot be downloaded are skipped. On 2 cores about
+# 2 minutes, and half as much again for the downloads.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 cache=${SPTRSV_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sptrsvgpu}/sdist
@@ -33,14 +33,22 @@ for dir in "${CUDA_DIR:-}" "${nvcc%/bin/nvcc}" /usr/local/cuda; do
   if [ -f "$dir/include/cuda_runtime.h" ]; then toolkit=$dir/include && break; fi
 done
 kinds=host
-if [ -n "$toolkit" ]; then kinds+=" cuda"; else echo "no CUDA toolkit found: without CUDA only"; fi
+most=host # the configuration whose scalars and indices are changed
+if [ -n "$toolkit" ]; then most=cuda kinds+=" cuda"; else echo "no CUDA toolkit found: without CUDA only"; fi
+kinds+=" $most-int64 $most-single $most-complex $most-complex-single-int64"
 
 configure() { # KIND: writes petscconf.h in a folder of that name
+  local precision=DOUBLE
+  case $1 in *single*) precision=SINGLE ;; esac
   mkdir -p "$work/$1"
   {
     grep -vE -e '^#define PETSC_(HAVE_(CUDA|CUPM|DEVICE|HIP|SYCL)|PKG_(CUDA|HIP)|DEVICELANGUAGE)' \
+      -e '^#define PETSC_USE_(COMPLEX|REAL_|64BIT_INDICES)' \
       -e '^#define PETSC_HAVE_(I_MPI|MVAPICH|MPICH|OPENMPI|OMPI)' "$configured/petscconf.h"
-    if [ "$1" = cuda ]; then printf '#define PETSC_HAVE_%s 1\n' CUDA CUPM DEVICE; fi
+    echo "#define PETSC_USE_REAL_$precision 1"
+    case $1 in *complex*) echo '#define PETSC_USE_COMPLEX 1' ;; esac
+    case $1 in *int64*) echo '#define PETSC_USE_64BIT_INDICES 1' ;; esac
+    case $1 in cuda*) printf '#define PETSC_HAVE_%s 1\n' CUDA CUPM DEVICE ;; esac
     # PETSc's headers compare mpi.h with the MPI of the configuration, under names that have changed but for this one
     printf '#define %s 1\n' PETSC_HAVE_MSMPI_VERSION MSMPI_VER
   } >"$work/$1/petscconf.h"
@@ -68,8 +76,8 @@ unpack() { # VERSION SHA256
 compile() { # VERSION KIND
   local options=(-fsyntax-only -std=c11 -Wall -Wextra -Wno-unused-parameter -Werror)
   options+=(-Iinclude -Isrc/kernels "-I$work/$2" "-I$work/$1/include" "-I$configured")
-  if [ "$2" = cuda ]; then options+=("-I$toolkit" -DTRSV_CUDA); fi
-  printf '%s\n' src/pc/*.c | xargs -P "$(nproc)" -n 3 "${CC:-mpicc}" "${options[@]}" >"$work/log" 2>&1
+  case $2 in cuda*) options+=("-I$toolkit" -DTRSV_CUDA) ;; esac
+  printf '%s\n' src/pc/*.c src/ksp/*.c | xargs -P "$(nproc)" -n 3 "${CC:-mpicc}" "${options[@]}" >"$work/log" 2>&1
 }
 
 for kind in $kinds; do configure "$kind"; done

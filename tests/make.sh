@@ -99,10 +99,25 @@ pkg_config() {
   installed "$empty/system" && mkdir -p "$empty/pc" && printf 'prefix=%s\nName: PETSc\nDescription: x\nVersion: 1\n' "$empty/system" >"$empty/pc/PETSc.pc" &&
     found pkg-config-PETSc $without PKG_CONFIG_LIBDIR="$empty/pc"
 }
-complex_conda() { # one found that cannot be used is named, and the next is taken
-  installed "$empty/complex" 's/^PETSC_SCALAR = .*/PETSC_SCALAR = complex/' && local out &&
-    out=$($without CONDA_PREFIX="$empty/complex" SPTRSV_CACHE="$empty/none" timeout 60 $make -s info 2>&1)
-  [ $? != 0 ] && grep -q "passed over the PETSc in $empty/complex.*complex double scalars" <<<"$out"
+quadruple_conda() { # one found that cannot be used is named, and the next is taken
+  installed "$empty/quadruple" 's/^PETSC_PRECISION = .*/PETSC_PRECISION = __float128/' && local out &&
+    out=$($without CONDA_PREFIX="$empty/quadruple" SPTRSV_CACHE="$empty/none" timeout 60 $make -s info 2>&1)
+  [ $? != 0 ] && grep -q "passed over the PETSc in $empty/quadruple.*its scalars are __float128" <<<"$out"
+}
+kinds() { # each combination of scalars and indices has a folder of its own in the cache
+  local out root="$empty/kinds/$ours-complex-single-int64-host" find="$without PETSC_KIND=host SPTRSV_CACHE=$empty/kinds"
+  out=$($find PETSC_SCALAR=quaternion conf/petsc.sh find 2>&1)
+  [ $? = 1 ] && grep -q "PETSC_SCALAR=quaternion is neither real nor complex" <<<"$out" || { echo "$out"; return 1; }
+  mkdir -p "$root" && touch "$root/complete" &&
+    out=$($find PETSC_SCALAR=complex PETSC_PRECISION=single PETSC_INDICES=64 conf/petsc.sh find) &&
+    grep -qx "PETSC_DIR=$root/src" <<<"$out" || { echo "$out"; return 1; }
+  ! $find conf/petsc.sh find
+}
+  mkdir -p "$empty/kinds/${ours%-*}" # never taken: the folder of real double has no other names
+  installed "$empty/kinds/$ours-complex-single-int64-host/src" && touch "$empty/kinds/$ours-complex-single-int64-host/complete" &&
+    out=$($without PETSC_KIND=host SPTRSV_CACHE="$empty/kinds" PETSC_SCALAR=complex PETSC_PRECISION=single PETSC_INDICES=64 \
+      conf/petsc.sh find 2>&1) && grep -q "^PETSC_DIR=$empty/kinds/$ours-complex-single-int64-host/src" <<<"$out" || { echo "$out"; return 1; }
+  ! $without PETSC_KIND=host SPTRSV_CACHE="$empty/kinds" conf/petsc.sh find
 }
 
 preferred() { # make petsc names the PETSc that comes before the cache's
@@ -273,7 +288,8 @@ check "a PETSC_DIR that is not absolute" refused "not an absolute path" env PETS
 check "a PETSc that is too old" old
 check "a PETSc of conda" conda
 check "a PETSc by pkg-config" pkg_config
-check "a complex PETSc of conda is passed over" complex_conda
+check "a PETSc of conda with quadruple precision is passed over" quadruple_conda
+check "scalars and indices of the PETSc in the cache" kinds
 check "make petsc where a PETSc is" preferred
 if [ "$CUDA" = 1 ]; then
   check "CUDA_ARCH as a list" archs "90 ptx90" "sm_90 compute_90"

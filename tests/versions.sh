@@ -1,33 +1,41 @@
 #!/usr/bin/env bash
-# Runs `make check` and `make check-petsc` with PETScs of conf/petsc.versions: all, or those that are named.
+# Runs `make check` and `make check-petsc` with the PETScs of conf/petsc.versions, and with the first of them with other
+# scalars and indices: with all, or with those that are named.
 #
-#   tests/versions.sh [VERSION...]
+#   tests/versions.sh [VERSION[-complex][-single][-int64]...]
 #
 # conf/petsc.sh builds each PETSc for the host, without optimization, in $SPTRSV_CACHE/versions, where it is kept: about
-# 3 minutes each on 2 cores. The tests take 4 minutes more. The library and its tests are built in
-# build/versions/VERSION.
-# Writes build/versions/VERSION.log and, where all versions were to run, results/versions.txt.
+# 3 minutes each on 2 cores. The tests take 4 minutes more. The library and its tests are built in build/versions/NAME.
+# Writes build/versions/NAME.log, and the lines of these PETScs in results/versions.txt.
 # A PETSc that cannot be downloaded is skipped; one that cannot be built is a failure.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 unset PETSC_DIR PETSC_ARCH MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES TEST_OPTIONS
 cache=${SPTRSV_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sptrsvgpu}
 versions=("$@")
-[ $# -gt 0 ] || mapfile -t versions < <(awk '!/^#/ { print $1 }' conf/petsc.versions)
-passed=0 failed=0 skipped=0 lines=
+all=()
+mapfile -t all < <(awk '!/^#/ { print $1 }' conf/petsc.versions)
+for kind in -int64 -single -complex -complex-single -complex-int64; do all+=("${all[0]}$kind"); done
+[ $# -gt 0 ] || versions=("${all[@]}")
+passed=0 failed=0 skipped=0
+declare -A lines
 mkdir -p build/versions "$cache/versions" "$cache/sdist"
 [ -e "$cache/versions/sdist" ] || ln -s ../sdist "$cache/versions/sdist"
 
-build_petsc() { # VERSION: prints where it is, as shell assignments
-  PETSC_VERSION=$1 PETSC_KIND=host PETSC_OPTIMIZE=-O0 SPTRSV_CACHE=$cache/versions conf/petsc.sh build
+build_petsc() { # NAME: prints where it is, as shell assignments
+  local scalar=real precision=double indices=32
+  case $1- in *-complex-*) scalar=complex ;; esac
+  case $1- in *-single-*) precision=single ;; esac
+  case $1- in *-int64-*) indices=64 ;; esac
+  PETSC_VERSION=${1%%-*} PETSC_SCALAR=$scalar PETSC_PRECISION=$precision PETSC_INDICES=$indices PETSC_KIND=host PETSC_OPTIMIZE=-O0 SPTRSV_CACHE=$cache/versions conf/petsc.sh build
 }
 
-run_make() { # VERSION TARGET
+run_make() { # NAME TARGET
   make --no-print-directory BUILD="build/versions/$1" PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH" "$2" \
     </dev/null 2>&1 | tee -a "build/versions/$1.log"
 }
 
-run_tests() { # VERSION: p, f, s are what passed, failed, was skipped
+run_tests() { # NAME: p, f, s are what passed, failed, was skipped
   local output
   p=0 f=0 s=0
   output=$(run_make "$1" check)
@@ -40,15 +48,20 @@ run_tests() { # VERSION: p, f, s are what passed, failed, was skipped
   fi
 }
 
-write_results() {
-  echo "The tests on the host with each PETSc: make check and make check-petsc, by tests/versions.sh"
-  echo
-  echo "date     $(date -u +%F)"
-  printf 'sources  '
-  find makefile conf include src tests examples -type f ! -name '*.pyc' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16
-  echo "host     $(uname -m), $(uname -s), $(mpicc --version | sed -n '1s/ (.*)//p'), $(nproc) cores"
-  echo
-  printf '%s' "$lines"
+sources=$(find makefile conf include src tests examples -type f ! -name '*.pyc' | LC_ALL=C sort | xargs cat | sha256sum |
+  cut -c1-16)
+
+write_results() { # the new lines, and the other ones as they are
+  local file=results/versions.txt name line
+  {
+    echo "The tests on the host with each PETSc: make check and make check-petsc, by tests/versions.sh"
+    echo
+    for name in "${all[@]}"; do
+      line=${lines[$name]-$(grep -E "^PETSc $name " $file)}
+      [ -z "$line" ] || echo "$line"
+    done
+  } >$file.new
+  mv $file.new $file
 }
 
 for version in "${versions[@]}"; do
@@ -59,16 +72,17 @@ for version in "${versions[@]}"; do
     eval "$answer"
     run_tests "$version"
     grep -E '^ *FAILED' "$log"
-  elif [ ! -f "$cache/sdist/petsc-$version.tar.gz" ]; then
+  elif [ ! -f "$cache/sdist/petsc-${version%%-*}.tar.gz" ]; then
     p=0 f=0 s=1 note=", no download"
   else
     p=0 f=1 s=0 note=", not built"
   fi
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-  line=$(printf 'PETSc %-7s %4d passed, %d failed, %d skipped%s' "$version" $p $f $s "$note")
-  lines+=$line$'\n'
+  line=$(printf 'PETSc %-21s %4d passed, %d failed, %d skipped%s' "$version" $p $f $s "$note")
+  compiler=$(mpicc --version 2>/dev/null | sed -n '1s/ (.*)//p')
+  lines[$version]="$line; $(date -u +%F), sources $sources, $compiler"
   echo "$line, $((SECONDS - start)) s"
 done
-if [ $# = 0 ]; then write_results >results/versions.txt; fi
+write_results
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -13,23 +13,24 @@ from maker import ROOT, run
 
 FILE = os.path.join(ROOT, "results", "versions.txt")
 BEGIN = "<!-- made by docs/tools/versions.py from results/versions.txt -->\n"
-ROW = re.compile(r"^PETSc (\S+)\s+(\d+) passed,\s+(\d+) failed,\s+(\d+) skipped[, ]*(.*)$", re.M)
+ROW = re.compile(r"^PETSc ([0-9.]+)(\S*)\s+(\d+) passed,\s+(\d+) failed,\s+(\d+) skipped([^;]*); ([0-9-]*)", re.M)
 
 
 def table():
     if not os.path.exists(FILE):
         return "No results of `make check-versions` are recorded yet.\n"
     with open(FILE, encoding="utf-8") as f:
-        text = f.read()
-    date = re.search(r"^date\s+(\S+)", text, re.M)
-    out = ["| PETSc | how tried | passed | failed | skipped |", "|---|---|---|---|---|"]
-    for version, passed, failed, skipped, note in ROW.findall(text):
-        out.append(f"| {version} | host{', ' + note if note else ''} | {passed} | {failed} | {skipped} |")
-    if len(out) == 2:
+        rows = ROW.findall(f.read())
+    if not rows:
         sys.exit(
-            "versions.py: results/versions.txt has no lines of the form `PETSc 3.26.1 N passed, N failed, N skipped'"
+            "versions.py: results/versions.txt has no lines of the form `PETSc 3.26.1 N passed, N failed, N skipped; DATE'"
         )
-    return "\n".join(out) + f"\n\n{date.group(1) if date else ''}: `make check` and `make check-petsc` on the host.\n"
+    out = ["| PETSc | scalars | indices | passed | failed | skipped | date |", "|---|---|---|---|---|---|---|"]
+    for version, kind, passed, failed, skipped, note, date in rows:
+        scalars = ("complex" if "-complex" in kind else "real") + (" single" if "-single" in kind else " double")
+        bits = 64 if "-int64" in kind else 32
+        out.append(f"| {version}{note} | {scalars} | {bits} bits | {passed} | {failed} | {skipped} | {date} |")
+    return "\n".join(out) + "\n"
 
 
 if __name__ == "__main__":

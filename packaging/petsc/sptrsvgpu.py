@@ -12,9 +12,7 @@ class Configure(config.package.Package):
     self.version                = '0.1.0'
     self.download               = ['sptrsvgpu-'+self.version+'.tar.gz'] # in PETSC_DIR or --with-packages-download-dir
     self.includes               = ['sptrsvgpu.h']
-    self.precisions             = ['double']
-    self.complex                = 0
-    self.requires32bitint       = 1
+    self.precisions             = ['single', 'double']
     self.skippackagewithoptions = 1
     self.linkedbypetsc          = 0
     self.builtafterpetsc        = 1

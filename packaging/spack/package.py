@@ -17,7 +17,7 @@ class Sptrsvgpu(MakefilePackage, CudaPackage):
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("mpi")
-    depends_on("petsc@3.20:+mpi+shared+double~complex~int64")
+    depends_on("petsc@3.20:+mpi+shared")
     depends_on("petsc~cuda", when="~cuda")
     depends_on("cuda@12:", when="+cuda")
 

@@ -21,12 +21,13 @@
    x, and the next call returns TRSV_ERR_TIMEOUT, once; then the object works again. A graph of solves that exceeded it
    writes NaN until that call.
 
-   Units: indices are 32 bits and start at 0, times are seconds, sizes are bytes. Ownership: arrays passed in belong to
+   Units: indices have 32 bits and start at 0, times are seconds, sizes are bytes. Ownership: arrays passed in belong to
    the caller and are not kept.
 */
 #ifndef TRSV_H
 #define TRSV_H
 
+#include <stdint.h>
 #include "base/citations.h"
 #include "base/types.h"
 #include "ordering/ordering.h" /* TrsvOrderMulticolor, TrsvOrderingDestroy */
@@ -157,6 +158,11 @@ void TrsvIluDestroy(TrsvIlu **);
 /* Are the values of A, on the device, far from symmetric, and so unsuitable for the multicolor order? why says so, or
    becomes ""; it is "" for values with NaN, too. Works in the default stream and waits for it. */
 TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char why[], size_t size);
+
+/* The 64-bit indices from [n], on the device, in 32 bits, in new memory there, which the caller frees by
+   TrsvDeviceFree. Each is less than 2^31. Works in the default stream and waits for it. */
+TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to);
+void      TrsvDeviceFree(void *);
 
 /* Releases what the process keeps on its devices for later objects: memory pools, streams, pinned memory. Existing
    objects stay valid, and new ones can be created. Waits for the devices. */

@@ -28,6 +28,7 @@ NONE(TrsvDeviceTimerRead, TrsvTimer *timer, double *seconds)
 NONE(TrsvRunInterleaved, TrsvError (*run)(void *), void *first, void *second)
 NONE(TrsvDevicePermute, int n, const int *index, int scatter, TrsvPrecision precision, const void *from, void *to,
      TrsvStream stream)
+NONE(TrsvDeviceNarrow, int n, const int64_t *from, int **to)
 NONE(TrsvDeviceError, const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
      double *error, TrsvStream stream)
 NONE(TrsvDeviceAnalyze, const TrsvMatrix *A, TrsvAnalysis *analysis)

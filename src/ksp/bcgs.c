@@ -3,7 +3,7 @@
 */
 #include "impl.h"
 
-#if PetscDefined(HAVE_CUDA)
+#if KSP_ON_DEVICE
 /* Reads the report of iteration k, and decides as KSPBCGS does. */
 static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
 {
@@ -146,7 +146,7 @@ static PetscErrorCode KSPSolve_BCGSDevice(KSP ksp)
   if (ksp->pc_side == PC_RIGHT && !ksp->guess_zero)
     reason = "there is an initial guess, and the preconditioner is on the right";
   PetscCall(KSPOnDeviceTry(ksp, d, reason, &here));
-#if PetscDefined(HAVE_CUDA)
+#if KSP_ON_DEVICE
   if (here) PetscCall(SolveHere(ksp, d));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,7 +3,7 @@
 */
 #include "impl.h"
 
-#if PetscDefined(HAVE_CUDA)
+#if KSP_ON_DEVICE
 /* Reads the report of iteration k, and decides as KSPCG does. */
 static PetscErrorCode Read(KSP ksp, KSPOnDevice *d, PetscInt k)
 {
@@ -121,7 +121,7 @@ static PetscErrorCode KSPSolve_CGDevice(KSP ksp)
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceGet(ksp, &d));
   PetscCall(KSPOnDeviceTry(ksp, d, d->trust_region ? "it has a trust region or a target" : NULL, &here));
-#if PetscDefined(HAVE_CUDA)
+#if KSP_ON_DEVICE
   if (here) PetscCall(SolveHere(ksp, d));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -162,9 +162,9 @@ static PetscErrorCode KSPCGSetObjectiveTarget_CGDevice(KSP ksp, PetscReal target
    Where vectors have fewer than 500,000 rows, the test is `KSPConvergedDefault()` and there are no monitors, the host
    launches an iteration before it has read the norm of the one before; the GPU stops by itself.
 
-   `KSPCG` solves where vectors are not of type seqcuda (on several ranks, or on the host), with a trust region or an
-   objective target, `KSPSetComputeEigenvalues()`, `KSPSetComputeSingularValues()` and `KSPSetCheckNormIteration()`; the
-   view says so.
+   `KSPCG` solves where scalars are not real double, where vectors are not of type seqcuda (on several ranks, or on the
+   host), with a trust region or an objective target, `KSPSetComputeEigenvalues()`, `KSPSetComputeSingularValues()` and
+   `KSPSetCheckNormIteration()`; the view says so.
 
 .seealso: `KSPCG`, `KSPBCGSDEVICE`, `KSPSetNormType()`
 M*/

@@ -28,7 +28,7 @@ static PetscErrorCode KSPDestroy_OnDevice(KSP ksp)
   PetscFunctionBegin;
   PetscCall(KSPOnDeviceGet(ksp, &d));
   petsc = d->petsc;
-#if PetscDefined(HAVE_CUDA)
+#if KSP_ON_DEVICE
   TrsvKrylovDestroy(&d->scalars);
 #endif
   PetscCall(PetscObjectCompose((PetscObject)ksp, context_name, NULL)); /* frees d */
@@ -81,6 +81,7 @@ static PetscErrorCode GetReason(KSP ksp, const char **reason)
   *reason = NULL;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
   if (!PetscDefined(HAVE_CUDA)) *reason = "PETSc has no CUDA";
+  else if (!KSP_ON_DEVICE) *reason = "its scalars are not real double";
   else if (ranks > 1) *reason = "there are several ranks";
   else if (ksp->calc_sings || ksp->calc_ritz) *reason = "eigenvalues or singular values are estimated";
   else if (ksp->chknorm >= 0) *reason = "KSPSetCheckNormIteration() leaves out norms";
@@ -104,7 +105,7 @@ PetscErrorCode KSPOnDeviceTry(KSP ksp, KSPOnDevice *d, const char *reason, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if PetscDefined(HAVE_CUDA)
+#if KSP_ON_DEVICE
 PetscErrorCode KSPOnDeviceStart(KSP ksp, KSPOnDevice *d)
 {
   static const TrsvNorm norms[] = {[KSP_NORM_NONE]             = TRSV_NORM_NONE,

@@ -8,6 +8,9 @@
 #include <krylov/krylov.h>
 #include "../pc/impl.h"
 
+/* Are there kernels for PetscScalar? */
+#define KSP_ON_DEVICE (PetscDefined(HAVE_CUDA) && PetscDefined(USE_REAL_DOUBLE) && !PetscDefined(USE_COMPLEX))
+
 typedef struct {
   struct _KSPOps petsc;   /* the operations of PETSc's type */
   const char    *reason;  /* why the last solve was left to it; NULL: it was not, or there was none */

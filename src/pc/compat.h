@@ -27,6 +27,13 @@ typedef PetscOptionItems *SpTRSVGPUOptionItems;
 typedef PetscOptionItems SpTRSVGPUOptionItems;
 #endif
 
+/* The indices of MatSeqAIJCUSPARSEGetIJ() */
+#if PETSC_VERSION_LT(3, 26, 0)
+typedef int SpTRSVGPUDeviceIndex;
+#else
+typedef PetscInt SpTRSVGPUDeviceIndex;
+#endif
+
 /* -pc_factor_mat_factor_on_host and -pc_factor_mat_solve_on_host, which PETSc has from 3.23 on */
 static inline PetscBool SpTRSVGPUFactorOnHost(const MatFactorInfo *info)
 {

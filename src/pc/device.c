@@ -6,18 +6,49 @@
 #include <petscdevice.h>
 
 #if PetscDefined(HAVE_CUDA)
-/* The pattern on the GPU. A storage format that does not show it gives A->offsets NULL. */
-static PetscErrorCode GetPattern(Mat local, TrsvCSR *A)
+/* PETSc's indices, on the GPU, and those of src/kernels: the same, or copies. */
+typedef struct {
+  const SpTRSVGPUDeviceIndex *i, *j;
+  int                        *copy[2];
+} Indices;
+
+static PetscErrorCode RestorePattern(Mat local, Indices *p)
 {
-  PetscErrorCode ierr;
+  PetscFunctionBegin;
+  if (p->i) PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &p->i, &p->j));
+  for (int k = 0; k < 2; k++) TrsvDeviceFree(p->copy[k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern on the GPU, complete for use in the default stream. To be restored by RestorePattern(). A storage format
+   that does not show it gives A->offsets NULL. */
+static PetscErrorCode GetPattern(Mat local, PetscLogDouble nonzeros, Indices *p, TrsvCSR *A)
+{
+  PetscDeviceContext context;
+  PetscErrorCode     ierr;
+  TrsvError          error = TRSV_SUCCESS;
 
   PetscFunctionBegin;
+  *p = (Indices){NULL, NULL, {NULL, NULL}};
+  *A = (TrsvCSR){(int)local->rmap->n, NULL, NULL, NULL};
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  *A   = (TrsvCSR){local->rmap->n, NULL, NULL, NULL};
-  ierr = MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, &A->offsets, &A->columns);
+  ierr = MatSeqAIJCUSPARSEGetIJ(local, PETSC_FALSE, &p->i, &p->j);
   PetscCall(PetscPopErrorHandler());
   PetscCheck(!ierr || ierr == PETSC_ERR_SUP, PETSC_COMM_SELF, ierr, "MatSeqAIJCUSPARSEGetIJ()");
-  if (ierr) A->offsets = A->columns = NULL;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextSynchronize(context)); /* the context's stream may still be writing it */
+  if (ierr) {
+    p->i = p->j = NULL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (sizeof(*p->i) != sizeof(int)) {
+    error = TrsvDeviceNarrow(A->rows + 1, (const int64_t *)p->i, &p->copy[0]);
+    if (!error) error = TrsvDeviceNarrow((int)nonzeros, (const int64_t *)p->j, &p->copy[1]);
+    if (error) PetscCall(RestorePattern(local, p));
+    PetscCallTrsv(error);
+  }
+  A->offsets = p->copy[0] ? p->copy[0] : (const int *)p->i;
+  A->columns = p->copy[0] ? p->copy[1] : (const int *)p->j;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -30,13 +61,6 @@ static PetscErrorCode GetValues(Mat local, const PetscScalar **a)
   PetscCall(MatSeqAIJCUSPARSEGetArrayRead(local, a));
   PetscCall(PetscDeviceContextGetCurrentContext(&context));
   PetscCall(PetscDeviceContextSynchronize(context)); /* the context's stream may still be writing them */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RestorePattern(Mat local, TrsvCSR *A)
-{
-  PetscFunctionBegin;
-  if (A->offsets) PetscCall(MatSeqAIJCUSPARSERestoreIJ(local, PETSC_FALSE, &A->offsets, &A->columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -56,18 +80,19 @@ PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char reason[], size_t si
   {
     const SpTRSVGPU   *s = (SpTRSVGPU *)F->data;
     Mat                local;
+    Indices            pattern;
     TrsvCSR            csr;
     const PetscScalar *a;
     TrsvError          error;
 
     PetscCall(SpTRSVGPUGetLocal(A, &local));
     if (s->multicolor && !local->boundtocpu) {
-      PetscCall(GetPattern(local, &csr));
+      PetscCall(GetPattern(local, s->nonzeros, &pattern, &csr));
       PetscCall(GetValues(local, &a));
       csr.values = a;
-      error      = TrsvCheckNearlySymmetric(&csr, TRSV_DOUBLE, reason, size);
+      error      = TrsvCheckNearlySymmetric(&csr, SPTRSVGPU_PRECISION, reason, size);
       PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
-      PetscCall(RestorePattern(local, &csr));
+      PetscCall(RestorePattern(local, &pattern));
       if (error == TRSV_ERR_MEMORY) reason[0] = 0; /* the factorization may succeed without more memory */
       else PetscCallTrsv(error);
       unsuitable = (PetscBool)(reason[0] != 0);
@@ -83,9 +108,10 @@ PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat F, Mat A, char reason[], size_t si
 static void FillRequest(const SpTRSVGPU *s, const MatFactorInfo *info, TrsvIluRequest *r)
 {
   const TrsvAlgorithm *const *named = s->settings.algorithm;
+  const TrsvFactorKind        icc   = s->hermitian ? TRSV_ICC_HERMITIAN : TRSV_ICC;
 
-  *r = (TrsvIluRequest){.kind         = s->kind == MAT_FACTOR_ICC ? TRSV_ICC : TRSV_ILU,
-                        .precision    = TRSV_DOUBLE,
+  *r = (TrsvIluRequest){.kind         = s->kind == MAT_FACTOR_ICC ? icc : TRSV_ILU,
+                        .precision    = SPTRSVGPU_PRECISION,
                         .memory       = s->memory,
                         .place        = (TrsvPlace)s->settings.factorization,
                         .fill_levels  = (int)info->levels,
@@ -95,6 +121,7 @@ static void FillRequest(const SpTRSVGPU *s, const MatFactorInfo *info, TrsvIluRe
                         .thread_level = s->settings.thread_level,
                         .selection    = (TrsvSelection)s->settings.selection,
                         .timeout      = (double)s->settings.timeout};
+  if (s->hermitian && r->place == TRSV_PLACE_AUTO) r->place = TRSV_PLACE_DEVICE; /* PETSc's ICC is another one */
   if (SpTRSVGPUFactorOnHost(info)) r->place = TRSV_PLACE_HOST;
   if (s->is_natural && s->settings.ordering == SPTRSVGPU_ORDERING_MULTICOLOR) r->order = TRSV_ORDER_MULTICOLOR;
   if (s->is_natural && s->settings.ordering == SPTRSVGPU_ORDERING_AUTO && !s->settings.reason_natural[0])
@@ -112,24 +139,22 @@ PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat F, Mat local, const MatFactorInfo *in
   PetscFunctionBegin;
   FillRequest(s, info, &request);
   if (s->memory == TRSV_HOST) {
-    PetscCallTrsv(TrsvIluCreate(&request, (int)local->rmap->n, NULL, &s->ilu));
+    PetscCallTrsv(TrsvIluCreate(&request, (int)PetscMin(local->rmap->n, INT_MAX), NULL, &s->ilu));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #if PetscDefined(HAVE_CUDA)
   {
-    PetscDeviceContext context;
     const PetscScalar *a = NULL;
+    Indices            pattern;
     TrsvCSR            A;
 
-    PetscCall(GetPattern(local, &A));
-    PetscCall(PetscDeviceContextGetCurrentContext(&context));
-    PetscCall(PetscDeviceContextSynchronize(context)); /* the symbolic phase works in the default stream */
+    PetscCall(GetPattern(local, s->nonzeros, &pattern, &A));
     if (request.order != TRSV_ORDER_GIVEN && request.place != TRSV_PLACE_HOST && A.offsets)
       PetscCall(GetValues(local, &a));
     A.values = a;
     error    = TrsvIluCreate(&request, (int)local->rmap->n, &A, &s->ilu);
     if (a) PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(local, &a));
-    PetscCall(RestorePattern(local, &A));
+    PetscCall(RestorePattern(local, &pattern));
     PetscCallTrsv(error);
     TrsvIluDescribe(s->ilu, &ilu);
     s->on_device  = (PetscBool)ilu.on_device;

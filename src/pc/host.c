@@ -92,6 +92,24 @@ PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's ICC of a complex matrix is U^T D U, which is wrong for a Hermitian one. */
+PetscErrorCode SpTRSVGPUHostCheckKind(const SpTRSVGPU *s, Mat A)
+{
+  PetscBool known, hermitian, symmetric = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!PetscDefined(USE_COMPLEX) || s->kind != MAT_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatIsHermitianKnown(A, &known, &hermitian));
+  hermitian = (PetscBool)(known && hermitian);
+  PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
+  symmetric = (PetscBool)(known && symmetric);
+  PetscCheck(!hermitian || symmetric, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "PETSc's ICC on the host is for complex symmetric matrices, and this matrix is Hermitian; use "
+             "-pc_sptrsvgpu_factor ilu%s",
+             s->memory == TRSV_DEVICE ? ", or IC(0) on the GPU" : ", or a matrix of type aijcusparse on a GPU");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode GetNaturalOrdering(const SpTRSVGPU *s, Mat local, IS *row, IS *column)
 {
   IS r, c;

@@ -26,6 +26,13 @@
 #include <trsv.h>
 #include "compat.h"
 
+/* PetscScalar in terms of src/kernels */
+#if PetscDefined(USE_COMPLEX)
+  #define SPTRSVGPU_PRECISION (sizeof(PetscReal) == sizeof(float) ? TRSV_COMPLEX_FLOAT : TRSV_COMPLEX_DOUBLE)
+#else
+  #define SPTRSVGPU_PRECISION (sizeof(PetscReal) == sizeof(float) ? TRSV_FLOAT : TRSV_DOUBLE)
+#endif
+
 /* What the user asks of a factor. The PC keeps it when a new pattern replaces the factor. */
 typedef struct {
   const TrsvAlgorithm   *algorithm[2]; /* by SpTRSVGPUTriangle; NULL: auto */
@@ -43,6 +50,7 @@ typedef struct {
   MatFactorType     kind;      /* MAT_FACTOR_ILU or MAT_FACTOR_ICC */
   TrsvIlu          *ilu;       /* the factorization on the GPU, and the solves */
   PetscBool         on_device; /* the GPU factors this rank's block */
+  PetscBool         hermitian; /* as U^H D U, where PETSc's ICC is U^T D U: complex numbers only */
   Mat               host;      /* PETSc's factor of the block, if the host factors it */
   TrsvOutcome       outcome;   /* of the last factorization on the GPU */
   PetscLogDouble    nonzeros;  /* of this rank's block */
@@ -55,7 +63,7 @@ typedef struct {
   PetscBool         is_natural;        /* the rows are factored in the order of the matrix */
   PetscBool         multicolor;        /* this rank's rows are factored in an order made here */
   PetscBool         any_multicolor;    /* some rank's rows are */
-  PetscInt         *row, *column;      /* the order of the factor, if it is given or the host factors in it */
+  int              *row, *column;      /* the order of the factor, if it is given or the host factors in it */
   PetscBool         host_solver_named; /* an algorithm for the host is named; otherwise PETSc solves there */
   PetscBool         has_values;        /* a numeric phase has succeeded since the symbolic phase */
   Vec               b, x;              /* on the GPU: copies of vectors on the host */
@@ -96,7 +104,8 @@ typedef struct {
 /* The triangles of PETSc's factor. ILU: L with a unit diagonal, and U. ICC = U^T D U: L = U^T, and D U. */
 typedef struct {
   TrsvTriangles view;
-  PetscInt     *index; /* memory of this object, into which view points */
+  const int    *shared[2]; /* offsets and columns of L: of SpTRSVGPUGetIndices(), if it made them */
+  int          *index;     /* memory of this object, into which view points */
   PetscScalar  *value;
 } SpTRSVGPUTriangles;
 
@@ -138,15 +147,22 @@ PETSC_INTERN PetscErrorCode SpTRSVGPUSetSolves(Mat);
 
 /* ordering.c */
 PETSC_INTERN PetscErrorCode MatGetOrdering_Multicolor(Mat, MatOrderingType, IS *, IS *);
-PETSC_INTERN PetscErrorCode SpTRSVGPUSetOrder(SpTRSVGPU *, PetscInt, const PetscInt *, const PetscInt *);
+PETSC_INTERN PetscErrorCode SpTRSVGPUSetOrder(SpTRSVGPU *, PetscInt, const int *, const int *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUReadOrderings(Mat, Mat, IS, IS, IS *, IS *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUOrderOnHost(Mat, Mat, IS *, IS *);
+
+/* index.c */
+PETSC_INTERN PetscErrorCode SpTRSVGPUCheckSize(PetscInt, PetscLogDouble);
+PETSC_INTERN PetscErrorCode SpTRSVGPUGetIndices(PetscInt, const PetscInt[], const int **);
+PETSC_INTERN PetscErrorCode SpTRSVGPURestoreIndices(const int **);
+PETSC_INTERN PetscErrorCode SpTRSVGPUCreateIS(PetscInt, const int[], IS *);
 
 /* device.c, host.c, triangles.c */
 PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceCheckValues(Mat, Mat, char[], size_t);
 PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceSymbolic(Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUDeviceNumeric(Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostCheck(Mat, Mat);
+PETSC_INTERN PetscErrorCode SpTRSVGPUHostCheckKind(const SpTRSVGPU *, Mat);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostSymbolic(SpTRSVGPU *, Mat, IS, IS, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostNumeric(Mat, Mat, Mat, const MatFactorInfo *);
 PETSC_INTERN PetscErrorCode SpTRSVGPUHostZeroPivot(const SpTRSVGPU *, const MatFactorInfo *, PetscInt *, PetscReal *);

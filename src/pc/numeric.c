@@ -32,24 +32,25 @@ static PetscErrorCode RecordZeroPivot(Mat F, Mat A, const MatFactorInfo *info)
 
 /* Changes to the host: the matrix was bound to it after the symbolic phase, so the GPU gets no more values. The pattern
    and the plans stay. */
-static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat local, const MatFactorInfo *info)
+static PetscErrorCode LeaveDevice(SpTRSVGPU *s, Mat A, Mat local, const MatFactorInfo *info)
 {
   IS             is = NULL;
-  PetscInt      *order;
+  int           *order;
   TrsvStream     stream;
   TrsvError      error;
   PetscErrorCode ierr = PETSC_SUCCESS;
 
   PetscFunctionBegin;
+  PetscCall(SpTRSVGPUHostCheckKind(s, A));
   PetscCall(SpTRSVGPUGetStream(s->memory, &stream));
   PetscCall(PetscMalloc1(local->rmap->n, &order));
   error = TrsvIluLeaveDevice(s->ilu, order, stream);
-  if (!error) s->on_device = PETSC_FALSE;
+  if (!error) s->on_device = s->hermitian = PETSC_FALSE;
   if (!error && !s->is_natural && !s->row) ierr = SpTRSVGPUSetOrder(s, local->rmap->n, order, order);
   PetscCall(PetscFree(order));
   PetscCallTrsv(error);
   PetscCall(ierr);
-  if (!s->is_natural) PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &is));
+  if (!s->is_natural) PetscCall(SpTRSVGPUCreateIS(local->rmap->n, s->row, &is));
   ierr = SpTRSVGPUHostSymbolic(s, local, is, is, info);
   PetscCall(ISDestroy(&is));
   PetscCall(ierr);
@@ -77,7 +78,7 @@ static PetscErrorCode FactorBlock(Mat F, Mat A, const MatFactorInfo *given)
   if (cusparse && s->nonzero_shift && info.shifttype == (PetscReal)MAT_SHIFT_INBLOCKS)
     info.shifttype = (PetscReal)MAT_SHIFT_NONZERO;
   PetscCall(MatBoundToCPU(local, &bound));
-  if (s->on_device && bound) PetscCall(LeaveDevice(s, local, &info));
+  if (s->on_device && bound) PetscCall(LeaveDevice(s, A, local, &info));
   PetscCheck(s->on_device || s->host, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "The symbolic phase on the host failed; call it again");
   if (s->on_device) PetscCall(SpTRSVGPUDeviceNumeric(F, local, &info));

@@ -11,10 +11,12 @@ static const char one_rank[] = "On several ranks only the natural ordering; for 
 static PetscErrorCode OrderMulticolor(Mat A, Mat local, TrsvOrdering **ordering)
 {
   const PetscInt    *i, *j;
+  const int         *offsets = NULL, *columns = NULL;
   const PetscScalar *a = NULL;
   PetscInt           n;
   PetscBool          done, has_values, aij;
-  TrsvError          error;
+  TrsvError          error = TRSV_SUCCESS;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   /* of matrices of other types PETSc orders blocks, or nothing */
@@ -26,12 +28,19 @@ static PetscErrorCode OrderMulticolor(Mat A, Mat local, TrsvOrdering **ordering)
   PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix of type %s does not show its rows",
              ((PetscObject)local)->type_name);
-  /* the rows of a matrix of another type need not be those of its values */
+  PetscCall(SpTRSVGPUCheckSize(n, (PetscLogDouble)i[n]));
+  /* the rows of a matrix of another type need not be those of its values; colors follow values of type double only */
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)local, MATSEQAIJ, &has_values));
+  if (SPTRSVGPU_PRECISION != TRSV_DOUBLE) has_values = PETSC_FALSE;
   if (has_values) PetscCall(MatSeqAIJGetArrayRead(local, &a));
-  error = TrsvOrderMulticolor(n, i, j, a, TRSV_HOST, ordering);
+  ierr = SpTRSVGPUGetIndices(n + 1, i, &offsets);
+  if (!ierr) ierr = SpTRSVGPUGetIndices(i[n], j, &columns);
+  if (!ierr) error = TrsvOrderMulticolor((int)n, offsets, columns, (const double *)a, TRSV_HOST, ordering);
+  PetscCall(SpTRSVGPURestoreIndices(&offsets));
+  PetscCall(SpTRSVGPURestoreIndices(&columns));
   if (has_values) PetscCall(MatSeqAIJRestoreArrayRead(local, &a));
   PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(ierr);
   PetscCallTrsv(error);
   PetscCall(PetscInfo(A, "Multicolor ordering: %d colors, %g s%s\n", (*ordering)->colors, (*ordering)->seconds,
                       (*ordering)->grid[0] ? ", a regular grid" : ""));
@@ -77,9 +86,9 @@ PetscErrorCode MatGetOrdering_Multicolor(Mat A, MatOrderingType type, IS *row, I
   PetscCheck(size == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s", one_rank);
   PetscCall(OrderMulticolor(A, A, &ordering));
   /* two index sets: MatReorderForNonzeroDiagonal() changes that of the columns only */
-  ierr = ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, &rows);
+  ierr = SpTRSVGPUCreateIS(ordering->rows, ordering->order, &rows);
   if (!ierr) {
-    ierr = ISCreateGeneral(PETSC_COMM_SELF, ordering->rows, ordering->order, PETSC_COPY_VALUES, column);
+    ierr = SpTRSVGPUCreateIS(ordering->rows, ordering->order, column);
     if (ierr) PetscCall(ISDestroy(&rows));
   }
   TrsvOrderingDestroy(&ordering);
@@ -115,7 +124,7 @@ static PetscErrorCode IsIdentity(IS is, PetscBool *identity)
 }
 
 /* Copies the order of the factor. */
-PetscErrorCode SpTRSVGPUSetOrder(SpTRSVGPU *s, PetscInt n, const PetscInt *row, const PetscInt *column)
+PetscErrorCode SpTRSVGPUSetOrder(SpTRSVGPU *s, PetscInt n, const int *row, const int *column)
 {
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(n, &s->row, n, &s->column));
@@ -140,6 +149,7 @@ PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *l
 {
   SpTRSVGPU      *s = (SpTRSVGPU *)F->data;
   const PetscInt *r, *c, n = local->rmap->n;
+  const int      *rows = NULL, *columns = NULL;
   PetscBool       identity[2] = {PETSC_TRUE, PETSC_TRUE};
   PetscMPIInt     size;
   PetscErrorCode  ierr;
@@ -162,7 +172,11 @@ PetscErrorCode SpTRSVGPUReadOrderings(Mat F, Mat local, IS row, IS column, IS *l
   if (!s->is_csr) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ISGetIndices(*localrow, &r));
   PetscCall(ISGetIndices(*localcolumn, &c));
-  ierr = SpTRSVGPUSetOrder(s, n, r, c);
+  ierr = SpTRSVGPUGetIndices(n, r, &rows);
+  if (!ierr) ierr = SpTRSVGPUGetIndices(n, c, &columns);
+  if (!ierr) ierr = SpTRSVGPUSetOrder(s, n, rows, columns);
+  PetscCall(SpTRSVGPURestoreIndices(&rows));
+  PetscCall(SpTRSVGPURestoreIndices(&columns));
   PetscCall(ISRestoreIndices(*localrow, &r));
   PetscCall(ISRestoreIndices(*localcolumn, &c));
   PetscCall(ierr);
@@ -174,7 +188,6 @@ PetscErrorCode SpTRSVGPUOrderOnHost(Mat F, Mat local, IS *row, IS *column)
 {
   SpTRSVGPU     *s = (SpTRSVGPU *)F->data;
   TrsvOrdering  *ordering;
-  IS             made;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -186,9 +199,7 @@ PetscErrorCode SpTRSVGPUOrderOnHost(Mat F, Mat local, IS *row, IS *column)
   s->is_natural = PETSC_FALSE;
   PetscCall(ISDestroy(row));
   PetscCall(ISDestroy(column));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->row, PETSC_COPY_VALUES, &made));
-  *row = made; /* the caller destroys it, which PETSc cannot if its creation failed */
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, local->rmap->n, s->column, PETSC_COPY_VALUES, &made));
-  *column = made;
+  PetscCall(SpTRSVGPUCreateIS(local->rmap->n, s->row, row));
+  PetscCall(SpTRSVGPUCreateIS(local->rmap->n, s->column, column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

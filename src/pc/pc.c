@@ -46,18 +46,24 @@ static PetscErrorCode PCReset_SpTRSVGPU(PC pc)
 }
 
 /* ICC if the matrix is known to be SPD, otherwise ILU. If PETSc has only one of them for the matrix's type, that one.
-   */
+   PETSc's ICC of a complex matrix is for symmetric ones, not Hermitian ones. */
 static PetscErrorCode ChooseKindByMatrix(Mat A, PetscBool ours, PC_SpTRSVGPU *p)
 {
   static const MatFactorType kinds[] = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
-  PetscBool                  set, spd, has[2] = {PETSC_TRUE, PETSC_TRUE};
+  PetscBool                  set, spd, hermitian, device = PETSC_FALSE, has[2] = {PETSC_TRUE, PETSC_TRUE};
   Mat                        local;
 
   PetscFunctionBegin;
   PetscCall(MatIsSPDKnown(A, &set, &spd));
   spd            = (PetscBool)(set && spd);
   p->kind_reason = spd ? "the matrix was known to be SPD" : "the matrix was not known to be SPD";
+  PetscCall(MatIsHermitianKnown(A, &set, &hermitian));
   if (ours) PetscCall(SpTRSVGPUGetLocal(A, &local));
+  if (ours) PetscCall(PetscObjectTypeCompare((PetscObject)local, MATSEQAIJCUSPARSE, &device));
+  if (PetscDefined(USE_COMPLEX) && spd && set && hermitian && !device) {
+    spd            = PETSC_FALSE;
+    p->kind_reason = "the matrix is Hermitian, and PETSc's ICC is for symmetric ones";
+  }
   for (int i = 0; i < 2 && ours; i++) PetscCall(MatGetFactorAvailable(local, MATSOLVERPETSC, kinds[i], &has[i]));
   if (!has[spd] && has[!spd]) {
     spd            = (PetscBool)!spd;
@@ -315,6 +321,10 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
 
    If PETSc has only ICC for a type, such as `MATSBAIJ`, or only ILU, such as `MATDENSE`, that is the default.
    `MAT_SHIFT_NONZERO` holds for `MATAIJCUSPARSE` too; `PCILU` replaces it by `MAT_SHIFT_INBLOCKS`.
+
+   With complex scalars ICC on the GPU is U^H D U, which `KSPCG` needs, or U^T D U if the matrix is known to be symmetric
+   and neither Hermitian nor SPD. On the host it is PETSc's U^T D U. There a matrix that is known to be Hermitian and SPD
+   gets ILU by default.
 
    -help lists the algorithms, docs/algorithms.md describes them.
 

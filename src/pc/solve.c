@@ -221,8 +221,7 @@ static PetscErrorCode MakeRoot(Mat F, Vec like)
   SpTRSVGPU         *s = (SpTRSVGPU *)F->data;
   SpTRSVGPUTriangles t;
   Vec                roots;
-  PetscScalar       *root;
-  PetscReal          pivot = 0;
+  PetscScalar       *root, pivot = 0;
   PetscInt           row   = -1;
   PetscErrorCode     ierr;
 
@@ -235,21 +234,22 @@ static PetscErrorCode MakeRoot(Mat F, Vec like)
   PetscCall(ierr);
   PetscCall(VecGetArrayWrite(roots, &root));
   for (PetscInt r = 0; r < t.view.U.rows && row < 0; r++) {
-    pivot = PetscRealPart(((const PetscScalar *)t.view.U.values)[t.view.U.offsets[r]]);
-    if (pivot < 0) row = t.view.row ? t.view.row[r] : r;
-    else root[r] = PetscSqrtReal(pivot);
+    pivot = ((const PetscScalar *)t.view.U.values)[t.view.U.offsets[r]];
+    if (PetscRealPart(pivot) < 0 || PetscImaginaryPart(pivot) != 0) row = t.view.row ? t.view.row[r] : r;
+    else root[r] = PetscSqrtReal(PetscRealPart(pivot));
   }
   PetscCall(VecRestoreArrayWrite(roots, &root));
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   if (row < 0) s->root = roots;
   else PetscCall(VecDestroy(&roots));
   PetscCheck(row < 0, PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT,
-             "Pivot %g of row %" PetscInt_FMT " is negative: the factor has no symmetric halves", (double)pivot, row);
+             "Pivot %g of row %" PetscInt_FMT " is %s: the factor has no symmetric halves",
+             (double)PetscRealPart(pivot), row, PetscImaginaryPart(pivot) != 0 ? "not real" : "negative");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ICC = U^T D U: the halves are U^T D^(1/2) and D^(1/2) U, so one is the transpose of the other. The plans solve with
-   U^T and D U. */
+   U^T and D U. For a Hermitian matrix U^H takes the place of U^T. */
 static PetscErrorCode MatForwardSolve_SpTRSVGPU_ICC(Mat F, Vec b, Vec x)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
@@ -326,7 +326,7 @@ PetscErrorCode SpTRSVGPUSetSolves(Mat F)
 
   PetscFunctionBegin;
   F->ops->solve             = MatSolve_SpTRSVGPU;
-  F->ops->solvetranspose    = icc ? MatSolve_SpTRSVGPU : MatSolveTranspose_SpTRSVGPU;
+  F->ops->solvetranspose    = icc && !s->hermitian ? MatSolve_SpTRSVGPU : MatSolveTranspose_SpTRSVGPU;
   F->ops->forwardsolve      = icc ? MatForwardSolve_SpTRSVGPU_ICC : MatForwardSolve_SpTRSVGPU;
   F->ops->backwardsolve     = icc ? MatBackwardSolve_SpTRSVGPU_ICC : MatBackwardSolve_SpTRSVGPU;
   F->ops->matsolve          = MatMatSolve_SpTRSVGPU;

@@ -66,14 +66,37 @@ static PetscErrorCode CheckAlgorithms(Mat F, Mat local)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is ICC on the GPU that of a Hermitian matrix? A complex matrix that is known to be symmetric, and neither Hermitian
+   nor SPD, is factored as U^T D U. */
+static PetscErrorCode FindHermitian(SpTRSVGPU *s, Mat A)
+{
+  PetscBool set, symmetric, hermitian, spd;
+
+  PetscFunctionBegin;
+  s->hermitian = PETSC_FALSE;
+  if (!PetscDefined(USE_COMPLEX) || s->kind != MAT_FACTOR_ICC || s->memory != TRSV_DEVICE)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
+  symmetric = (PetscBool)(set && symmetric);
+  PetscCall(MatIsHermitianKnown(A, &set, &hermitian));
+  hermitian = (PetscBool)(set && hermitian);
+  PetscCall(MatIsSPDKnown(A, &set, &spd));
+  spd          = (PetscBool)(set && spd);
+  s->hermitian = (PetscBool)(!symmetric || hermitian || spd);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The pattern of the factor: on the GPU if it can factor the matrix, otherwise on the host. */
 static PetscErrorCode MakePattern(Mat F, Mat A, Mat local, IS *row, IS *column, const MatFactorInfo *info)
 {
   SpTRSVGPU *s = (SpTRSVGPU *)F->data;
 
   PetscFunctionBegin;
+  PetscCall(FindHermitian(s, A));
   PetscCall(SpTRSVGPUDeviceSymbolic(F, local, info));
   if (s->on_device) PetscFunctionReturn(PETSC_SUCCESS);
+  s->hermitian = PETSC_FALSE;
+  PetscCall(SpTRSVGPUHostCheckKind(s, A));
   if (s->is_csr) PetscCall(SpTRSVGPUHostCheck(A, local));
   if (s->multicolor || s->settings.ordering == SPTRSVGPU_ORDERING_MULTICOLOR)
     PetscCall(SpTRSVGPUOrderOnHost(F, local, row, column));
@@ -130,6 +153,7 @@ PetscErrorCode MatILUFactorSymbolic_SpTRSVGPU(Mat F, Mat A, IS row, IS column, c
                         SpTRSVGPUSelections[s->settings.selection]));
   PetscCall(MatBindToCPU(F, s->memory == TRSV_HOST ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(RecordMatrix(s, A, local));
+  if (s->memory == TRSV_DEVICE || s->host_solver_named) PetscCall(SpTRSVGPUCheckSize(local->rmap->n, s->nonzeros));
   F->info.fill_ratio_given = info->fill;
   ierr = SpTRSVGPUReadOrderings(F, local, row, column, &r, &c);
   if (!ierr) ierr = MakePattern(F, A, local, &r, &c, info);

@@ -1,5 +1,6 @@
 /*
-   The triangles of a factor on the host, in compressed sparse rows: PETSc's factor, or a copy of the GPU's.
+   The triangles of a factor on the host, in compressed sparse rows: PETSc's factor, or a copy of the GPU's. Their
+   indices have 32 bits.
 */
 #include "impl.h"
 
@@ -10,36 +11,40 @@ static PetscErrorCode ReadILU(Mat host, SpTRSVGPUTriangles *t)
 {
   const PetscInt *i, *j, n = host->rmap->n;
   PetscScalar    *a;
-  PetscInt       *columns, nnz, to;
+  PetscInt        nnz, to;
+  int            *columns;
   MatInfo         info;
 
   PetscFunctionBegin;
   PetscCall(MatSeqAIJGetCSRAndMemType(host, &i, &j, &a, NULL));
   PetscCall(MatGetInfo(host, MAT_LOCAL, &info));
   nnz = n ? (PetscInt)info.nz_used - i[n] : 0; /* PETSc counts an entry of a matrix without rows */
+  PetscCall(SpTRSVGPUCheckSize(n, info.nz_used));
+  PetscCall(SpTRSVGPUGetIndices(n + 1, i, &t->shared[0]));
+  PetscCall(SpTRSVGPUGetIndices(i[n], j, &t->shared[1]));
   PetscCall(PetscMalloc1((size_t)n + 1 + nnz, &t->index));
   PetscCall(PetscMalloc1(nnz, &t->value));
   columns     = t->index + n + 1;
-  t->index[n] = to = nnz;
+  t->index[n] = (int)(to = nnz);
   for (PetscInt r = n - 1, k = i[n]; r >= 0; r--) {
     const PetscInt start = k;
 
     while (j[k] != r) k++; /* the diagonal is the last entry of a row */
-    t->index[r] = to -= k - start + 1;
+    t->index[r] = (int)(to -= k - start + 1);
     PetscCheck(to >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "PETSc's ILU factor has more entries in row %" PetscInt_FMT " than it counts", r);
-    columns[to]  = r;
+    columns[to]  = (int)r;
     t->value[to] = (PetscScalar)1.0 / a[k];
     for (PetscInt e = start, o = to + 1; e < k; e++, o++) {
-      columns[o]  = j[e];
+      columns[o]  = (int)j[e];
       t->value[o] = a[e];
     }
     k++;
   }
   PetscCheck(!to, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "PETSc's ILU factor counts %" PetscInt_FMT " entries that are in no row", to);
-  t->view.L = (TrsvCSR){n, i, j, a};
-  t->view.U = (TrsvCSR){n, t->index, columns, t->value};
+  t->view.L = (TrsvCSR){(int)n, t->shared[0], t->shared[1], a};
+  t->view.U = (TrsvCSR){(int)n, t->index, columns, t->value};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,7 +53,8 @@ static PetscErrorCode ReadILU(Mat host, SpTRSVGPUTriangles *t)
 static PetscErrorCode ReadICC(Mat host, SpTRSVGPUTriangles *t)
 {
   const PetscInt *ui, *uj, n = host->rmap->n;
-  PetscInt        m, nnz, off, *loffsets, *lcolumns, *uoffsets, *ucolumns;
+  PetscInt        m, nnz, off;
+  int            *loffsets, *lcolumns, *uoffsets, *ucolumns;
   PetscScalar    *a, *l, *u;
   PetscBool       done;
 
@@ -58,6 +64,7 @@ static PetscErrorCode ReadICC(Mat host, SpTRSVGPUTriangles *t)
   PetscCall(MatSeqSBAIJGetArray(host, &a));
   nnz = ui[n];
   off = nnz - n;
+  PetscCall(SpTRSVGPUCheckSize(n, (PetscLogDouble)nnz));
   PetscCall(PetscMalloc1(2 * (size_t)n + 3 + nnz + off, &t->index));
   PetscCall(PetscMalloc1((size_t)nnz + off, &t->value));
   uoffsets = t->index;
@@ -66,7 +73,7 @@ static PetscErrorCode ReadICC(Mat host, SpTRSVGPUTriangles *t)
   lcolumns = loffsets + n + 2;
   u        = t->value;
   l        = u + nnz;
-  PetscCall(PetscArraycpy(uoffsets, ui, n + 1));
+  for (PetscInt r = 0; r <= n; r++) uoffsets[r] = (int)ui[r];
   PetscCall(PetscArrayzero(loffsets, n + 2));
   for (PetscInt r = 0; r < n; r++)
     for (PetscInt k = ui[r]; k < ui[r + 1] - 1; k++) loffsets[uj[k] + 2]++;
@@ -75,21 +82,21 @@ static PetscErrorCode ReadICC(Mat host, SpTRSVGPUTriangles *t)
     const PetscInt    last  = ui[r + 1] - 1;
     const PetscScalar pivot = (PetscScalar)1.0 / a[last];
 
-    ucolumns[ui[r]] = r;
+    ucolumns[ui[r]] = (int)r;
     u[ui[r]]        = pivot;
     for (PetscInt k = ui[r]; k < last; k++) {
-      const PetscInt to = loffsets[uj[k] + 1]++;
+      const int to = loffsets[uj[k] + 1]++;
 
-      ucolumns[k + 1] = uj[k];
+      ucolumns[k + 1] = (int)uj[k];
       u[k + 1]        = -pivot * a[k];
-      lcolumns[to]    = r;
+      lcolumns[to]    = (int)r;
       l[to]           = -a[k];
     }
   }
   PetscCall(MatSeqSBAIJRestoreArray(host, &a));
   PetscCall(MatRestoreRowIJ(host, 0, PETSC_FALSE, PETSC_FALSE, &m, &ui, &uj, &done));
-  t->view.L = (TrsvCSR){n, loffsets, lcolumns, l};
-  t->view.U = (TrsvCSR){n, uoffsets, ucolumns, u};
+  t->view.L = (TrsvCSR){(int)n, loffsets, lcolumns, l};
+  t->view.U = (TrsvCSR){(int)n, uoffsets, ucolumns, u};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,6 +124,7 @@ PetscErrorCode SpTRSVGPUTrianglesCreate(const SpTRSVGPU *s, SpTRSVGPUTriangles *
 PetscErrorCode SpTRSVGPUTrianglesDestroy(SpTRSVGPUTriangles *t)
 {
   PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) PetscCall(SpTRSVGPURestoreIndices(&t->shared[i]));
   PetscCall(PetscFree(t->index));
   PetscCall(PetscFree(t->value));
   TrsvTrianglesDestroy(&t->view);

@@ -50,7 +50,7 @@ static PetscErrorCode ViewPetscSolves(const SpTRSVGPU *s, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpTRSVGPUTrianglesCreate(s, &t));
-  error = TrsvTrianglesAnalyze(&t.view, TRSV_DOUBLE, &L, &U);
+  error = TrsvTrianglesAnalyze(&t.view, SPTRSVGPU_PRECISION, &L, &U);
   PetscCall(SpTRSVGPUTrianglesDestroy(&t));
   PetscCallTrsv(error);
   PetscCall(ViewStatistics(viewer, "L", &L));
@@ -75,7 +75,7 @@ static PetscErrorCode ViewFactor(Mat F, const TrsvIluInfo *info, PetscViewer vie
 {
   const SpTRSVGPU *s      = (const SpTRSVGPU *)F->data;
   const char      *on     = s->memory == TRSV_DEVICE ? "the GPU" : "the host";
-  const char      *kind   = F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU";
+  const char      *kind   = s->hermitian ? "Hermitian ICC" : F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU";
   const char      *reason = OrderReason(s, info);
 
   PetscFunctionBegin;

@@ -124,12 +124,21 @@ void FromDevice(TrsvMatrix *A)
 
 void *MakeArray(TrsvPrecision p, int n) { return calloc((size_t)n + 1, TrsvValueSize(p)); }
 
-double Get(const void *a, TrsvPrecision p, int i) { return p == TRSV_FLOAT ? (double)((const float *)a)[i] : ((const double *)a)[i]; }
+int Reals(TrsvPrecision p, int n) { return TrsvIsComplex(p) ? 2 * n : n; }
+
+double Get(const void *a, TrsvPrecision p, int i) { return TrsvRealPrecision(p) == TRSV_FLOAT ? (double)((const float *)a)[i] : ((const double *)a)[i]; }
 
 void Set(void *a, TrsvPrecision p, int i, double v)
 {
-  if (p == TRSV_FLOAT) ((float *)a)[i] = (float)v;
+  if (TrsvRealPrecision(p) == TRSV_FLOAT) ((float *)a)[i] = (float)v;
   else ((double *)a)[i] = v;
+}
+
+const char *PrecisionName(TrsvPrecision p)
+{
+  static const char *const name[] = {"float", "double", "complex float", "complex double"};
+
+  return name[p];
 }
 
 void *MakeValues(const TrsvMatrix *A, unsigned seed)
@@ -142,8 +151,10 @@ void *MakeValues(const TrsvMatrix *A, unsigned seed)
 
     for (int k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
       const double v = RandomReal(&r);
+      const int    at = Reals(A->precision, k);
 
-      Set(values, A->precision, k, A->columns[k] == i ? (v < 0 ? -1 : 1) + v : v * scale);
+      Set(values, A->precision, at, A->columns[k] == i ? (v < 0 ? -1 : 1) + v : v * scale);
+      if (TrsvIsComplex(A->precision)) Set(values, A->precision, at + 1, RandomReal(&r) * (A->columns[k] == i ? 1 : scale));
     }
   }
   return values;
@@ -154,7 +165,7 @@ void *MakeVector(TrsvPrecision p, int n, unsigned seed)
   Random r = 991 + seed;
   void  *v = MakeArray(p, n);
 
-  for (int i = 0; i < n; i++) Set(v, p, i, RandomReal(&r));
+  for (int i = 0; i < Reals(p, n); i++) Set(v, p, i, RandomReal(&r));
   return v;
 }
 
@@ -204,8 +215,10 @@ void *Reference(const TrsvMatrix *A, const int *source, int nvalues, const void 
 
 int ExpectClose(TrsvPrecision p, int n, const void *x, const void *reference, const char *where)
 {
-  double largest = 0;
+  const double bound   = TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-5 : 1e-13;
+  double       largest = 0;
 
+  n = Reals(p, n);
   for (int i = 0; i < n; i++) {
     const double r = Get(reference, p, i);
 
@@ -213,7 +226,7 @@ int ExpectClose(TrsvPrecision p, int n, const void *x, const void *reference, co
   }
   for (int i = 0; i < n; i++) {
     const double v = Get(x, p, i), r = Get(reference, p, i);
-    const int    ok = isnan(r) ? isnan(v) : isinf(r) ? v == r : fabs(v - r) <= (p == TRSV_FLOAT ? 1e-5 : 1e-13) * largest;
+    const int    ok = isnan(r) ? isnan(v) : isinf(r) ? v == r : fabs(v - r) <= bound * largest;
 
     if (!Expect(ok, "%s: x[%d] of %d is %.17g, not %.17g", where, i, n, v, r)) return 0;
   }

@@ -35,7 +35,7 @@ void Shard(int k, int n);
 int  Mine(void);
 
 /* The suites, each in a file of its own */
-void TestAnalysis(void), TestIlu(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestGrowth(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestThread(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void), TestEntries(void), TestKrylov(void), TestRoles(void), TestEarly(void);
+void TestAnalysis(void), TestComplex(void), TestIlu(void), TestSolve(void), TestSchedules(void), TestPairs(void), TestNumbers(void), TestGrowth(void), TestWaits(void), TestMemory(void), TestMatrices(void), TestFamilies(void), TestPlanted(void), TestExecutor(void), TestChunk(void), TestChunkHeights(void), TestOnDevice(void), TestInverse(void), TestInversePattern(void), TestFactor(void), TestFactorOrder(void), TestTune(void), TestOrdering(void), TestPapers(void), TestSettings(void), TestAg(void), TestDense(void), TestRecblock(void), TestSell(void), TestThread(void), TestSelect(void), TestInterleave(void), TestPlanes(void), TestHeights(void), TestPool(void), TestPinned(void), TestEntries(void), TestKrylov(void), TestRoles(void), TestEarly(void);
 
 /* Seeded numbers, the same everywhere */
 typedef uint64_t Random;
@@ -79,10 +79,12 @@ void       FromDevice(TrsvMatrix *);
 /* The analysis of a copy on the device is the same as that on the host. Expects it; device.c. */
 int ExpectSameAnalysis(const TrsvMatrix *);
 
-/* Arrays of either precision */
-void  *MakeArray(TrsvPrecision, int n);
-double Get(const void *, TrsvPrecision, int i);
-void   Set(void *, TrsvPrecision, int i, double v);
+/* Arrays of any precision. Get and Set count reals: a complex value is two. */
+void       *MakeArray(TrsvPrecision, int n);
+int         Reals(TrsvPrecision, int n); /* of n values */
+double      Get(const void *, TrsvPrecision, int i);
+void        Set(void *, TrsvPrecision, int i, double v);
+const char *PrecisionName(TrsvPrecision);
 void  *MakeValues(const TrsvMatrix *, unsigned seed); /* diagonally dominant by rows */
 void  *MakeVector(TrsvPrecision, int n, unsigned seed);
 

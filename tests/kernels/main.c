@@ -19,6 +19,7 @@ static const struct {
   {"pinned",    TestPinned     },
   {"heights",    TestHeights     },
   {"solve",     TestSolve      },
+  {"complex",   TestComplex    },
   {"schedules", TestSchedules  },
   {"chunk",     TestChunk      },
   {"roles",     TestRoles      },

@@ -174,7 +174,7 @@ int main(int argc, char **args)
     PetscCall(PetscOptionsInsertString(NULL, options));
     PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp[k]));
     PetscCall(KSPSetOperators(ksp[k], A, A));
-    PetscCall(KSPSetTolerances(ksp[k], 1e-8, PETSC_CURRENT, PETSC_CURRENT, 100));
+    PetscCall(KSPSetTolerances(ksp[k], KSP_TOLERANCE(1e-8), PETSC_CURRENT, PETSC_CURRENT, 100));
     PetscCall(KSPSetResidualHistory(ksp[k], NULL, PETSC_DECIDE, PETSC_TRUE));
     PetscCall(KSPSetFromOptions(ksp[k]));
     PetscCall(KSPSetUp(ksp[k])); /* while its options are there */

@@ -35,7 +35,7 @@ static PetscErrorCode Factor(Mat A, const char solver[], KSP *ksp, Mat *F, MatFa
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
   PetscCall(KSPSetOperators(*ksp, A, A));
   PetscCall(KSPSetType(*ksp, KSPGMRES));
-  PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 20));
+  PetscCall(KSPSetTolerances(*ksp, KSP_TOLERANCE(1e-8), PETSC_CURRENT, PETSC_CURRENT, 20));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, PCILU));
   PetscCall(PCFactorSetMatSolverType(pc, solver));
@@ -90,7 +90,7 @@ static PetscErrorCode CompareVecs(const char what[], Mat A, PetscBool transposed
   }
   PetscCall(VecAXPY(x, -1, y));
   PetscCall(VecNorm(x, NORM_INFINITY, &difference));
-  if (difference <= 1e-10 * norm) PetscFunctionReturn(PETSC_SUCCESS);
+  if (difference <= TOLERANCE(1e-10) * norm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Rounding(A, transposed, b, y, &rounding));
   if (difference <= 20 * rounding || rounding > 1e-3 * norm) {
     loose = PETSC_TRUE;
@@ -109,7 +109,7 @@ static PetscErrorCode SameHistory(KSP one, KSP other, PetscBool *same)
   PetscCall(KSPGetResidualHistory(one, &h[0], &n[0]));
   PetscCall(KSPGetResidualHistory(other, &h[1], &n[1]));
   *same = (PetscBool)(n[0] == n[1]);
-  for (PetscInt k = 0; k < PetscMin(n[0], n[1]); k++) *same = (PetscBool)(*same && PetscAbsReal(h[0][k] - h[1][k]) <= 1e-6 * h[1][k]);
+  for (PetscInt k = 0; k < PetscMin(n[0], n[1]); k++) *same = (PetscBool)(*same && PetscAbsReal(h[0][k] - h[1][k]) <= TOLERANCE(1e-6) * h[1][k]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,7 +17,7 @@ static PetscErrorCode Solve(const char what[], KSP ksp, Problem problem, PetscRe
   PetscFunctionBeginUser;
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(ProblemFill(A, problem, s));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, most));
+  PetscCall(KSPSetTolerances(ksp, KSP_TOLERANCE(1e-8), PETSC_CURRENT, PETSC_CURRENT, most));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(FillVec(b, 1));
   PetscCall(KSPSolve(ksp, b, x));

@@ -223,10 +223,6 @@ int main(int argc, char **args)
          args: -f data/vector.mtx
          localrunfiles: data/vector.mtx
       test:
-         suffix: error_complex
-         args: -f data/complex.mtx
-         localrunfiles: data/complex.mtx
-      test:
          suffix: error_array
          args: -f data/array.mtx
          localrunfiles: data/array.mtx
@@ -238,14 +234,6 @@ int main(int argc, char **args)
          suffix: error_no_sizes
          args: -f data/no_sizes.mtx
          localrunfiles: data/no_sizes.mtx
-      test:
-         suffix: error_sizes
-         args: -f data/sizes.mtx
-         localrunfiles: data/sizes.mtx
-      test:
-         suffix: error_large
-         args: -f data/large.mtx
-         localrunfiles: data/large.mtx
       test:
          suffix: error_not_square
          args: -f data/not_square.mtx

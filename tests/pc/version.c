@@ -58,6 +58,27 @@ static PetscErrorCode FakePackage(const char name[], PetscBool *has)
 
 static char message[512];
 
+#if PetscDefined(USE_64BIT_INDICES)
+  #define INDICES       "64-bit indices"
+  #define OTHER_INDICES "32-bit indices"
+#else
+  #define INDICES       "32-bit indices"
+  #define OTHER_INDICES "64-bit indices"
+#endif
+
+/* Scalars: what PETSc answers, and their name in the message */
+static const struct {
+  const char *type;
+  size_t      bytes;
+  const char *text;
+} scalars[] = {
+  {"double",  8,  ", real double scalars, "   },
+  {"float",   4,  ", real single scalars, "   },
+  {"complex", 8,  ", complex single scalars, "}, /* no larger than a double */
+  {"complex", 16, ", complex double scalars, "}
+};
+static const int own = 2 * PetscDefined(USE_COMPLEX) + (PetscDefined(USE_COMPLEX) ? sizeof(PetscReal) == 8 : sizeof(PetscReal) == 4); /* scalars of this PETSc */
+
 static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *text, void *context)
 {
   if (type == PETSC_ERROR_INITIAL) (void)PetscStrncpy(message, text, sizeof(message));
@@ -93,7 +114,7 @@ static void Same(void)
   running.release = PETSC_VERSION_RELEASE;
   running.index   = sizeof(PetscInt);
   running.boolean = sizeof(PetscBool);
-  running.type    = "double";
+  running.type    = scalars[own].type;
   running.scalar  = sizeof(PetscScalar);
   running.cuda    = PetscDefined(HAVE_CUDA);
   running.kokkos  = (PetscBool)(PetscDefined(HAVE_DEVICE) && !running.cuda);
@@ -116,12 +137,12 @@ int main(int argc, char **args)
     Same();
     running.boolean = size;
     running.release = !PETSC_VERSION_RELEASE;
-    PetscCall(Check("a development version", PETSC_VERSION_RELEASE ? "(development), real double scalars" : ", real double scalars"));
+    PetscCall(Check("a development version", PETSC_VERSION_RELEASE ? "(development)" : scalars[own].text));
     Same();
     running.boolean = size;
     running.cuda    = (PetscBool)!running.cuda;
     running.kokkos  = PETSC_FALSE;
-    PetscCall(Check("CUDA", running.cuda ? "32-bit indices, with CUDA: build sptrsvgpu again" : "32-bit indices, without CUDA: build sptrsvgpu again"));
+    PetscCall(Check("CUDA", running.cuda ? INDICES ", with CUDA: build sptrsvgpu again" : INDICES ", without CUDA: build sptrsvgpu again"));
     Same();
     running.boolean = size;
     running.kokkos  = PETSC_TRUE;
@@ -129,19 +150,16 @@ int main(int argc, char **args)
     if (!PetscDefined(HAVE_DEVICE) || PetscDefined(HAVE_CUDA)) PetscCall(Check("Kokkos", "with a GPU package other than CUDA: "));
     Same();
     running.boolean = size;
-    running.index   = 8;
-    PetscCall(Check("wide indices", ", real double scalars, 64-bit indices, "));
-    Same();
-    running.boolean = size;
-    running.type    = "complex"; /* of single precision: no larger than a double */
-    PetscCall(Check("complex single", ", complex single scalars, 32-bit indices, "));
-    running.scalar = 16;
-    PetscCall(Check("complex double", ", complex double scalars, 32-bit indices, "));
-    Same();
-    running.boolean = size;
-    running.type    = "float";
-    running.scalar  = 4;
-    PetscCall(Check("real single", ", real single scalars, 32-bit indices, "));
+    running.index   = 12 - (int)sizeof(PetscInt);
+    PetscCall(Check("other indices", OTHER_INDICES ", "));
+    for (int k = 0; k < 4; k++) {
+      if (k == own) continue;
+      Same();
+      running.boolean = size;
+      running.type    = scalars[k].type;
+      running.scalar  = scalars[k].bytes;
+      PetscCall(Check("other scalars", scalars[k].text));
+    }
   }
   PetscCall(PetscFinalize());
   return 0;

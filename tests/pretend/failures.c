@@ -258,7 +258,7 @@ static PetscErrorCode Check(Run *run, Vec x, int answer, Reference *known, int w
   if (run->broken) PetscFunctionReturn(PETSC_SUCCESS);
   if (write >= 0) known->norm[write][answer] = norm;
   near = PetscMin(PetscAbsReal(norm - natural) / natural, PetscAbsReal(norm - multicolor) / multicolor);
-  if (write < 0 && !(near <= 1e-12)) {
+  if (write < 0 && !(near <= PetscMax(1e-12, 4e3 * PETSC_MACHINE_EPSILON))) {
     PetscCall(PetscSNPrintf(detail, sizeof(detail), "%.16g, should be %.16g or %.16g", (double)norm, (double)natural,
                             (double)multicolor));
     PetscCall(Complain(run, "a wrong answer", detail));

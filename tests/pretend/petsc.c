@@ -339,7 +339,7 @@ PETSC_EXTERN PetscErrorCode VecSetType(Vec v, VecType type)
 /* ---- matrices */
 
 typedef struct {
-  int             *offsets, *columns; /* on the device */
+  PetscInt        *offsets, *columns; /* on the device */
   PetscScalar     *values;
   PetscObjectState pattern, state; /* of the matrix, when they were copied */
 } OnDevice;
@@ -496,8 +496,8 @@ PetscErrorCode PretendGetIJ(Mat A, PetscBool compressed, const PetscInt **i, con
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "no rows");
   if (now != d->pattern) {
     ForgetOnDevice(d);
-    PetscCall(Upload(offsets, sizeof(int) * (size_t)(n + 1), &d->offsets));
-    PetscCall(Upload(columns, sizeof(int) * (size_t)offsets[n], &d->columns));
+    PetscCall(Upload(offsets, sizeof(PetscInt) * (size_t)(n + 1), &d->offsets));
+    PetscCall(Upload(columns, sizeof(PetscInt) * (size_t)offsets[n], &d->columns));
     d->pattern = now;
   }
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &offsets, &columns, &done));

@@ -16,9 +16,20 @@ extern "C" {
   #define TRSV_HOST_DEVICE static inline
 #endif
 
-static inline size_t TrsvValueSize(TrsvPrecision p) { return p == TRSV_FLOAT ? sizeof(float) : sizeof(double); }
+static inline int TrsvIsComplex(TrsvPrecision p) { return p == TRSV_COMPLEX_FLOAT || p == TRSV_COMPLEX_DOUBLE; }
 
-/* The instance of a function template for a precision. */
+/* The precision of the reals of a complex value; that of real values is their own. */
+static inline TrsvPrecision TrsvRealPrecision(TrsvPrecision p)
+{
+  return p == TRSV_FLOAT || p == TRSV_COMPLEX_FLOAT ? TRSV_FLOAT : TRSV_DOUBLE;
+}
+
+static inline size_t TrsvValueSize(TrsvPrecision p)
+{
+  return (TrsvIsComplex(p) ? 2 : 1) * (TrsvRealPrecision(p) == TRSV_FLOAT ? sizeof(float) : sizeof(double));
+}
+
+/* The instance of a function template for real values of a precision. */
 #define TRSV_BY_PRECISION(precision, f) ((precision) == TRSV_FLOAT ? f<float> : f<double>)
 
 /* Keeps a message, formatted as by printf, as the thread's TrsvErrorMessage(), and returns the code. */

@@ -26,9 +26,12 @@ typedef enum {
 
 const char *TrsvErrorMessage(void); /* of the last failure of this thread; valid until the next one */
 
+/* The type of values, and of b and x. A complex value is two reals, the real part first, as in C11's _Complex. */
 typedef enum {
   TRSV_FLOAT,
-  TRSV_DOUBLE
+  TRSV_DOUBLE,
+  TRSV_COMPLEX_FLOAT,
+  TRSV_COMPLEX_DOUBLE
 } TrsvPrecision;
 
 typedef enum {
@@ -42,7 +45,7 @@ typedef struct CUstream_st *TrsvStream; /* a cudaStream_t; NULL: the default str
 typedef struct {
   int         rows;
   const int  *offsets, *columns;
-  const void *values; /* double or float, as a separate precision says; NULL: a pattern only */
+  const void *values; /* of the type that a separate precision says; NULL: a pattern only */
 } TrsvCSR;
 
 /* A factor on the host: L without its unit diagonal, U with the diagonal first in each row, columns rising. Row i of L
@@ -78,8 +81,11 @@ typedef struct {
 
 /* ILU(0) or IC(0). */
 typedef enum {
-  TRSV_ILU, /* A = L U on the pattern of A */
-  TRSV_ICC  /* A = U^T D U, stored as L = U^T and D U; reads only the upper triangle of A in the factor's order */
+  TRSV_ILU,          /* A = L U on the pattern of A */
+  TRSV_ICC,          /* of a symmetric A, real or complex: A = U^T D U, stored as L = U^T and D U; reads only the upper
+                        triangle of A in the factor's order */
+  TRSV_ICC_HERMITIAN /* of a Hermitian A: A = U^H D U, stored as L = U^H and D U; D is real, and imaginary parts of the
+                        diagonal of A are taken as zero; with real values the same as TRSV_ICC */
 } TrsvFactorKind;
 
 /* What happens to a pivot that counts as zero: PETSc's MatFactorShiftType, with the same values. */

@@ -38,9 +38,10 @@ static TrsvError CreateFactor(int rows, const int *offsets, const int *columns, 
   *factor = NULL;
   *row    = -1;
   if (rows < 1) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
+  if (TrsvIsComplex(precision)) return TrsvFail(TRSV_ERR_UNSUPPORTED, "the device does not factor complex values");
   f = calloc(1, sizeof(*f));
   if (!f) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factor");
-  f->kind      = kind;
+  f->kind      = kind == TRSV_ICC_HERMITIAN ? TRSV_ICC : kind;
   f->precision = precision;
   f->rows      = rows;
   error        = MakePatterns(f, offsets, columns, order, memory, both, row);

@@ -87,10 +87,12 @@ double TrsvPredict(const TrsvAlgorithm *a, const TrsvStatistics *s, TrsvPrecisio
 /* Section 5.2 of CapelliniSpTRSV (ICPP 2020): warp-level solves lose speed where parallel granularity exceeds 0.7. */
 static const double threshold = 0.7;
 
-static TrsvChoice SelectByGranularity(const TrsvStatistics *s)
+static TrsvChoice SelectByGranularity(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const int  thread = s->granularity > threshold;
-  TrsvChoice c      = {TrsvAlgorithmWith(TRSV_DEVICE, thread ? TRSV_THREAD_LEVEL : TRSV_WARP_LEVEL), 0, ""};
+  const int      thread = s->granularity > threshold;
+  const unsigned traits = (thread ? TRSV_THREAD_LEVEL : TRSV_WARP_LEVEL) |
+                          (TrsvIsComplex(precision) ? TRSV_TAKES_COMPLEX : 0);
+  TrsvChoice     c      = {TrsvAlgorithmWith(TRSV_DEVICE, traits), 0, ""};
 
   (void)snprintf(c.reason, sizeof(c.reason), "parallel granularity %.2f %s %.1f", s->granularity, thread ? ">" : "<=",
                  threshold);
@@ -107,7 +109,7 @@ static TrsvChoice SelectByModel(const TrsvStatistics *s, TrsvPrecision precision
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
     double seconds;
 
-    if (!a->predict || !TrsvAlgorithmRuns(a)) continue;
+    if (!a->predict || !TrsvAlgorithmRuns(a, precision)) continue;
     seconds = a->predict(s, precision);
     if (end < sizeof(c.reason)) {
       (void)snprintf(c.reason + end, sizeof(c.reason) - end, "%s %s %.3g ms", c.algorithm ? "," : "", a->name,
@@ -124,5 +126,5 @@ static TrsvChoice SelectByModel(const TrsvStatistics *s, TrsvPrecision precision
 TrsvChoice TrsvSelect(const TrsvStatistics *s, TrsvMemory memory, TrsvPrecision precision, TrsvSelection selection)
 {
   if (memory == TRSV_HOST) return (TrsvChoice){TrsvAlgorithmWith(TRSV_HOST, 0), 0, "the matrix is on the host"};
-  return selection == TRSV_SELECT_GRANULARITY ? SelectByGranularity(s) : SelectByModel(s, precision);
+  return selection == TRSV_SELECT_GRANULARITY ? SelectByGranularity(s, precision) : SelectByModel(s, precision);
 }

@@ -16,7 +16,8 @@ static TrsvError Choose(const TrsvPair *pair, TrsvSelection selection, const Trs
   else
     m->choice = TrsvSelect(&m->statistics, pair->memory, pair->precision, selection);
   if (!m->choice.algorithm)
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for a GPU in a build without CUDA");
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "there is no algorithm for %s values on a GPU in this build",
+                    TrsvIsComplex(pair->precision) ? "complex" : "real");
   if (!named || named->memory == pair->memory) return TRSV_SUCCESS;
   return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s runs on a %s, but the matrix lives on %s", named->name,
                   named->memory == TRSV_HOST ? "host" : "GPU", pair->memory == TRSV_HOST ? "the host" : "a GPU");

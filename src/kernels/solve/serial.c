@@ -57,8 +57,8 @@ static TrsvError SerialAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
   return TRSV_SUCCESS;
 }
 
-/* One body for both precisions. The order of each sum is that of the columns, as PETSc's ILU has it: where pivots are
-   tiny, another one gives other residuals. */
+/* One body for both real precisions. The order of each sum is that of the columns, as PETSc's ILU has it: where pivots
+   are tiny, another one gives other residuals. */
 #define SERIAL(Real, SetValues, Solve) \
   static void SetValues(const Serial *s, int rows, const Real *from) \
   { \
@@ -93,19 +93,84 @@ static TrsvError SerialAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAn
 SERIAL(float, SetValuesFloat, SolveFloat)
 SERIAL(double, SetValuesDouble, SolveDouble)
 
+/* The same for complex values. A product is two products and a sum in each part: Inf times a finite value may be NaN,
+   as in Fortran. A reciprocal is Smith's (Algorithm 116, CACM 1962), which does not square the magnitude. */
+#define SERIAL_COMPLEX(Real, Complex, SetValues, Solve) \
+  typedef struct { \
+    Real re, im; \
+  } Complex; \
+\
+  static void SetValues(const Serial *s, int rows, const Complex *from) \
+  { \
+    const int  lower  = s->triangle == TRSV_LOWER; \
+    const int *source = s->source; \
+    Complex   *values = s->values, *inverse = s->inverse; \
+\
+    for (int i = 0; i < rows; i++) { \
+      const int begin = s->offsets[i], end = s->offsets[i + 1]; \
+      const int before = inverse ? i + !lower : 0; /* diagonals before this row's other entries */ \
+      const int diagonal = lower ? end + i : begin + i; \
+\
+      for (int k = begin; k < end; k++) values[k] = from[source ? source[k + before] : k + before]; \
+      if (inverse) { \
+        const Complex d = from[source ? source[diagonal] : diagonal]; \
+        const int     wide = (d.re < 0 ? -d.re : d.re) >= (d.im < 0 ? -d.im : d.im); \
+        const Real    ratio = wide ? d.im / d.re : d.re / d.im; \
+        const Real    part  = 1 / (wide ? d.re + d.im * ratio : d.im + d.re * ratio); \
+\
+        inverse[i].re = wide ? part : ratio * part; \
+        inverse[i].im = wide ? -(ratio * part) : -part; \
+      } \
+    } \
+  } \
+\
+  static void Solve(const Serial *s, int rows, const Complex *b, Complex *x) \
+  { \
+    const int     *offsets = s->offsets, *columns = s->columns; \
+    const Complex *values = s->values, *inverse = s->inverse; \
+\
+    for (int r = 0; r < rows; r++) { \
+      const int i   = s->triangle == TRSV_LOWER ? r : rows - 1 - r; \
+      Complex   sum = b[i]; \
+\
+      for (int k = offsets[i]; k < offsets[i + 1]; k++) { \
+        const Complex a = values[k], y = x[columns[k]]; \
+\
+        sum.re -= a.re * y.re - a.im * y.im; \
+        sum.im -= a.re * y.im + a.im * y.re; \
+      } \
+      x[i] = sum; \
+      if (inverse) { \
+        x[i].re = sum.re * inverse[i].re - sum.im * inverse[i].im; \
+        x[i].im = sum.re * inverse[i].im + sum.im * inverse[i].re; \
+      } \
+    } \
+  }
+
+SERIAL_COMPLEX(float, ComplexFloat, SetValuesComplexFloat, SolveComplexFloat)
+SERIAL_COMPLEX(double, ComplexDouble, SetValuesComplexDouble, SolveComplexDouble)
+
 static TrsvError SerialSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
   (void)stream;
-  if (plan->precision == TRSV_FLOAT) SetValuesFloat(plan->data, plan->rows, values);
-  else SetValuesDouble(plan->data, plan->rows, values);
+  switch (plan->precision) {
+  case TRSV_FLOAT: SetValuesFloat(plan->data, plan->rows, values); break;
+  case TRSV_DOUBLE: SetValuesDouble(plan->data, plan->rows, values); break;
+  case TRSV_COMPLEX_FLOAT: SetValuesComplexFloat(plan->data, plan->rows, values); break;
+  case TRSV_COMPLEX_DOUBLE: SetValuesComplexDouble(plan->data, plan->rows, values); break;
+  }
   return TRSV_SUCCESS;
 }
 
 static TrsvError SerialSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
   (void)stream;
-  if (plan->precision == TRSV_FLOAT) SolveFloat(plan->data, plan->rows, b, x);
-  else SolveDouble(plan->data, plan->rows, b, x);
+  switch (plan->precision) {
+  case TRSV_FLOAT: SolveFloat(plan->data, plan->rows, b, x); break;
+  case TRSV_DOUBLE: SolveDouble(plan->data, plan->rows, b, x); break;
+  case TRSV_COMPLEX_FLOAT: SolveComplexFloat(plan->data, plan->rows, b, x); break;
+  case TRSV_COMPLEX_DOUBLE: SolveComplexDouble(plan->data, plan->rows, b, x); break;
+  }
   return TRSV_SUCCESS;
 }
 
@@ -118,4 +183,5 @@ TRSV_ALGORITHM(TrsvSerial) = {
   .set_values = SerialSetValues,
   .solve      = SerialSolve,
   .destroy    = SerialDestroy,
+  .traits     = TRSV_TAKES_COMPLEX,
 };

@@ -104,7 +104,8 @@ static TrsvError BringToDevice(const void *from, size_t bytes, TrsvMemory memory
 static TrsvError PrepareTrial(Trial *t, const TrsvMatrix *T, const int *source, int entries, const void *values,
                               TrsvMemory memory)
 {
-  const size_t       size = TrsvValueSize(T->precision), rows = (size_t)T->rows;
+  const size_t       size = TrsvValueSize(T->precision), rows = (size_t)T->rows,
+                     real = TrsvValueSize(TrsvRealPrecision(T->precision));
   const void        *offsets, *columns;
   void              *b;
   unsigned long long seed = 1;
@@ -125,9 +126,9 @@ static TrsvError PrepareTrial(Trial *t, const TrsvMatrix *T, const int *source, 
   TrsvCall(TrsvDeviceAlloc(size * rows, &t->x));
   TrsvCall(TrsvDeviceTimerCreate(&t->timer));
   TrsvCall(TrsvAlloc(size * rows, &b));
-  for (size_t i = 0; i < rows; i++) {
+  for (size_t i = 0; i < size / real * rows; i++) {
     seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-    if (size == sizeof(float)) ((float *)b)[i] = (float)((double)(seed >> 11) * 0x1p-53 - 0.5);
+    if (real == sizeof(float)) ((float *)b)[i] = (float)((double)(seed >> 11) * 0x1p-53 - 0.5);
     else ((double *)b)[i] = (double)(seed >> 11) * 0x1p-53 - 0.5;
   }
   error = TrsvDeviceUpload(t->b, b, size * rows, NULL);
@@ -147,7 +148,8 @@ static int ListCandidates(const TrsvStatistics *s, TrsvPrecision precision, cons
   for (int i = 0; (a = TrsvAlgorithmGet(i)); i++) {
     int at = 0;
 
-    if (a->memory != TRSV_DEVICE || (named ? a != named : !a->predict || !TrsvAlgorithmRuns(a)) || n == TRIES) continue;
+    if (a->memory != TRSV_DEVICE || n == TRIES) continue;
+    if (named ? a != named : !a->predict || !TrsvAlgorithmRuns(a, precision)) continue;
     while (at < n && TrsvPredict(list[at], s, precision) <= TrsvPredict(a, s, precision)) at++;
     for (int k = n++; k > at; k--) list[k] = list[k - 1];
     list[at] = a;
@@ -229,10 +231,11 @@ static TrsvError TuneMember(const TrsvPair *pair, TrsvPairMember *m, const TrsvM
                             TrsvStream stream)
 {
   const double        start    = TrsvSeconds();
-  Trial               t = {.bound  = (A->precision == TRSV_FLOAT ? 5e-6 : 1e-14) * (1 + m->statistics.row_max / 64.),
-                           .end    = start + seconds,
-                           .stream = stream,
-                           .places = places};
+  const double        rounding = TrsvRealPrecision(A->precision) == TRSV_FLOAT ? 5e-6 : 1e-14;
+  Trial               t        = {.bound  = rounding * (1 + m->statistics.row_max / 64.),
+                                  .end    = start + seconds,
+                                  .stream = stream,
+                                  .places = places};
   TrsvMatrix          T        = *A;
   int                *offsets  = NULL;
   const int          *source   = NULL;

@@ -247,8 +247,42 @@ static void TestGivesUp(void)
   End();
 }
 
+/* Indices in 64 bits become the same in 32 bits; an error leaves no memory. */
+static void TestNarrow(void)
+{
+  static const int sizes[] = {0, 1, 255, 256, 257, 1000};
+
+  Begin("device: 64-bit indices in 32 bits");
+  for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+    const int n      = sizes[i];
+    int64_t  *wide   = malloc(sizeof(*wide) * ((size_t)n + 1)), *device;
+    int      *narrow = malloc(sizeof(int) * ((size_t)n + 1)), *found, failed = 1;
+
+    for (int k = 0; k < n; k++) wide[k] = narrow[k] = k % 3 ? 2147483647 - k : k;
+    ExpectError(TrsvDeviceAlloc(sizeof(*wide) * (size_t)n, &device), TRSV_SUCCESS, "TrsvDeviceAlloc");
+    ExpectError(TrsvDeviceUpload(device, wide, sizeof(*wide) * (size_t)n, NULL), TRSV_SUCCESS, "TrsvDeviceUpload");
+    ExpectError(TrsvDeviceNarrow(n, device, &found), TRSV_SUCCESS, "TrsvDeviceNarrow");
+    Same(found, narrow, (size_t)n, "indices");
+    TrsvDeviceFree(found);
+    for (int k = 1; failed && k < 100; k++) {
+      SimtFailAt(k, 0);
+      const TrsvError error = TrsvDeviceNarrow(n, device, &found);
+      failed                = SimtFailed();
+      SimtFailAt(0, 0);
+      Expect(failed ? error && !found : !error, "call %d fails: error %d, %s memory", k, (int)error, found ? "with" : "without");
+      if (!failed) TrsvDeviceFree(found);
+    }
+    TrsvDeviceFree(device);
+    free(wide);
+    free(narrow);
+  }
+  Expect(!SimtLive(), "%zu device allocations are left", SimtLive());
+  End();
+}
+
 void TestOnDevice(void)
 {
+  TestNarrow();
   TestSame();
   TestTransposes();
   TestPlans();

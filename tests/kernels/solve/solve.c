@@ -16,7 +16,7 @@ static void Solves(const TrsvMatrix *A, const int *source, int nvalues, const Tr
   TrsvPlan *plan   = MakePlan(A, source, nvalues, algorithm);
   int       good   = plan != NULL;
 
-  for (int k = 0; k < nvalues; k++) Set(second, A->precision, k, 1.25 * Get(first, A->precision, k));
+  for (int k = 0; k < Reals(A->precision, nvalues); k++) Set(second, A->precision, k, 1.25 * Get(first, A->precision, k));
   for (int pass = 0; good && pass < 2; pass++) {
     const void    *values    = pass ? second : first;
     const unsigned count     = pass ? 1 : (unsigned)solves;

@@ -130,7 +130,7 @@ static int AlwaysUsesHeights(const TrsvStatistics *s, TrsvPrecision precision) {
 
 static TrsvError AllocatePlan(TrsvPlan *plan)
 {
-  if (!TrsvAlgorithmRuns(&TrsvChunk))
+  if (!TrsvAlgorithmRuns(&TrsvChunk, plan->precision))
     return TrsvFail(TRSV_ERR_UNSUPPORTED,
                     "chunk needs %d KB of shared memory for a block",
                     CHUNK_SHARED / 1024);

@@ -87,9 +87,14 @@ const char *TrsvAlgorithmCitation(const TrsvAlgorithm *a) { return a->citation; 
 TrsvMemory  TrsvAlgorithmMemory(const TrsvAlgorithm *a) { return a->memory; }
 int         TrsvAlgorithmBitsVary(const TrsvAlgorithm *a) { return (a->traits & TRSV_BITS_VARY) != 0; }
 
-int TrsvAlgorithmRuns(const TrsvAlgorithm *a)
+static int TakesValues(const TrsvAlgorithm *a, TrsvPrecision precision)
 {
-  return a->shared_bytes <= TrsvDeviceGetLimits().shared_bytes;
+  return !TrsvIsComplex(precision) || (a->traits & TRSV_TAKES_COMPLEX);
+}
+
+int TrsvAlgorithmRuns(const TrsvAlgorithm *a, TrsvPrecision precision)
+{
+  return TakesValues(a, precision) && a->shared_bytes <= TrsvDeviceGetLimits().shared_bytes;
 }
 
 TrsvError TrsvPlanCreate(const TrsvMatrix *A, const TrsvAnalysis *analysis, const int *source, int values,
@@ -107,6 +112,9 @@ TrsvError TrsvPlanCreatePlaced(const TrsvMatrix *A, const TrsvAnalysis *analysis
   *plan = NULL;
   if (rank && rank >= algorithm->choices)
     return TrsvFail(TRSV_ERR_UNSUPPORTED, "%s has no settings of rank %d", algorithm->name, rank);
+  if (!TakesValues(algorithm, A->precision))
+    return TrsvFail(TRSV_ERR_UNSUPPORTED, "algorithm %s does not take complex values; name another, or none",
+                    algorithm->name);
   p = calloc(1, sizeof(*p));
   if (!p) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a plan");
   p->algorithm = algorithm;
@@ -151,10 +159,10 @@ static TrsvError Permute(const TrsvPlan *plan, const int *index, int scatter, co
   if (plan->algorithm->memory == TRSV_DEVICE)
     return TrsvDevicePermute(plan->rows, index, scatter, plan->precision, from, to, stream);
   for (int i = 0; i < plan->rows; i++) {
-    const int at = scatter ? i : index[i], into = scatter ? index[i] : i;
+    const size_t size = TrsvValueSize(plan->precision), at = (size_t)(scatter ? i : index[i]),
+                 into = (size_t)(scatter ? index[i] : i);
 
-    if (plan->precision == TRSV_FLOAT) ((float *)to)[into] = ((const float *)from)[at];
-    else ((double *)to)[into] = ((const double *)from)[at];
+    memcpy((char *)to + size * into, (const char *)from + size * at, size);
   }
   return TRSV_SUCCESS;
 }

@@ -73,6 +73,7 @@ enum {
   TRSV_NEVER_WAITS        = 2,  /* no thread waits for another, so that no solve can time out */
   TRSV_PERMUTES_IN_KERNEL = 4,  /* uses plan->places; for others, passes before and after a solve permute b and x */
   TRSV_SCHEDULED          = 8,  /* analyze makes a schedule, whose time depends on the longest chain of rows */
+  TRSV_TAKES_COMPLEX      = 16, /* solves with complex values, too */
   TRSV_THREAD_LEVEL       = 32, /* a thread for each row; runs on every device, in little memory */
   TRSV_WARP_LEVEL         = 64  /* a warp for each row */
 };
@@ -98,7 +99,7 @@ struct TrsvPlan {
 };
 
 int TrsvAlgorithmBitsVary(const TrsvAlgorithm *); /* may equal solves give different bits? */
-int TrsvAlgorithmRuns(const TrsvAlgorithm *);     /* can the current device run it? */
+int TrsvAlgorithmRuns(const TrsvAlgorithm *, TrsvPrecision); /* can the current device run it, with such values? */
 
 /* Makes a plan for solves with one triangle; it keeps no pointer to its inputs. Matrix, analysis and source live in one
    memory. source [nnz], if not NULL, is the index of each entry in the caller's values (as TrsvTranspose gives it);

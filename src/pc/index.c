@@ -1,0 +1,56 @@
+/*
+   Indices: PetscInt has 32 or 64 bits, the indices of src/kernels have 32.
+*/
+#include "impl.h"
+
+/* Fails if indices of 32 bits do not suffice for the block of this rank. */
+PetscErrorCode SpTRSVGPUCheckSize(PetscInt rows, PetscLogDouble entries)
+{
+  PetscFunctionBegin;
+  PetscCheck(rows < INT_MAX && entries <= INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The block of this rank has %" PetscInt_FMT " rows and %.0f nonzeros; sptrsvgpu orders, and solves with, "
+             "at most %d of each: use more ranks, or -pc_type bjacobi with smaller blocks",
+             rows, entries, INT_MAX);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Indices in 32 bits: from itself if PetscInt has 32 bits, otherwise a copy. Each is less than 2^31. To be restored by
+   SpTRSVGPURestoreIndices(). */
+PetscErrorCode SpTRSVGPUGetIndices(PetscInt n, const PetscInt from[], const int **to)
+{
+  int *copy;
+
+  PetscFunctionBegin;
+  if (sizeof(PetscInt) == sizeof(int)) *to = (const int *)from;
+  else {
+    PetscCall(PetscMalloc1(n, &copy));
+    for (PetscInt i = 0; i < n; i++) copy[i] = (int)from[i];
+    *to = copy;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpTRSVGPURestoreIndices(const int **to)
+{
+  PetscFunctionBegin;
+  if (sizeof(PetscInt) != sizeof(int)) PetscCall(PetscFree(*to));
+  *to = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An index set of one process. After an error *is is as before: PETSc cannot destroy one whose creation failed. */
+PetscErrorCode SpTRSVGPUCreateIS(PetscInt n, const int indices[], IS *is)
+{
+  IS             made;
+  PetscInt      *copy;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &copy));
+  for (PetscInt i = 0; i < n; i++) copy[i] = indices[i];
+  ierr = ISCreateGeneral(PETSC_COMM_SELF, n, copy, PETSC_COPY_VALUES, &made);
+  PetscCall(PetscFree(copy));
+  PetscCall(ierr);
+  *is = made;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

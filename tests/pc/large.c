@@ -1,0 +1,92 @@
+static char help[] = "Blocks that indices of 32 bits do not suffice for: an error that names the size, and a sound matrix afterwards.\n\n";
+
+#include "common.h"
+#include <sptrsvgpu.h>
+
+static PetscErrorCode (*getinfo)(Mat, MatInfoType, MatInfo *);
+static char message[1024];
+
+/* A matrix that has more nonzeros than it stores */
+static PetscErrorCode GetInfoLarge(Mat A, MatInfoType type, MatInfo *info)
+{
+  PetscFunctionBeginUser;
+  PetscCall((*getinfo)(A, type, info));
+  info->nz_used = 3e9;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *text, void *context)
+{
+  (void)comm, (void)line, (void)function, (void)file, (void)context;
+  if (type == PETSC_ERROR_INITIAL) (void)PetscStrncpy(message, text, sizeof(message));
+  return code;
+}
+
+static PetscErrorCode Check(const char what[], PetscErrorCode ierr, const char has[])
+{
+  PetscFunctionBeginUser;
+  if (ierr != (has ? PETSC_ERR_SUP : PETSC_SUCCESS) || (has && !strstr(message, has))) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %d, %s\n", what, (int)ierr, message));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **args)
+{
+  Mat             A, plain;
+  PC              pc;
+  IS              row, column;
+  const PetscInt *i, *j;
+  PetscInt        n, entries;
+  PetscBool       done;
+  PetscErrorCode  ierr;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(SpTRSVGPURegister());
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, PROBLEM_CONVECTION, 100, &A));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCSPTRSVGPU));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(MatGetOperation(A, MATOP_GETINFO, (void (**)(void)) & getinfo));
+  PetscCall(MatSetOperation(A, MATOP_GETINFO, (void (*)(void))GetInfoLarge));
+  PetscCall(PetscPushErrorHandler(Keep, NULL));
+  ierr = PCSetUp(pc);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(Check("set-up", ierr, "The block of this rank has 100 rows and 3000000000 nonzeros"));
+  PetscCall(MatSetOperation(A, MATOP_GETINFO, (void (*)(void))getinfo));
+  PetscCall(Check("set-up afterwards", PCSetUp(pc), NULL));
+  PetscCall(PCDestroy(&pc));
+
+  /* the pattern, on the host */
+  PetscCall(MatConvert(A, MATSEQAIJ, MAT_INITIAL_MATRIX, &plain));
+  PetscCall(MatGetRowIJ(plain, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  entries            = i[n];
+  ((PetscInt *)i)[n] = (PetscInt)3000000000;
+  PetscCall(PetscPushErrorHandler(Keep, NULL));
+  ierr = MatGetOrdering(plain, MATORDERINGMULTICOLOR, &row, &column);
+  PetscCall(PetscPopErrorHandler());
+  ((PetscInt *)i)[n] = entries;
+  PetscCall(MatRestoreRowIJ(plain, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(Check("ordering", ierr, "has 100 rows and 3000000000 nonzeros"));
+  PetscCall(Check("ordering afterwards", MatGetOrdering(plain, MATORDERINGMULTICOLOR, &row, &column), NULL));
+  PetscCall(ISDestroy(&row));
+  PetscCall(ISDestroy(&column));
+  PetscCall(MatDestroy(&plain));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+   testset:
+      requires: defined(PETSC_USE_64BIT_INDICES) !debug
+      output_file: output/empty.out
+      test:
+         suffix: host
+         args: -mat_type aij -mat_sptrsvgpu_algorithm serial
+      test:
+         suffix: device
+         requires: cuda
+         args: -mat_type aijcusparse
+
+TEST*/
