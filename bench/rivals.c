@@ -3,6 +3,7 @@ static char help[] = "Time to solution and applies: sptrsvgpu beside other preco
                         weighted Laplacian of a file\n\
   -runs <n>           : of which the median counts, 3 if not given; of short ones as many as take 30 ms, 9 at most\n\
   -limit <seconds>    : that the applies of a solve may take, 5 if not given\n\
+  -without <way,...>  : ways that are left out, by their names in the output\n\
   -cpu                : the ways of a CPU, on all ranks of mpiexec\n\
   -host               : matrices on the host, to try all this where there is no GPU\n\
   -o <file>           : a JSON object a line is added to it\n\n";
@@ -201,6 +202,12 @@ static PetscErrorCode Once(System *s, int way, const Asked *asked, const RivalIL
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool Asks(const Asked *asked, const System *s, int way)
+{
+  if (ways[way].cpu != asked->cpu || (ways[way].device && !s->cg)) return PETSC_FALSE;
+  return (PetscBool)!strstr(asked->without, ways[way].name);
+}
+
 static PetscErrorCode RunAll(System *s, const Asked *asked, const RivalILU *ilu)
 {
   PetscBool again = PETSC_TRUE;
@@ -209,14 +216,13 @@ static PetscErrorCode RunAll(System *s, const Asked *asked, const RivalILU *ilu)
   for (int run = 0; again; run++) {
     again = PETSC_FALSE;
     for (int way = 0; way < (int)WAYS; way++) {
-      if (ways[way].cpu != asked->cpu || (ways[way].device && !s->cg)) continue;
-      if (run && !RivalsAgain(&s->r[way], asked)) continue;
+      if (!Asks(asked, s, way) || (run && !RivalsAgain(&s->r[way], asked))) continue;
       PetscCall(Once(s, way, asked, ilu, run));
       if (RivalsAgain(&s->r[way], asked)) again = PETSC_TRUE;
     }
   }
   for (int way = 0; way < (int)WAYS && !asked->silent; way++)
-    if (ways[way].cpu == asked->cpu && !(ways[way].device && !s->cg)) PetscCall(Tell(s, way, asked));
+    if (Asks(asked, s, way)) PetscCall(Tell(s, way, asked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -294,6 +300,7 @@ static PetscErrorCode Options(Asked *asked)
   PetscCheck(asked->runs > 0 && asked->runs <= RUNS_MOST, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-runs 1 to %d",
              (int)RUNS_MOST);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &asked->limit, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-without", asked->without, sizeof(asked->without), NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &asked->host, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cpu", &asked->cpu, NULL));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &asked->ranks));

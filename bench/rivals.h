@@ -55,6 +55,7 @@ typedef struct {
   PetscInt    runs;
   PetscReal   limit;
   PetscBool   host, cpu, silent;
+  char        without[256]; /* names of ways */
   PetscMPIInt ranks;
 } Asked;
 

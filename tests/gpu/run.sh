@@ -403,7 +403,8 @@ if begin rivals "sptrsvgpu beside other preconditioners and triangular solves, o
     timeout -k 5 "${@:2}" -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/rivals.jsonl" >>"$results/rivals.log" 2>&1
     verdict "$1" $?
   }
-  rivals "real matrices" 55 "$RIVALS" -f "$small" -limit 1
+  rivals "real matrices" 30 "$RIVALS" -f "$(IFS=,; echo "${own[*]}")" -limit 1
+  rivals "Laplacians of real matrices" 30 "$RIVALS" -f "$(IFS=,; echo "${graphs[*]/#/laplacian:}")" -limit 1
   rivals "grids" 45 "$RIVALS" -f "$grids"
   rivals "grids, $cores cores" 25 mpiexec -n "$cores" "$RIVALS" -cpu -f "$grids" -limit 3
   rivals "real matrices, $cores cores" 12 mpiexec -n "$cores" "$RIVALS" -cpu -f "$small" -limit 0.5
