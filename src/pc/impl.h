@@ -8,6 +8,12 @@
    solve.c      the solves
    device.c     what symbolic.c and numeric.c do for a factorization on the GPU
    host.c       the same for PETSc's factorization on the host; triangles.c reads its factor
+   ordering.c   the order of rows and columns
+
+   pcinterface.c, matinterface.c, placement.c   what programs call; options.c: the same by options
+   view.c, citations.c                          what is printed
+   register.c, version.c, filename.c            how the library is loaded; compat.h: older PETScs
+   common.c                                     what several files use
 
    All work on one object of src/kernels, the TrsvIlu (trsv.h). docs/developing.md draws PCSetUp and PCApply.
 */

@@ -1,306 +1,306 @@
 #!/usr/bin/env python3
-"""Mutants: do the tests see a planted error? Each is built in a copy of the tree, and the suites of its file run.
+"""Mutants: do the tests see each of the errors that planted.txt plants?
 
-usage: mutants.py BUILD [list]     list: prints what would be tried, and builds nothing
+usage: mutants.py [--check] [--kernels] [--only TEXT] [--rest] [--jobs N] [--work FOLDER] [--results FILE]
 
-  SHARD=I/N   the I-th part of N, from 1; parts can run side by side
-  MUTANTS=n   how many to make in each room (default 7); SEED=n which ones (default 1)
-  ONLY=text   those whose name has this in it
+  --check    whether the table fits the sources; builds nothing
+  --kernels  those that the tests of src/kernels alone must see: needs neither PETSc nor a GPU
+  --only     those with TEXT in the file or the description; --rest: those that no earlier run has killed
+  --jobs     copies of the tree that build and run side by side (default: processors)
+  --work     where these are (default build/mutants)
+  --results  the file whose lines are replaced by new ones (default results/mutants.txt)
 
-A mutant is made by rules, or is a patch tests/mutants/*.patch, whose lines before the first `---` say what it breaks
-and, behind `Suites:`, what runs for it. Its name is the file and a hash of the line before and after, so that it stays
-the same where lines move. What survives and changes nothing is listed with a proof in tests/mutants/equivalent.txt.
-
-Writes results/mutants.txt, of a part BUILD/mutants/part-I-N.txt; the part that ends last joins them all.
+A mutant is applied in a copy of the tree. What it needs is built there, and the tests run that must see it, which pass
+without it. What no test can see is in equivalent.txt, with a proof. Each result has the first characters of a hash of
+the sources and tests that it was found with. The last line counts; exit status 1 where a mutant survived.
 """
+import argparse
 import collections
-import filecmp
-import glob
+import concurrent.futures
+import datetime
 import hashlib
 import os
-import random
+import queue
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 HERE = os.path.join(ROOT, "tests", "mutants")
-LIMIT = 150  # seconds of processor time for a suite: more is a wait that does not end
-EVERY = "solve waits numbers schedules"  # suites that run every algorithm
+COPIED = ["makefile", "src", "include", "tests", "bench", "examples", "conf"]
+LIMIT = 200  # seconds of processor time of a suite: more is a wait that does not end
+PROGRAM = "build/tests-kernels/fast/kernels"
+VERDICTS = ("killed", "survived", "equivalent", "not built")
 
-# What runs for a file: suites of the kernels, with an algorithm first those of this alone; pc: programs of PETSc's
-# harness, pretend: the same over the pretended device. The longest path that fits counts. What is quick comes first.
-SUITES = {
-    "src/kernels/base": ["executor analysis device memory"],
-    "src/kernels/device": ["device pool pinned interleave analysis memory", "chunk: solve waits"],
-    "src/kernels/analysis": ["analysis heights device select families ordering"],
-    "src/kernels/ordering": ["ordering orders ilu"],
-    "src/kernels/factor": ["factor ilu pairs orders"],
-    "src/kernels/ilu": ["ilu orders pairs interleave memory"],
-    "src/kernels/solve": ["select tune settings pairs memory"],
-    "src/kernels/solve/model": ["select settings orders tune"],
-    "src/kernels/solve/plan": ["select pairs numbers memory", f"thread: {EVERY}"],
-    "src/kernels/solve/rows": ["thread sell numbers waits", f"thread: {EVERY}", f"sell: {EVERY}"],
-    "src/kernels/solve/rows/sell": ["sell", f"sell: {EVERY}", "pairs"],
-    "src/kernels/solve/rows/thread": ["thread", f"thread: {EVERY}", "pairs"],
-    "src/kernels/solve/schedule": ["planes heights chunk inverse", f"chunk: {EVERY}"],
-    "src/kernels/solve/chunk": ["chunk planes inverse", f"chunk: {EVERY}", "interleave pairs"],
-    "src/kernels/papers": ["settings papers"],
-    "src/kernels/papers/ag": ["ag", f"ag: {EVERY}"],
-    "src/kernels/papers/capellini": ["papers waits numbers", EVERY],
-    "src/kernels/papers/capellini/level": ["papers", f"level: {EVERY}"],
-    "src/kernels/papers/capellini/csc": ["papers", f"csc: {EVERY}"],
-    "src/kernels/papers/capellini/warp": ["papers", f"warp: {EVERY}"],
-    "src/kernels/papers/capellini/fusion": ["papers", f"fusion: {EVERY}"],
-    "src/kernels/papers/capellini/twophase": ["papers", f"twophase: {EVERY}"],
-    "src/kernels/papers/dense": ["dense", f"dense: {EVERY}"],
-    "src/kernels/papers/recblock": ["recblock", f"recblock: {EVERY}"],
-    "src/kernels/krylov": ["krylov"],
-    "src/ksp": ["pretend: ksp_device", "pc: pc_ksp"],
-    "src/pc": ["pc: pc_pc pc_factor pc_host pc_refactor pc_recover pc_types pc_interface pc_ksp pc_bad pc_ordering "
-               "pc_view", "pretend: pc_pc pc_factor pc_refactor pc_recover pc_interface pc_ordering"],
-    "src/pc/ordering.c": ["pc: pc_ordering pc_bad"],
-    "src/pc/view.c": ["pc: pc_view pc_pc"],
-    "src/pc/options.c": ["pc: pc_interface pc_bad pc_pc"],
-    "src/pc/version.c": ["pc: pc_version pc_plugin"],
-    "src/pc/citations.c": ["pc: pc_citations"],
-    "examples/mtx": ["pc: pc_reader"],
-}
-ON_A_GPU = re.compile(r"/(device|pinned|primitives|cusparse|factor_cusparse|recblock_cusparse)\.cu$|without_cuda\.c$")
+# changes: [(old, new)]; seen_by: [(kind or algorithm, [suite or test])]
+Mutant = collections.namedtuple("Mutant", "path what changes seen_by")
 
 
-def suites_of(path):
-    return SUITES[max((p for p in SUITES if path.startswith(p)), key=len)]
+def name_of(mutant):
+    return f"{mutant.path}: {mutant.what}"
 
 
-def room_of(path):
-    return "examples/mtx" if path.startswith("examples") else os.path.dirname(path)
+def needs_petsc(mutant):
+    return any(kind in ("pc", "pretend") for kind, _ in mutant.seen_by)
 
 
-Mutant = collections.namedtuple("Mutant", "name path number before after patch suites")
+# ---- the tables
 
-# ---- what a line may become
-
-SWAPS = {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == ", " + ": " - ",
-         " - ": " + ", " * ": " + ", " / ": " * ", " % ": " / ", " && ": " || ", " || ": " && ", "++": "--",
-         " += ": " -= ", " -= ": " += ", " & ": " | ", " << ": " >> ", " >> ": " << "}
-STATEMENT = re.compile(r"^\s+(?:\(void\))?[A-Za-z_][\w.\[\]]*(?:->[\w.\[\]]+)*\s*"
-                       r"(?:=|\+=|-=|\|=|&=|\(|\+\+|--).*;\s*$")
-KEPT = re.compile(r"^\s*(?:return|break|case|default|else|PetscFunction|PetscCheck|CheckLine|CheckFile|static|extern)")
-
-
-def variants(line):
-    for old, new in SWAPS.items():
-        at = line.find(old)
-        while at >= 0:
-            yield line[:at] + new + line[at + len(old):]
-            at = line.find(old, at + 1)
-    for m in re.finditer(r"(?<![\w.\[])(\d+)(?![\w.\]])", line):
-        yield line[:m.start()] + str(int(m.group(1)) + 1) + line[m.end():]
-    for m in re.finditer(r"\bif \((?=[^()]*(?:\([^()]*\)[^()]*)*\) )([^()]*(?:\([^()]*\)[^()]*)*)\)", line):
-        yield line[:m.start()] + f"if (!({m.group(1)}))" + line[m.end():]
-    for m in re.finditer(r"\b(\w+)\((\w+), (\w+)\)", line):
-        if m.group(2) != m.group(3):
-            yield line[:m.start()] + f"{m.group(1)}({m.group(3)}, {m.group(2)})" + line[m.end():]
-    if STATEMENT.match(line) and not KEPT.match(line):
-        yield re.match(r"\s*", line).group(0) + ";"
+def read_table():
+    mutants, path, what, changes = [], None, None, []
+    with open(os.path.join(HERE, "planted.txt"), encoding="utf-8") as f:
+        for line in f.read().splitlines():
+            if line.startswith("["):
+                path = line.strip("[]")
+            elif line.startswith("- "):
+                changes.append([line[2:], ""])
+            elif line.startswith("+"):
+                changes[-1][1] = line[2:]
+            elif line.startswith("="):
+                groups = [group.rpartition(":") for group in line[1:].split(";")]
+                mutants.append(Mutant(path, what, changes, [(g[0].strip(), g[2].split()) for g in groups]))
+                changes = []
+            elif line and not line.startswith("#"):
+                what = line
+    return mutants
 
 
-def code_lines(path):
-    """(number, line) inside of functions, without comments; a line with a string is left alone."""
-    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-        text = f.read()
-    bare = re.sub(r"/\*.*?\*/|//[^\n]*", lambda m: re.sub(r"[^\n]", " ", m.group(0)), text, flags=re.S)
-    for number, (line, kept) in enumerate(zip(text.splitlines(), bare.splitlines())):
-        plain = kept.rstrip()
-        if re.match(r"\s+\S", plain) and '"' not in plain and not re.match(r"\s*(#|template|static_assert)", plain):
-            if line.startswith(plain):
-                yield number, plain
+def equivalents():
+    """Name -> proof: a name in a line, its proof in the indented lines below."""
+    proofs, name = {}, None
+    with open(os.path.join(HERE, "equivalent.txt"), encoding="utf-8") as f:
+        for line in f:
+            if line[0].isspace() and line.strip():
+                proofs[name] = (proofs.get(name, "") + " " + line.strip()).strip()
+            elif line.strip() and not line.startswith("#"):
+                name = line.strip()
+    return proofs
 
 
-def name_of(path, before, after, number_of_same):
-    return f"{path}:{hashlib.sha1(f'{before.strip()}|{after.strip()}|{number_of_same}'.encode()).hexdigest()[:8]}"
-
-
-def by_rules(each, seed):
-    files = [p for e in ("c", "cu", "cuh") for p in glob.glob(f"src/kernels/**/*.{e}", root_dir=ROOT, recursive=True)]
-    for pattern in ("src/pc/*.c", "src/ksp/*.c", "examples/mtx*.[ch]"):
-        files += glob.glob(pattern, root_dir=ROOT)
-    rooms = collections.defaultdict(list)
-    for path in sorted(files):
-        same = collections.Counter()
-        for number, line in [] if ON_A_GPU.search("/" + path) else code_lines(path):
-            for after in variants(line):
-                name = name_of(path, line, after, same[line, after])
-                same[line, after] += 1
-                rooms[room_of(path)].append(Mutant(name, path, number, line, after, None, suites_of(path)))
-    out = []
-    for room in sorted(rooms):
-        out += random.Random(f"{seed} {room}").sample(rooms[room], min(each, len(rooms[room])))
+def wrong(mutants):
+    """Sentences: what does not fit in the tables."""
+    out = [f"{name}: there are two" for name, n in collections.Counter(map(name_of, mutants)).items() if n > 1]
+    for m in mutants:
+        with open(os.path.join(ROOT, m.path), encoding="utf-8") as f:
+            text = f.read()
+        out += [f"{name_of(m)}: `{old}` occurs {text.count(old)} times" for old, _ in m.changes if text.count(old) != 1]
+    out += [f"equivalent.txt: there is no {name}" for name in set(equivalents()) - set(map(name_of, mutants))]
     return out
 
 
-def by_hand():
-    for patch in sorted(glob.glob(os.path.join(HERE, "*.patch"))):
-        with open(patch, encoding="utf-8") as f:
-            text = f.read()
-        head = text.split("\n---")[0]
-        path = re.search(r"^\+\+\+ b/(\S+)", text, re.M).group(1)
-        named = re.search(r"^Suites: (.*)", head, re.M)
-        what = head.strip().splitlines()[0]
-        yield Mutant(os.path.basename(patch), path, 0, "", what, patch, [named.group(1)] if named else suites_of(path))
+def source_hash():
+    digest = hashlib.sha1()
+    for folder in ("src", "include", "examples", "tests"):
+        for path, folders, files in sorted(os.walk(os.path.join(ROOT, folder))):
+            folders.sort()
+            for name in sorted(files):
+                if name.endswith((".c", ".cu", ".cc", ".h", ".cuh")):
+                    with open(os.path.join(path, name), "rb") as f:
+                        digest.update(f.read())
+    return digest.hexdigest()[:8]
 
 
 # ---- building and running
 
 class Tree:
-    """A copy of the checkout with what is built there."""
+    """A copy of the sources, in which mutants are built one after the other."""
 
-    def __init__(self, build, folder):
-        self.folder, self.sound = folder, set()
-        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                                stdout=subprocess.PIPE, check=True, text=True).stdout
-        for name in listed.split("\0")[:-1]:
-            here, to = os.path.join(ROOT, name), os.path.join(folder, name)
-            os.makedirs(os.path.dirname(to), exist_ok=True)
-            if not os.path.exists(to):
-                shutil.copy2(here, to)  # as old as it is, so that what is built stays
-            elif not filecmp.cmp(here, to, shallow=False):
-                shutil.copyfile(here, to)
-        for part in ("tests-kernels/fast", "obj", "config"):  # not programs: they look for libraries in their own tree
-            if not os.path.exists(os.path.join(folder, "build", part)) and os.path.exists(os.path.join(build, part)):
-                os.makedirs(os.path.dirname(os.path.join(folder, "build", part)), exist_ok=True)
-                subprocess.run(["cp", "-a", os.path.join(build, part), os.path.join(folder, "build", part)], check=True)
+    def __init__(self, folder, sound=None):
+        self.folder, self.sound = folder, sound  # sound: the tree that no mutant is applied to
+
+    def copy(self):
+        """Of the checkout, or of the sound tree with what is built there."""
+        if self.sound:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            subprocess.run(["cp", "-a", self.sound.folder, self.folder], check=True)
+            return self
+        os.makedirs(self.folder, exist_ok=True)
+        for part in COPIED:  # what is built stays, and is made again where a file is newer
+            subprocess.run(["cp", "-a", "-u", os.path.join(ROOT, part), self.folder], check=True)
+        return self
 
     def run(self, command, limit=LIMIT, **environment):
-        """Status and output; the limit is of processor time."""
-        out = subprocess.run(["bash", "-c", f"ulimit -S -t {limit}; {command}"], cwd=self.folder, text=True,
-                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             errors="replace", env=dict(os.environ, MAKEFLAGS="", MAKELEVEL="0", **environment))
+        """Status and output; the limit is of processor time, and three times as long of wall time."""
+        command = f"ulimit -S -t {limit}; exec timeout -k 5 {3 * limit} {command}"
+        out = subprocess.run(["bash", "-c", command], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, errors="replace",
+                             env=dict(os.environ, MAKEFLAGS="", MAKELEVEL="0", **environment))
         return out.returncode, out.stdout
 
-    def apply(self, mutant, back=False):
+    def apply(self, mutant):
         path = os.path.join(self.folder, mutant.path)
-        if back:
-            shutil.copyfile(os.path.join(ROOT, mutant.path), path)  # newer than what was built from the mutant
-        elif mutant.patch:
-            subprocess.run(["patch", "-s", "-p1", "-i", mutant.patch], cwd=self.folder, check=True)
-        else:
-            with open(path, encoding="utf-8") as f:
-                lines = f.read().split("\n")
-            assert lines[mutant.number].startswith(mutant.before)
-            lines[mutant.number] = mutant.after
-            with open(path, "w", encoding="utf-8") as f:
-                f.write("\n".join(lines))
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        for old, new in mutant.changes:
+            text = text.replace(old, new)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
 
-    def kernels(self, named):
-        """What the suites see; None where they see nothing."""
-        program = "build/tests-kernels/fast/kernels"
-        status, out = self.run(f"make -s -j2 -f tests/kernels/makefile BUILD=build {program}", 600)
-        if status:
-            return "not built: " + next((x for x in out.splitlines() if "error" in x), out[-100:])
-        algorithm, _, suites = named.rpartition(": ")
+    def restore(self, mutant, since):
+        """What was made since then is replaced by what the sound tree has."""
+        shutil.copy2(os.path.join(self.sound.folder, mutant.path), os.path.join(self.folder, mutant.path))
+        for path, _, files in os.walk(os.path.join(self.folder, "build")):
+            for name in files:
+                made = os.path.join(path, name)
+                kept = os.path.join(self.sound.folder, os.path.relpath(made, self.folder))
+                if os.lstat(made).st_mtime >= since:
+                    os.remove(made)
+                    if os.path.lexists(kept):
+                        shutil.copy2(kept, made, follow_symlinks=False)
+
+    def make(self, target, jobs=1):
+        """Builds; returns why that failed, or None."""
+        status, out = self.run(f"make -s -j{jobs} {target}", 3000)
+        return next((x for x in out.splitlines() if "rror" in x), out[-200:] or "?") if status else None
+
+    def build_kernels(self, jobs=1):
+        return self.make(f"-f tests/kernels/makefile BUILD=build {PROGRAM}", jobs)
+
+    def suites(self, algorithm, suites):
+        """What the suites see, the few schedules of slow builds first; None where they see nothing."""
         chosen = {"TRSV_TEST_ALGORITHM": algorithm} if algorithm else {}
         for reduced in ({"TRSV_TEST_REDUCED": "1"}, {}):
-            for suite in suites.split():
-                status, out = self.run(f"{program} {suite}", **chosen, **reduced)
+            for suite in suites:
+                status, out = self.run(f"{PROGRAM} {suite}", **chosen, **reduced)
                 if status:
-                    lines = [x for x in out.splitlines() if x.startswith("not ok")]
-                    return f"{suite}: " + (lines[0][7:120] if lines else f"status {status}")
+                    line = next((x for x in out.splitlines() if x.startswith("not ok")), f"not ok status {status}")
+                    return f"{suite}: {line[7:150]}"
         return None
 
-    def petsc(self, kind, groups):
-        # the harness does not know what reader.c includes
-        status, out = self.run("rm -f build/tests/tests/pc/reader*; make -s lib", 600)
-        if status:
-            return "not built: " + next((x for x in out.splitlines() if "error" in x), out[-100:])
+    def harness(self, kind, tests):
         target = "check-petsc" if kind == "pc" else "pretend-harness"
-        for group in groups.split():
-            only = f"tests_{group.replace('_', '-', 1)}%"
-            status, out = self.run(f"make -s {target} only='{only}'", TEST_CPU="60", TEST_WALL="600")
-            if status:
-                lines = [x for x in out.splitlines() if "FAILED" in x]
-                return f"{target}: {lines[0].strip() if lines else out[-100:]}"
+        # the harness does not know what reader.c includes
+        reader = "rm -f build/tests/tests/pc/reader* build/pretend/tests/tests/pc/reader*;" if "reader" in tests else ""
+        for test in tests:
+            only = f"tests_{'' if test.startswith('ksp') else 'pc-'}{test}%"
+            status, out = self.run(f"bash -c '{reader} make -s {target} only=\"{only}\"'", 1000, TEST_CPU="60",
+                                   TEST_WALL="200")
+            if status or not re.search(r"^[1-9]\d* passed", out, re.M):
+                line = next((x for x in out.splitlines() if "FAIL" in x or "not ok" in x), out[-150:])
+                return f"{target} {test}: {line.strip()[:120]}"
         return None
 
-    def tested(self, named):
-        kind, _, groups = named.partition(": ")
-        return self.petsc(kind, groups) if kind in ("pc", "pretend") else self.kernels(named)
+    def tested(self, group):
+        kind, names = group
+        return self.harness(kind, names) if kind in ("pc", "pretend") else self.suites(kind, names)
 
-    def judge(self, mutant):
-        """What sees the mutant, or None. What runs for it has to pass without it."""
-        for named in set(mutant.suites) - self.sound:
-            seen = self.tested(named)
-            if seen:
-                sys.exit(f"mutants.py: without a mutant, {seen}")
-            self.sound.add(named)
+    def judge(self, mutant, proofs):
+        """Verdict and reason."""
+        since = time.time() - 0.01
         self.apply(mutant)
         try:
-            for named in mutant.suites:
-                seen = self.tested(named)
+            why = None if needs_petsc(mutant) else self.build_kernels()
+            if why:
+                return "not built", why[-150:]
+            for group in mutant.seen_by:
+                seen = self.tested(group)
                 if seen:
-                    return seen
-            return None
+                    return "killed", seen
+            proof = proofs.get(name_of(mutant))
+            return ("equivalent", proof) if proof else ("survived", "")
         finally:
-            self.apply(mutant, back=True)
+            self.restore(mutant, since)
 
 
-def equivalents():
-    """Name -> proof, of tests/mutants/equivalent.txt: a name in a line, its proof in the indented lines below."""
-    proofs, name = {}, None
-    with open(os.path.join(HERE, "equivalent.txt"), encoding="utf-8") as f:
-        for line in f:
-            if line.startswith("#") or not line.strip():
-                continue
-            if line[0].isspace():
-                proofs[name] = (proofs.get(name, "") + " " + line.strip()).strip()
-            else:
-                name = line.strip()
-    return proofs
+def compiled_with(mutant):
+    """How many files are compiled again, about: those that take longest begin first."""
+    if mutant.path.endswith(("sync.cuh", "threads.cuh")):
+        return 100
+    return 10 if mutant.path.endswith((".h", ".cuh")) else 1
 
 
-def describe(mutant):
-    if mutant.patch:
-        return mutant.after
-    return f"`{mutant.before.strip()}` becomes `{mutant.after.strip()}`"
+# ---- results
+
+def read_results(path):
+    """Name -> line."""
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as f:
+        found = (re.match(r"(?:killed|survived|equivalent|not built) +\w{8}  ([^;]*)", line) for line in f)
+        return {m.group(1).strip(): m.string.rstrip("\n") for m in found if m}
+
+
+def write_results(path, lines, mutants):
+    """Lines of mutants that are still in the table; returns how many there are of each verdict."""
+    kept = [lines[name] for name in map(name_of, mutants) if name in lines]
+    count = {v: sum(line.startswith(v) for line in kept) for v in VERDICTS}
+    hashes = collections.Counter(re.match(r"\D+? +(\w{8})  ", line).group(1) for line in kept)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(f"{datetime.date.today()}, sources {', '.join(f'{h} ({n} mutants)' for h, n in hashes.items())}\n\n")
+        f.writelines(line + "\n" for line in kept)
+        f.write("\n" + ", ".join(f"{n} {verdict}" for verdict, n in count.items()) + f", {len(mutants)} in all\n")
+    return count
 
 
 def main():
-    build = os.path.abspath(sys.argv[1])
-    shard, shards = map(int, os.environ.get("SHARD", "1/1").split("/"))
-    mutants = [m for m in by_rules(int(os.environ.get("MUTANTS", 7)), os.environ.get("SEED", "1")) + list(by_hand())
-               if os.environ.get("ONLY", "") in m.name][shard - 1::shards]
-    if "list" in sys.argv:
-        for m in mutants:
-            print(f"{m.name}: {describe(m)}; {', '.join(m.suites)}")
-        return 0
-    proofs = equivalents()
-    parts = os.path.join(build, "mutants")
-    part = os.path.join(parts, f"part-{shard}-{shards}.txt")
-    tree = Tree(build, os.path.join(parts, f"tree-{shard}"))
-    with open(part, "w", encoding="utf-8") as out:
-        for m in mutants:
-            start = time.time()
-            seen = tree.judge(m)
-            if seen is None:
-                verdict, why = ("equivalent", proofs[m.name]) if m.name in proofs else ("SURVIVED", "")
-            else:
-                verdict, why = ("not built", "") if seen.startswith("not built") else ("killed", seen)
-            line = f"{verdict:10} {m.name}: {describe(m)}{'; ' if why else ''}{why}"
-            print(f"{line} ({time.time() - start:.0f} s)", flush=True)
-            out.write(line + "\n")
-            out.flush()
-    names = [os.path.join(parts, f"part-{k}-{shards}.txt") for k in range(1, shards + 1)]
-    lines = sorted(x for name in names if os.path.exists(name) for x in open(name, encoding="utf-8"))
-    count = {v: sum(x.startswith(v) for x in lines) for v in ("killed", "SURVIVED", "equivalent", "not built")}
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True, stdout=subprocess.PIPE)
-    with open(os.path.join(ROOT, "results/mutants.txt"), "w", encoding="utf-8") as f:
-        f.write(f"commit {commit.stdout}{', '.join(f'{n} {verdict.lower()}' for verdict, n in count.items())}\n\n")
-        f.writelines(lines)
-    print(f"{count['killed'] + count['equivalent']} passed, {count['SURVIVED']} failed, {count['not built']} skipped")
-    return count["SURVIVED"] > 0
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--kernels", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--rest", action="store_true")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--work", default=os.path.join(ROOT, "build", "mutants"))
+    parser.add_argument("--results", default=os.path.join(ROOT, "results", "mutants.txt"))
+    given = parser.parse_args()
+    mutants = read_table()
+    faults = wrong(mutants)
+    for fault in faults:
+        print(f"not ok planted.txt: {fault}")
+    if given.check or faults:
+        print(f"{len(mutants) - len(faults)} passed, {len(faults)} failed, 0 skipped")
+        return bool(faults)
+    work, proofs, lines, digest = os.path.abspath(given.work), equivalents(), read_results(given.results), source_hash()
+    chosen = [m for m in mutants if given.only in name_of(m) and not (given.kernels and needs_petsc(m))
+              and not (given.rest and lines.get(name_of(m), "").startswith("killed"))]
+    chosen.sort(key=compiled_with, reverse=True)
+    lock, start = threading.Lock(), time.time()
+
+    sound = Tree(os.path.join(work, "sound")).copy()
+    if any(map(needs_petsc, chosen)):  # what nvcc makes is copied
+        for folder in ("config", "obj", "lib"):
+            subprocess.run(["cp", "-a", "-u", os.path.join(ROOT, "build", folder), os.path.join(sound.folder, "build/")],
+                           check=True)
+    why = sound.build_kernels(given.jobs)
+    if not why and any(map(needs_petsc, chosen)):
+        why = sound.make("lib", given.jobs) or sound.make("$PWD/build/pretend/fast/libsptrsvgpu.so", given.jobs)
+    if why:
+        sys.exit(f"mutants.py: not built: {why}")
+    print(f"built in {time.time() - start:.0f} s", flush=True)
+    trees = queue.Queue()
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        for tree in pool.map(lambda k: Tree(os.path.join(work, f"tree-{k}"), sound).copy(), range(given.jobs)):
+            trees.put(tree)
+
+        def with_tree(action):
+            tree = trees.get()
+            try:
+                return action(tree)
+            finally:
+                trees.put(tree)
+
+        def judge(mutant):
+            begin = time.time()
+            verdict, why = with_tree(lambda tree: tree.judge(mutant, proofs))
+            with lock:
+                lines[name_of(mutant)] = f"{verdict:10} {digest}  {name_of(mutant)}{'; ' if why else ''}{why}"
+                print(f"{lines[name_of(mutant)]} ({time.time() - begin:.0f} s)", flush=True)
+                count = write_results(given.results, lines, mutants)
+            return verdict, count
+
+        groups = {(kind, name) for m in chosen for kind, names in m.seen_by for name in names}
+        passing = [pool.submit(with_tree, lambda tree, g=group: tree.tested((g[0], [g[1]]))) for group in groups]
+        judged = [pool.submit(judge, m) for m in chosen]
+        unsound = [f"without a mutant, {seen.result()}" for seen in passing if seen.result()]
+        verdicts = collections.Counter(one.result()[0] for one in judged)
+    for sentence in unsound:
+        print(f"not ok {sentence}")
+    print(f"{time.time() - start:.0f} s")
+    print(f"{verdicts['killed'] + verdicts['equivalent']} passed, "
+          f"{verdicts['survived'] + verdicts['not built'] + len(unsound)} failed, 0 skipped")
+    return verdicts["survived"] + verdicts["not built"] + len(unsound) > 0
 
 
 sys.exit(main())

@@ -205,8 +205,8 @@ struct Block {
 
 enum {
   BLOCKS      = 3,        /* of a thread: two interleaved functions and the caller's stream */
-  BLOCK_BYTES = 4 << 20,
-  PIECE_BYTES = 512 << 10 /* a larger piece is allocated by itself */
+  BLOCK_BYTES = 8 << 20,
+  PIECE_BYTES = 2 << 20 /* a larger piece is allocated by itself */
 };
 
 static thread_local Block blocks[BLOCKS];

@@ -146,7 +146,8 @@ static TrsvError FactorOnce(TrsvFactor *f, TrsvPlan *lower, const void *values, 
     if (f->pivots && !by_plan) TrsvCall(MakePivotOrder(f));
     TrsvCall(TrsvSyncStart(&f->sync, stream));
     TrsvCall(TrsvFactorStart(f, stream));
-    TrsvCall(by_plan ? TrsvFactorFindPivots(f, lower, values, &s, stream) : TrsvFactorEliminate(f, values, &s, stream));
+    TrsvCall(f->pivots ? TrsvFactorFindPivots(f, by_plan ? lower : NULL, values, &s, stream)
+                       : TrsvFactorEliminate(f, values, &s, stream));
     TrsvCall(TrsvDeviceDownload(&status, f->status, sizeof(status), stream));
     *row = status.row;
     if (!by_plan || *row == UINT_MAX) return TrsvSyncStart(&f->sync, stream); /* reports a wait that timed out */

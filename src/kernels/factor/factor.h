@@ -160,7 +160,7 @@ typedef struct {
 TrsvError TrsvFactorCheckPattern(TrsvFactor *);
 TrsvError TrsvFactorFindPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
 
-/* factor_start.cu: marks values as not ready and clears f->status; computes the values without a plan; sets
+/* factor_start.cu: marks values as not ready and clears f->status; computes the values row by row; sets
    f->status->largest. */
 TrsvError TrsvFactorStart(TrsvFactor *, TrsvStream);
 TrsvError TrsvFactorEliminate(TrsvFactor *, const void *values, const FactorShift *, TrsvStream);

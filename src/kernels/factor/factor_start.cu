@@ -68,6 +68,5 @@ extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values,
 
 extern "C" TrsvError TrsvFactorEliminate(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 {
-  if (f->pivots) return TrsvFactorFindPivots(f, NULL, values, shift, stream);
   return TRSV_BY_PRECISION(f->precision, FactorRows)(f, values, shift, stream);
 }

@@ -239,7 +239,7 @@ static void Finalized(void)
 static void Shared(void)
 {
   const TrsvStream other = (TrsvStream)(void *)"a stream";
-  const size_t     K     = 1024, BLOCK = 4 * MB;
+  const size_t     K     = 1024, BLOCK = 8 * MB;
   char            *a, *b, *c, *last;
   void            *d;
 
@@ -253,15 +253,15 @@ static void Shared(void)
   ExpectError(TrsvScratchAlloc(K, &d, other), TRSV_SUCCESS, "TrsvScratchAlloc");
   Expect(SimtLive() == 2, "another stream's piece is in the same block");
   TrsvScratchFree(d, other);
-  d = Scratch(MB);
+  d = Scratch(4 * MB);
   Expect(SimtLive() == 2 && ((char *)d < a || (char *)d >= a + BLOCK), "a large piece is in the block");
   TrsvScratchFree(d, NULL);
   TrsvScratchFree(a, NULL);
   TrsvScratchFree(c, NULL);
   Expect(SimtLive() == 1, "a block in use is freed");
-  for (int i = 0; i < 7; i++) TrsvScratchFree(Scratch(512 * K), NULL);
+  for (int i = 0; i < 3; i++) TrsvScratchFree(Scratch(2 * MB), NULL);
   Expect(SimtLive() == 1, "%zu allocations", SimtLive());
-  last = (char *)Scratch(512 * K);
+  last = (char *)Scratch(2 * MB);
   Expect(SimtLive() == 2 && (last < a || last >= a + BLOCK), "more than a block has");
   TrsvScratchFree(b, NULL);
   TrsvScratchFree(last, NULL);
