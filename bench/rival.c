@@ -331,7 +331,8 @@ static PetscErrorCode Sweep(Rival *v, Mat N, Vec right, Vec other, Vec x)
 
   PetscFunctionBeginUser;
   for (int s = 0; s < v->sweeps; s++) {
-    PetscCall(MatMultAdd(N, from, right, to));
+    PetscCall(VecCopy(right, to)); /* in place, PETSc has one kernel for product and sum */
+    PetscCall(MatMultAdd(N, from, to, to));
     from = to;
     to   = from == x ? other : x;
   }
