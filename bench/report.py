@@ -18,6 +18,7 @@ TABLES = [
     ("docs/results.md", "bench/errors.py", "--write"),
     ("docs/results.md", "bench/setups.py", "--write"),
     ("docs/results.md", "bench/solutions.py", "--write"),
+    ("docs/results.md", "bench/rivals.py", "--write"),
     ("docs/results.md", "bench/orders.py", "--write"),
     ("docs/ordering.md", "bench/orders.py", "--iterations"),
     ("README.md", "bench/solutions.py", "--six"),

@@ -31,6 +31,7 @@
 #   orders     orders.jsonl                   130 s    the same in each order, with what auto takes; the time of an ordering
 #   solutions  solutions.jsonl                190 s    time to solution, set-up included, of all real matrices; at most 500 s
 #   krylov     krylov.jsonl             ~2 min   KSP types cgdevice and bcgsdevice beside cg and bcgs
+#   rivals     rivals.jsonl                   ~2 min   time to solution and applies beside other preconditioners and solves; at most 150 s
 #   repeats    repeats.jsonl                  175 s    the same bits 1,000 times, of every factorization and solve; at most 260 s
 #   dense      dense.jsonl                    ~1 min   dense triangles, and sparse ones with dense parts
 #   recblock   recblock.jsonl                 ~1 min   recblock's settings
@@ -40,7 +41,7 @@
 # PARTS="harness matrices profile", PARTS="dags same shared errors", PARTS="sanitizer memory"; each writes gpu.txt anew. `make plots` makes tables and plots of all of it.
 set -u
 parts=${PARTS:-harness memory waits matrices solve sanitizer profile setup petsc}
-known=" harness memory waits matrices solve families ampere dags same shared errors sanitizer profile setup petsc ranks orders solutions krylov repeats dense recblock ag "
+known=" harness memory waits matrices solve families ampere dags same shared errors sanitizer profile setup petsc ranks orders solutions krylov rivals repeats dense recblock ag "
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -93,7 +94,7 @@ if [ $out = /dev/null ]; then
   say "no GPU here (nvidia-smi finds none): nothing is run. All parts need an NVIDIA GPU; besides"
   for p in $parts; do
     case $p in
-    harness | matrices | setup | petsc | ranks | orders | solutions | krylov) say "  $p: a PETSc with CUDA" ;;
+    harness | matrices | setup | petsc | ranks | orders | solutions | krylov | rivals) say "  $p: a PETSc with CUDA" ;;
     memory | waits | solve | families | ampere | dags | same | shared | repeats) say "  $p: nothing else" ;;
     sanitizer) say "  sanitizer: compute-sanitizer of the CUDA toolkit" ;;
     profile) say "  profile: ncu (Nsight Compute) and Python" ;;
@@ -386,6 +387,29 @@ if begin krylov "KSP types with scalars on the GPU beside PETSc's own: time of K
     -o "$results/krylov.jsonl" >"$results/krylov.log" 2>&1
   verdict "$(grep -c '"matrix"' "$results/krylov.jsonl") comparisons" $? "$results/krylov.log"
   cut -c1-110 "$results/krylov.log" | tee -a "$out"
+fi
+
+if begin rivals "sptrsvgpu beside other preconditioners and triangular solves, on the GPU and on the CPU"; then
+  rm -f "$results/rivals.jsonl"
+  : >"$results/rivals.log"
+  mapfile -t own < <(files Dubcova1 slam_city10000 rail_79841_A cage10 BentPipe2D100 pyamg_recirc_flow hymls_cavity2D_64_Re1000)
+  mapfile -t graphs < <(files delaunay_n15 finance256 ct2010 nh2010 de2010 cs4 nasa4704 bcsstk16)
+  small=$(IFS=,; echo "${own[*]},${graphs[*]/#/laplacian:}") grids=g2d5:1000,g3d7:128
+  cores=$(nproc)
+  if read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max && [ "$quota" != max ] && [ $((quota / period)) -lt "$cores" ]; then
+    cores=$((quota / period))
+  fi
+  rivals() { # NAME SECONDS COMMAND...
+    timeout -k 5 "${@:2}" -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/rivals.jsonl" >>"$results/rivals.log" 2>&1
+    verdict "$1" $?
+  }
+  rivals "real matrices" 30 "$RIVALS" -f "$(IFS=,; echo "${own[*]}")" -limit 1
+  rivals "Laplacians of real matrices" 30 "$RIVALS" -f "$(IFS=,; echo "${graphs[*]/#/laplacian:}")" -limit 1
+  rivals "grids" 45 "$RIVALS" -f "$grids"
+  rivals "grids, $cores cores" 25 mpiexec -n "$cores" "$RIVALS" -cpu -f "$grids" -limit 3
+  rivals "real matrices, $cores cores" 12 mpiexec -n "$cores" "$RIVALS" -cpu -f "$small" -limit 0.5
+  rivals "real matrices, one core" 13 "$RIVALS" -cpu -f "$small" -limit 0.5 # of small ones that may be the fastest
+  cut -c1-150 "$results/rivals.log" | tee -a "$out"
 fi
 
 if begin repeats "the same bits, 1,000 times"; then
