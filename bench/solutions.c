@@ -2,6 +2,7 @@ static char help[] = "Time to solution, set-up included: ours in the natural ord
   -f <file,file,...>      : matrices in Matrix Market's format; g2d5:N and g3d7:N are grids\n\
   -values <own,laplacian> : which values of a file, both if not given; Laplacians for symmetric patterns alone\n\
   -limit <seconds>        : that a solve may take, 20 if not given; a set-up is not cut off\n\
+  -ways <way,way,...>     : of jacobi, natural, bmc (multicolor), auto, ilu; all if not given\n\
   -runs <n>               : of which the median is told, 5 if not given; of short ones as many as take 100 ms, 15 at most\n\
   -host                   : matrices on the host, to try all this where there is no GPU\n\
   -o <file>               : a JSON object a line is added to it\n\n";
@@ -54,7 +55,7 @@ typedef struct {
   FILE     *out;
   PetscReal limit;
   PetscInt  runs;
-  PetscBool host, silent;
+  PetscBool host, silent, way[WAYS];
 } Asked;
 
 typedef struct {
@@ -259,7 +260,7 @@ static PetscErrorCode System(const Asked *asked, Mat host, const char name[], co
       Runs *const    w = &runs[way];
       PetscErrorCode ierr;
 
-      if (!first && !Again(w, asked)) continue;
+      if (!asked->way[way] || (!first && !Again(w, asked))) continue;
       PetscCall(PetscPushErrorHandler(Keep, w->told.failure));
       ierr = Way(A, &about, way, asked, first, w);
       PetscCall(PetscPopErrorHandler());
@@ -268,6 +269,7 @@ static PetscErrorCode System(const Asked *asked, Mat host, const char name[], co
     }
   }
   for (int way = 0; way < (int)WAYS; way++) {
+    if (!asked->way[way]) continue;
     PetscCall(Median(&runs[way]));
     if (!asked->silent) PetscCall(Tell(asked, &about, way, &runs[way].told));
   }
@@ -319,12 +321,33 @@ static PetscErrorCode File(const Asked *asked, const char file[], PetscBool own,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The ways that -ways names, or all. */
+static PetscErrorCode AskWays(PetscBool way[])
+{
+  char     *names[WAYS];
+  PetscInt  count = WAYS;
+  PetscBool set;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-ways", names, &count, &set));
+  for (int w = 0; w < (int)WAYS; w++) way[w] = (PetscBool)!set;
+  for (PetscInt i = 0; set && i < count; i++) {
+    int w = 0;
+
+    while (w < (int)WAYS && strcmp(ways[w].name, names[i])) w++;
+    PetscCheck(w < (int)WAYS, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-ways: there is no way %s", names[i]);
+    way[w] = PETSC_TRUE;
+    PetscCall(PetscFree(names[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   char     *files[256], values[16] = "", output[PETSC_MAX_PATH_LEN] = "";
   PetscInt  count = PETSC_STATIC_ARRAY_LENGTH(files);
   PetscBool own = PETSC_TRUE, laplacian = PETSC_TRUE, set;
-  Asked     asked = {NULL, 20, 5, (PetscBool)!PetscDefined(HAVE_CUDA), PETSC_FALSE}, warm;
+  Asked     asked = {NULL, 20, 5, (PetscBool)!PetscDefined(HAVE_CUDA), PETSC_FALSE, {PETSC_FALSE}}, warm;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
@@ -336,6 +359,7 @@ int main(int argc, char **args)
     PetscCall(PetscStrcmp(values, "laplacian", &laplacian));
     PetscCheck(own || laplacian, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-values own or laplacian, not %s", values);
   }
+  PetscCall(AskWays(asked.way));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &asked.limit, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-runs", &asked.runs, NULL));
   PetscCheck(asked.runs > 0 && asked.runs <= RUNS_MOST, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-runs 1 to %d", (int)RUNS_MOST);

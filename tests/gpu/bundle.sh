@@ -39,7 +39,7 @@ tar cJf bundle/petsc.tar.xz -C "$tmp$(dirname "$root")" "$(basename "$root")"
 tar cJf bundle/libs.tar.xz -C "$tmp" libs
 # objects, library, test programs
 # programs that have the same kernels: a window that sees them all
-tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels --exclude=build/pretend \
+tar cJf bundle/build.tar.xz --exclude='*.log' --exclude=build/tests-kernels --exclude=build/pretend --exclude=build/corpus \
   --exclude=build/ampere/obj build
 
 for m in "$matrices"/*.mtx.*; do
@@ -51,6 +51,7 @@ for m in "$matrices"/*.mtx.*; do
   esac
 done
 cp "$matrices/INDEX.tsv" bundle/matrices/ 2>/dev/null || true
+if [ -d build/corpus ]; then rm -rf bundle/corpus && cp -r build/corpus bundle/; fi # bench/corpus/make.py made it
 
 cat >bundle/run.sh <<RUN
 #!/usr/bin/env bash
@@ -62,7 +63,7 @@ tar xf bundle/headers.tar.xz -C / --skip-old-files
 tar xf bundle/build.tar.xz
 # nothing is to be built again because a copy made the sources look new
 find . "$root" \( -path ./build -o -path ./.git -o -path ./bundle \) -prune -o -type f -exec touch -d 2000-01-01 {} +
-export LD_LIBRARY_PATH="\$PWD/bundle/libs:\${LD_LIBRARY_PATH:-}" SPTRSV_MATRICES="\$PWD/bundle/matrices" PATH="\$PWD/bundle/libs:\$PATH"
+export LD_LIBRARY_PATH="\$PWD/bundle/libs:\${LD_LIBRARY_PATH:-}" SPTRSV_MATRICES="\$PWD/bundle/matrices" CORPUS="\$PWD/bundle/corpus" PATH="\$PWD/bundle/libs:\$PATH"
 exec make check-gpu CUDA_ARCH='$CUDA_ARCH' PETSC_DIR='$PETSC_DIR' PETSC_ARCH='$PETSC_ARCH' "\$@"
 RUN
 chmod +x bundle/run.sh

@@ -5,6 +5,7 @@
 #   PARTS      which of those below (default: harness memory waits matrices solve sanitizer profile setup petsc)
 #   BENCH_OPTIONS  how much the solves are measured (default: -r 10 -pairs 1; see bench/bench.cu)
 #   MATRICES   of solve and solutions: generated ones by name, files by path (default: those of the benchmark and all files)
+#   CORPUS     of corpus: the folder that bench/corpus/make.py filled
 #   FAMILIES   of families: family:NAME ... (default: all)
 #   RESULTS    where the results go (default: results). On several GPUs parts can run side by side, with a RESULTS and CUDA_VISIBLE_DEVICES each
 #
@@ -30,6 +31,7 @@
 #   ranks      ranks.jsonl                    ~1 min   block Jacobi and additive Schwarz on two ranks, on a GPU each where there are two
 #   orders     orders.jsonl                   130 s    the same in each order, with what auto takes; the time of an ordering
 #   solutions  solutions.jsonl                190 s    time to solution, set-up included, of all real matrices; at most 500 s
+#   corpus     corpus.jsonl               ~3 min   the same in each order and in that of auto, of the corpus (bench/corpus); at most 280 s
 #   krylov     krylov.jsonl             ~2 min   KSP types cgdevice and bcgsdevice beside cg and bcgs
 #   rivals     rivals.jsonl                   ~2 min   time to solution and applies beside other preconditioners and solves; at most 150 s
 #   repeats    repeats.jsonl                  175 s    the same bits 1,000 times, of every factorization and solve; at most 260 s
@@ -41,7 +43,7 @@
 # PARTS="harness matrices profile", PARTS="dags same shared errors", PARTS="sanitizer memory"; each writes gpu.txt anew. `make plots` makes tables and plots of all of it.
 set -u
 parts=${PARTS:-harness memory waits matrices solve sanitizer profile setup petsc}
-known=" harness memory waits matrices solve families ampere dags same shared errors sanitizer profile setup petsc ranks orders solutions krylov rivals repeats dense recblock ag "
+known=" harness memory waits matrices solve families ampere dags same shared errors sanitizer profile setup petsc ranks orders solutions corpus krylov rivals repeats dense recblock ag "
 results=${RESULTS:-results}
 make=${MAKE:-make}
 device="-mat_type aijcusparse -vec_type cuda -dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
@@ -94,7 +96,7 @@ if [ $out = /dev/null ]; then
   say "no GPU here (nvidia-smi finds none): nothing is run. All parts need an NVIDIA GPU; besides"
   for p in $parts; do
     case $p in
-    harness | matrices | setup | petsc | ranks | orders | solutions | krylov | rivals) say "  $p: a PETSc with CUDA" ;;
+    harness | matrices | setup | petsc | ranks | orders | solutions | corpus | krylov | rivals) say "  $p: a PETSc with CUDA" ;;
     memory | waits | solve | families | ampere | dags | same | shared | repeats) say "  $p: nothing else" ;;
     sanitizer) say "  sanitizer: compute-sanitizer of the CUDA toolkit" ;;
     profile) say "  profile: ncu (Nsight Compute) and Python" ;;
@@ -377,6 +379,23 @@ if begin solutions "time to solution, set-up included: jacobi, cuSPARSE's ILU, a
     group="" inside=0
   done
   [ ! -f "$results/solutions.jsonl" ] || python3 bench/solutions.py "$results/solutions.jsonl" | sed '/^<details>/,$d' | tee -a "$out"
+fi
+
+if begin corpus "time to solution, set-up included, of the corpus: ours in each order"; then
+  rm -f "$results/corpus.jsonl"
+  mapfile -t at < <(find -L "${CORPUS:-build/corpus}" -name '*.mtx.xz' | sort)
+  [ ${#at[@]} -gt 0 ] || verdict "corpus: there is none; bench/corpus/make.py makes it" 1
+  until=$((SECONDS + 280))
+  : >"$results/corpus.log"
+  for ((i = 0; i < ${#at[@]}; i += 10)); do
+    left=$((until - SECONDS)) some=("${at[@]:i:10}")
+    if [ $left -lt 5 ]; then verdict "corpus from ${some[0]} on: no time left" 1 && break; fi
+    timeout -k 5 $((left < 60 ? left : 60)) "$SOLUTIONS" -f "$(IFS=,; echo "${some[*]}")" -values own -ways natural,bmc,auto -limit 3 -runs 3 \
+      -dll_append "$LIB" -use_gpu_aware_mpi 0 -o "$results/corpus.jsonl" >>"$results/corpus.log" 2>&1
+    status=$?
+    [ $status = 0 ] || verdict "corpus from ${some[0]} on" $status "$results/corpus.log"
+  done
+  verdict "$(cut -d'"' -f4 "$results/corpus.jsonl" | sort -u | wc -l) of ${#at[@]} systems" $?
 fi
 
 if begin krylov "KSP types with scalars on the GPU beside PETSc's own: time of KSPSolve"; then
