@@ -48,6 +48,10 @@ static const struct {
   {"matrices",  TestMatrices, 6},
   {"families",  TestFamilies   },
   {"krylov",    TestKrylov     },
+  {"patterns",  TestPatterns   },
+  {"both",      TestBoth       },
+  {"state",     TestState      },
+  {"lost",      TestLost       },
 };
 
 enum {

@@ -33,7 +33,9 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 HERE = os.path.join(ROOT, "tests", "mutants")
 COPIED = ["makefile", "src", "include", "tests", "bench", "examples", "conf"]
 LIMIT = 200  # seconds of processor time of a suite: more is a wait that does not end
+PRETEND = "-mat_type aijcusparse -vec_type cuda -default_device_type host -options_left 0"
 PROGRAM = "build/tests-kernels/fast/kernels"
+PETSC = ("pc", "pretend", "failures")  # kinds of tests that need it
 VERDICTS = ("killed", "survived", "equivalent", "not built")
 
 # changes: [(old, new)]; seen_by: [(kind or algorithm, [suite or test])]
@@ -45,7 +47,7 @@ def name_of(mutant):
 
 
 def needs_petsc(mutant):
-    return any(kind in ("pc", "pretend") for kind, _ in mutant.seen_by)
+    return any(kind in PETSC for kind, _ in mutant.seen_by)
 
 
 # ---- the tables
@@ -176,7 +178,7 @@ class Tree:
         # the harness does not know what reader.c includes
         reader = "rm -f build/tests/tests/pc/reader* build/pretend/tests/tests/pc/reader*;" if "reader" in tests else ""
         for test in tests:
-            only = f"tests_{'' if test.startswith('ksp') else 'pc-'}{test}%"
+            only = f"tests_{'' if test.startswith('ksp-') else 'pc-'}{test}%"
             status, out = self.run(f"bash -c '{reader} make -s {target} only=\"{only}\"'", 1000, TEST_CPU="60",
                                    TEST_WALL="200")
             if status or not re.search(r"^[1-9]\d* passed", out, re.M):
@@ -184,9 +186,20 @@ class Tree:
                 return f"{target} {test}: {line.strip()[:120]}"
         return None
 
+    def failures(self, kinds):
+        """What the k-th failures of calls of these kinds show, each third."""
+        why = self.make("$PWD/build/pretend/fast/failures")
+        for kind in kinds if not why else []:
+            status, out = self.run(f"build/pretend/fast/failures -kind {kind} -every 3", PETSC_OPTIONS=PRETEND)
+            if status or not out.rstrip().endswith(", 0 wrong"):
+                return f"failures {kind}: {out.strip().splitlines()[0][:120] if out.strip() else status}"
+        return why
+
     def tested(self, group, both=True):
         kind, names = group
-        return self.harness(kind, names) if kind in ("pc", "pretend") else self.suites(kind, names, both)
+        if kind == "failures":
+            return self.failures(names)
+        return self.harness(kind, names) if kind in PETSC else self.suites(kind, names, both)
 
     def judge(self, mutant, proofs):
         """Verdict and reason."""

@@ -84,6 +84,7 @@ static PetscErrorCode PrintFailure(KSP ksp)
   PetscCall(MatFactorGetError(F, &error));
   PetscCall(MatFactorGetErrorZeroPivot(F, &pivot, &row));
   if (error == MAT_FACTOR_NUMERIC_ZEROPIVOT) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "zero pivot in row %" PetscInt_FMT "\n", row));
+  if (error == MAT_FACTOR_NUMERIC_ZEROPIVOT && pivot > 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "of magnitude %g\n", (double)pivot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -279,6 +280,11 @@ int main(int argc, char **args)
          suffix: zero_last
          nsize: {{1 2}}
          args: -case last
+      test:
+         # every pivot counts as zero, on both ranks: the first row and its pivot
+         suffix: zero_all
+         nsize: 2
+         args: -case last -n 10 -pc_factor_zeropivot 1e3
       test:
          # on the host, where sums have PETSc's order: by inblocks a pivot becomes 2e-14, and rounding decides
          suffix: zero_shifted

@@ -107,6 +107,29 @@ static PetscErrorCode CheckSolves(Mat F, Mat R, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A factor that is bound to the host counts no flops of the GPU. */
+static PetscErrorCode CheckBound(Mat F, Mat A)
+{
+#if PetscDefined(HAVE_DEVICE)
+  Vec            b, x;
+  PetscLogDouble before;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  before = petsc_gflops;
+  PetscCall(MatSolve(F, b, x));
+  if (petsc_gflops != before) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a factor bound to the host solves on the GPU\n"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+#else
+  PetscFunctionBeginUser;
+  (void)F;
+  (void)A;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Mat           A, F, R;
@@ -144,6 +167,7 @@ int main(int argc, char **args)
 
   /* solves on the host, where the matrix is on a GPU; and back */
   PetscCall(MatBindToCPU(F, PETSC_TRUE));
+  PetscCall(CheckBound(F, A));
   PetscCall(CheckSolves(F, R, A));
   PetscCall(MatBindToCPU(F, PETSC_FALSE));
   PetscCall(CheckSolves(F, R, A));

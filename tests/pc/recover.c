@@ -163,6 +163,8 @@ int main(int argc, char **args)
 
   /* values of another pattern; a factor that failed flags what it is asked for */
   CheckFails(Numeric(F, corner, type));
+  CheckFails(MatForwardSolve(F, b, x));
+  CheckFails(MatBackwardSolve(F, b, x));
   PetscCall(MatSolve(F, b, x));
   {
     const PetscScalar *v;

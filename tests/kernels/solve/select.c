@@ -5,6 +5,7 @@
    neighbors, where inverted blocks were that take 1.9 times the time; large ones of long rows, where thread was that takes three times the time, or sell.
 */
 #include "check.h"
+#include "solve/model/model.h"
 #include "solve/rows/level_csr.h"
 
 /* What an algorithm is predicted to take, where terms of the prediction make most of it that no choice above hangs on */
@@ -77,11 +78,46 @@ static void Planes(void)
   Expect(without > 1.2 * with, "%g s without clusters, %g s with", without, with);
 }
 
+/* What limits the predictions: nothing else above is near to these limits. */
+static void Limits(void)
+{
+  /* 7 points on 160^3: a plane does not fit into shared memory */
+  static const TrsvStatistics grid = {4096000, 16307200, 3.98125, 0.05, 4, 478, 19200, 8569, 8800, 25600, 25400, 5e5, 0, 0.99375, 0.7, 0};
+  TrsvStatistics              wide = grid, chains = grid;
+  TrsvChunkSettings           choice[CHUNK_CHOICES];
+  double                      time[CHUNK_CHOICES];
+  int                         smaller = 0, choices = TrsvChunkSettingsRank(&grid, 132, (TrsvDeviceLimits){1, TRSV_H200_SHARED}, choice, time);
+
+  Begin("limits of what is predicted");
+  for (int i = 0; i < choices; i++) {
+    smaller += choice[i].chunks == 4096000 / 20000 + 1;
+    for (int k = 0; k < i; k++) Expect(memcmp(&choice[i], &choice[k], sizeof(choice[i])), "choices %d and %d are the same", k, i);
+  }
+  Expect(smaller, "no chunks smaller than planes that do not fit");
+  wide.level_mean = 1.01 * TrsvModel.recompute_wide;
+  Expect(isinf(TrsvModelRecompute(&wide, TRSV_DOUBLE)), "the widest level sets are recomputed");
+  chains.levels         = 1000;
+  chains.chain_fraction = 0.99; /* longer than a slice: no slice has a whole one */
+  Expect(TrsvModelSell(&chains, TRSV_DOUBLE, 6, 32) >= 1000 * TrsvModel.sell_hop, "level sets of slices of chains that do not fit");
+  End();
+}
+
 /* The form of thread or of chunk, as its analysis has it: chunk uses the heights of rows where it inverts no blocks */
 static const char *Plan(const TrsvAlgorithm *a, const TrsvStatistics *s)
 {
   if (a == TrsvAlgorithmFind("thread")) return TrsvThreadRecomputes(s, TRSV_DOUBLE) ? "thread, recomputing" : "thread";
   return a == TrsvAlgorithmFind("chunk") && !a->uses_heights(s, TRSV_DOUBLE) ? "chunk, inverted" : TrsvAlgorithmName(a);
+}
+
+/* What tune sorts its times by. */
+static void Sorted(void)
+{
+  double v[] = {3, -1, 2, 2, 0.5};
+
+  Begin("numbers in rising order");
+  qsort(v, 5, sizeof(v[0]), TrsvAscending);
+  for (int i = 1; i < 5; i++) Expect(v[i - 1] <= v[i], "%g before %g", v[i - 1], v[i]);
+  End();
 }
 
 void TestSelect(void)
@@ -125,4 +161,6 @@ void TestSelect(void)
   Planes();
   End();
   Times();
+  Limits();
+  Sorted();
 }

@@ -1,0 +1,119 @@
+/*
+   What an object says of itself: whether it has values after a failure, the flops of its solves, and that the host
+   factors because it is predicted to be faster.
+*/
+#include "square.h"
+
+enum {
+  ROWS = 300
+};
+
+static TrsvIlu *Make(const Square *A, TrsvPlace place)
+{
+  const TrsvIluRequest request = {
+    .kind = TRSV_ILU, .precision = TRSV_DOUBLE, .memory = TRSV_DEVICE, .place = place, .timeout = TRSV_TIMEOUT};
+  const TrsvCSR csr = {A->rows, A->offsets, A->columns, NULL};
+  TrsvIlu      *ilu = NULL;
+
+  ExpectError(TrsvIluCreate(&request, A->rows, &csr, &ilu), TRSV_SUCCESS, "TrsvIluCreate");
+  return ilu;
+}
+
+/* Success means that a solve has values. */
+static void Readiness(void)
+{
+  Square      A = MakeSquare(GRID_2D, 256, 1, TRSV_DOUBLE, 9);
+  TrsvOutcome o;
+  int         errors = 0;
+
+  Begin("ilu: after a failure it is not ready, after success it is");
+  for (long k = 1, failed = 1; failed; k++) {
+    TrsvIlu  *ilu = Make(&A, TRSV_PLACE_DEVICE);
+    TrsvError error;
+
+    ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, 0, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
+    SimtFailAt(k, 1);
+    error  = TrsvIluSetValues(ilu, A.values, &Plain, &o, NULL);
+    failed = SimtFailed();
+    SimtFailAt(0, 0);
+    errors += error != TRSV_SUCCESS;
+    Expect((error == TRSV_SUCCESS) == TrsvIluIsReady(ilu, TRSV_DEVICE, 0), "call %ld: error %d, and ready is %d", k, (int)error, TrsvIluIsReady(ilu, TRSV_DEVICE, 0));
+    TrsvIluDestroy(&ilu);
+  }
+  Expect(errors > 3, "%d errors", errors);
+  FreeSquare(&A);
+  End();
+}
+
+/* A plan whose new values did not arrive has none. */
+static void Plans(void)
+{
+  Triangle  T      = MakeTriangle(RANDOM, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 4);
+  void     *values = MakeValues(&T.view, 4);
+  TrsvPlan *plan   = MakePlan(&T.view, NULL, T.offsets[ROWS], FindTested("thread"));
+  int       errors = 0;
+
+  Begin("a plan without its new values");
+  for (long k = 1, failed = 1; plan && failed; k++) {
+    TrsvError error;
+
+    ExpectError(TrsvPlanSetValues(plan, values, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPlanSetValues");
+    Expect(plan->filled, "it has values, and says that it has none");
+    SimtFailAt(k, 1);
+    error  = TrsvPlanSetValues(plan, values, TRSV_HOST, NULL);
+    failed = SimtFailed();
+    SimtFailAt(0, 0);
+    errors += error != TRSV_SUCCESS;
+    Expect(!error || !plan->filled, "call %ld: error %d, and it says that it has values", k, (int)error);
+  }
+  Expect(errors > 0, "no errors");
+  TrsvPlanDestroy(&plan);
+  free(values);
+  FreeTriangle(&T);
+  End();
+}
+
+/* Of a chain: 2 (n - 1) for L, and n divisions more for U. */
+static void Flops(void)
+{
+  Square       A   = MakeSquare(CHAIN, ROWS, 1, TRSV_DOUBLE, 9);
+  TrsvIlu     *ilu = Make(&A, TRSV_PLACE_DEVICE);
+  TrsvOutcome  o;
+  const double half = 2. * (ROWS - 1);
+
+  Begin("ilu: flops of solves");
+  ExpectError(TrsvIluSetValues(ilu, A.values, &Plain, &o, NULL), TRSV_SUCCESS, "TrsvIluSetValues");
+  for (int transposed = 0; transposed < 2; transposed++) {
+    ExpectError(TrsvIluPrepare(ilu, TRSV_DEVICE, transposed, NULL, NULL), TRSV_SUCCESS, "TrsvIluPrepare");
+    const double forward = TrsvIluFlops(ilu, TRSV_DEVICE, transposed, TRSV_FORWARD),
+                 backward = TrsvIluFlops(ilu, TRSV_DEVICE, transposed, TRSV_BACKWARD);
+    Expect(forward == half + (transposed ? ROWS : 0) && backward == half + (transposed ? 0 : ROWS), "transposed %d: %g and %g", transposed, forward, backward);
+    Expect(TrsvIluFlops(ilu, TRSV_DEVICE, transposed, TRSV_SOLVE) == 2 * half + ROWS, "transposed %d: in all %g", transposed, TrsvIluFlops(ilu, TRSV_DEVICE, transposed, TRSV_SOLVE));
+  }
+  TrsvIluDestroy(&ilu);
+  FreeSquare(&A);
+  End();
+}
+
+/* The host factors a long chain faster. */
+static void Predicted(void)
+{
+  Square      A   = MakeSquare(CHAIN, 5000, 1, TRSV_DOUBLE, 9);
+  TrsvIlu    *ilu = Make(&A, TRSV_PLACE_AUTO);
+  TrsvIluInfo info;
+
+  Begin("ilu: the host is predicted to be faster");
+  TrsvIluDescribe(ilu, &info);
+  Expect(!info.on_device && strstr(info.host_reason, "predicted"), "on the device %d: '%s'", info.on_device, info.host_reason);
+  TrsvIluDestroy(&ilu);
+  FreeSquare(&A);
+  End();
+}
+
+void TestState(void)
+{
+  Readiness();
+  Plans();
+  Flops();
+  Predicted();
+}

@@ -1,0 +1,49 @@
+/*
+   Orderings of patterns that have one thing each: colors without rows between others, rows beyond a grid, more rows with
+   the same columns than a node holds.
+*/
+#include "check.h"
+
+/* Three planes of a grid of 9 points, each of which reaches over one: of the last plane half the colors are missing. */
+static int HasPlanes(int i, int j)
+{
+  const int dx = abs(i % 6 - j % 6), dy = abs(i / 6 % 6 - j / 6 % 6), dz = abs(i / 36 - j / 36);
+
+  return dz ? !dx && !dy && dz <= 2 : dx <= 1 && dy <= 1;
+}
+
+/* 7 points on 8^3, and a line of rows that depend on nothing. */
+static int HasTail(int i, int j)
+{
+  const int dx = abs(i % 8 - j % 8), dy = abs(i / 8 % 8 - j / 8 % 8), dz = abs(i / 64 - j / 64);
+
+  return i == j || (i < 512 && j < 512 && dx + dy + dz == 1);
+}
+
+/* Seven rows have the same columns: their own and those of the next seven. */
+static int HasSevens(int i, int j) { return j / 7 == i / 7 || j / 7 == i / 7 + 1; }
+
+static void Check(const char *name, int rows, int (*has)(int, int), int points)
+{
+  int *offsets = malloc(sizeof(int) * ((size_t)rows + 1)), *columns = malloc(sizeof(int) * 32 * (size_t)rows), n = 0, grid[3];
+
+  Begin("ordering: %s", name);
+  offsets[0] = 0;
+  for (int i = 0; i < rows; i++) {
+    for (int j = 0; j < rows; j++)
+      if (has(i, j)) columns[n++] = j;
+    offsets[i + 1] = n;
+  }
+  (void)CheckOrdering(rows, offsets, columns, NULL, grid);
+  Expect(grid[0] * grid[1] * grid[2] == points, "a grid of %d x %d x %d", grid[0], grid[1], grid[2]);
+  End();
+  free(offsets);
+  free(columns);
+}
+
+void TestPatterns(void)
+{
+  Check("three planes that reach over one", 108, HasPlanes, 108);
+  Check("a grid and rows beyond it", 520, HasTail, 0);
+  Check("seven rows with the same columns", 210, HasSevens, 0);
+}

@@ -1,0 +1,46 @@
+/*
+   The schedule of chunk where a store of its search is lost: an error, and no plan.
+*/
+#include "check.h"
+
+void TestLost(void)
+{
+  static const char *const       kernels[] = {"chunk_heights", "chunk_place"};
+  static const TrsvChunkSettings several   = {.chunks = 6, .length = 3, .width = 32, .cluster = 1, .ring = 2048, .stages = 4, .import_lifetime = -1, .steps_l2 = 8, .steps_cluster = 4};
+  enum {
+    ROWS = 600
+  };
+
+  for (int i = 0; i < 2; i++) {
+    Triangle      T = MakeTriangle(BAND, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 3);
+    TrsvAnalysis *analysis;
+    int           told = 0;
+
+    Begin("chunk: a store of %s is lost", kernels[i]);
+    TrsvMatrix D = ToDevice(&T.view);
+    ExpectError(TrsvAnalyze(&D, &analysis), TRSV_SUCCESS, "TrsvAnalyze");
+    TrsvChunkSettingsOverride(&several);
+    for (long k = 1; k <= 1000 && told < 2; k += 13) {
+      const size_t live = SimtLive();
+      TrsvPlan    *plan;
+      TrsvError    error;
+
+      SimtSettings.bounded = 1;
+      SimtSettings.loser   = kernels[i];
+      SimtSettings.lose    = k;
+      error                = TrsvPlanCreate(&D, analysis, NULL, T.offsets[ROWS], FindTested("chunk"), &plan);
+      SimtDefaults();
+      told += error == TRSV_ERR_TIMEOUT;
+      Expect(!error || error == TRSV_ERR_TIMEOUT, "store %ld: error %d: %s", k, (int)error, TrsvErrorMessage());
+      Expect(!error == !!plan, "store %ld: error %d, plan %p", k, (int)error, (void *)plan);
+      TrsvPlanDestroy(&plan);
+      Expect(SimtLive() == live, "store %ld: %ld allocations are left", k, (long)(SimtLive() - live));
+    }
+    Expect(told > 1, "%d lost stores were told", told);
+    TrsvChunkSettingsOverride(NULL);
+    TrsvAnalysisDestroy(&analysis);
+    FromDevice(&D);
+    FreeTriangle(&T);
+    End();
+  }
+}
