@@ -42,6 +42,10 @@ VERDICTS = ("killed", "survived", "equivalent", "not built")
 Mutant = collections.namedtuple("Mutant", "path what changes seen_by")
 
 
+class NotBuilt(Exception):
+    """What stops a build, or that there is no test of a name."""
+
+
 def name_of(mutant):
     return f"{mutant.path}: {mutant.what}"
 
@@ -181,8 +185,11 @@ class Tree:
             only = f"tests_{'' if test.startswith('ksp-') else 'pc-'}{test}%"
             status, out = self.run(f"bash -c '{reader} make -s {target} only=\"{only}\"'", 1000, TEST_CPU="60",
                                    TEST_WALL="200")
-            if status or not re.search(r"^[1-9]\d* passed", out, re.M):
-                line = next((x for x in out.splitlines() if "FAIL" in x or "not ok" in x), out[-150:])
+            counts = re.findall(r"^(\d+) passed, (\d+) failed, ", out, re.M)
+            if not counts or counts[-1] == ("0", "0"):
+                raise NotBuilt(f"{target} {test}: {' '.join(out.split())[-120:]}")
+            if status:
+                line = next((x for x in out.splitlines() if "FAIL" in x or "not ok" in x), "?")
                 return f"{target} {test}: {line.strip()[:120]}"
         return None
 
@@ -210,7 +217,10 @@ class Tree:
             if why:
                 return "not built", why[-150:]
             for group in mutant.seen_by:
-                seen = self.tested(group)
+                try:
+                    seen = self.tested(group)
+                except NotBuilt as e:
+                    return "not built", str(e)
                 if seen:
                     return "killed", seen
             proof = proofs.get(name_of(mutant))
@@ -306,8 +316,8 @@ def main():
             return verdict, count
 
         groups = {(kind, name) for m in chosen for kind, names in m.seen_by for name in names}
-        passing = [pool.submit(with_tree, lambda tree, g=group: tree.tested((g[0], [g[1]]), False)) for group in groups]
         judged = [pool.submit(judge, m) for m in chosen]
+        passing = [pool.submit(with_tree, lambda tree, g=group: tree.tested((g[0], [g[1]]), False)) for group in groups]
         unsound = [f"without a mutant, {seen.result()}" for seen in passing if seen.result()]
         verdicts = collections.Counter(one.result()[0] for one in judged)
     for sentence in unsound:

@@ -12,7 +12,7 @@ static void Shapes(TrsvFactorKind kind, TrsvPrecision precision, int lanes)
   for (int shape = 0; shape < SHAPES; shape++) {
     if (!Mine()) continue;
     Begin("factor %s, %s, %d lanes: %s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double", lanes, ShapeName[shape]);
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = Reduced() ? (size_t)(shape + kind) % 2 : 0; i < sizeof(sizes) / sizeof(sizes[0]); i += Reduced() ? 2 : 1) {
       const int   symmetric = kind == TRSV_ICC || sizes[i] % 2;
       Square      A         = MakeSquare((Shape)shape, sizes[i], symmetric, precision, (unsigned)sizes[i]);
       int        *order     = (shape + lanes) % 3 && shape != GRID_3D ? NULL : MakeOrder(sizes[i], (unsigned)shape);
@@ -45,7 +45,7 @@ static void Shifts(TrsvFactorKind kind, TrsvPrecision precision)
 
       if (!Mine()) continue;
       Begin("factor %s, %s, shift %s, %s", kind == TRSV_ICC ? "icc" : "ilu", precision == TRSV_FLOAT ? "float" : "double", names[shift], spoil == 0 ? "sound" : spoil == 1 ? "zero pivots" : "small pivots");
-      for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+      for (size_t i = Reduced() ? (size_t)(shift + spoil + kind) % 3 : 0; i < sizeof(shapes) / sizeof(shapes[0]); i += Reduced() ? 3 : 1)
         for (int lanes = 0; lanes <= 16; lanes = lanes ? 4 * lanes : 4) {
           const Shape shape = shapes[i];
           Square      A = MakeSquare(shape, 40, kind == TRSV_ICC, precision, (unsigned)(shape + lanes));

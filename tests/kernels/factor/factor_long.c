@@ -275,7 +275,7 @@ static void Hubs2(void)
   for (int kind = 0; kind < 2; kind++) {
     if (!Mine()) continue;
     Begin("factor %s: two rows that many depend on", kind ? "icc" : "ilu");
-    for (size_t k = 0; k < sizeof(own) / sizeof(own[0]) - (Reduced() ? 1 : 0); k++)
+    for (size_t k = Reduced() ? (size_t)kind : 0; k < sizeof(own) / sizeof(own[0]) - (Reduced() ? 1 : 0); k += Reduced() ? 2 : 1)
       for (int common = 0; common < 3; common++) TwoHubs((TrsvFactorKind)kind, own[k], common);
     End();
   }

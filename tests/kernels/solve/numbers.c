@@ -131,7 +131,7 @@ static void One(const TrsvAlgorithm *a, Shape shape, TrsvTriangle triangle, Trsv
   (void)snprintf(text, sizeof(text), "%s, %s%s, %s", ShapeName[shape], triangle ? "upper" : "lower",
                  transposed ? ", transposed" : "", precision ? "double" : "float");
   if (transposed) ExpectError(TrsvTranspose(&T.view, &A, &made, &source), TRSV_SUCCESS, "TrsvTranspose");
-  SimtDefaults();
+  SimtSchedule(seed);
   plan = MakePlan(&A, source, T.offsets[rows], a);
   for (unsigned s = 0; plan && s < (Reduced() ? 1 : 2); s++) {
     reference = Reference(&A, source, T.offsets[rows], values, b);

@@ -223,7 +223,7 @@ static void FailsAnywhere(int on)
   Setting s;
 
   Begin("tune fails anywhere: %s", on ? "for good" : "once");
-  for (long k = 1, struck = 1; struck; k += k < (Reduced() ? 10 : 70) ? 1 : 37) {
+  for (long k = 1, struck = 1; struck; k += k < (Reduced() ? 10 : 70) ? 1 : Reduced() ? 101 : 37) {
     TrsvError error;
 
     Make(&s, CHAIN, 40, TRSV_DOUBLE, 0, NULL);
