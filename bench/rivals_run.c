@@ -34,7 +34,7 @@ static PetscErrorCode Open(const System *s, int way, KSP *ksp)
 
   PetscFunctionBeginUser;
   if (ways[way].ordering) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_ordering", ways[way].ordering));
-  PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_factor", "ilu")); /* of a matrix that is known to be SPD: icc */
+  if (ways[way].ordering) PetscCall(PetscOptionsSetValue(NULL, "-pc_sptrsvgpu_factor", "ilu")); /* not icc if SPD */
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
   PetscCall(KSPSetOperators(*ksp, A, A));
   PetscCall(KSPSetType(*ksp, ways[way].device ? "cgdevice" : s->cg ? KSPCG : KSPGMRES));
