@@ -337,5 +337,5 @@ template <class T> static TrsvError FindPivots(TrsvFactor *f, TrsvPlan *lower, c
 extern "C" TrsvError TrsvFactorFindPivots(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
                                           TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(f->precision, FindPivots)(f, lower, values, shift, stream);
+  return TRSV_BY_REAL_PRECISION(f->precision, FindPivots)(f, lower, values, shift, stream);
 }

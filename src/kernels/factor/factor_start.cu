@@ -58,16 +58,16 @@ template <class T> static TrsvError FindLargestSum(TrsvFactor *f, const void *va
 
 extern "C" TrsvError TrsvFactorStart(TrsvFactor *f, TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(f->precision, Start)(f, stream);
+  return TRSV_BY_REAL_PRECISION(f->precision, Start)(f, stream);
 }
 
 extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values, TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(f->precision, FindLargestSum)(f, values, stream);
+  return TRSV_BY_REAL_PRECISION(f->precision, FindLargestSum)(f, values, stream);
 }
 
 extern "C" TrsvError TrsvFactorEliminate(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)
 {
   if (f->pivots) return TrsvFactorFindPivots(f, NULL, values, shift, stream);
-  return TRSV_BY_PRECISION(f->precision, FactorRows)(f, values, shift, stream);
+  return TRSV_BY_REAL_PRECISION(f->precision, FactorRows)(f, values, shift, stream);
 }
