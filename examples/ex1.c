@@ -166,7 +166,7 @@ int main(int argc, char **args)
    # other scalars than real double
    testset:
       args: -mat_type aijcusparse -vec_type cuda -n 4 -ksp_type {{cgdevice bcgsdevice}} -pc_type sptrsvgpu -ksp_view
-      filter: grep -o "solved by PETSc's own type.*"
+      filter: grep -o "own type: .*"
       output_file: output/ex1_scalars.out
       test:
          suffix: complex

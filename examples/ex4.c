@@ -106,10 +106,10 @@ int main(int argc, char **args)
       output_file: output/ex4_single.out
       test:
          suffix: single
-         args: -pc_type {{sptrsvgpu capellini}} -ksp_type gmres -ksp_rtol 1e-6
+         args: -pc_type {{sptrsvgpu capellini}} -ksp_type gmres -ksp_rtol 1e-4
       test:
          suffix: single_petsc
-         args: -mat_type aij -dm_mat_type aij -pc_type ilu -pc_factor_mat_solver_type petsc -ksp_type gmres -ksp_rtol 1e-6
+         args: -mat_type aij -dm_mat_type aij -pc_type ilu -pc_factor_mat_solver_type petsc -ksp_type gmres -ksp_rtol 1e-4
 
    testset:
       args: -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc -ksp_type gmres
@@ -119,5 +119,6 @@ int main(int argc, char **args)
       test:
          suffix: icc_single
          requires: single
+         args: -ksp_rtol 1e-4
 
 TEST*/

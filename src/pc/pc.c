@@ -322,11 +322,9 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
    If PETSc has only ICC for a type, such as `MATSBAIJ`, or only ILU, such as `MATDENSE`, that is the default.
    `MAT_SHIFT_NONZERO` holds for `MATAIJCUSPARSE` too; `PCILU` replaces it by `MAT_SHIFT_INBLOCKS`.
 
-   With complex scalars ICC on the GPU is U^H D U, which `KSPCG` needs, or U^T D U if the matrix is known to be symmetric
-   and neither Hermitian nor SPD. On the host it is PETSc's U^T D U. There a matrix that is known to be Hermitian and SPD
-   gets ILU by default.
-
-   -help lists the algorithms, docs/algorithms.md describes them.
+   With complex scalars ICC on the GPU is U^H D U, which `KSPCG` needs, or U^T D U if the matrix is known to be
+   symmetric and neither Hermitian nor SPD. On the host it is PETSc's U^T D U; a matrix that is known to be Hermitian
+   and SPD gets ILU there by default.
 
 .seealso: `PCILU`, `PCICC`, `PCCAPELLINI`, `PCSpTRSVGPUSetFactorType()`, `PCSpTRSVGPUSetOrdering()`,
    `MatSpTRSVGPUSetAlgorithm()`, `MatSpTRSVGPUSetSelection()`, `MatSpTRSVGPUSetFactorization()`
