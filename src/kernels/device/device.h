@@ -46,10 +46,6 @@ TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvS
 TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream); /* on the device */
 TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream);              /* to zeros */
 
-/* permute.cu: to[i] = from[index[i]], or with scatter to[index[i]] = from[i], for n values on the device. */
-TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to,
-                            TrsvStream);
-
 /* Memory of the given kind. */
 static inline TrsvError TrsvAllocIn(TrsvMemory memory, size_t bytes, void *pointer)
 {

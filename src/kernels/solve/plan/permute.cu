@@ -4,6 +4,7 @@
    Mapping: a thread for each value. No thread waits for another. Same bits: copies.
 */
 #include "device/setup.cuh"
+#include "solve/plan/plan.h"
 
 template <class T> static __global__ void permute(int n, const int *index, int scatter, const T *from, T *to)
 {
