@@ -35,6 +35,7 @@ static const struct {
   {"growth",    TestGrowth     },
   {"waits",     TestWaits      },
   {"factor",    TestFactor, 4  },
+  {"factor-complex", TestFactorComplex},
   {"orders",    TestFactorOrder},
   {"ilu",       TestIlu        },
   {"memory",    TestMemory     },

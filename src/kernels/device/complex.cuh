@@ -35,7 +35,8 @@ template <class R> struct alignas(2 * sizeof(R)) TrsvComplex {
   friend __device__ __forceinline__ TrsvComplex operator/(R a, TrsvComplex b)
   {
     const bool wide  = fabs(b.re) >= fabs(b.im);
-    const R    ratio = wide ? b.im / b.re : b.re / b.im, part = a / (wide ? fma(b.im, ratio, b.re) : fma(b.re, ratio, b.im));
+    const R    ratio = wide ? b.im / b.re : b.re / b.im;
+    const R    part  = a / (wide ? fma(b.im, ratio, b.re) : fma(b.re, ratio, b.im));
 
     return wide ? TrsvComplex(part, -(ratio * part)) : TrsvComplex(ratio * part, -part);
   }
@@ -69,6 +70,19 @@ template <class R> static __device__ __forceinline__ TrsvComplex<R> fma(TrsvComp
                                                                         TrsvComplex<R> c)
 {
   return {fma(-a.im, b.im, fma(a.re, b.re, c.re)), fma(a.im, b.re, fma(a.re, b.im, c.im))};
+}
+
+/* The magnitude, in a real type S; the real part; the conjugate. */
+template <class S, class R> static __device__ __forceinline__ S trsv_magnitude(R v) { return fabs((S)v); }
+template <class S, class R> static __device__ __forceinline__ S trsv_magnitude(TrsvComplex<R> v)
+{
+  return hypot((S)v.re, (S)v.im);
+}
+template <class R> static __device__ __forceinline__ R trsv_real(R v) { return v; }
+template <class R> static __device__ __forceinline__ R trsv_real(TrsvComplex<R> v) { return v.re; }
+template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_conjugate(TrsvComplex<R> v)
+{
+  return {v.re, -v.im};
 }
 
 /* Words: what sync.cuh has for real ones. */

@@ -188,5 +188,5 @@ template <class T> static TrsvError GatherValues(const TrsvFactor *f, const void
 
 extern "C" TrsvError TrsvFactorGather(TrsvFactor *f, const void *values, TrsvStream stream)
 {
-  return TRSV_BY_REAL_PRECISION(f->precision, GatherValues)(f, values, stream);
+  return TRSV_BY_PRECISION(f->precision, GatherValues)(f, values, stream);
 }

@@ -66,7 +66,8 @@ extern "C" TrsvError TrsvCSRPlanMake(TrsvPlan *plan, TrsvCSRPlan *n, const TrsvM
   TrsvCall(TrsvDeviceAlloc(2 * size * rows, &n->words));
   plan->bytes += 2 * size * rows;
   TrsvCall(TrsvSyncCreate(&n->sync));
-  return TRSV_BY_REAL_PRECISION(A->precision, TrsvClearWords)(2 * rows, n->words, NULL); /* later a launch clears a half */
+  /* later a launch clears a half */
+  return TRSV_BY_REAL_PRECISION(A->precision, TrsvClearWords)(2 * rows, n->words, NULL);
 }
 
 extern "C" TrsvError TrsvCSRPlanSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)

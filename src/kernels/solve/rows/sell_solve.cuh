@@ -1,7 +1,7 @@
 /*
-   sell_solve.cuh: the kernel of the algorithm `sell`: a warp for each slice of 32 rows, for triangles with few and wide level sets, as an ordering by colors makes
-   them. sell.h has the layout; sell_plan.cu chooses between slices of the matrix's own order and slices of the level
-   order, and splits rows of more than WIDE entries.
+   sell_solve.cuh: the kernel of the algorithm `sell`: a warp for each slice of 32 rows, for triangles with few and wide
+   level sets, as an ordering by colors makes them. sell.h has the layout; sell_plan.cu chooses between slices of the
+   matrix's own order and slices of the level order, and splits rows of more than WIDE entries.
 
    Mapping: the block of ticket t solves slices t * WARPS onwards: a warp for each slice, a lane for each row. Slices
      whose longest rows have 2, 3, 4 or more entries have code of their own, without tests for entries that exist: 155
@@ -55,8 +55,9 @@ template <class T, class C> struct SellView {
   }
 };
 
-/* Waits for the missing solutions, which have the mark of NOT_READY; no solution keeps that mark. All lanes poll one word, that of the last position, which is likely to be ready
-   last: so a warp that waits long causes little traffic. NaN replaces values that do not come within the limit. */
+/* Waits for the missing solutions, which have the mark of NOT_READY; no solution keeps that mark. All lanes poll one
+   word, that of the last position, which is likely to be ready last: so a warp that waits long causes little traffic.
+   NaN replaces values that do not come within the limit. */
 template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const LevelCSRView<T> &A,
                                                                                   const T *now, int *from, T *solution)
 {
@@ -212,7 +213,8 @@ template <class T, class C, int MOST> static __global__ void __launch_bounds__(B
   else solve_slice<T, C, 5, MOST>(S, slice, lane, now, b, x);
 }
 
-template <class T, class C> static void LaunchColumns(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
+template <class T, class C>
+static void LaunchColumns(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
 {
   const unsigned grid = TrsvBlocks(s->slices, WARPS);
 

@@ -10,10 +10,11 @@
 #include "solve/model/model.h"
 #include "solve/rows/thread_solve.cuh"
 
-extern template TrsvError ThreadLimitBlocks<TrsvComplex<float>>(TrsvLevelCSR *);
-extern template TrsvError ThreadLimitBlocks<TrsvComplex<double>>(TrsvLevelCSR *);
-extern template TrsvError ThreadLaunch<TrsvComplex<float>>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream);
-extern template TrsvError ThreadLaunch<TrsvComplex<double>>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream);
+#define ELSEWHERE(T) \
+  extern template TrsvError ThreadLimitBlocks<T>(TrsvLevelCSR *); \
+  extern template TrsvError ThreadLaunch<T>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream);
+ELSEWHERE(TrsvComplex<float>)
+ELSEWHERE(TrsvComplex<double>)
 
 /* Marks the columns that the rows of level sets 3, 5, 7, ... recompute. Rows of level set 1 wait for nothing: to
    recompute them would save no hop. One thread for each position. */

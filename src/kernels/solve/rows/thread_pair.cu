@@ -5,10 +5,11 @@
 #include "device/setup.cuh"
 #include "solve/rows/thread_pair.cuh"
 
-extern template TrsvError ThreadPreparePair<TrsvComplex<float>>(void);
-extern template TrsvError ThreadPreparePair<TrsvComplex<double>>(void);
-extern template TrsvError ThreadLaunchPair<TrsvComplex<float>>(const TrsvThreadPair *, const void *, void *, TrsvStream);
-extern template TrsvError ThreadLaunchPair<TrsvComplex<double>>(const TrsvThreadPair *, const void *, void *, TrsvStream);
+#define ELSEWHERE(T) \
+  extern template TrsvError ThreadPreparePair<T>(void); \
+  extern template TrsvError ThreadLaunchPair<T>(const TrsvThreadPair *, const void *, void *, TrsvStream);
+ELSEWHERE(TrsvComplex<float>)
+ELSEWHERE(TrsvComplex<double>)
 
 static TrsvError ClearBetween(TrsvFused *pair, TrsvStream stream)
 {
