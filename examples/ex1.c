@@ -163,6 +163,18 @@ int main(int argc, char **args)
       args: -mat_type aij -n 4 -pc_type sptrsvgpu -pc_factor_zeropivot 3.9 -pc_factor_shift_type none -mat_sptrsvgpu_view
       filter: grep -e failed -e iterations
 
+   # other scalars than real double
+   testset:
+      args: -mat_type aijcusparse -vec_type cuda -n 4 -ksp_type {{cgdevice bcgsdevice}} -pc_type sptrsvgpu -ksp_view
+      filter: grep -o "own type: .*"
+      output_file: output/ex1_scalars.out
+      test:
+         suffix: complex
+         requires: cuda complex
+      test:
+         suffix: single
+         requires: cuda single !complex
+
    test:
       suffix: help
       args: -help -n 4 -pc_type sptrsvgpu -pc_sptrsvgpu_ordering multicolor

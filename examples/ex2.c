@@ -232,6 +232,7 @@ int main(int argc, char **args)
          localrunfiles: data/poisson.mtx
       test:
          suffix: pattern
+         requires: double
          args: -f data/pattern.mtx -values dominant -complete_diagonal
          localrunfiles: data/pattern.mtx
 

@@ -92,6 +92,7 @@ int main(int argc, char **args)
 /*TEST
 
    testset:
+      requires: double
       output_file: output/ex4_1.out
       test:
          suffix: 1
@@ -100,8 +101,24 @@ int main(int argc, char **args)
          suffix: petsc
          args: -mat_type aij -dm_mat_type aij -pc_type ilu -pc_factor_mat_solver_type petsc -ksp_type gmres -ksp_rtol 1e-6
 
-   test:
-      suffix: icc
+   testset:
+      requires: single
+      output_file: output/ex4_single.out
+      test:
+         suffix: single
+         args: -pc_type {{sptrsvgpu capellini}} -ksp_type gmres -ksp_rtol 1e-4
+      test:
+         suffix: single_petsc
+         args: -mat_type aij -dm_mat_type aij -pc_type ilu -pc_factor_mat_solver_type petsc -ksp_type gmres -ksp_rtol 1e-4
+
+   testset:
       args: -pc_type sptrsvgpu -pc_sptrsvgpu_factor icc -ksp_type gmres
+      test:
+         suffix: icc
+         requires: double
+      test:
+         suffix: icc_single
+         requires: single
+         args: -ksp_rtol 1e-4
 
 TEST*/

@@ -5,6 +5,7 @@
 #include "factor/factor.h"
 #include "ordering/multicolor.h"
 #include "solve/solve.h"
+#include "trsv.h"
 
 #define NONE(function, ...) \
   TrsvError function(__VA_ARGS__) { return TrsvFail(TRSV_ERR_UNSUPPORTED, "built without CUDA"); }

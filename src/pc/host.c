@@ -92,18 +92,18 @@ PetscErrorCode SpTRSVGPUHostCheck(Mat A, Mat local)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's ICC of a complex matrix is U^T D U, which is wrong for a Hermitian one. */
+/* PETSc's ICC of a complex matrix is U^T D U, which is wrong for a Hermitian one. MAT_SPD makes a matrix symmetric for
+   PETSc, also a Hermitian one; on the host that counts, as in PETSc's PCICC. */
 PetscErrorCode SpTRSVGPUHostCheckKind(const SpTRSVGPU *s, Mat A)
 {
-  PetscBool known, hermitian, symmetric = PETSC_FALSE;
+  PetscBool known, hermitian, symmetric;
 
   PetscFunctionBegin;
   if (!PetscDefined(USE_COMPLEX) || s->kind != MAT_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatIsHermitianKnown(A, &known, &hermitian));
-  hermitian = (PetscBool)(known && hermitian);
+  if (!known || !hermitian) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
-  symmetric = (PetscBool)(known && symmetric);
-  PetscCheck(!hermitian || symmetric, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+  PetscCheck(known && symmetric && s->memory == TRSV_HOST, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "PETSc's ICC on the host is for complex symmetric matrices, and this matrix is Hermitian; use "
              "-pc_sptrsvgpu_factor ilu%s",
              s->memory == TRSV_DEVICE ? ", or IC(0) on the GPU" : ", or a matrix of type aijcusparse on a GPU");

@@ -323,8 +323,8 @@ static PetscErrorCode PCDestroy_SpTRSVGPU(PC pc)
    `MAT_SHIFT_NONZERO` holds for `MATAIJCUSPARSE` too; `PCILU` replaces it by `MAT_SHIFT_INBLOCKS`.
 
    With complex scalars ICC on the GPU is U^H D U, which `KSPCG` needs, or U^T D U if the matrix is known to be
-   symmetric and neither Hermitian nor SPD. On the host it is PETSc's U^T D U. There a matrix that is known to be
-   Hermitian and SPD gets ILU by default.
+   symmetric and neither Hermitian nor SPD. On the host it is PETSc's U^T D U; a matrix that is known to be Hermitian
+   and SPD gets ILU there by default.
 
    -help lists the algorithms, docs/algorithms.md describes them.
 

@@ -38,6 +38,7 @@ static const struct {
   {"growth",    TestGrowth     },
   {"waits",     TestWaits      },
   {"factor",    TestFactor, 4  },
+  {"factor-complex", TestFactorComplex},
   {"orders",    TestFactorOrder},
   {"ilu",       TestIlu        },
   {"memory",    TestMemory     },

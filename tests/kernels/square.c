@@ -87,6 +87,13 @@ Square MakeSquareFrom(int rows, const int *offsets, const int *columns)
   return A;
 }
 
+static void CopyValue(TrsvPrecision p, void *to, int i, const void *from, int k)
+{
+  const size_t size = TrsvValueSize(p);
+
+  memcpy((char *)to + size * (size_t)i, (const char *)from + size * (size_t)k, size);
+}
+
 Square Permuted(const Square *A, const int *order)
 {
   Square B        = NewSquare(A->rows, A->nnz, A->precision);
@@ -102,10 +109,10 @@ Square Permuted(const Square *A, const int *order)
 
       for (; at > B.offsets[i] && B.columns[at - 1] > position[A->columns[k]]; at--) {
         B.columns[at] = B.columns[at - 1];
-        Set(B.values, B.precision, at, Get(B.values, B.precision, at - 1));
+        CopyValue(B.precision, B.values, at, B.values, at - 1);
       }
       B.columns[at] = position[A->columns[k]];
-      Set(B.values, B.precision, at, Get(A->values, A->precision, k));
+      CopyValue(B.precision, B.values, at, A->values, k);
     }
     B.offsets[i + 1] = n;
   }

@@ -199,7 +199,7 @@ static PetscErrorCode MakeSystem(System s, Mat *A, Mat *P, Vec *b)
     PetscCall(MatNullSpaceRemove(constant, *b));
     PetscCall(MatNullSpaceDestroy(&constant));
   }
-  if (s == SYSTEM_NAN_B) PetscCall(VecSetValue(*b, 7, NAN, INSERT_VALUES));
+  if (s == SYSTEM_NAN_B) PetscCall(VecSetValue(*b, PetscMin(7, n - 1), NAN, INSERT_VALUES));
   if (s == SYSTEM_NAN_B) PetscCall(VecAssemblyBegin(*b));
   if (s == SYSTEM_NAN_B) PetscCall(VecAssemblyEnd(*b));
   if (s == SYSTEM_ZERO_B) PetscCall(VecSet(*b, 0));

@@ -236,7 +236,7 @@ int main(int argc, char **args)
       test:
          suffix: hermitian
          args: -mat_type aij
-         filter: Error: grep -o "PETSc's ICC on the host is for complex symmetric matrices, and this matrix is Hermitian"
+         filter: Error: grep -o "ICC on the host is for complex symmetric matrices, and this matrix is Hermitian"
       test:
          suffix: hermitian_device
          requires: cuda

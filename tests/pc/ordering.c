@@ -3,7 +3,7 @@ static char help[] = "Which order -pc_sptrsvgpu_ordering auto keeps to, set-up a
 #include "common.h"
 #include <sptrsvgpu.h>
 
-static PetscInt few = 100; /* iterations, too few to converge */
+static PetscInt few = PetscDefined(USE_REAL_SINGLE) ? 10 : PetscDefined(USE_COMPLEX) ? 20 : 100; /* iterations, too few to converge */
 
 /* New values, a solve, and the order that it was done in */
 static PetscErrorCode Solve(const char what[], KSP ksp, Problem problem, PetscReal s, PetscInt most, PetscBool converges, SpTRSVGPUOrdering expected)

@@ -9,7 +9,6 @@
 #ifndef TRSV_DEVICE_H
 #define TRSV_DEVICE_H
 
-#include <stdint.h>
 #include <stdlib.h>
 #include "base/base.h"
 
@@ -46,13 +45,6 @@ TrsvError TrsvDeviceUpload(void *device, const void *host, size_t bytes, TrsvStr
 TrsvError TrsvDeviceDownload(void *host, const void *device, size_t bytes, TrsvStream);
 TrsvError TrsvDeviceCopy(void *to, const void *from, size_t bytes, TrsvStream); /* on the device */
 TrsvError TrsvDeviceClear(void *device, size_t bytes, TrsvStream);              /* to zeros */
-
-/* permute.cu: to[i] = from[index[i]], or with scatter to[index[i]] = from[i], for n values on the device. */
-TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to,
-                            TrsvStream);
-
-/* permute.cu: from [n], on the device, in 32 bits, in new memory. In the default stream; waits for it. */
-TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to);
 
 /* Memory of the given kind. */
 static inline TrsvError TrsvAllocIn(TrsvMemory memory, size_t bytes, void *pointer)

@@ -3,6 +3,7 @@
 
    A value that one thread hands to another is its own flag: one word, written once, that holds NOT_READY until then.
    There is no second location whose order with the value could go wrong, so relaxed accesses of gpu scope are enough.
+   A complex value is two such words, in no order with each other: complex.cuh.
 */
 #ifndef TRSV_SYNC_CUH
 #define TRSV_SYNC_CUH
@@ -71,6 +72,17 @@ template <class T> static __device__ __forceinline__ unsigned trsv_mark()
 static __device__ __forceinline__ unsigned trsv_mark_of(double v) { return (unsigned)(trsv_bits(v) >> 32); }
 static __device__ __forceinline__ unsigned                    trsv_mark_of(float v) { return trsv_bits(v); }
 
+/* Has a value the mark of NOT_READY? And the value, or NaN if it has. */
+template <class T> static __device__ __forceinline__ bool trsv_is_marked(T v)
+{
+  return trsv_mark_of(v) == trsv_mark<T>();
+}
+template <class T> static __device__ __forceinline__ T trsv_unmarked(T v)
+{
+  if (trsv_is_marked(v)) v = trsv_nan<T>();
+  return v;
+}
+
 /* Replaces any NaN by one fixed NaN. Arithmetic on the result never produces NOT_READY: it passes on a NaN operand or
    produces a NaN of its own. */
 template <class T> static __device__ __forceinline__ T trsv_canonical(T v) { return v == v ? v : trsv_nan<T>(); }
@@ -82,6 +94,8 @@ template <class T> static __device__ __forceinline__ T trsv_publish(T *p, T v)
   trsv_store(p, v);
   return v;
 }
+
+#include "device/complex.cuh"
 
 /* A block's ticket, 0 .. gridDim.x - 1, in the order in which blocks start, and which of two alternating launches this
    is. A block with a smaller ticket has started. The counter is 0 again after two launches, so nothing is reset and

@@ -38,11 +38,11 @@ static TrsvError CreateFactor(int rows, const int *offsets, const int *columns, 
   *factor = NULL;
   *row    = -1;
   if (rows < 1) return TrsvFail(TRSV_ERR_ARGUMENT, "%d rows", rows);
-  if (TrsvIsComplex(precision)) return TrsvFail(TRSV_ERR_UNSUPPORTED, "the device does not factor complex values");
   f = calloc(1, sizeof(*f));
   if (!f) return TrsvFail(TRSV_ERR_MEMORY, "no memory for a factor");
   f->kind      = kind == TRSV_ICC_HERMITIAN ? TRSV_ICC : kind;
   f->precision = precision;
+  f->hermitian = kind == TRSV_ICC_HERMITIAN && TrsvIsComplex(precision);
   f->rows      = rows;
   error        = MakePatterns(f, offsets, columns, order, memory, both, row);
   if (error) TrsvFactorDestroy(&f);
@@ -228,14 +228,14 @@ static TrsvError ReadPivotMagnitude(const TrsvFactor *f, int row, double *pivot,
 {
   const size_t size = TrsvValueSize(f->precision);
   int          at;
-  double       d;
-  float        s;
+  double       d[2] = {0, 0};
+  float        s[2] = {0, 0};
 
   TrsvCall(TrsvDeviceDownload(&at, f->u_offsets + row, sizeof(at), stream));
-  TrsvCall(TrsvDeviceDownload(f->precision == TRSV_FLOAT ? (void *)&s : (void *)&d,
+  const int single = TrsvRealPrecision(f->precision) == TRSV_FLOAT;
+  TrsvCall(TrsvDeviceDownload(single ? (void *)s : (void *)d,
                               (const char *)f->u + size * (size_t)at, size, stream));
-  *pivot = f->precision == TRSV_FLOAT ? (double)s : d;
-  if (*pivot < 0) *pivot = -*pivot;
+  *pivot = single ? hypot(s[0], s[1]) : hypot(d[0], d[1]);
   return TRSV_SUCCESS;
 }
 

@@ -5,8 +5,8 @@
    factor.c          creates a factor, computes values, and repeats that with shifts
    factor_permute.cu brings A into another order
    factor_split.cu   splits the pattern of A into those of L and U
-   factor_groups.cu  assigns rows to groups of lanes
-   factor_start.cu   prepares one attempt at the values
+   factor_groups.cu  looks whether only pivots depend on each other, and else assigns rows to groups of lanes
+   factor_start.cu   prepares one attempt at the values, and calls one of:
    factor_rows.cu    computes values row by row
    factor_pivots.cu  computes values where only the pivots depend on each other
    factor_parts.c    triangles, download, predicted times
@@ -94,8 +94,9 @@ typedef struct {
 } FactorHostWork;
 
 struct TrsvFactor {
-  TrsvFactorKind kind;
+  TrsvFactorKind kind; /* TRSV_ILU or TRSV_ICC */
   TrsvPrecision  precision;
+  int            hermitian; /* TRSV_ICC_HERMITIAN of complex values */
   int            rows, lower, upper; /* entries of L and U */
 
   /* With an order; NULL without one. The files of this room then call P A P^T A. */
@@ -139,8 +140,9 @@ struct TrsvFactor {
 TrsvError TrsvFactorSplit(TrsvFactor *, const int *offsets, const int *columns, const int *order, TrsvMemory, int *row);
 TrsvError TrsvFactorMirrorColumns(TrsvFactor *); /* rebuilds U's columns from L's if they are NULL */
 
-/* factor_groups.cu: assigns the rows, in that order, to groups of lanes. */
+/* factor_groups.cu: assigns the rows, in that order, to groups of lanes; sets f->pivots and f->mirror_offset. */
 TrsvError TrsvFactorAssignGroups(TrsvFactor *, const int *order);
+TrsvError TrsvFactorCheckPattern(TrsvFactor *);
 
 /* factor_permute.cu: creates f->order and f->source. *pattern gets the offsets [rows + 1] and then the columns of
    P A P^T: TrsvScratchFree(*pattern, NULL). TrsvFactorGather fills f->a with new values. */
@@ -154,10 +156,9 @@ typedef struct {
   double    amount, zero, diagonal;
 } FactorShift;
 
-/* factor_pivots.cu. The first function sets f->pivots and f->mirror_offset. The second computes the values: by lower if
-   TrsvPlanFindsPivots, or, lower being NULL, in the order of f->row_of_group. If the plan fails, f->status has a row:
-   repeat without the plan; else the plan has the values of L. */
-TrsvError TrsvFactorCheckPattern(TrsvFactor *);
+/* factor_start.cu, by factor_pivots.cu: computes the values where f->pivots: by lower if TrsvPlanFindsPivots, or, lower
+   being NULL, in the order of f->row_of_group. If the plan fails, f->status has a row: repeat without the plan; else
+   the plan has the values of L. */
 TrsvError TrsvFactorFindPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *, TrsvStream);
 
 /* factor_start.cu: marks values as not ready and clears f->status; computes the values row by row; sets

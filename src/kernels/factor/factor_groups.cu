@@ -1,10 +1,18 @@
 /*
-   Assigns the rows of a factorization to groups of lanes.
+   Who computes a row: a thread, if only pivots depend on each other, else a group of lanes.
 
-   Mapping: a thread for each row, position or group. No thread waits for another. Works in the default stream.
+   Mapping: a thread for each row, position or group; a block for two long rows that are compared. No thread waits for
+   another. Works in the default stream.
 */
+#include <limits.h>
+#include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
-#include "factor/factor.h"
+#include "factor/factor_rows.cuh"
+
+enum {
+  PAIRS             = (int)FACTOR_TERMS * (int)ROWS_BLOCK, /* rows of a block with their dependencies */
+  THREAD_SEARCH_MAX = 128                                  /* columns that one thread searches for in another row */
+};
 
 /* The length that decides how many lanes a row gets: its entries, or for ICC its dependencies if they are more. */
 static __device__ __forceinline__ int row_size(bool icc, const int *l_offsets, const int *u_offsets, int i)
@@ -133,5 +141,105 @@ extern "C" TrsvError TrsvFactorAssignGroups(TrsvFactor *f, const int *order)
                             (const int *)NULL, f->row_of_group, (int *)NULL));
   }
   f->bytes += sizeof(int) * (f->work_offset ? 2 : 1) * (size_t)f->groups + TrsvValueSize(f->precision) * (size_t)work;
+  return TRSV_SUCCESS;
+}
+
+/* Row i, and row k of U, on which it depends: the entries of both whose columns may be the same. */
+struct RowPair {
+  int i, l, l_count, u, count; /* of row i: where L's start, and how many; where U's start; how many in all */
+  int begin, end;              /* of row k */
+
+  __device__ __forceinline__ RowPair(int i, int k, bool icc, const int *l_offsets, const int *u_offsets)
+      : i(i), l(icc ? l_offsets[i + 1] : l_offsets[i]), l_count(l_offsets[i + 1] - l), u(u_offsets[i] + 1),
+        count(l_count + u_offsets[i + 1] - u), begin(u_offsets[k] + 1), end(u_offsets[k + 1])
+  {
+  }
+
+  __device__ __forceinline__ int shorter() const { return min(count, end - begin); }
+};
+
+/* Does a row share a column with one that it depends on? Has an entry of L no mirror image in U, or one too far from
+   the diagonal? */
+struct PatternCheck {
+  unsigned shared, unmatched;
+};
+
+/* Do both rows have a column in common, other than i? Searches the longer row for entries first, first + step, ... of
+   the shorter one: else each row that depends on a long one would read all of it. */
+static __device__ bool pivots_intersect(const RowPair m, const int *l_columns, const int *u_columns, int first,
+                                        int step)
+{
+  for (int t = first; t < m.shorter(); t += step) {
+    if (m.end - m.begin <= m.count) {
+      const int column = u_columns[m.begin + t];
+
+      if (column != m.i && (column < m.i ? factor_search(l_columns, m.l, m.l + m.l_count, column)
+                                         : factor_search(u_columns, m.u, m.u + m.count - m.l_count, column)) >= 0)
+        return true;
+    } else if (factor_search(u_columns, m.begin, m.end,
+                             t < m.l_count ? l_columns[m.l + t] : u_columns[m.u + t - m.l_count]) >= 0)
+      return true;
+  }
+  return false;
+}
+
+/* Checks the pattern, a thread for each row; the whole block compares two long rows. Fills mirror_offset unless NULL.
+   */
+static __global__ void pivots_pattern(int n, bool icc, const int *l_offsets, const int *l_columns,
+                                       const int *u_offsets, const int *u_columns, unsigned char *mirror_offset,
+                                       PatternCheck *found)
+{
+  TRSV_SHARED(int, later, PAIRS); /* pairs of long rows: the row, and the one it depends on */
+  TRSV_SHARED(int, earlier, PAIRS);
+  TRSV_SHARED(int, pairs, 1);
+  const int i    = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
+  bool      meet = false, alone = false;
+
+  if (threadIdx.x == 0) pairs[0] = 0;
+  __syncthreads();
+  for (int k = i < n ? l_offsets[i] : 0, end = i < n ? l_offsets[i + 1] : 0; k < end; k++) {
+    const RowPair m(i, l_columns[k], icc, l_offsets, u_offsets);
+    const int     at = mirror_offset ? factor_search(u_columns, m.begin, m.end, i) - (m.begin - 1) : 0;
+
+    if (mirror_offset && at > 0 && at <= UCHAR_MAX) mirror_offset[k] = (unsigned char)at;
+    else if (mirror_offset) alone = true;
+    if (m.shorter() > THREAD_SEARCH_MAX) {
+      const int pair = atomicAdd(&pairs[0], 1);
+
+      later[pair]   = i;
+      earlier[pair] = l_columns[k];
+    } else meet = pivots_intersect(m, l_columns, u_columns, 0, 1) || meet;
+  }
+  __syncthreads();
+  for (int pair = 0, all = pairs[0]; pair < all; pair++)
+    meet = pivots_intersect(RowPair(later[pair], earlier[pair], icc, l_offsets, u_offsets), l_columns, u_columns,
+                       (int)threadIdx.x, ROWS_BLOCK) ||
+           meet;
+  if (meet) atomicMax(&found->shared, 1u);
+  if (alone) atomicMax(&found->unmatched, 1u);
+}
+
+extern "C" TrsvError TrsvFactorCheckPattern(TrsvFactor *f)
+{
+  PatternCheck *const check = (PatternCheck *)f->status;
+  PatternCheck        found;
+
+  static_assert(sizeof(PatternCheck) <= sizeof(FactorStatus), "f->status has room for a PatternCheck");
+  if (f->statistics.row_max > FACTOR_TERMS + 1 || TrsvFactorForcedLanes) return TRSV_SUCCESS;
+  if (f->kind == TRSV_ILU && f->upper - f->rows == f->lower)
+    TrsvCall(TrsvDeviceAlloc((size_t)f->lower, &f->mirror_offset));
+  TrsvCall(TrsvDeviceClear(check, sizeof(found), NULL));
+  TrsvCall(TrsvLaunchEach("pivots_pattern", pivots_pattern, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets,
+                          f->l_columns, f->u_offsets, f->u_columns, f->mirror_offset, check));
+  TrsvCall(TrsvDeviceDownload(&found, check, sizeof(found), NULL));
+  if (found.shared || found.unmatched) {
+    TrsvDeviceFree(f->mirror_offset);
+    f->mirror_offset = NULL;
+  }
+  if (found.shared) return TRSV_SUCCESS;
+  if (f->mirror_offset) f->bytes += (size_t)f->lower;
+  f->pivots        = 1;
+  f->lanes_per_row = 1;
+  f->groups        = f->rows;
   return TRSV_SUCCESS;
 }

@@ -68,7 +68,7 @@ template <class T, bool ICC>
 static __device__ __forceinline__ T long_eliminate(const FactorView<T> &F, const FactorRow &r, T *work, int lane, int d,
                                                    const LongStep<T> &s)
 {
-  const T factor     = ICC ? factor_wait(F, F.u + s.begin, s.source) : work[d],
+  const T factor     = ICC ? F.conjugate(factor_wait(F, F.u + s.begin, s.source)) : work[d],
           multiplier = factor * factor_wait(F, F.inverse + s.owner, s.inverse);
 
   if (!ICC && factor == 0) return factor;
@@ -104,7 +104,7 @@ template <class T, bool ICC> static __device__ __forceinline__ bool long_elimina
     else others = entry >= 0;
   }
   if (__any_sync(0xffffffffu, others)) return false;
-  const T factor     = ICC ? factor_wait(F, F.u + from) : work[d],
+  const T factor     = ICC ? F.conjugate(factor_wait(F, F.u + from)) : work[d],
           multiplier = factor * factor_wait(F, F.inverse + owner);
 
   if (!ICC && factor == 0) return true;
@@ -122,7 +122,8 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
   const FactorRow r        = factor_row<T, ICC>(F, row);
   const bool      relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
   const int       lane     = (int)(threadIdx.x % 32);
-  T               sum = 0, diagonal = 0;
+  T               diagonal = 0;
+  TrsvReal<T>     sum      = 0;
   int             stars = r.dependencies < STAR_ROW ? r.dependencies : 0; /* the first dependency to check for stars */
 
   for (int n = lane; n < r.length; n += 32 * AHEAD) { /* AHEAD loads in flight */
@@ -179,7 +180,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
         __syncwarp();
         if (lane == 0) (ICC ? F.l + r.l : work)[base + n] = multiplier;
       } else if (lane == n) {
-        const T factor     = ICC ? factor_wait(F, F.u + from, source) : work[d],
+        const T factor     = ICC ? F.conjugate(factor_wait(F, F.u + from, source)) : work[d],
                 multiplier = factor * factor_wait(F, F.inverse + owner, inverse);
 
         if (ICC || factor != 0) {
@@ -209,7 +210,7 @@ template <class T, bool ICC> static __device__ void long_row(const FactorView<T>
 
       if (n < r.diagonal) F.l[r.l + n] = v[m];
       if (n > r.diagonal && n < r.length) trsv_publish(F.u + r.u + n - r.diagonal, v[m]);
-      if (n != r.diagonal) sum += fabs(v[m]);
+      if (n != r.diagonal) sum += trsv_magnitude<TrsvReal<T>>(v[m]);
     }
   }
   if (!relative) return;

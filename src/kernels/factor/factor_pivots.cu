@@ -19,90 +19,9 @@
    Same bits: terms are subtracted in the order of their columns, or in the order of the plan's records.
 */
 #include <float.h>
-#include <limits.h>
 #include "analysis/triangle_view.cuh"
 #include "device/setup.cuh"
 #include "factor/factor_rows.cuh"
-
-enum {
-  PAIRS             = (int)FACTOR_TERMS * (int)ROWS_BLOCK, /* rows of a block with their dependencies */
-  THREAD_SEARCH_MAX = 128                                  /* columns that one thread searches for in another row */
-};
-
-/* Row i, and row k of U, on which it depends: the entries of both whose columns may be the same. */
-struct RowPair {
-  int i, l, l_count, u, count; /* of row i: where L's start, and how many; where U's start; how many in all */
-  int begin, end;              /* of row k */
-
-  __device__ __forceinline__ RowPair(int i, int k, bool icc, const int *l_offsets, const int *u_offsets)
-      : i(i), l(icc ? l_offsets[i + 1] : l_offsets[i]), l_count(l_offsets[i + 1] - l), u(u_offsets[i] + 1),
-        count(l_count + u_offsets[i + 1] - u), begin(u_offsets[k] + 1), end(u_offsets[k + 1])
-  {
-  }
-
-  __device__ __forceinline__ int shorter() const { return min(count, end - begin); }
-};
-
-/* Does a row share a column with one that it depends on? Has an entry of L no mirror image in U, or one too far from
-   the diagonal? */
-struct PatternCheck {
-  unsigned shared, unmatched;
-};
-
-/* Do both rows have a column in common, other than i? Searches the longer row for entries first, first + step, ... of
-   the shorter one: else each row that depends on a long one would read all of it. */
-static __device__ bool pivots_intersect(const RowPair m, const int *l_columns, const int *u_columns, int first,
-                                        int step)
-{
-  for (int t = first; t < m.shorter(); t += step) {
-    if (m.end - m.begin <= m.count) {
-      const int column = u_columns[m.begin + t];
-
-      if (column != m.i && (column < m.i ? factor_search(l_columns, m.l, m.l + m.l_count, column)
-                                         : factor_search(u_columns, m.u, m.u + m.count - m.l_count, column)) >= 0)
-        return true;
-    } else if (factor_search(u_columns, m.begin, m.end,
-                             t < m.l_count ? l_columns[m.l + t] : u_columns[m.u + t - m.l_count]) >= 0)
-      return true;
-  }
-  return false;
-}
-
-/* Checks the pattern, a thread for each row; the whole block compares two long rows. Fills mirror_offset unless NULL.
-   */
-static __global__ void pivots_pattern(int n, bool icc, const int *l_offsets, const int *l_columns,
-                                       const int *u_offsets, const int *u_columns, unsigned char *mirror_offset,
-                                       PatternCheck *found)
-{
-  TRSV_SHARED(int, later, PAIRS); /* pairs of long rows: the row, and the one it depends on */
-  TRSV_SHARED(int, earlier, PAIRS);
-  TRSV_SHARED(int, pairs, 1);
-  const int i    = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
-  bool      meet = false, alone = false;
-
-  if (threadIdx.x == 0) pairs[0] = 0;
-  __syncthreads();
-  for (int k = i < n ? l_offsets[i] : 0, end = i < n ? l_offsets[i + 1] : 0; k < end; k++) {
-    const RowPair m(i, l_columns[k], icc, l_offsets, u_offsets);
-    const int     at = mirror_offset ? factor_search(u_columns, m.begin, m.end, i) - (m.begin - 1) : 0;
-
-    if (mirror_offset && at > 0 && at <= UCHAR_MAX) mirror_offset[k] = (unsigned char)at;
-    else if (mirror_offset) alone = true;
-    if (m.shorter() > THREAD_SEARCH_MAX) {
-      const int pair = atomicAdd(&pairs[0], 1);
-
-      later[pair]   = i;
-      earlier[pair] = l_columns[k];
-    } else meet = pivots_intersect(m, l_columns, u_columns, 0, 1) || meet;
-  }
-  __syncthreads();
-  for (int pair = 0, all = pairs[0]; pair < all; pair++)
-    meet = pivots_intersect(RowPair(later[pair], earlier[pair], icc, l_offsets, u_offsets), l_columns, u_columns,
-                       (int)threadIdx.x, ROWS_BLOCK) ||
-           meet;
-  if (meet) atomicMax(&found->shared, 1u);
-  if (alone) atomicMax(&found->unmatched, 1u);
-}
 
 /* Row i depends on row j by entry k of L. Returns where in A the entry of row j in column i is, or -1. */
 template <class T, bool ICC> static __device__ __forceinline__ int pivots_mirror_entry(const FactorView<T> &F,
@@ -129,7 +48,8 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
   int           needs[FACTOR_TERMS];
   unsigned      mirrored = 0; /* a bit for each dependency that has an entry in column i */
   T             mine[FACTOR_TERMS], theirs[FACTOR_TERMS], inverse[FACTOR_TERMS];
-  T             pivot = F.a[diagonal] + F.diagonal, sum = 0;
+  T             pivot = F.a[diagonal] + F.diagonal;
+  TrsvReal<T>   sum   = 0;
   TrsvSpinLimit spin;
 
 #pragma unroll
@@ -140,7 +60,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
 
     if (at >= 0) mirrored |= 1u << t;
     theirs[t]  = at < 0 ? 0 : F.a[at];
-    mine[t]    = needs[t] < 0 ? 0 : ICC ? theirs[t] : F.a[u + begin + t];
+    mine[t]    = needs[t] < 0 ? 0 : ICC ? F.conjugate(theirs[t]) : F.a[u + begin + t];
     inverse[t] = needs[t] < 0 ? 0 : trsv_not_ready<T>();
   }
   if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE)
@@ -165,7 +85,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
           const T multiplier = ICC || mine[t] != 0 ? mine[t] * inverse[t] : 0;
 
           if (mirrored >> t & 1 && (ICC || mine[t] != 0)) pivot = fma(-multiplier, theirs[t], pivot);
-          if (!ICC) sum += fabs(multiplier);
+          if (!ICC) sum += trsv_magnitude<TrsvReal<T>>(multiplier);
         }
         (void)factor_pivot(F, i, u, F.inverse + i, pivot, sum);
       }
@@ -179,20 +99,23 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(FACTOR_BLO
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)
   pivots_terms(const FactorView<T> F, const unsigned char *mirror_offset, int rows)
 {
-  const T     least = (T)(sizeof(T) == sizeof(float) ? FLT_MIN : DBL_MIN),
-              most  = (T)(sizeof(T) == sizeof(float) ? FLT_MAX : DBL_MAX);
+  typedef TrsvReal<T> R;
+
+  const R     least = (R)(sizeof(R) == sizeof(float) ? FLT_MIN : DBL_MIN),
+              most  = (R)(sizeof(R) == sizeof(float) ? FLT_MAX : DBL_MAX);
   const int   i     = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
   bool        fit   = true;
 
   if (i >= rows) return;
   const int begin = F.l_offsets[i], end = F.l_offsets[i + 1], u = F.u_offsets[i];
-  F.u[i] = F.a[ICC ? F.a_row_start[i] : u + end] + F.diagonal; /* F.l may follow in the memory of U */
+  F.u[i] = F.diagonal_of(F.a[ICC ? F.a_row_start[i] : u + end] + F.diagonal); /* F.l may follow in the memory of U */
   for (int k = begin; k < end; k++) {
     const int j = F.l_columns[k], at = pivots_mirror_entry<T, ICC>(F, mirror_offset, i, j, k);
-    const T   theirs = at < 0 ? 0 : F.a[at], mine = ICC ? theirs : F.a[u + k];
-    const T   term = mine == 0 || theirs == 0 ? 0 : mine * theirs;
+    const T   theirs = at < 0 ? 0 : F.a[at], mine = ICC ? F.conjugate(theirs) : F.a[u + k];
+    const T   term   = mine == 0 || theirs == 0 ? 0 : ICC ? F.diagonal_of(mine * theirs) : mine * theirs;
+    const R   size   = trsv_magnitude<R>(term);
 
-    fit    = fit && (mine == 0 || theirs == 0 || (fabs(term) >= least && fabs(term) <= most));
+    fit    = fit && (mine == 0 || theirs == 0 || (size >= least && size <= most));
     F.l[k] = term;
   }
   if (!fit) atomicMin(&F.status->row, (unsigned)i);
@@ -205,14 +128,17 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
 template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK)
   pivots_check(const FactorView<T> F, int rows)
 {
-  const T    tolerance = 32 * (T)(sizeof(T) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);
+  typedef TrsvReal<T> R;
+
+  const R    tolerance = 32 * (R)(sizeof(R) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);
   const int  i         = (int)(blockIdx.x * ROWS_BLOCK + threadIdx.x);
   const bool there     = i < rows;
   const int  begin = there ? F.l_offsets[i] : 0, end = there ? F.l_offsets[i + 1] : 0, u = there ? F.u_offsets[i] : 0,
              length   = there ? F.u_offsets[i + 1] - u : 1;
   const int  diagonal = !there ? 0 : ICC ? F.a_row_start[i] : u + end;
   const bool relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
-  T          pivot = there ? F.a[diagonal] + F.diagonal : 1, size = fabs(pivot), sum = 0;
+  T          pivot = there ? F.diagonal_of(F.a[diagonal] + F.diagonal) : 1;
+  R          size = trsv_magnitude<R>(pivot), sum = 0;
 
   if (relative) sum = factor_magnitudes(F.a, diagonal + 1, diagonal + length, sum);
   if (!there) return;
@@ -220,11 +146,13 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
     const T inverse = F.inverse[F.l_columns[k]], part = F.l[k] * inverse;
 
     pivot -= part;
-    size += fabs(part);
-    if (!ICC) sum += fabs(F.a[u + k] * inverse);
+    size += trsv_magnitude<R>(part);
+    if (!ICC) sum += trsv_magnitude<R>(F.a[u + k] * inverse);
   }
-  const T found = 1 / F.inverse[i], counted = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? found : fabs(found);
-  if (!(fabs(pivot - found) < tolerance * size) || (double)counted <= (relative ? F.zero * (double)sum : F.zero))
+  const T found   = 1 / F.inverse[i];
+  const R counted = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? trsv_real(found) : trsv_magnitude<R>(found);
+  if (!(trsv_magnitude<R>(pivot - found) < tolerance * size) ||
+      (double)counted <= (relative ? F.zero * (double)sum : F.zero))
     atomicMin(&F.status->row, (unsigned)i);
 }
 
@@ -253,7 +181,7 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
       const int j = F.l_columns[k];
       const T   a = F.a[ICC ? F.a_row_start[j] + F.l_source[k] - F.u_offsets[j] : start[t] + k];
 
-      F.l[k] = ICC || a != 0 ? a * F.inverse[j] : a;
+      F.l[k] = ICC ? F.conjugate(a) * F.inverse[j] : a != 0 ? a * F.inverse[j] : a;
     }
   }
   if (!(what & FILL_UPPER)) return;
@@ -262,31 +190,6 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
     if (k > start[m]) F.u[k] = F.a[k + from[m]];
     else if (what & FILL_PIVOTS) F.u[k] = 1 / F.inverse[first + m];
   });
-}
-
-extern "C" TrsvError TrsvFactorCheckPattern(TrsvFactor *f)
-{
-  PatternCheck *const check = (PatternCheck *)f->status;
-  PatternCheck        found;
-
-  static_assert(sizeof(PatternCheck) <= sizeof(FactorStatus), "f->status has room for a PatternCheck");
-  if (f->statistics.row_max > FACTOR_TERMS + 1 || TrsvFactorForcedLanes) return TRSV_SUCCESS;
-  if (f->kind == TRSV_ILU && f->upper - f->rows == f->lower)
-    TrsvCall(TrsvDeviceAlloc((size_t)f->lower, &f->mirror_offset));
-  TrsvCall(TrsvDeviceClear(check, sizeof(found), NULL));
-  TrsvCall(TrsvLaunchEach("pivots_pattern", pivots_pattern, f->rows, f->rows, f->kind == TRSV_ICC, f->l_offsets,
-                          f->l_columns, f->u_offsets, f->u_columns, f->mirror_offset, check));
-  TrsvCall(TrsvDeviceDownload(&found, check, sizeof(found), NULL));
-  if (found.shared || found.unmatched) {
-    TrsvDeviceFree(f->mirror_offset);
-    f->mirror_offset = NULL;
-  }
-  if (found.shared) return TRSV_SUCCESS;
-  if (f->mirror_offset) f->bytes += (size_t)f->lower;
-  f->pivots        = 1;
-  f->lanes_per_row = 1;
-  f->groups        = f->rows;
-  return TRSV_SUCCESS;
 }
 
 template <class T, bool ICC> static TrsvError FillFactors(const FactorView<T> &F, int rows, int what, TrsvStream stream)
@@ -325,8 +228,8 @@ static TrsvError FindByPlan(TrsvFactor *f, TrsvPlan *lower, FactorView<T> F, Trs
   return FillFactors<T, ICC>(F, f->rows, FILL_UPPER | FILL_PIVOTS, stream);
 }
 
-template <class T> static TrsvError FindPivots(TrsvFactor *f, TrsvPlan *lower, const void *values,
-                                               const FactorShift *shift, TrsvStream stream)
+template <class T> TrsvError FactorPivots(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
+                                          TrsvStream stream)
 {
   const FactorView<T> F(f, values, shift);
 
@@ -334,8 +237,12 @@ template <class T> static TrsvError FindPivots(TrsvFactor *f, TrsvPlan *lower, c
   return (f->kind == TRSV_ICC ? FindInLevelOrder<T, true> : FindInLevelOrder<T, false>)(f, F, stream);
 }
 
-extern "C" TrsvError TrsvFactorFindPivots(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
-                                          TrsvStream stream)
-{
-  return TRSV_BY_PRECISION(f->precision, FindPivots)(f, lower, values, shift, stream);
-}
+#define INSTANCE(T) \
+  template TrsvError FactorPivots<T>(TrsvFactor *, TrsvPlan *, const void *, const FactorShift *, TrsvStream);
+#ifdef TRSV_COMPLEX_VALUES
+INSTANCE(TrsvComplex<float>)
+INSTANCE(TrsvComplex<double>)
+#else
+INSTANCE(float)
+INSTANCE(double)
+#endif

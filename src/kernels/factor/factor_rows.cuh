@@ -22,8 +22,30 @@ enum {
   LANE_SEARCH_MAX = 16   /* entries of a row of U that one lane checks for others than the diagonal */
 };
 
+/* Does ICC conjugate? Real values have no such flag. */
+template <class T> struct FactorFlags {
+  explicit FactorFlags(const TrsvFactor *) { }
+
+  __device__ __forceinline__ T conjugate(T v) const { return v; }
+  __device__ __forceinline__ T diagonal_of(T v) const { return v; }
+};
+template <class R> struct FactorFlags<TrsvComplex<R>> {
+  bool hermitian;
+
+  explicit FactorFlags(const TrsvFactor *f) : hermitian(f->hermitian != 0) { }
+
+  __device__ __forceinline__ TrsvComplex<R> conjugate(TrsvComplex<R> v) const
+  {
+    return hermitian ? trsv_conjugate(v) : v;
+  }
+  __device__ __forceinline__ TrsvComplex<R> diagonal_of(TrsvComplex<R> v) const
+  {
+    return hermitian ? TrsvComplex<R>(v.re) : v;
+  }
+};
+
 /* The arguments of a launch. */
-template <class T> struct FactorView {
+template <class T> struct FactorView : FactorFlags<T> {
   int           groups;
   const int    *row_of_group, *work_offset, *l_offsets, *l_columns, *u_offsets, *u_columns, *l_source, *a_row_start;
   const T      *a;
@@ -35,9 +57,9 @@ template <class T> struct FactorView {
   TrsvSync      sync;
 
   FactorView(const TrsvFactor *f, const void *values, const FactorShift *p)
-      : groups(f->groups), row_of_group(f->row_of_group), work_offset(f->work_offset), l_offsets(f->l_offsets),
-        l_columns(f->l_columns), u_offsets(f->u_offsets), u_columns(f->u_columns), l_source(f->l_source),
-        a_row_start(f->a_row_start), a((const T *)values), l((T *)f->l), u((T *)f->u), inverse((T *)f->inverse),
+      : FactorFlags<T>(f), groups(f->groups), row_of_group(f->row_of_group), work_offset(f->work_offset),
+        l_offsets(f->l_offsets), l_columns(f->l_columns), u_offsets(f->u_offsets), u_columns(f->u_columns),
+        l_source(f->l_source), a_row_start(f->a_row_start), a((const T *)values), l((T *)f->l), u((T *)f->u), inverse((T *)f->inverse),
         work((T *)f->work), status(f->status), shift(p->shift), amount(p->amount), zero(p->zero),
         diagonal((T)p->diagonal), sync(f->sync)
   {
@@ -46,6 +68,10 @@ template <class T> struct FactorView {
 
 /* factor_rows.cu: elimination row by row. */
 template <class T> TrsvError FactorRows(const TrsvFactor *, const void *values, const FactorShift *, TrsvStream);
+
+/* factor_pivots.cu: see TrsvFactorFindPivots. */
+template <class T> TrsvError FactorPivots(TrsvFactor *, TrsvPlan *lower, const void *values, const FactorShift *,
+                                          TrsvStream);
 
 /* The shared memory with which a multiprocessor holds the blocks of so many level sets, at most 8: enough in flight to
    hide the loads before a wait, and few that poll far ahead. */
@@ -97,11 +123,13 @@ template <class T> static __device__ __forceinline__ int factor_column(const Fac
 /* Checks the pivot of a row as PETSc's MatPivotCheck() does, given the sum of the magnitudes of the row's other
    entries. Stores it to U, publishes its reciprocal in a word, and returns that. */
 template <class T> static __device__ __forceinline__ T factor_pivot(const FactorView<T> &F, int row, int at, T *word,
-                                                                    T pivot, T sum)
+                                                                    T pivot, TrsvReal<T> sum)
 {
+  pivot = F.diagonal_of(pivot);
   const bool   relative = F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE;
   const double zero     = relative ? F.zero * (double)sum : F.zero,
-               size     = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? (double)pivot : fabs((double)pivot);
+               size     = F.shift == TRSV_SHIFT_POSITIVE_DEFINITE ? (double)trsv_real(pivot)
+                                                                  : trsv_magnitude<double>(pivot);
 
   if (size <= zero) { /* false for NaN */
     if (F.shift == TRSV_SHIFT_INBLOCKS) {
@@ -120,13 +148,13 @@ template <class S, class T> static __device__ __forceinline__ S factor_magnitude
   const int  lane = (int)(threadIdx.x % 32);
   const bool many = end - begin > LANE_SUM_MAX;
 
-  for (int k = begin; !many && k < end; k++) sum += fabs((S)a[k]);
+  for (int k = begin; !many && k < end; k++) sum += trsv_magnitude<S>(a[k]);
   for (unsigned left = __ballot_sync(0xffffffffu, many); left; left &= left - 1) {
     const int l = __ffs((int)left) - 1, from = __shfl_sync(0xffffffffu, begin, l),
               to   = __shfl_sync(0xffffffffu, end, l);
     S         part = 0;
 
-    for (int k = from + lane; k < to; k += 32) part += fabs((S)a[k]);
+    for (int k = from + lane; k < to; k += 32) part += trsv_magnitude<S>(a[k]);
     part = warp_sum(part);
     if (lane == l) sum += part;
   }
@@ -280,7 +308,8 @@ template <class T, int S, bool ICC> struct ShortRow {
 #pragma unroll
     for (int w = 0; w < AHEAD && base + w < r.dependencies; w++) {
       const int d = base + w, e = d / S;
-      const T   factor     = __shfl_sync(mask, ICC ? got[w][0] : factor_select(value, e), ICC ? 0 : d % S, S);
+      const T   entry      = __shfl_sync(mask, ICC ? got[w][0] : factor_select(value, e), ICC ? 0 : d % S, S),
+                factor     = ICC ? F.conjugate(entry) : entry;
       const T   multiplier = factor * inverse[w];
 
 #pragma unroll
@@ -296,7 +325,7 @@ template <class T, int S, bool ICC> struct ShortRow {
 
   __device__ __forceinline__ void store(const FactorView<T> &F)
   {
-    T sum = 0;
+    TrsvReal<T> sum = 0;
 
 #pragma unroll
     for (int e = 0; e < LANE_ENTRIES; e++) {
@@ -304,7 +333,7 @@ template <class T, int S, bool ICC> struct ShortRow {
 
       if (n < r.diagonal) F.l[r.l + n] = value[e];
       if (n > r.diagonal && n < r.length) trsv_publish(F.u + r.u + n - r.diagonal, value[e]);
-      if (n != r.diagonal && n < r.length) sum += fabs(value[e]);
+      if (n != r.diagonal && n < r.length) sum += trsv_magnitude<TrsvReal<T>>(value[e]);
     }
     if (F.shift == TRSV_SHIFT_NONZERO || F.shift == TRSV_SHIFT_POSITIVE_DEFINITE) /* else the sum is not used */
 #pragma unroll

@@ -36,7 +36,8 @@ template <class T> static __global__ void factor_sums(int n, bool icc, const int
                           : !icc ? l_offsets[i] + u_offsets[i]
                           : i    ? start[i - 1] + u_offsets[i] - u_offsets[i - 1]
                                  : 0;
-  const double sum = factor_magnitudes(a, begin, end, some ? -fabs((double)a[diagonal]) - (double)a[diagonal] : 0.0);
+  const double lack = some ? -trsv_magnitude<double>(a[diagonal]) - (double)trsv_real(a[diagonal]) : 0.0,
+               sum  = factor_magnitudes(a, begin, end, lack);
 
   if (sum > 0) atomicMax(&status->largest, trsv_bits(sum));
 }
@@ -64,6 +65,12 @@ extern "C" TrsvError TrsvFactorStart(TrsvFactor *f, TrsvStream stream)
 extern "C" TrsvError TrsvFactorFindLargestSum(TrsvFactor *f, const void *values, TrsvStream stream)
 {
   return TRSV_BY_PRECISION(f->precision, FindLargestSum)(f, values, stream);
+}
+
+extern "C" TrsvError TrsvFactorFindPivots(TrsvFactor *f, TrsvPlan *lower, const void *values, const FactorShift *shift,
+                                          TrsvStream stream)
+{
+  return TRSV_BY_PRECISION(f->precision, FactorPivots)(f, lower, values, shift, stream);
 }
 
 extern "C" TrsvError TrsvFactorEliminate(TrsvFactor *f, const void *values, const FactorShift *shift, TrsvStream stream)

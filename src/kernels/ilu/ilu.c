@@ -12,7 +12,6 @@ static const char *FindHostReason(const TrsvIluRequest *r, int rows, const TrsvC
   if (r->place == TRSV_PLACE_HOST) return "asked for";
   if (r->fill_levels > 0) return "there are levels of fill";
   if (!rows) return "there are no rows";
-  if (TrsvIsComplex(r->precision)) return "the values are complex";
   if (r->row && memcmp(r->row, r->column, sizeof(int) * (size_t)rows)) return "rows and columns are ordered apart";
   if (!A || !A->offsets) return "the matrix is not stored in compressed sparse rows";
   return "";

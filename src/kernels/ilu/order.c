@@ -135,8 +135,6 @@ TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, ch
 {
   double asymmetry;
 
-  if (TrsvIsComplex(precision))
-    return TrsvFail(TRSV_ERR_UNSUPPORTED, "the asymmetry of complex values is not known");
   TrsvCall(TrsvDeviceAsymmetry(A->rows, A->offsets, A->columns, precision, A->values, &asymmetry));
   why[0] = 0;
   if (asymmetry > TrsvModel.order_unsymmetric) /* false for NaN */

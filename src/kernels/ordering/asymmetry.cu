@@ -1,6 +1,6 @@
 /*
-   How far values are from symmetric: sqrt(2) times the Frobenius norm of the skew part over that of the entries off the
-   diagonal. It is 0 for a symmetric matrix and 1 for a triangular one.
+   How far values, or the magnitudes of complex values, are from symmetric: sqrt(2) times the Frobenius norm of the skew
+   part over that of the entries off the diagonal. It is 0 for a symmetric matrix and 1 for a triangular one.
 
    Mapping: a block has BLOCK rows, and its threads share their entries; each thread searches for the mirror image of
    its entry. Memory order: sums cross threads at barriers of a block, and blocks at the end of a launch. Why it ends:
@@ -34,6 +34,12 @@ static __device__ void block_sums(double *skew, double *all, double s, double a,
   both[1] = all[0];
 }
 
+static __device__ __forceinline__ double asymmetry_size(double v) { return v; }
+template <class R> static __device__ __forceinline__ double asymmetry_size(TrsvComplex<R> v)
+{
+  return trsv_magnitude<double>(v);
+}
+
 template <class T> static __global__ void __launch_bounds__(BLOCK)
   asymmetry_rows(int rows, const int *offsets, const int *columns, const T *values, double *sums)
 {
@@ -47,12 +53,12 @@ template <class T> static __global__ void __launch_bounds__(BLOCK)
   __syncthreads();
   entries_each<BLOCK>(start[0], start[count], [&](int k) {
     const int    i = first + segment(start, count, k), j = columns[k];
-    const double v = values[k];
+    const double v = asymmetry_size(values[k]);
 
     if (j == i) return;
     const int    mirror = trsv_first(offsets[j], offsets[j + 1], [&](int e) { return columns[e] >= i; });
     const bool   there  = mirror < offsets[j + 1] && columns[mirror] == i;
-    const double d      = there ? v - (double)values[mirror] : v;
+    const double d      = there ? v - asymmetry_size(values[mirror]) : v;
 
     s += there ? d * d / 2 : d * d; /* an entry without a mirror image counts for both */
     a += v * v;
@@ -74,6 +80,14 @@ static __global__ void __launch_bounds__(BLOCK) asymmetry_sum(int pairs, const d
   block_sums(skew, all, s, a, both);
 }
 
+template <class T>
+static TrsvError SumRows(int rows, const int *offsets, const int *columns, const void *values, double *sums)
+{
+  TRSV_LAUNCH(asymmetry_rows<T>, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns,
+              (const T *)values, sums);
+  return TrsvDeviceCheckLaunch("asymmetry_rows");
+}
+
 extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision precision,
                                          const void *values, double *asymmetry)
 {
@@ -82,13 +96,7 @@ extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int
   TrsvError      error;
 
   TrsvCall(TrsvScratchAlloc(2 * sizeof(double) * ((size_t)grid + 1), &sums, NULL));
-  if (precision == TRSV_FLOAT)
-    TRSV_LAUNCH(asymmetry_rows<float>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns, (const float *)values,
-                sums + 2);
-  else
-    TRSV_LAUNCH(asymmetry_rows<double>, grid, BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns,
-                (const double *)values, sums + 2);
-  error = TrsvDeviceCheckLaunch("asymmetry_rows");
+  error = TRSV_BY_PRECISION(precision, SumRows)(rows, offsets, columns, values, sums + 2);
   if (!error) {
     TRSV_LAUNCH(asymmetry_sum, 1, BLOCK, 0, (TrsvStream)NULL, (int)grid, sums + 2, sums);
     error = TrsvDeviceCheckLaunch("asymmetry_sum");

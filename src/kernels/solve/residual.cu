@@ -13,6 +13,12 @@ enum {
   BLOCK = 256
 };
 
+static __device__ __forceinline__ double wide(double v) { return v; }
+template <class R> static __device__ __forceinline__ TrsvComplex<double> wide(TrsvComplex<R> v)
+{
+  return {(double)v.re, (double)v.im};
+}
+
 template <class T> static __global__ void residual_rows(int rows, const int *offsets, const int *columns, bool unit,
                                                         const int *source, const T *values, const T *b, const T *x,
                                                         double *errors)
@@ -20,28 +26,36 @@ template <class T> static __global__ void residual_rows(int rows, const int *off
   const int i = trsv_index();
 
   if (i >= rows) return;
-  double r = (double)b[i], scale = fabs(r);
+  auto   r     = wide(b[i]);
+  double scale = trsv_magnitude<double>(r);
   if (unit) {
-    r -= (double)x[i];
-    scale += fabs((double)x[i]);
+    r -= wide(x[i]);
+    scale += trsv_magnitude<double>(x[i]);
   }
   for (int k = offsets[i]; k < offsets[i + 1]; k++) {
-    const double product = (double)values[source ? source[k] : k] * (double)x[columns[k]];
+    const auto product = wide(values[source ? source[k] : k]) * wide(x[columns[k]]);
 
     r -= product;
-    scale += fabs(product);
+    scale += trsv_magnitude<double>(product);
   }
-  errors[i] = scale > 0 ? fabs(r) / scale : scale; /* passes on NaN */
+  errors[i] = scale > 0 ? trsv_magnitude<double>(r) / scale : scale; /* passes on NaN */
+}
+
+template <class T>
+static TrsvError FindErrors(const TrsvMatrix *A, const int *source, const void *values, const void *b, const void *x,
+                            double *errors, TrsvStream stream)
+{
+  TRSV_LAUNCH(residual_rows<T>, TrsvBlocks(A->rows, BLOCK), BLOCK, 0, stream, A->rows, A->offsets, A->columns,
+              A->diagonal == TRSV_DIAGONAL_UNIT, source, (const T *)values, (const T *)b, (const T *)x, errors);
+  return TrsvDeviceCheckLaunch("residual_rows");
 }
 
 extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, const void *values, const void *b,
                                      const void *x, double *error, TrsvStream stream)
 {
-  const size_t   bytes = sizeof(double) * (size_t)A->rows;
-  const unsigned grid  = TrsvBlocks(A->rows, BLOCK);
-  const bool     unit  = A->diagonal == TRSV_DIAGONAL_UNIT;
-  double        *errors, *host;
-  TrsvError      failed;
+  const size_t bytes = sizeof(double) * (size_t)A->rows;
+  double      *errors, *host;
+  TrsvError    failed;
 
   *error = 0;
   if (!A->rows) return TRSV_SUCCESS;
@@ -51,13 +65,7 @@ extern "C" TrsvError TrsvDeviceError(const TrsvMatrix *A, const int *source, con
     free(host);
     return failed;
   }
-  if (A->precision == TRSV_FLOAT)
-    TRSV_LAUNCH((residual_rows<float>), grid, BLOCK, 0, stream, A->rows, A->offsets, A->columns, unit, source,
-                (const float *)values, (const float *)b, (const float *)x, errors);
-  else
-    TRSV_LAUNCH((residual_rows<double>), grid, BLOCK, 0, stream, A->rows, A->offsets, A->columns, unit, source,
-                (const double *)values, (const double *)b, (const double *)x, errors);
-  failed = TrsvDeviceCheckLaunch("residual_rows");
+  failed = TRSV_BY_PRECISION(A->precision, FindErrors)(A, source, values, b, x, errors, stream);
   if (!failed) failed = TrsvDeviceDownload(host, errors, bytes, stream);
   for (int i = 0; i < A->rows && !failed; i++) {
     if (isnan(host[i])) *error = INFINITY;

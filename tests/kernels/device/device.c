@@ -4,6 +4,7 @@
 */
 #include "check.h"
 #include "solve/rows/level_csr.h"
+#include "trsv.h"
 
 static int Same(const int *device, const int *host, size_t n, const char *what)
 {

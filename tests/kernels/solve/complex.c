@@ -1,5 +1,6 @@
 /*
-   Complex values: serial, which is the reference for all others, against C's own arithmetic; and who refuses them.
+   Complex values: serial, which is the reference for all others, against C's own arithmetic; the other algorithms
+   against serial; pairs; and who refuses them. numbers.c and waits.c have cases of complex values, too.
 */
 #include <complex.h>
 #include "check.h"
@@ -77,6 +78,92 @@ static void Extremes(TrsvPrecision p)
   FreeTriangle(&T);
 }
 
+/* Shapes, sizes, triangles, diagonals, transposes, schedules. */
+static void Solves(const TrsvAlgorithm *a, TrsvPrecision p)
+{
+  static const int sizes[]    = {0, 1, 2, 31, 33, 129, 257};
+  static const int variants[] = {0, 3, 5, 6};
+
+  for (int v = 0; v < (Reduced() ? 2 : 4); v++) {
+    const int           transposed = variants[v] >> 2;
+    const TrsvTriangle  triangle   = variants[v] & 1 ? TRSV_UPPER : TRSV_LOWER;
+    const TrsvDiagonal  diagonal   = v & 1 ? TRSV_DIAGONAL_UNIT : TRSV_DIAGONAL_STORED;
+
+    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+      if (!Reduced() || sizes[s] < 100) CheckSolves(RANDOM, sizes[s], a, transposed, triangle, diagonal, p, 2);
+    for (int shape = DIAGONAL; shape < SHAPES; shape++)
+      CheckSolves((Shape)shape, shape == DENSE ? 70 : shape == GRID_3D ? 216 : 121, a, transposed, triangle, diagonal, p, 2);
+  }
+}
+
+static void Schedules(const TrsvAlgorithm *a, TrsvPrecision p)
+{
+  static const Shape shapes[] = {RANDOM, CHAIN, GRID_2D};
+
+  for (int s = 0; s < 3; s++) CheckSolves(shapes[s], 100, a, s & 1, TRSV_LOWER, TRSV_DIAGONAL_STORED, p, ScheduleCount(4, 32));
+}
+
+/* The serial solution with T or its transpose, whose row i is row b_index[i] of b, and goes to row x_index[i]. */
+static void *Placed(const Triangle *T, int transposed, const int *b_index, const int *x_index, const void *values, const void *b)
+{
+  const TrsvPrecision p    = T->view.precision;
+  const int           rows = T->view.rows;
+  const size_t        size = TrsvValueSize(p);
+  char               *own = MakeArray(p, rows), *x = MakeArray(p, rows), *solved;
+  TrsvMatrix          A      = T->view;
+  int                *made   = NULL;
+  const int          *source = NULL;
+
+  if (transposed) ExpectError(TrsvTranspose(&T->view, &A, &made, &source), TRSV_SUCCESS, "TrsvTranspose");
+  for (int i = 0; i < rows; i++) memcpy(own + size * (size_t)i, (const char *)b + size * (size_t)(b_index ? b_index[i] : i), size);
+  solved = Reference(&A, source, T->offsets[rows], values, own);
+  for (int i = 0; solved && i < rows; i++) memcpy(x + size * (size_t)(x_index ? x_index[i] : i), solved + size * (size_t)i, size);
+  free(made);
+  free(own);
+  free(solved);
+  return x;
+}
+
+/* L and U, or their transposes, with orders of rows and of columns: by one algorithm, or the one that is chosen. */
+static void Pair(const TrsvAlgorithm *a, TrsvPrecision p, int transposed, int ordered, unsigned seed)
+{
+  const int rows = 120;
+  Random    r    = seed;
+  Triangle  L = MakeTriangle(RANDOM, rows, TRSV_LOWER, TRSV_DIAGONAL_UNIT, p, seed), U = MakeTriangle(GRID_2D, rows, TRSV_UPPER, TRSV_DIAGONAL_STORED, p, seed);
+  void     *l = MakeValues(&L.view, seed), *u = MakeValues(&U.view, seed + 1), *b = MakeVector(p, rows, seed), *x = MakeArray(p, rows), *kept = MakeArray(p, rows);
+  int       row[120], column[120];
+  TrsvPair *pair;
+
+  Shuffle(&r, rows, row);
+  Shuffle(&r, rows, column);
+  const int *const first = !ordered ? NULL : transposed ? column : row, *const last = !ordered ? NULL : transposed ? row : column;
+  void *const y = Placed(transposed ? &U : &L, transposed, first, NULL, transposed ? u : l, b), *const reference = Placed(transposed ? &L : &U, transposed, NULL, last, transposed ? l : u, y);
+  if (ExpectError(TrsvPairCreate(&L.view, &U.view, ordered ? row : NULL, ordered ? column : NULL, transposed, TRSV_DEVICE, TRSV_SELECT_MODEL, a, a, NULL, &pair), TRSV_SUCCESS, "TrsvPairCreate"))
+    ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues");
+  for (unsigned s = 0; pair && s < 4; s++) {
+    SimtSchedule(seed + s);
+    memset(x, 0xcd, TrsvValueSize(p) * (size_t)rows);
+    if (s < 3) ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve");
+    else {
+      ExpectError(TrsvPairForward(pair, b, kept, NULL), TRSV_SUCCESS, "TrsvPairForward");
+      ExpectError(TrsvPairBackward(pair, kept, x, NULL), TRSV_SUCCESS, "TrsvPairBackward");
+    }
+    ExpectClose(p, rows, x, reference, transposed ? "transposed" : "as it is");
+    Expect(!s || s == 3 || !memcmp(x, kept, TrsvValueSize(p) * (size_t)rows), "solve %u has other bits", s);
+    if (s < 2) memcpy(kept, x, TrsvValueSize(p) * (size_t)rows);
+  }
+  TrsvPairDestroy(&pair);
+  free(l);
+  free(u);
+  free(b);
+  free(x);
+  free(kept);
+  free(y);
+  free(reference);
+  FreeTriangle(&L);
+  FreeTriangle(&U);
+}
+
 /* An algorithm that takes no complex values says so, by name, and auto chooses none of them. */
 static void Refusals(TrsvPrecision p)
 {
@@ -103,6 +190,8 @@ static void Refusals(TrsvPrecision p)
 
 void TestComplex(void)
 {
+  const TrsvAlgorithm *a;
+
   for (int precision = TRSV_COMPLEX_FLOAT; precision <= TRSV_COMPLEX_DOUBLE; precision++) {
     const TrsvPrecision p = (TrsvPrecision)precision;
 
@@ -111,6 +200,22 @@ void TestComplex(void)
       for (int shape = 0; shape < SHAPES; shape++) Serial(p, (Shape)shape, variant);
     Extremes(p);
     End();
+    for (int i = 0; (a = DeviceAlgorithm(&i));) {
+      if (!(a->traits & TRSV_TAKES_COMPLEX)) continue;
+      Begin("complex, %s, %s", TrsvAlgorithmName(a), PrecisionName(p));
+      Solves(a, p);
+      End();
+      Begin("complex, schedules, %s, %s", TrsvAlgorithmName(a), PrecisionName(p));
+      Schedules(a, p);
+      End();
+    }
+    for (int i = 0, more = 1; more;) {
+      more = (a = DeviceAlgorithm(&i)) != NULL; /* at last none: the choice of auto */
+      if (a && !(a->traits & TRSV_TAKES_COMPLEX)) continue;
+      Begin("complex, pairs, %s, %s", a ? TrsvAlgorithmName(a) : "auto", PrecisionName(p));
+      for (int variant = 0; variant < 4; variant++) Pair(a, p, variant & 1, variant >> 1, (unsigned)variant);
+      End();
+    }
     Begin("complex, refused, %s", PrecisionName(p));
     Refusals(p);
     End();

@@ -8,7 +8,7 @@
 
 static void SetBits(void *a, TrsvPrecision p, int i, uint64_t wide, uint32_t narrow)
 {
-  if (p == TRSV_FLOAT) memcpy((float *)a + i, &narrow, sizeof(narrow));
+  if (TrsvRealPrecision(p) == TRSV_FLOAT) memcpy((float *)a + i, &narrow, sizeof(narrow));
   else memcpy((double *)a + i, &wide, sizeof(wide));
 }
 
@@ -30,7 +30,7 @@ static int IsNotReady(const void *a, TrsvPrecision p, int i)
   const uint64_t wide   = 0xfff8deadbeef0001ull;
   const uint32_t narrow = 0xffc0dead;
 
-  return p == TRSV_FLOAT ? !memcmp((const float *)a + i, &narrow, sizeof(narrow))
+  return TrsvRealPrecision(p) == TRSV_FLOAT ? !memcmp((const float *)a + i, &narrow, sizeof(narrow))
                          : !memcmp((const double *)a + i, &wide, sizeof(wide));
 }
 
@@ -55,8 +55,13 @@ typedef enum {
   WHATS
 } What;
 
-static void Spoil(void *a, TrsvPrecision p, int at, What what, int n)
+/* A value; of a complex one either half, or both. */
+static void Spoil(void *a, TrsvPrecision precision, int value, What what, int n)
 {
+  const TrsvPrecision p  = TrsvRealPrecision(precision);
+  const int           at = Reals(precision, value) + (TrsvIsComplex(precision) && n & 1);
+
+  if (TrsvIsComplex(precision) && n == 2) Spoil(a, p, at + 1, what, n);
   switch (what) {
   case A_NAN: Set(a, p, at, NAN); break;
   case AN_INF: Set(a, p, at, INFINITY); break;
@@ -77,8 +82,15 @@ static void Spoil(void *a, TrsvPrecision p, int at, What what, int n)
 static void Same(const TrsvAlgorithm *a, What what, TrsvPrecision precision, int rows, const void *x, void *reference,
                  const char *text)
 {
+  const int complex = TrsvIsComplex(precision);
   const int zero = what == A_ZERO || what == MINUS_ZERO || what == TINIEST || what == DENORMALS;
 
+  /* a product with Inf or NaN in either half may have either in both */
+  for (int i = 0; complex && i < 2 * rows; i += 2)
+    if (!(isfinite(Get(reference, precision, i)) && isfinite(Get(reference, precision, i + 1))) &&
+        !(isfinite(Get(x, precision, i)) && isfinite(Get(x, precision, i + 1))))
+      for (int half = i; half < i + 2; half++) Set(reference, precision, half, Get(x, precision, half));
+  if (complex) rows *= 2;
   if (a->destroy != TrsvLevelCSRDestroy && zero)
     for (int i = 0; i < rows; i++)
       if (isinf(Get(reference, precision, i)) && isnan(Get(x, precision, i))) Set(reference, precision, i, NAN);
@@ -91,7 +103,7 @@ static void Same(const TrsvAlgorithm *a, What what, TrsvPrecision precision, int
     for (int i = 0; i < rows; i++)
       if (!isfinite(Get(reference, precision, i)) && !isfinite(Get(x, precision, i)))
         Set(reference, precision, i, Get(x, precision, i));
-  ExpectClose(precision, rows, x, reference, text);
+  ExpectClose(TrsvRealPrecision(precision), rows, x, reference, text);
   for (int i = 0; i < rows; i++)
     Expect(!IsNotReady(x, precision, i), "%s: x[%d] has the bits of NOT_READY", text, i);
 }
@@ -101,8 +113,8 @@ static void SpoilSome(const Triangle *T, void *values, void *b, Where where, Wha
 {
   const TrsvPrecision p = T->view.precision;
 
-  for (int i = 0; where == IN_B && what == DENORMALS && i < T->view.rows; i++)
-    Set(b, p, i, Get(b, p, i) * (p == TRSV_FLOAT ? 1e-38 : 1e-307));
+  for (int i = 0; where == IN_B && what == DENORMALS && i < Reals(p, T->view.rows); i++)
+    Set(b, p, i, Get(b, p, i) * (TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-38 : 1e-307));
   for (int n = 0; n < 4; n++) {
     const int i = RandomBelow(r, T->view.rows), first = T->offsets[i], end = T->offsets[i + 1];
 
@@ -129,7 +141,7 @@ static void One(const TrsvAlgorithm *a, Shape shape, TrsvTriangle triangle, Trsv
 
   SpoilSome(&T, values, b, where, what, &r);
   (void)snprintf(text, sizeof(text), "%s, %s%s, %s", ShapeName[shape], triangle ? "upper" : "lower",
-                 transposed ? ", transposed" : "", precision ? "double" : "float");
+                 transposed ? ", transposed" : "", PrecisionName(precision));
   if (transposed) ExpectError(TrsvTranspose(&T.view, &A, &made, &source), TRSV_SUCCESS, "TrsvTranspose");
   SimtSchedule(seed);
   plan = MakePlan(&A, source, T.offsets[rows], a);
@@ -169,7 +181,7 @@ static void Pair(const TrsvAlgorithm *a, TrsvPrecision precision, Where where, W
                   TRSV_SUCCESS, "TrsvPairCreate") &&
       ExpectError(TrsvPairSetValues(pair, l, u, TRSV_HOST, NULL), TRSV_SUCCESS, "TrsvPairSetValues") &&
       ExpectError(TrsvPairSolve(pair, b, x, NULL), TRSV_SUCCESS, "TrsvPairSolve"))
-    Same(a, what, precision, rows, x, reference, precision ? "pair, double" : "pair, float");
+    Same(a, what, precision, rows, x, reference, "pair");
   TrsvPairDestroy(&pair);
   free(l);
   free(u);
@@ -209,6 +221,14 @@ void TestNumbers(void)
           One(a, shapes[(what + where) & 1][variant >> 2], (TrsvTriangle)(variant & 1), precision, variant == 3,
               (Where)where, (What)what, seed);
           if (variant != 6 && a->pair) Pair(a, precision, (Where)where, (What)what, seed);
+        }
+        for (unsigned variant = 0; variant < 4 && a->traits & TRSV_TAKES_COMPLEX; variant += Reduced() ? 3 : 1) {
+          const unsigned      seed      = 800 + 8u * (unsigned)what + variant;
+          const TrsvPrecision precision = variant & 1 ? TRSV_COMPLEX_FLOAT : TRSV_COMPLEX_DOUBLE;
+
+          One(a, shapes[(what + where) & 1][variant & 1], (TrsvTriangle)(variant >> 1), precision, variant == 3,
+              (Where)where, (What)what, seed);
+          if (variant == 0 && a->pair) Pair(a, precision, (Where)where, (What)what, seed);
         }
         End();
       }

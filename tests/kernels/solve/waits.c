@@ -9,11 +9,13 @@ enum {
   ROWS = 200
 };
 
+static TrsvPrecision precision; /* double or complex double */
+
 static int NaNs(const double *x)
 {
   int n = 0;
 
-  for (int i = 0; i < ROWS; i++) n += isnan(x[i]);
+  for (int i = 0; i < Reals(precision, ROWS); i++) n += isnan(x[i]);
   return n;
 }
 
@@ -30,10 +32,10 @@ static Problem Make(const TrsvAlgorithm *a, Shape shape)
   Problem                        p;
 
   TrsvChunkSettingsOverride(&several);
-  p.T         = MakeTriangle(shape, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, TRSV_DOUBLE, 5);
+  p.T         = MakeTriangle(shape, ROWS, TRSV_LOWER, TRSV_DIAGONAL_STORED, precision, 5);
   p.values    = MakeValues(&p.T.view, 5);
-  p.b         = MakeVector(TRSV_DOUBLE, ROWS, 5);
-  p.x         = MakeArray(TRSV_DOUBLE, ROWS);
+  p.b         = MakeVector(precision, ROWS, 5);
+  p.x         = MakeArray(precision, ROWS);
   p.reference = Reference(&p.T.view, NULL, p.T.offsets[ROWS], p.values, p.b);
   p.plan      = MakePlanWith(&p.T.view, NULL, p.T.offsets[ROWS], a, a == TrsvAlgorithmFind("recblock") ? "triangle=syncfree" : NULL); /* the kernel that waits */
   TrsvChunkSettingsOverride(NULL);
@@ -53,9 +55,9 @@ static void Drop(Problem *p)
 
 static void Good(Problem *p, const char *when)
 {
-  memset(p->x, 0xcd, sizeof(double) * ROWS);
+  memset(p->x, 0xcd, TrsvValueSize(precision) * ROWS);
   ExpectError(TrsvPlanSolve(p->plan, p->b, p->x, NULL), TRSV_SUCCESS, when);
-  ExpectClose(TRSV_DOUBLE, ROWS, p->x, p->reference, when);
+  ExpectClose(precision, ROWS, p->x, p->reference, when);
 }
 
 /* After a solve that gave up: x says so, the next call says so, once. */
@@ -64,9 +66,9 @@ static void Told(Problem *p, Problem *other, const char *how)
   char before = 'x';
 
   Expect(NaNs(p->x) > 0, "%s: no NaN in x", how);
-  for (int i = 0; i < ROWS; i++) Expect(isnan(p->x[i]) || fabs(p->x[i] - p->reference[i]) <= 1e-10, "%s: x[%d] is %g, neither right nor NaN", how, i, p->x[i]);
+  for (int i = 0; i < Reals(precision, ROWS); i++) Expect(isnan(p->x[i]) || fabs(p->x[i] - p->reference[i]) <= 1e-10, "%s: x[%d] is %g, neither right nor NaN", how, i, p->x[i]);
   Good(other, "another plan before it is told");
-  memset(p->x, before, sizeof(double) * ROWS);
+  memset(p->x, before, TrsvValueSize(precision) * ROWS);
   ExpectError(TrsvPlanSolve(p->plan, p->b, p->x, NULL), TRSV_ERR_TIMEOUT, "the next call");
   Expect(p->x[0] == p->x[1], "%s: the call that tells also solves", how);
 }
@@ -81,7 +83,7 @@ static void Lost(const TrsvAlgorithm *a, Shape shape)
     SimtSchedule((unsigned)k);
     SimtSettings.bounded = 1;
     SimtSettings.lose    = k;
-    memset(p.x, 0xcd, sizeof(double) * ROWS);
+    memset(p.x, 0xcd, TrsvValueSize(precision) * ROWS);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "the solve that loses a value");
     SimtSettings.lose = 0;
     SimtSettings.bounded = 0;
@@ -119,7 +121,7 @@ static void Corrupt(const TrsvAlgorithm *a)
     SimtSchedule((unsigned)(3 * kind));
     SimtSettings.bounded = 1;
     *column              = kind == 0 ? row : ROWS - 1;
-    memset(p.x, 0xcd, sizeof(double) * ROWS);
+    memset(p.x, 0xcd, TrsvValueSize(precision) * ROWS);
     ExpectError(TrsvPlanSolve(p.plan, p.b, p.x, NULL), TRSV_SUCCESS, "a solve of a corrupted plan");
     Expect(NaNs(p.x) == ROWS - row, "kind %d: %d NaNs in x, not %d", kind, NaNs(p.x), ROWS - row);
     *column = kept;
@@ -177,6 +179,13 @@ void TestWaits(void)
 
   for (int i = 0; (a = DeviceAlgorithm(&i));) {
     if (a->traits & TRSV_NEVER_WAITS) continue;
+    if (a->traits & TRSV_TAKES_COMPLEX) {
+      precision = TRSV_COMPLEX_DOUBLE;
+      Begin("half of a value is lost, chain, %s", TrsvAlgorithmName(a));
+      Lost(a, CHAIN);
+      End();
+    }
+    precision = TRSV_DOUBLE;
     Begin("a value is lost, chain, %s", TrsvAlgorithmName(a));
     Lost(a, CHAIN);
     End();

@@ -64,7 +64,7 @@ template <class T> static __global__ void ag_gather(long off, int rows, const in
 static TrsvError ResetWords(const TrsvPlan *plan, Ag *a, TrsvStream stream)
 {
   TrsvCall(TrsvDeviceClear(a->tickets, sizeof(unsigned) * (size_t)a->launches, stream));
-  return TRSV_BY_PRECISION(plan->precision, TrsvClearWords)(2 * (size_t)a->rows, a->words, stream);
+  return TRSV_BY_REAL_PRECISION(plan->precision, TrsvClearWords)(2 * (size_t)a->rows, a->words, stream);
 }
 
 static TrsvError UploadPlan(TrsvPlan *plan, Ag *a, AgPlan *h, bool stored)
@@ -142,7 +142,7 @@ template <class T> static TrsvError GatherValues(const Ag *a, const void *values
 
 static TrsvError AgSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(plan->precision, GatherValues)((const Ag *)plan->data, values, stream);
+  return TRSV_BY_REAL_PRECISION(plan->precision, GatherValues)((const Ag *)plan->data, values, stream);
 }
 
 template <class T> static TrsvError Launch(const Ag *a, const void *b, void *x, TrsvStream stream)
@@ -170,7 +170,7 @@ static TrsvError AgSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stre
   TrsvCall(TrsvSyncStart(&a->sync, stream));
   if (a->torn) TrsvCall(ResetWords(plan, a, stream));
   a->torn = 1;
-  TrsvCall(TRSV_BY_PRECISION(plan->precision, Launch)(a, b, x, stream));
+  TrsvCall(TRSV_BY_REAL_PRECISION(plan->precision, Launch)(a, b, x, stream));
   a->torn = 0;
   return TRSV_SUCCESS;
 }

@@ -153,7 +153,7 @@ static TrsvError CscAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnaly
   TrsvCall(MakeCounters(plan, c, A));
   TrsvCall(TrsvSyncCreate(&c->sync));
   if (!A->rows) return TRSV_SUCCESS;
-  return TRSV_BY_PRECISION(plan->precision, ClearSums)(c, A->rows);
+  return TRSV_BY_REAL_PRECISION(plan->precision, ClearSums)(c, A->rows);
 }
 
 static TrsvError CscSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -161,7 +161,7 @@ static TrsvError CscSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream str
   Csc *c = (Csc *)plan->data;
 
   TrsvCall(TrsvSyncStart(&c->sync, stream));
-  return TRSV_BY_PRECISION(plan->precision, Launch)(c, b, x, stream);
+  return TRSV_BY_REAL_PRECISION(plan->precision, Launch)(c, b, x, stream);
 }
 
 static void CscDestroy(TrsvPlan *plan)

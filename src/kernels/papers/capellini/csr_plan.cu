@@ -66,12 +66,13 @@ extern "C" TrsvError TrsvCSRPlanMake(TrsvPlan *plan, TrsvCSRPlan *n, const TrsvM
   TrsvCall(TrsvDeviceAlloc(2 * size * rows, &n->words));
   plan->bytes += 2 * size * rows;
   TrsvCall(TrsvSyncCreate(&n->sync));
-  return TRSV_BY_PRECISION(A->precision, TrsvClearWords)(2 * rows, n->words, NULL); /* later a launch clears a half */
+  /* later a launch clears a half */
+  return TRSV_BY_REAL_PRECISION(A->precision, TrsvClearWords)(2 * rows, n->words, NULL);
 }
 
 extern "C" TrsvError TrsvCSRPlanSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(plan->precision, GatherValues)((const TrsvCSRPlan *)plan->data, values, stream);
+  return TRSV_BY_REAL_PRECISION(plan->precision, GatherValues)((const TrsvCSRPlan *)plan->data, values, stream);
 }
 
 extern "C" void TrsvCSRPlanFree(TrsvCSRPlan *n)

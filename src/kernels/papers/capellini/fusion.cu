@@ -157,7 +157,7 @@ static TrsvError FusionSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
   Fusion *f = (Fusion *)plan->data;
 
   TrsvCall(TrsvSyncStart(&f->csr.sync, stream));
-  return TRSV_BY_PRECISION(plan->precision, Launch)(f, b, x, stream);
+  return TRSV_BY_REAL_PRECISION(plan->precision, Launch)(f, b, x, stream);
 }
 
 static void FusionDestroy(TrsvPlan *plan)

@@ -75,7 +75,7 @@ static TrsvError RecordSets(void *data, TrsvStream stream)
 {
   const Level *l = (const Level *)data;
 
-  return TRSV_BY_PRECISION(l->precision, LaunchSets)(l, stream);
+  return TRSV_BY_REAL_PRECISION(l->precision, LaunchSets)(l, stream);
 }
 
 template <class T> static TrsvError CopyVector(int rows, const void *from, void *to, TrsvStream stream)
@@ -111,9 +111,9 @@ static TrsvError LevelSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
 {
   Level *l = (Level *)plan->data;
 
-  TrsvCall(TRSV_BY_PRECISION(l->precision, CopyVector)(plan->rows, b, l->y, stream));
+  TrsvCall(TRSV_BY_REAL_PRECISION(l->precision, CopyVector)(plan->rows, b, l->y, stream));
   TrsvCall(TrsvDeviceGraphLaunch(l->launches, stream));
-  return TRSV_BY_PRECISION(l->precision, CopyVector)(plan->rows, l->y, x, stream);
+  return TRSV_BY_REAL_PRECISION(l->precision, CopyVector)(plan->rows, l->y, x, stream);
 }
 
 static void LevelDestroy(TrsvPlan *plan)

@@ -85,7 +85,7 @@ static TrsvError TwoPhaseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
   TrsvCSRPlan *n = (TrsvCSRPlan *)plan->data;
 
   TrsvCall(TrsvSyncStart(&n->sync, stream));
-  return TRSV_BY_PRECISION(plan->precision, Launch)(n, b, x, stream);
+  return TRSV_BY_REAL_PRECISION(plan->precision, Launch)(n, b, x, stream);
 }
 
 TRSV_ALGORITHM(TrsvTwoPhase) = {

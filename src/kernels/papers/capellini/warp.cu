@@ -78,7 +78,7 @@ static TrsvError WarpSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream st
   TrsvLevelCSR *o = (TrsvLevelCSR *)plan->data;
 
   TrsvCall(TrsvSyncStart(&o->sync, stream));
-  return TRSV_BY_PRECISION(plan->precision, Launch)(o, b, x, stream);
+  return TRSV_BY_REAL_PRECISION(plan->precision, Launch)(o, b, x, stream);
 }
 
 TRSV_ALGORITHM(TrsvWarp) = {

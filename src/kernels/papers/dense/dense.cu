@@ -219,7 +219,7 @@ static TrsvError AllocateDense(TrsvDense *d)
   TrsvCall(TrsvDeviceAlloc(sizeof(*d->exceeding), &d->exceeding));
   TrsvCall(AllocateCounted(d, size * words, &d->words));
   TrsvCall(TrsvSyncCreate(&d->sync));
-  TrsvCall(TRSV_BY_PRECISION(d->precision, TrsvClearWords)(words, d->words, NULL));
+  TrsvCall(TRSV_BY_REAL_PRECISION(d->precision, TrsvClearWords)(words, d->words, NULL));
   if (d->settings.launches) TrsvCall(TrsvDeviceGraphCreate(DenseLaunchSteps, d, &d->recording));
   return TrsvDeviceSynchronize();
 }
@@ -296,7 +296,7 @@ template <class T> static TrsvError SolveDense(TrsvDense *d, const void *b, void
 extern "C" TrsvError TrsvDenseSolve(TrsvDense *d, const void *b, void *x, TrsvStream stream)
 {
   if (!d->rows) return TRSV_SUCCESS;
-  return TRSV_BY_PRECISION(d->precision, SolveDense)(d, b, x, stream);
+  return TRSV_BY_REAL_PRECISION(d->precision, SolveDense)(d, b, x, stream);
 }
 
 extern "C" TrsvDenseForm TrsvDenseSolves(const TrsvDense *d) { return d->solves; }

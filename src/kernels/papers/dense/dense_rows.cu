@@ -290,7 +290,7 @@ static TrsvError DenseRowsSetValues(TrsvPlan *plan, const void *values, TrsvStre
     if (g->dense) TrsvCall(DenseSetValues(g->dense, &from, stream));
     else TrsvCall(TrsvPlanSetValues(g->plan, values, TRSV_DEVICE, stream));
     if (!g->rest) continue;
-    TrsvCall(TRSV_BY_PRECISION(plan->precision, GatherRest)(g, values, stream));
+    TrsvCall(TRSV_BY_REAL_PRECISION(plan->precision, GatherRest)(g, values, stream));
   }
   return TRSV_SUCCESS;
 }
@@ -322,7 +322,7 @@ static TrsvError DenseSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream s
     void       *to   = (char *)x + size * (size_t)g->begin;
 
     if (g->rest)
-      TrsvCall(TRSV_BY_PRECISION(plan->precision, SubtractRest)(g, b, x, d->right, stream));
+      TrsvCall(TRSV_BY_REAL_PRECISION(plan->precision, SubtractRest)(g, b, x, d->right, stream));
     TrsvCall(g->dense ? TrsvDenseSolve(g->dense, from, to, stream) : TrsvPlanSolve(g->plan, from, to, stream));
   }
   return TRSV_SUCCESS;

@@ -88,5 +88,5 @@ TrsvError DenseLaunchSteps(void *data, TrsvStream stream)
 {
   const TrsvDense *d = (const TrsvDense *)data;
 
-  return TRSV_BY_PRECISION(d->precision, LaunchSteps)(d, stream);
+  return TRSV_BY_REAL_PRECISION(d->precision, LaunchSteps)(d, stream);
 }

@@ -303,5 +303,5 @@ template <class T> static TrsvError TransformValues(TrsvDense *d, const DenseVal
 TrsvError DenseSetValues(TrsvDense *d, const DenseValues *from, TrsvStream stream)
 {
   if (!d->rows) return TRSV_SUCCESS;
-  return TRSV_BY_PRECISION(d->precision, TransformValues)(d, from, stream);
+  return TRSV_BY_REAL_PRECISION(d->precision, TransformValues)(d, from, stream);
 }

@@ -138,7 +138,7 @@ static TrsvError LaunchAll(void *data, TrsvStream stream)
 {
   const Recblock *r = (const Recblock *)data;
 
-  return TRSV_BY_PRECISION(r->precision, LaunchBlocks)(r, stream);
+  return TRSV_BY_REAL_PRECISION(r->precision, LaunchBlocks)(r, stream);
 }
 
 static TrsvError RecordLaunches(Recblock *r)
@@ -248,7 +248,7 @@ static TrsvError RecblockSetValues(TrsvPlan *plan, const void *values, TrsvStrea
 {
   Recblock *r = (Recblock *)plan->data;
 
-  TrsvCall(TRSV_BY_PRECISION(plan->precision, GatherValues)(r, values, stream));
+  TrsvCall(TRSV_BY_REAL_PRECISION(plan->precision, GatherValues)(r, values, stream));
 #if defined(TRSV_CUDA)
   for (int i = 0; i < r->blocks.blocks; i++)
     if (r->spsv[i]) TrsvCall(TrsvRecblockSpsvSetValues(r->spsv[i], &plan->bytes, stream));
@@ -270,7 +270,7 @@ static TrsvError RecblockSolve(TrsvPlan *plan, const void *b, void *x, TrsvStrea
   Recblock *r = (Recblock *)plan->data;
 
   TrsvCall(TrsvSyncStart(&r->sync, stream));
-  TrsvCall(TRSV_BY_PRECISION(plan->precision, StartSolve)(r, b, x, stream));
+  TrsvCall(TRSV_BY_REAL_PRECISION(plan->precision, StartSolve)(r, b, x, stream));
   return TrsvDeviceGraphLaunch(r->launches, stream);
 }
 

@@ -10,7 +10,7 @@
 
 static const void *FindKernel(TrsvPrecision precision, const TrsvChunkSettings *s, bool reciprocals)
 {
-  return TRSV_BY_PRECISION(precision, ChunkKernelOf)(s, reciprocals);
+  return TRSV_BY_REAL_PRECISION(precision, ChunkKernelOf)(s, reciprocals);
 }
 
 TrsvError TrsvChunkPrepareKernel(TrsvPrecision precision, TrsvChunkSettings *s)
@@ -40,7 +40,7 @@ static TrsvError Launch(TrsvPlan *plan, bool reciprocals, const int *from, const
   ChunkPlan *c = Data(plan);
 
   TrsvCall(TrsvSyncStart(&c->sync, stream));
-  return TRSV_BY_PRECISION(plan->precision, ChunkSolveBy)(c, reciprocals, from, to, early, b, x, stream);
+  return TRSV_BY_REAL_PRECISION(plan->precision, ChunkSolveBy)(c, reciprocals, from, to, early, b, x, stream);
 }
 
 static TrsvError Solve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -56,7 +56,7 @@ static TrsvError SetValues(TrsvPlan *plan, const void *values, TrsvStream stream
   ChunkPlan *c = Data(plan);
 
   if (c->inverse) return TrsvInverseSetValues(plan, c->inverse, values, stream);
-  return TRSV_BY_PRECISION(plan->precision, ChunkGatherValues)(c, values, stream);
+  return TRSV_BY_REAL_PRECISION(plan->precision, ChunkGatherValues)(c, values, stream);
 }
 
 static const void *FindReciprocalKernel(const TrsvPlan *plan)
@@ -81,7 +81,7 @@ static TrsvError CheckReciprocals(TrsvPlan *plan, TrsvStream stream)
 
 static TrsvError GetValues(const TrsvPlan *plan, void *values, TrsvStream stream)
 {
-  return TRSV_BY_PRECISION(plan->precision, ChunkScatterValues)(Data(plan), values, stream);
+  return TRSV_BY_REAL_PRECISION(plan->precision, ChunkScatterValues)(Data(plan), values, stream);
 }
 
 static const TrsvPivotSolve pivot_solve = {FindsPivots, FindReciprocals, CheckReciprocals, GetValues};

@@ -209,7 +209,7 @@ TrsvError TrsvChunkWrite(const ChunkEmission *e, const ChunkSummary *s, size_t s
 
 TrsvError TrsvChunkRecords(const ChunkSummary *s, TrsvPrecision precision, const ChunkDraft *d, ChunkPlan *c)
 {
-  TrsvCall(TRSV_BY_PRECISION(precision, TrsvClearWords)(2 * (size_t)s->exports, c->words, NULL));
+  TrsvCall(TRSV_BY_REAL_PRECISION(precision, TrsvClearWords)(2 * (size_t)s->exports, c->words, NULL));
   TRSV_LAUNCH(write_records, (unsigned)s->stages, (unsigned)CHUNK_ROWS(s->settings.length), 0, (TrsvStream)NULL,
               s->settings.length, s->settings.width, (int)TrsvValueSize(precision), *c, *d);
   return TrsvDeviceCheckLaunch("write_records");

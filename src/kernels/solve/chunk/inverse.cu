@@ -204,7 +204,7 @@ TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, T
   TrsvCall(TrsvScratchAlloc(TrsvValueSize(plan->precision) * (size_t)v->product->values, &product, stream));
   error = TrsvDeviceClear(v->exceeding, sizeof(*v->exceeding), stream);
   if (!error)
-    error = TRSV_BY_PRECISION(plan->precision, ComputeProduct)(v, values, product, stream);
+    error = TRSV_BY_REAL_PRECISION(plan->precision, ComputeProduct)(v, values, product, stream);
   if (!error) error = TrsvDeviceDownload(&exceeding, v->exceeding, sizeof(exceeding), stream);
   if (!error && !exceeding) error = TrsvPlanSetValues(v->product, product, TRSV_DEVICE, stream);
   TrsvScratchFree(product, stream);
@@ -220,7 +220,7 @@ TrsvError TrsvInverseSetValues(TrsvPlan *plan, Inverse *v, const void *values, T
 TrsvError TrsvInverseSolve(TrsvPlan *plan, Inverse *v, const void *b, void *x, TrsvStream stream)
 {
   if (v->use_plain) return (plan->early ? TrsvPlanSolveNext : TrsvPlanSolve)(v->plain, b, x, stream);
-  TrsvCall(TRSV_BY_PRECISION(plan->precision, Multiply)(v, plan->early, b, stream));
+  TrsvCall(TRSV_BY_REAL_PRECISION(plan->precision, Multiply)(v, plan->early, b, stream));
   return TrsvPlanSolveNext(v->product, v->right, x, stream);
 }
 

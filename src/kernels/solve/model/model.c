@@ -9,6 +9,14 @@ TRSV_MODEL_QUALIFIER TrsvModelConstants TrsvModel = {TRSV_CONSTANTS(TRSV_CONSTAN
 
 static const TrsvModelConstants *const k = (const TrsvModelConstants *)&TrsvModel;
 
+/* Of an entry of a precision, from those of real values: a complex entry of 8 bytes takes as long as a double, and 16
+   bytes twice as much more than 8 as these take more than 4. Not fitted to times of complex solves. */
+static double EntrySeconds(TrsvPrecision precision, double single, double twice)
+{
+  if (precision == TRSV_FLOAT) return single;
+  return precision == TRSV_COMPLEX_DOUBLE ? twice + 2 * (twice - single) : twice;
+}
+
 /* 1 if dependencies are far away and level sets are scattered over the rows, so that each value is a cache miss; 0 if
    dependencies are near, or if the rows of a level set are contiguous, as colors are. */
 static double CacheMissFactor(const TrsvStatistics *s)
@@ -23,7 +31,7 @@ static double CacheMissFactor(const TrsvStatistics *s)
    and in warps that hold a chain of rows, waits for long rows. */
 double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double entry = precision == TRSV_FLOAT ? k->thread_entry_float : k->thread_entry_double;
+  const double entry = EntrySeconds(precision, k->thread_entry_float, k->thread_entry_double);
   const double chains =
     s->chain_fraction * fmin(fmax((s->row_mean - k->thread_long_row) / k->thread_long_range, 0), 1);
 
@@ -37,7 +45,7 @@ double TrsvModelThread(const TrsvStatistics *s, TrsvPrecision precision)
    cache; memory traffic. Never for the widest level sets, where rows that are loaded twice take most of the time. */
 double TrsvModelRecompute(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double entry = precision == TRSV_FLOAT ? k->recompute_entry_float : k->recompute_entry_double;
+  const double entry = EntrySeconds(precision, k->recompute_entry_float, k->recompute_entry_double);
 
   if (s->level_mean > k->recompute_wide) return INFINITY;
   return k->recompute_launch +
@@ -61,7 +69,7 @@ static double SliceLevels(const TrsvStatistics *s, int slice)
 double TrsvModelSell(const TrsvStatistics *s, TrsvPrecision precision, int wide, int slice)
 {
   const double scattered = k->sell_scattered * CacheMissFactor(s) * fmin(s->row_mean - 1, k->sell_dependencies),
-               entry  = (precision == TRSV_FLOAT ? k->sell_entry_float : k->sell_entry_double) + scattered,
+               entry  = EntrySeconds(precision, k->sell_entry_float, k->sell_entry_double) + scattered,
                levels = s->row_mean > (double)wide ? s->levels : SliceLevels(s, slice);
 
   return k->sell_launch + levels * k->sell_hop +
@@ -73,7 +81,7 @@ double TrsvModelSell(const TrsvStatistics *s, TrsvPrecision precision, int wide,
    of a grid count as 7-point rows at most. */
 static double Throughput(const TrsvStatistics *s, TrsvPrecision precision)
 {
-  const double entry = precision == TRSV_FLOAT ? k->chunk_entry_float : k->chunk_entry_double,
+  const double entry = EntrySeconds(precision, k->chunk_entry_float, k->chunk_entry_double),
                dependencies = TrsvRegular(s) ? fmin(s->row_mean - 1, 3) : s->row_mean - 1;
 
   return k->chunk_hop * fmin(s->levels, 20) * fmin(1, s->mean_offset / k->chunk_far) + entry * (double)s->nnz +

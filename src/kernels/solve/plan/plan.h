@@ -141,6 +141,10 @@ TrsvError TrsvPlanGetValues(const TrsvPlan *, void *values, TrsvStream);
    the end of that solve. After any other work an early launch only costs a microsecond. */
 TrsvError TrsvPlanSolveNext(TrsvPlan *, const void *b, void *x, TrsvStream);
 
+/* permute.cu: to[i] = from[index[i]], or with scatter to[index[i]] = from[i], for n values on the device. */
+TrsvError TrsvDevicePermute(int n, const int *index, int scatter, TrsvPrecision, const void *from, void *to,
+                            TrsvStream);
+
 /* Defines a row of the table. */
 #ifdef __cplusplus
   #define TRSV_ALGORITHM(name) \

@@ -1,241 +1,21 @@
 /*
-   sell: a warp for each slice of 32 rows, for triangles with few and wide level sets, as an ordering by colors makes
-   them. sell.h has the layout; sell_plan.cu chooses between slices of the matrix's own order and slices of the level
-   order, and splits rows of more than WIDE entries.
-
-   Mapping: the block of ticket t solves slices t * WARPS onwards: a warp for each slice, a lane for each row. Slices
-     whose longest rows have 2, 3, 4 or more entries have code of their own, without tests for entries that exist: 155
-     instructions instead of 260 for three entries.
-   Memory order: a solution for another warp is one word that is its own flag. Inside a warp it is passed by shuffles if
-     each row depends on the row before it at most, else through shared memory with a __syncwarp between store and load.
-   Why it ends: a slice waits for smaller slices only. Those of other blocks have smaller tickets, so their blocks have
-     started; warps share no barrier once they have the ticket. After all values from other slices are ready, the
-     slice's own rows take as many turns as its longest chain has rows, at most 32. By induction on the slice every wait
-     ends. The spin limit bounds it if memory fails.
-   Same bits: each row is one lane's sum, over other slices first, in the order of its entries. In a chain each turn
-     computes it again, the last time from final values.
-   Source: block multicolor solves, Iwashita, Nakashima, Takahashi (IPDPS 2012), Section IV; the entries of a slice side
-     by side as in their hierarchical successor, Iwashita, Li, Fukaya (CCF Transactions on High Performance Computing,
-     2020), which took that from SELL-C (Kreutzer, Hager, Wellein, Fehske, Bishop, SIAM J. Sci. Comput., 2014). Changes:
-     no barrier between colors; the value is its own flag, and only for rows that another slice depends on; blocks and
-     colors are found from the pattern (sell_slices.cu), with several blocks to a slice, which pass their values on
-     inside a warp, so that only colors are hops through L2. */
+   sell: a warp for each slice of 32 rows. Mapping, memory order, why it ends, same bits, source: sell_solve.cuh.
+   sell.h has the layout; sell_plan.cu chooses the order of the rows.
+*/
 #include <math.h>
 #include <stdio.h>
-#include "analysis/triangle_view.cuh"
 #include "solve/model/model.h"
-#include "solve/rows/sell.h"
+#include "solve/rows/sell_solve.cuh"
 
-enum {
-  TURNS = 3 /* turns of a chain without a branch between them, as many as runs of a grid need */
-};
-
-/* Blocks on a multiprocessor, as registers allow. */
-static constexpr int resident_blocks(int width) { return width == NARROW ? 6 : 5; }
-
-/* C: the type of columns, short or int. */
-template <class T, class C> struct SellView {
-  int              slices;
-  const TrsvSlice *slice;
-  const int       *base;
-  const C         *columns;
-  LevelCSRView<T>  A;
-  int              stored;   /* the diagonal is stored */
-  int              from, to; /* A.from, A.to list the indices into b, x; if not, an index is start + step * position */
-  int              start, step;
-
-  SellView(const Sell *s)
-      : slices(s->slices), slice(s->slice), base(s->base), columns((const C *)s->columns), A(&s->rows),
-        stored(A.inverse != NULL), from(!s->straight_from), to(!s->straight_to), start(s->turn < 0 ? 0 : s->turn),
-        step(s->turn < 0 ? 1 : -1)
-  {
-  }
-};
-
-/* Is a solution not ready? True also for values whose high word is that of NOT_READY. */
-template <class T> static __device__ __forceinline__ bool is_missing(T solution)
-{
-  return trsv_mark_of(solution) == trsv_mark<T>();
-}
-
-/* Waits for the missing solutions. All lanes poll one word, that of the last position, which is likely to be ready
-   last: so a warp that waits long causes little traffic. NaN replaces values that do not come within the limit. */
-template <class T, int WIDTH> static __device__ __forceinline__ void wait_for_all(const LevelCSRView<T> &A,
-                                                                                  const T *now, int *from, T *solution)
-{
-  bool more = true;
-
-  for (;;) {
-    TrsvSpinLimit spin;
-    int           last = -1;
-
-#pragma unroll
-    for (int n = 0; n < WIDTH; n++)
-      if (is_missing(solution[n])) last = max(last, from[n]);
-    const unsigned found = trsv_warp_max((unsigned)(last + 1));
-    if (!found) return;
-    while (more && is_missing(trsv_load(now + found - 1))) more = spin.more(A.sync);
-#pragma unroll
-    for (int n = 0; n < WIDTH; n++) trsv_keep(from[n]); /* keeps indices, not addresses, in registers */
-#pragma unroll
-    for (int n = 0; n < WIDTH; n++)
-      if (is_missing(solution[n])) solution[n] = trsv_load(now + from[n]);
-#pragma unroll
-    for (int n = 0; n < WIDTH; n++)
-      if (!more && is_missing(solution[n])) solution[n] = trsv_nan<T>();
-  }
-}
-
-/* Solves a slice in which rows depend on the row before them at most, with their first entry. Each turn solves all
-   these rows again; the n-th row of a chain is final after turn n, from a value that is final since turn n - 1. */
-template <class T> static __device__ __forceinline__ T solve_chains(unsigned turns, int from, T value, T sum, T inverse)
-{
-  const bool follows = sell_own(from);
-  T          solved  = sum * inverse;
-
-#pragma unroll 1
-  for (int left = (int)turns; left > 0; left -= TURNS)
-#pragma unroll
-    for (int n = 0; n < TURNS; n++) { /* turns after the last change nothing */
-      const T before = __shfl_up_sync(~0u, solved, 1);
-
-      if (follows) solved = fma(-value, before, sum) * inverse;
-    }
-  return solved;
-}
-
-/* Solves a slice whose rows depend on each other in any other way. */
-template <class T, int WIDTH> static __device__ __forceinline__ T solve_own(const int *from, const T *value, T sum,
-                                                                            T inverse)
-{
-  const unsigned near = trsv_shared_address() + (unsigned)sizeof(T) * (threadIdx.x & ~(unsigned)(LANES - 1)),
-                 own  = trsv_shared_address() + (unsigned)sizeof(T) * threadIdx.x;
-  unsigned waits      = 0; /* lanes that this one waits for */
-
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++)
-    if (sell_own(from[n])) waits |= 1u << ~from[n];
-  T        solved = sum * inverse;
-  unsigned done   = __ballot_sync(~0u, !waits);
-  trsv_shared_store(own, solved);
-  for (int turn = 1; done != ~0u && turn < LANES; turn++) {
-    trsv_warp_sync();
-    if (waits && !(waits & ~done)) {
-#pragma unroll
-      for (int n = 0; n < WIDTH; n++)
-        if (sell_own(from[n]))
-          sum = fma(-value[n], trsv_shared_load<T>(near + (unsigned)sizeof(T) * (unsigned)~from[n]), sum);
-      solved = sum * inverse;
-      waits  = 0;
-      trsv_shared_store(own, solved);
-    }
-    done = __ballot_sync(~0u, !waits);
-  }
-  return solved;
-}
-
-/* Solves a slice whose longest row has LEAST to WIDTH entries; now: the offset of this launch's half of the words. */
-template <class T, class C, int LEAST, int WIDTH> static __device__ __forceinline__ void solve_slice(
-  const SellView<T, C> &S, const TrsvSlice &slice, int lane, unsigned now, const T *b, T *x)
-{
-  const LevelCSRView<T> &A = S.A;
-  const unsigned        p = (unsigned)(slice.first + lane), at = (unsigned)(slice.start * LANES + lane);
-  const int             width = (int)(slice.shape >> TRSV_SHAPE_WIDTH & 255);
-  const C              *columns = S.columns + at;
-  const bool            mine = lane < (int)(slice.shape & 255), exported = slice.exported >> lane & 1;
-  const T              *words = A.words + now, *values = A.values + at;
-  int                   from[WIDTH], base[WIDTH], source = mine ? S.start + S.step * (int)p : -1, target = source;
-  T                     value[WIDTH], solution[WIDTH], inverse = 1;
-  bool                  ready = true;
-
-  trsv_keep(words);
-  /* the matrix is read once, and leaves L2 to solutions (__ldcs) */
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++) from[n] = n < LEAST || n < width ? (int)__ldcs(columns + n * LANES) : NONE;
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++)
-    base[n] = sizeof(C) < sizeof(int) && (n < LEAST || n < width) ? __ldg(S.base + slice.start + n) : 0;
-  if (S.from && mine) source = __ldcs(A.from + p);
-  if (S.to && mine) target = __ldcs(A.to + p);
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++) value[n] = n < LEAST || n < width ? __ldcs(values + n * LANES) : 0;
-  if (S.stored && mine) inverse = __ldcs(A.inverse + p);
-  trsv_wait_for_previous(); /* no launch writes what was loaded so far */
-  trsv_let_next_start();
-  T sum = source >= 0 ? b[source] : 0;
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++)
-    if (from[n] >= 0) from[n] += base[n];
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++) solution[n] = from[n] >= 0 ? trsv_load(words + from[n]) : 0;
-  if (exported) A.words[p + (A.rows - now)] = trsv_not_ready<T>();
-#pragma unroll
-  for (int n = 0; n < WIDTH; n++) ready = ready && !is_missing(solution[n]);
-  if (!__all_sync(~0u, ready)) wait_for_all<T, WIDTH>(A, words, from, solution);
-
-  T solved;
-  if (slice.shape & TRSV_SHAPE_OWN) {
-#pragma unroll
-    for (int n = 0; n < WIDTH; n++) trsv_keep(from[n]); /* saves registers: nothing is precomputed for this branch */
-#pragma unroll
-    for (int n = 0; n < WIDTH; n++)
-      if (from[n] >= 0) sum = fma(-value[n], solution[n], sum);
-    solved = solve_own<T, WIDTH>(from, value, sum, inverse);
-  } else {
-    if (from[0] >= 0) sum = fma(-value[0], solution[0], sum);
-#pragma unroll
-    for (int n = 1; n < WIDTH; n++)
-      sum = fma(-value[n], solution[n], sum); /* an absent entry adds a finite number times 0 */
-    solved = solve_chains(slice.shape >> TRSV_SHAPE_TURNS, from[0], value[0], sum, inverse);
-  }
-  if (is_missing(solved)) solved = trsv_nan<T>();
-  if (exported) trsv_store(A.words + now + p, solved);
-  if (target >= 0) x[target] = solved;
-}
-
-template <class T, class C, int MOST> static __global__ void __launch_bounds__(BLOCK, resident_blocks(MOST))
-  sell_solve(const SellView<T, C> S, const T *b, T *x)
-{
-  TRSV_SHARED(unsigned, start, 2);
-
-  if (threadIdx.x == 0) {
-    start[0] = trsv_ticket(S.A.sync, &start[1]);
-    start[1] = start[1] ? S.A.rows : 0;
-  }
-  __syncthreads();
-  const int      s = (int)(start[0] * WARPS + threadIdx.x / LANES), lane = (int)(threadIdx.x % LANES);
-  const unsigned now = start[1];
-  if (s >= S.slices) return;
-  TrsvSlice slice = S.slice[s];
-  slice.shape     = trsv_warp_uniform(slice.shape);
-  const int width = (int)(slice.shape >> TRSV_SHAPE_WIDTH & 255);
-  if (width == 3) solve_slice<T, C, 3, 3>(S, slice, lane, now, b, x);
-  else if (width < 3) solve_slice<T, C, 0, 2>(S, slice, lane, now, b, x);
-  else if (width == 4 || MOST == 4) solve_slice<T, C, 4, 4>(S, slice, lane, now, b, x);
-  else solve_slice<T, C, 5, MOST>(S, slice, lane, now, b, x);
-}
-
-template <class T, class C> static void Launch(const Sell *s, bool early, const void *b, void *x, TrsvStream stream)
-{
-  const unsigned grid = TrsvBlocks(s->slices, WARPS);
-
-  if (s->width == NARROW)
-    TRSV_LAUNCH_EARLY((sell_solve<T, C, NARROW>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s),
-                      (const T *)b, (T *)x);
-  else
-    TRSV_LAUNCH_EARLY((sell_solve<T, C, WIDE>), early, 1, grid, BLOCK, sizeof(T) * BLOCK, stream, SellView<T, C>(s),
-                      (const T *)b, (T *)x);
-}
+extern template TrsvError SellLaunch<TrsvComplex<float>>(const Sell *, bool, const void *, void *, TrsvStream);
+extern template TrsvError SellLaunch<TrsvComplex<double>>(const Sell *, bool, const void *, void *, TrsvStream);
 
 static TrsvError SellSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
 {
   Sell *s = (Sell *)plan->data;
 
   TrsvCall(TrsvSyncStart(&s->rows.sync, stream));
-  if (plan->precision == TRSV_FLOAT)
-    (s->base ? Launch<float, short> : Launch<float, int>)(s, plan->early, b, x, stream);
-  else (s->base ? Launch<double, short> : Launch<double, int>)(s, plan->early, b, x, stream);
-  return TrsvDeviceCheckLaunch("sell_solve");
+  return TRSV_BY_PRECISION(plan->precision, SellLaunch)(s, plan->early, b, x, stream);
 }
 
 static void SellDestroy(TrsvPlan *plan)
@@ -272,5 +52,5 @@ TRSV_ALGORITHM(TrsvSell) = {
   .destroy    = SellDestroy,
   .predict    = SellPredict,
   .describe   = SellDescribe,
-  .traits     = TRSV_PERMUTES_IN_KERNEL,
+  .traits     = TRSV_PERMUTES_IN_KERNEL | TRSV_TAKES_COMPLEX,
 };

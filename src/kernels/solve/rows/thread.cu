@@ -8,22 +8,13 @@
 #include <math.h>
 #include <stdio.h>
 #include "solve/model/model.h"
-#include "solve/rows/thread_rows.cuh"
+#include "solve/rows/thread_solve.cuh"
 
-enum {
-  LEVELS_AHEAD            = 8, /* level sets whose rows are in flight */
-  LEVELS_AHEAD_RECOMPUTED = 16 /* as many hops */
-};
-
-template <class T, class Term> static __global__ void __launch_bounds__(BLOCK)
-  thread_solve(const LevelCSRView<T> A, const T *b, T *x)
-{
-  TRSV_SHARED(unsigned, start, 2);
-
-  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
-  __syncthreads();
-  thread_rows<T, Term, ALONE>(A, A.sync, start[0], &start[1], false, (T *)NULL, b, x);
-}
+#define ELSEWHERE(T) \
+  extern template TrsvError ThreadLimitBlocks<T>(TrsvLevelCSR *); \
+  extern template TrsvError ThreadLaunch<T>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream);
+ELSEWHERE(TrsvComplex<float>)
+ELSEWHERE(TrsvComplex<double>)
 
 /* Marks the columns that the rows of level sets 3, 5, 7, ... recompute. Rows of level set 1 wait for nothing: to
    recompute them would save no hop. One thread for each position. */
@@ -43,15 +34,6 @@ static TrsvError MarkColumns(const TrsvLevelCSR *o, const unsigned *level)
   return TrsvDeviceCheckLaunch("thread_mark");
 }
 
-template <class T> static TrsvError LimitBlocks(TrsvLevelCSR *o)
-{
-  auto awaited    = thread_solve<T, Awaited<T>>;
-  auto recomputed = thread_solve<T, Recomputed<T>>;
-
-  return TrsvLevelCSRLimit(o, o->recomputes ? (const void *)recomputed : (const void *)awaited, BLOCK,
-                           o->recomputes ? LEVELS_AHEAD_RECOMPUTED : LEVELS_AHEAD);
-}
-
 extern "C" TrsvError TrsvThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const TrsvAnalysis *analysis,
                                        const int *source, int recomputes)
 {
@@ -63,20 +45,7 @@ extern "C" TrsvError TrsvThreadAnalyze(TrsvPlan *plan, const TrsvMatrix *A, cons
   TrsvScratchFree(level, NULL);
   TrsvCall(error);
   o->recomputes = recomputes;
-  return TRSV_BY_PRECISION(plan->precision, LimitBlocks)(o);
-}
-
-template <class T> static TrsvError Launch(const TrsvLevelCSR *o, bool early, const void *b, void *x, TrsvStream stream)
-{
-  const unsigned grid = TrsvBlocks(o->rows, BLOCK);
-
-  if (o->recomputes)
-    TRSV_LAUNCH_EARLY((thread_solve<T, Recomputed<T>>), early, 1, grid, BLOCK, o->shared_bytes, stream,
-                      LevelCSRView<T>(o), (const T *)b, (T *)x);
-  else
-    TRSV_LAUNCH_EARLY((thread_solve<T, Awaited<T>>), early, 1, grid, BLOCK, o->shared_bytes, stream,
-                      LevelCSRView<T>(o), (const T *)b, (T *)x);
-  return TrsvDeviceCheckLaunch("thread_solve");
+  return TRSV_BY_PRECISION(plan->precision, ThreadLimitBlocks)(o);
 }
 
 static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream stream)
@@ -84,7 +53,7 @@ static TrsvError ThreadSolve(TrsvPlan *plan, const void *b, void *x, TrsvStream 
   TrsvLevelCSR *o = (TrsvLevelCSR *)plan->data;
 
   TrsvCall(TrsvSyncStart(&o->sync, stream));
-  return TRSV_BY_PRECISION(plan->precision, Launch)(o, plan->early, b, x, stream);
+  return TRSV_BY_PRECISION(plan->precision, ThreadLaunch)(o, plan->early, b, x, stream);
 }
 
 static void ThreadDescribe(const TrsvPlan *plan, char *line, size_t size)
@@ -126,5 +95,5 @@ TRSV_ALGORITHM(TrsvThread) = {
   .choices    = 2,
   .describe   = ThreadDescribe,
   .pair       = &TrsvThreadPairLaunch,
-  .traits     = TRSV_PERMUTES_IN_KERNEL | TRSV_THREAD_LEVEL,
+  .traits     = TRSV_PERMUTES_IN_KERNEL | TRSV_THREAD_LEVEL | TRSV_TAKES_COMPLEX,
 };

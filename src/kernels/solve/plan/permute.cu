@@ -1,9 +1,10 @@
 /*
-   Copies on the device: permutations of vectors, and 64-bit indices to 32 bits.
+   Permutes vectors on the device.
 
    Mapping: a thread for each value. No thread waits for another. Same bits: copies.
 */
 #include "device/setup.cuh"
+#include "solve/plan/plan.h"
 
 template <class T> static __global__ void permute(int n, const int *index, int scatter, const T *from, T *to)
 {
@@ -24,22 +25,4 @@ extern "C" TrsvError TrsvDevicePermute(int n, const int *index, int scatter, Trs
                                        void *to, TrsvStream stream)
 {
   return TRSV_BY_PRECISION(precision, Permute)(n, index, scatter, from, to, stream);
-}
-
-static __global__ void narrow(int n, const int64_t *from, int *to)
-{
-  const int i = trsv_index();
-
-  if (i < n) to[i] = (int)from[i];
-}
-
-extern "C" TrsvError TrsvDeviceNarrow(int n, const int64_t *from, int **to)
-{
-  TrsvCall(TrsvDeviceAlloc(sizeof(int) * (size_t)n, to));
-  TrsvError error = TrsvLaunchEach("narrow", narrow, n, n, from, *to);
-  if (!error) error = TrsvDeviceSynchronize();
-  if (!error) return TRSV_SUCCESS;
-  TrsvDeviceFree(*to);
-  *to = NULL;
-  return error;
 }

@@ -1,0 +1,207 @@
+/*
+   complex.cuh: complex values in kernels: arithmetic, words, shuffles. Included by sync.cuh.
+
+   A product has two products in each part, the second and the sum in one fused operation, as for real values. Inf times
+   a finite value may be NaN, as in Fortran. A quotient is Smith's (Algorithm 116, CACM 1962), which squares no
+   magnitude.
+
+   A complex word is two real words, each its own flag (sync.cuh). One access loads or stores both. The memory model has
+   it as two accesses in any order, each of which is whole; that the hardware may do both at once is not used. So a load
+   may find one half ready and the other not: a value is ready if both halves are. A half that is ready stays so, with
+   the same bits, hence a later load may replace both.
+*/
+#ifndef TRSV_COMPLEX_CUH
+#define TRSV_COMPLEX_CUH
+
+template <class R> struct alignas(2 * sizeof(R)) TrsvComplex {
+  R re, im;
+
+  TrsvComplex() = default;
+  __host__ __device__ constexpr TrsvComplex(R real, R imaginary = 0) : re(real), im(imaginary) { }
+
+  friend __device__ __forceinline__ TrsvComplex operator-(TrsvComplex a) { return {-a.re, -a.im}; }
+  friend __device__ __forceinline__ TrsvComplex operator+(TrsvComplex a, TrsvComplex b)
+  {
+    return {a.re + b.re, a.im + b.im};
+  }
+  friend __device__ __forceinline__ TrsvComplex operator-(TrsvComplex a, TrsvComplex b)
+  {
+    return {a.re - b.re, a.im - b.im};
+  }
+  friend __device__ __forceinline__ TrsvComplex operator*(TrsvComplex a, TrsvComplex b)
+  {
+    return {fma(-a.im, b.im, a.re * b.re), fma(a.im, b.re, a.re * b.im)};
+  }
+  friend __device__ __forceinline__ TrsvComplex operator/(R a, TrsvComplex b)
+  {
+    const bool wide  = fabs(b.re) >= fabs(b.im);
+    const R    ratio = wide ? b.im / b.re : b.re / b.im;
+    const R    part  = a / (wide ? fma(b.im, ratio, b.re) : fma(b.re, ratio, b.im));
+
+    return wide ? TrsvComplex(part, -(ratio * part)) : TrsvComplex(ratio * part, -part);
+  }
+  friend __device__ __forceinline__ bool operator==(TrsvComplex a, TrsvComplex b)
+  {
+    return a.re == b.re && a.im == b.im;
+  }
+  friend __device__ __forceinline__ bool operator!=(TrsvComplex a, TrsvComplex b) { return !(a == b); }
+  __device__ __forceinline__ TrsvComplex &operator+=(TrsvComplex b) { return *this = *this + b; }
+  __device__ __forceinline__ TrsvComplex &operator-=(TrsvComplex b) { return *this = *this - b; }
+  __device__ __forceinline__ TrsvComplex &operator*=(TrsvComplex b) { return *this = *this * b; }
+};
+
+/* The type of a value's magnitude. */
+template <class T> struct TrsvRealType {
+  typedef T type;
+};
+template <class R> struct TrsvRealType<TrsvComplex<R>> {
+  typedef R type;
+};
+template <class T> using TrsvReal = typename TrsvRealType<T>::type;
+
+/* The instance of a function template for values of a precision. */
+#define TRSV_BY_PRECISION(precision, f) \
+  ((precision) == TRSV_FLOAT           ? f<float> \
+   : (precision) == TRSV_DOUBLE        ? f<double> \
+   : (precision) == TRSV_COMPLEX_FLOAT ? f<TrsvComplex<float>> \
+                                       : f<TrsvComplex<double>>)
+
+template <class R> static __device__ __forceinline__ TrsvComplex<R> fma(TrsvComplex<R> a, TrsvComplex<R> b,
+                                                                        TrsvComplex<R> c)
+{
+  return {fma(-a.im, b.im, fma(a.re, b.re, c.re)), fma(a.im, b.re, fma(a.re, b.im, c.im))};
+}
+
+/* The magnitude, in a real type S; the real part; the conjugate. */
+template <class S, class R> static __device__ __forceinline__ S trsv_magnitude(R v) { return fabs((S)v); }
+template <class S, class R> static __device__ __forceinline__ S trsv_magnitude(TrsvComplex<R> v)
+{
+  return hypot((S)v.re, (S)v.im);
+}
+template <class R> static __device__ __forceinline__ R trsv_real(R v) { return v; }
+template <class R> static __device__ __forceinline__ R trsv_real(TrsvComplex<R> v) { return v.re; }
+template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_conjugate(TrsvComplex<R> v)
+{
+  return {v.re, -v.im};
+}
+
+/* Words: what sync.cuh has for real ones. */
+#ifdef TRSV_SIMT
+template <class R> static inline TrsvComplex<R> trsv_load(const TrsvComplex<R> *p,
+                                                          simt::Line at = simt::Line::current())
+{
+  const R re = trsv_load(&p->re, at);
+
+  return {re, trsv_load(&p->im, at)};
+}
+template <class R> static inline void trsv_store(TrsvComplex<R> *p, TrsvComplex<R> v)
+{
+  trsv_store(&p->re, v.re);
+  trsv_store(&p->im, v.im);
+}
+template <class R> static inline void trsv_shared_store(unsigned a, TrsvComplex<R> v)
+{
+  trsv_shared_store(a, v.re);
+  trsv_shared_store(a + (unsigned)sizeof(R), v.im);
+}
+  #define TRSV_COMPLEX_WORDS(R, suffix, letter) \
+  template <> inline TrsvComplex<R> trsv_shared_load<TrsvComplex<R>>(unsigned a, simt::Line at) \
+  { \
+    const R re = trsv_shared_load<R>(a, at); \
+\
+    return {re, trsv_shared_load<R>(a + (unsigned)sizeof(R), at)}; \
+  }
+#else
+  #define TRSV_COMPLEX_WORDS(R, suffix, letter) \
+  static __device__ __forceinline__ TrsvComplex<R> trsv_load(const TrsvComplex<R> *p) \
+  { \
+    TrsvComplex<R> v; \
+    asm volatile("ld.relaxed.gpu.global.v2." suffix " {%0, %1}, [%2];" \
+                 : "=" letter(v.re), "=" letter(v.im) \
+                 : "l"(p) \
+                 : "memory"); \
+    return v; \
+  } \
+  static __device__ __forceinline__ void trsv_store(TrsvComplex<R> *p, TrsvComplex<R> v) \
+  { \
+    asm volatile("st.relaxed.gpu.global.v2." suffix " [%0], {%1, %2};" ::"l"(p), letter(v.re), letter(v.im) \
+                 : "memory"); \
+  } \
+  template <> __device__ __forceinline__ TrsvComplex<R> trsv_shared_load<TrsvComplex<R>>(unsigned a) \
+  { \
+    TrsvComplex<R> v; \
+    asm volatile("ld.volatile.shared.v2." suffix " {%0, %1}, [%2];" \
+                 : "=" letter(v.re), "=" letter(v.im) \
+                 : "r"(a) \
+                 : "memory"); \
+    return v; \
+  } \
+  static __device__ __forceinline__ void trsv_shared_store(unsigned a, TrsvComplex<R> v) \
+  { \
+    asm volatile("st.volatile.shared.v2." suffix " [%0], {%1, %2};" ::"r"(a), letter(v.re), letter(v.im) : "memory"); \
+  } \
+  static __device__ __forceinline__ TrsvComplex<R> __ldcs(const TrsvComplex<R> *p) \
+  { \
+    const auto v = __ldcs((const TrsvPairOf<R> *)p); \
+    return {v.x, v.y}; \
+  }
+template <class R> struct TrsvPairType;
+template <> struct TrsvPairType<float> {
+  typedef float2 type;
+};
+template <> struct TrsvPairType<double> {
+  typedef double2 type;
+};
+template <class R> using TrsvPairOf = typename TrsvPairType<R>::type;
+#endif
+TRSV_COMPLEX_WORDS(float, "f32", "f")
+TRSV_COMPLEX_WORDS(double, "f64", "d")
+#undef TRSV_COMPLEX_WORDS
+
+#define TRSV_COMPLEX_CONSTANT(R, name) \
+  template <> __device__ __forceinline__ TrsvComplex<R> name<TrsvComplex<R>>() { return {name<R>(), name<R>()}; }
+TRSV_COMPLEX_CONSTANT(float, trsv_not_ready)
+TRSV_COMPLEX_CONSTANT(double, trsv_not_ready)
+TRSV_COMPLEX_CONSTANT(float, trsv_nan)
+TRSV_COMPLEX_CONSTANT(double, trsv_nan)
+#undef TRSV_COMPLEX_CONSTANT
+
+template <class R> static __device__ __forceinline__ bool trsv_is_ready(TrsvComplex<R> v)
+{
+  return trsv_is_ready(v.re) && trsv_is_ready(v.im);
+}
+template <class R> static __device__ __forceinline__ bool trsv_is_marked(TrsvComplex<R> v)
+{
+  return trsv_is_marked(v.re) || trsv_is_marked(v.im);
+}
+template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_unmarked(TrsvComplex<R> v)
+{
+  return {trsv_unmarked(v.re), trsv_unmarked(v.im)};
+}
+template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_canonical(TrsvComplex<R> v)
+{
+  return {trsv_canonical(v.re), trsv_canonical(v.im)};
+}
+template <class R> static __device__ __forceinline__ TrsvComplex<R> trsv_publish(TrsvComplex<R> *p, TrsvComplex<R> v)
+{
+  if (!trsv_is_ready(v.re)) v.re = trsv_nan<R>();
+  if (!trsv_is_ready(v.im)) v.im = trsv_nan<R>();
+  trsv_store(p, v);
+  return v;
+}
+
+/* Shuffles: one for each half. */
+#define TRSV_COMPLEX_SHUFFLE(name, Argument) \
+  template <class R> static __device__ __forceinline__ TrsvComplex<R> name(unsigned mask, TrsvComplex<R> v, \
+                                                                           Argument lanes, int width = 32) \
+  { \
+    const R re = name(mask, v.re, lanes, width); \
+\
+    return {re, name(mask, v.im, lanes, width)}; \
+  }
+TRSV_COMPLEX_SHUFFLE(__shfl_sync, int)
+TRSV_COMPLEX_SHUFFLE(__shfl_up_sync, unsigned)
+TRSV_COMPLEX_SHUFFLE(__shfl_xor_sync, int)
+#undef TRSV_COMPLEX_SHUFFLE
+
+#endif

@@ -1,0 +1,5 @@
+/*
+   factor_pivots.cu for complex values.
+*/
+#define TRSV_COMPLEX_VALUES
+#include "factor/factor_pivots.cu"

@@ -1,0 +1,7 @@
+/*
+   sell with complex values, apart from real ones: the first launch of a kernel loads all kernels of its file.
+*/
+#include "solve/rows/sell_solve.cuh"
+
+template TrsvError SellLaunch<TrsvComplex<float>>(const Sell *, bool, const void *, void *, TrsvStream);
+template TrsvError SellLaunch<TrsvComplex<double>>(const Sell *, bool, const void *, void *, TrsvStream);

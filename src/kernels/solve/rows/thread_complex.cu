@@ -1,0 +1,13 @@
+/*
+   thread with complex values, apart from real ones: the first launch of a kernel loads all kernels of its file.
+*/
+#include "solve/rows/thread_pair.cuh"
+#include "solve/rows/thread_solve.cuh"
+
+#define INSTANCES(T) \
+  template TrsvError ThreadLimitBlocks<T>(TrsvLevelCSR *); \
+  template TrsvError ThreadLaunch<T>(const TrsvLevelCSR *, bool, const void *, void *, TrsvStream); \
+  template TrsvError ThreadPreparePair<T>(void); \
+  template TrsvError ThreadLaunchPair<T>(const TrsvThreadPair *, const void *, void *, TrsvStream);
+INSTANCES(TrsvComplex<float>)
+INSTANCES(TrsvComplex<double>)

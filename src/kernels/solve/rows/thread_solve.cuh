@@ -1,0 +1,47 @@
+/*
+   thread_solve.cuh: the kernel for one plan of `thread`. Mapping, memory order, why it ends, same bits, source:
+   thread_rows.cuh.
+*/
+#ifndef TRSV_THREAD_SOLVE_CUH
+#define TRSV_THREAD_SOLVE_CUH
+
+#include "solve/rows/thread_rows.cuh"
+
+enum {
+  LEVELS_AHEAD            = 8, /* level sets whose rows are in flight */
+  LEVELS_AHEAD_RECOMPUTED = 16 /* as many hops */
+};
+
+template <class T, class Term> static __global__ void __launch_bounds__(BLOCK)
+  thread_solve(const LevelCSRView<T> A, const T *b, T *x)
+{
+  TRSV_SHARED(unsigned, start, 2);
+
+  if (threadIdx.x == 0) start[0] = trsv_ticket(A.sync, &start[1]);
+  __syncthreads();
+  thread_rows<T, Term, ALONE>(A, A.sync, start[0], &start[1], false, (T *)NULL, b, x);
+}
+
+template <class T> TrsvError ThreadLimitBlocks(TrsvLevelCSR *o)
+{
+  auto awaited    = thread_solve<T, Awaited<T>>;
+  auto recomputed = thread_solve<T, Recomputed<T>>;
+
+  return TrsvLevelCSRLimit(o, o->recomputes ? (const void *)recomputed : (const void *)awaited, BLOCK,
+                           o->recomputes ? LEVELS_AHEAD_RECOMPUTED : LEVELS_AHEAD);
+}
+
+template <class T> TrsvError ThreadLaunch(const TrsvLevelCSR *o, bool early, const void *b, void *x, TrsvStream stream)
+{
+  const unsigned grid = TrsvBlocks(o->rows, BLOCK);
+
+  if (o->recomputes)
+    TRSV_LAUNCH_EARLY((thread_solve<T, Recomputed<T>>), early, 1, grid, BLOCK, o->shared_bytes, stream,
+                      LevelCSRView<T>(o), (const T *)b, (T *)x);
+  else
+    TRSV_LAUNCH_EARLY((thread_solve<T, Awaited<T>>), early, 1, grid, BLOCK, o->shared_bytes, stream,
+                      LevelCSRView<T>(o), (const T *)b, (T *)x);
+  return TrsvDeviceCheckLaunch("thread_solve");
+}
+
+#endif
