@@ -1,7 +1,7 @@
 /*
    bench: times and checks every device algorithm on a list of matrices.
 
-     bench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] [-limits BYTES,...]
+     bench [-a NAMES|ours] [-p double|float|complex|complex-float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] [-limits BYTES,...]
            MATRIX...
 
    For each matrix: the lower and the upper triangle of its pattern with seeded values, and, checked but not timed, of its own values
@@ -27,6 +27,19 @@ struct Candidate {
   const TrsvAlgorithm *algorithm;
   std::string          settings;
 };
+
+static const char *PrecisionName(TrsvPrecision p)
+{
+  static const char *const name[] = {"float", "double", "complex-float", "complex"};
+
+  return name[p];
+}
+
+#define BY_SCALAR(p, f) \
+  ((p) == TRSV_FLOAT           ? f<float> \
+   : (p) == TRSV_DOUBLE        ? f<double> \
+   : (p) == TRSV_COMPLEX_FLOAT ? f<std::complex<float>> \
+                               : f<std::complex<double>>)
 
 struct Options {
   std::vector<Candidate> candidates;
@@ -65,7 +78,7 @@ static double Floor(const TrsvStatistics &s, const Options &o)
   return std::max({0.0039, bytes / o.bandwidth, 22e-6 * s.levels});
 }
 
-static double Bound(const TrsvStatistics &s, const Options &o) { return (o.precision == TRSV_FLOAT ? 1e-6 : 1e-15) * (4 + s.row_max / 16); }
+static double Bound(const TrsvStatistics &s, const Options &o) { return (TrsvRealPrecision(o.precision) == TRSV_FLOAT ? 1e-6 : TrsvIsComplex(o.precision) ? 3e-15 : 1e-15) * (4 + s.row_max / 16); }
 
 static void Tell(const Subject &s, const char *algorithm, const char *setting, int rank, bool selected, double predicted_ms, const Result &r, Options &o)
 {
@@ -84,7 +97,7 @@ static void Tell(const Subject &s, const char *algorithm, const char *setting, i
   fprintf(o.json, "{");
   if (s.limit) fprintf(o.json, "\"shared_bytes\": %zu, \"code\": %d, ", s.limit, o.code);
   fprintf(o.json, "\"matrix\": \"%s\", \"real\": %s, \"rows\": %d, \"nnz\": %ld, \"levels\": %d, \"granularity\": %.4f, \"distance\": %.4g, \"triangle\": \"%s\", \"precision\": \"%s\", \"values\": \"%s\", \"algorithm\": \"%s\", \"setting\": \"%s\", \"rank\": %d, \"selected\": %s, ", s.matrix, s.real ? "true" : "false", s.rows, s.nnz, s.levels, s.granularity, s.distance,
-          s.triangle, o.precision == TRSV_FLOAT ? "float" : "double", s.values, algorithm, setting, rank, selected ? "true" : "false");
+          s.triangle, PrecisionName(o.precision), s.values, algorithm, setting, rank, selected ? "true" : "false");
   fprintf(o.json, "\"ms\": %.6g, \"solves\": %d, \"graph_ms\": %.6g, \"predicted_ms\": %.6g, \"cusparse_ms\": %.6g, \"cpu_ms\": %.6g, \"floor_ms\": %.6g, \"analysis_ms\": %.6g, \"cusparse_analysis_ms\": %.6g, \"plan_bytes\": %zu, \"csr_bytes\": %zu, \"error\": %.3g, \"same_bits\": %s, \"hash\": \"%016llx\", \"failure\": \"%s\", \"ok\": %s}\n", r.ms, r.solves, r.graph_ms,
           predicted_ms, s.cusparse_ms, s.cpu_ms, s.floor_ms, r.analysis_ms, s.cusparse_analysis_ms, r.bytes, s.csr_bytes, std::isfinite(r.error) ? r.error : -1, r.same_bits ? "true" : "false", r.hash, r.failure, ok && !r.refused ? "true" : "false");
   fflush(o.json);
@@ -164,7 +177,7 @@ template <class T> static double Triangles(const char *name, bool real, const Tr
   TrsvAnalysisDestroy(&analysis);
   const double         budget = own ? 0 : o.budget, cpu = c.Serial(b, x);
   Result               base;
-  Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, s.mean_offset, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), 0, std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+  Subject              subject = {name, t.matrix.triangle == TRSV_LOWER ? "lower" : "upper", own ? "own" : "seeded", real, s.rows, s.levels, s.nnz, s.granularity, s.mean_offset, CsrBytes(s, o), cpu, Floor(s, o), -1, -1, Bound(s, o), 0, std::all_of(x.begin(), x.end(), Scalar<T>::Finite)};
 
   if (budget > 0) (void)Solves(c, b, {TrsvAlgorithmFind("cusparse"), ""}, 0, budget, o, &base, setting, sizeof(setting));
   subject.cusparse_ms          = base.ms;
@@ -254,7 +267,7 @@ template <class T> static void Pairs(const char *name, bool real, const Triangle
   TrsvAnalysisDestroy(&analysis[0]);
   TrsvAnalysisDestroy(&analysis[1]);
   const double cpu = L.Serial(b, y) + U.Serial(y, x);
-  Subject      subject = {name, "pair", "seeded", real, s[0].rows, s[0].levels + s[1].levels, s[0].nnz + s[1].nnz, s[0].granularity, s[0].mean_offset, CsrBytes(s[0], o) + CsrBytes(s[1], o), cpu, Floor(s[0], o) + Floor(s[1], o), -1, -1, std::max(Bound(s[0], o), Bound(s[1], o)), 0, std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); })};
+  Subject      subject = {name, "pair", "seeded", real, s[0].rows, s[0].levels + s[1].levels, s[0].nnz + s[1].nnz, s[0].granularity, s[0].mean_offset, CsrBytes(s[0], o) + CsrBytes(s[1], o), cpu, Floor(s[0], o) + Floor(s[1], o), -1, -1, std::max(Bound(s[0], o), Bound(s[1], o)), 0, std::all_of(x.begin(), x.end(), Scalar<T>::Finite)};
   Result       base = Pair(L, U, b, TrsvAlgorithmFind("cusparse"), -1, o, setting, sizeof(setting), &predicted_ms);
 
   subject.cusparse_ms          = base.ms;
@@ -307,8 +320,16 @@ template <class T> static void WarmUp(Options &o)
 
 static void Usage(const char *what)
 {
-  fprintf(stderr, "%s\nbench [-a NAMES|ours] [-p double|float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] [-limits BYTES,...] MATRIX...\n", what);
+  fprintf(stderr, "%s\nbench [-a NAMES|ours] [-p double|float|complex|complex-float] [-o FILE.jsonl] [-m MS] [-r RANKS] [-pairs SECONDS] [-limits BYTES,...] MATRIX...\n", what);
   exit(2);
+}
+
+static TrsvPrecision ParsePrecision(const char *name)
+{
+  for (int p = TRSV_FLOAT; p <= TRSV_COMPLEX_DOUBLE; p++)
+    if (!strcmp(name, PrecisionName((TrsvPrecision)p))) return (TrsvPrecision)p;
+  Usage("-p takes double, float, complex or complex-float");
+  return TRSV_DOUBLE;
 }
 
 static void ParseAlgorithms(char *names, Options &o)
@@ -340,7 +361,7 @@ int main(int count, char **args)
 
   for (; i + 1 < count && args[i][0] == '-'; i += 2) {
     if (!strcmp(args[i], "-a")) ParseAlgorithms(args[i + 1], o);
-    else if (!strcmp(args[i], "-p")) o.precision = strcmp(args[i + 1], "float") ? TRSV_DOUBLE : TRSV_FLOAT;
+    else if (!strcmp(args[i], "-p")) o.precision = ParsePrecision(args[i + 1]);
     else if (!strcmp(args[i], "-m")) o.budget = atof(args[i + 1]);
     else if (!strcmp(args[i], "-r")) o.ranks = atoi(args[i + 1]);
     else if (!strcmp(args[i], "-pairs")) o.tune = atof(args[i + 1]);
@@ -355,8 +376,7 @@ int main(int count, char **args)
   o.code      = TrsvDeviceGetLimits().clusters ? 90 : 80;
   o.bandwidth = MeasureBandwidth();
   printf("copy bandwidth %.2f TB/s; code for compute capability %.1f; * marks what auto selects\n", 1e-9 * o.bandwidth, 0.1 * o.code);
-  if (o.precision == TRSV_FLOAT) WarmUp<float>(o);
-  else WarmUp<double>(o);
+  BY_SCALAR(o.precision, WarmUp)(o);
   profiled = true;
   for (; i < count; i++) {
     const char *slash = strrchr(args[i], '/'), *file = slash ? slash + 1 : args[i], *ordered = slash && !strncmp(args[i], "bmc", 3) ? strchr(args[i], ':') : nullptr;
@@ -370,8 +390,7 @@ int main(int count, char **args)
       continue;
     }
     const bool real = strstr(args[i], ".mtx") != nullptr;
-    if (o.precision == TRSV_FLOAT) Run<float>(name, real, &M, o);
-    else Run<double>(name, real, &M, o);
+    BY_SCALAR(o.precision, Run)(name, real, &M, o);
     MatrixFree(&M);
   }
   if (o.json) fclose(o.json);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -57,6 +58,34 @@ template <class T> struct DeviceArray {
   }
 };
 
+/* Scalars: double, float, std::complex of either. A complex number is a real one times a phase by chance. */
+template <class T> struct Scalar {
+  typedef double wide;
+  static constexpr TrsvPrecision precision = sizeof(T) == 4 ? TRSV_FLOAT : TRSV_DOUBLE;
+
+  static T    Make(double v, unsigned long long *) { return (T)v; }
+  static bool Finite(T v) { return std::isfinite(v); }
+};
+template <class R> struct Scalar<std::complex<R>> {
+  typedef std::complex<double> wide;
+  static constexpr TrsvPrecision precision = sizeof(R) == 4 ? TRSV_COMPLEX_FLOAT : TRSV_COMPLEX_DOUBLE;
+
+  static std::complex<R> Make(double v, unsigned long long *seed)
+  {
+    return std::complex<R>(std::polar(1.0, 6.283185307179586 * RandomUniform(seed)) * v);
+  }
+  static bool Finite(std::complex<R> v) { return std::isfinite(v.real()) && std::isfinite(v.imag()); }
+};
+
+template <class T> static std::vector<T> Scalars(const double *from, size_t n)
+{
+  std::vector<T>     v(n);
+  unsigned long long seed = 5;
+
+  for (size_t k = 0; k < n; k++) v[k] = Scalar<T>::Make(from[k], &seed);
+  return v;
+}
+
 /* A triangle on the host and on the device. */
 template <class T> struct Case {
   const Triangle  &t;
@@ -65,9 +94,9 @@ template <class T> struct Case {
   DeviceArray<int> offsets, columns;
   DeviceArray<T>   device_values;
 
-  explicit Case(const Triangle &t_) : t(t_), host(t.matrix), device(t.matrix), values(t.values, t.values + t.offsets[t.matrix.rows]), offsets(t.offsets, (size_t)t.matrix.rows + 1), columns(t.columns, values.size()), device_values(values.data(), values.size())
+  explicit Case(const Triangle &t_) : t(t_), host(t.matrix), device(t.matrix), values(Scalars<T>(t.values, (size_t)t.offsets[t.matrix.rows])), offsets(t.offsets, (size_t)t.matrix.rows + 1), columns(t.columns, values.size()), device_values(values.data(), values.size())
   {
-    host.precision = device.precision = sizeof(T) == 4 ? TRSV_FLOAT : TRSV_DOUBLE;
+    host.precision = device.precision = Scalar<T>::precision;
     device.offsets = offsets.p;
     device.columns = columns.p;
     device.memory  = TRSV_DEVICE;
@@ -75,16 +104,20 @@ template <class T> struct Case {
 
   double Error(const std::vector<T> &b, const std::vector<T> &x) const
   {
+    typedef typename Scalar<T>::wide Wide;
     double worst = 0;
 
     for (int i = 0; i < host.rows; i++) {
-      double r = b[i], scale = std::fabs((double)b[i]);
+      Wide   r     = (Wide)b[i];
+      double scale = std::abs(r);
 
       for (int k = t.offsets[i]; k < t.offsets[i + 1]; k++) {
-        r -= (double)values[k] * x[t.columns[k]];
-        scale += std::fabs((double)values[k] * x[t.columns[k]]);
+        const Wide term = (Wide)values[k] * (Wide)x[t.columns[k]];
+
+        r -= term;
+        scale += std::abs(term);
       }
-      if (scale > 0 && !(std::fabs(r) / scale <= worst)) worst = std::fabs(r) / scale;
+      if (scale > 0 && !(std::abs(r) / scale <= worst)) worst = std::abs(r) / scale;
     }
     return worst;
   }
@@ -117,7 +150,11 @@ template <class T> static std::vector<T> RightHandSide(int rows)
   std::vector<T>     b(rows);
   unsigned long long seed = 3;
 
-  for (T &v : b) v = (T)(RandomUniform(&seed) - 0.5);
+  for (T &v : b) {
+    const double size = RandomUniform(&seed) - 0.5;
+
+    v = Scalar<T>::Make(size, &seed);
+  }
   return b;
 }
 

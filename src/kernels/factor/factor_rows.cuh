@@ -59,9 +59,9 @@ template <class T> struct FactorView : FactorFlags<T> {
   FactorView(const TrsvFactor *f, const void *values, const FactorShift *p)
       : FactorFlags<T>(f), groups(f->groups), row_of_group(f->row_of_group), work_offset(f->work_offset),
         l_offsets(f->l_offsets), l_columns(f->l_columns), u_offsets(f->u_offsets), u_columns(f->u_columns),
-        l_source(f->l_source), a_row_start(f->a_row_start), a((const T *)values), l((T *)f->l), u((T *)f->u), inverse((T *)f->inverse),
-        work((T *)f->work), status(f->status), shift(p->shift), amount(p->amount), zero(p->zero),
-        diagonal((T)p->diagonal), sync(f->sync)
+        l_source(f->l_source), a_row_start(f->a_row_start), a((const T *)values), l((T *)f->l), u((T *)f->u),
+        inverse((T *)f->inverse), work((T *)f->work), status(f->status), shift(p->shift), amount(p->amount),
+        zero(p->zero), diagonal((T)p->diagonal), sync(f->sync)
   {
   }
 };

@@ -22,8 +22,15 @@ typedef struct {
   bool                 analyzed;
 } Cusparse;
 
-static const double one       = 1; /* alpha, in the type of the solve */
-static const float  one_float = 1;
+static const double one[2]       = {1, 0}; /* alpha, in the type of the solve */
+static const float  one_float[2] = {1, 0};
+
+static cudaDataType TypeOf(TrsvPrecision p)
+{
+  const bool single = TrsvRealPrecision(p) == TRSV_FLOAT;
+
+  return TrsvIsComplex(p) ? (single ? CUDA_C_32F : CUDA_C_64F) : single ? CUDA_R_32F : CUDA_R_64F;
+}
 
 /* One thread for each value. */
 template <class T> static __global__ void cusparse_gather(int nnz, const int *source, const T *from, T *values)
@@ -67,7 +74,7 @@ static TrsvError CusparseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
   c       = (Cusparse *)memset(plan->data, 0, sizeof(*c));
   c->rows = A->rows;
   c->nnz  = entries;
-  c->type = A->precision == TRSV_FLOAT ? CUDA_R_32F : CUDA_R_64F;
+  c->type = TypeOf(A->precision);
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * (rows + 1), &c->offsets));
   TrsvCall(TrsvDeviceAlloc(sizeof(int) * nnz, &c->columns));
   TrsvCall(TrsvDeviceAlloc(size * nnz, &c->values));
@@ -97,7 +104,14 @@ static TrsvError CusparseAnalyze(TrsvPlan *plan, const TrsvMatrix *A, const Trsv
 
 static const void *Alpha(const Cusparse *c)
 {
-  return c->type == CUDA_R_32F ? (const void *)&one_float : (const void *)&one;
+  return c->type == CUDA_R_32F || c->type == CUDA_C_32F ? (const void *)one_float : (const void *)one;
+}
+
+template <class T>
+static TrsvError GatherValues(const Cusparse *c, unsigned grid, const void *values, TrsvStream stream)
+{
+  TRSV_LAUNCH(cusparse_gather<T>, grid, 256, 0, stream, c->nnz, c->source, (const T *)values, (T *)c->values);
+  return TrsvDeviceCheckLaunch("cusparse_gather");
 }
 
 static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStream stream)
@@ -112,13 +126,7 @@ static TrsvError CusparseSetValues(TrsvPlan *plan, const void *values, TrsvStrea
                                   cudaMemcpyDeviceToDevice, stream) != cudaSuccess)
       return TrsvDeviceCheckLaunch("cusparse: copy of the values");
   } else if (grid) {
-    if (plan->precision == TRSV_FLOAT)
-      TRSV_LAUNCH((cusparse_gather<float>), grid, 256, 0, stream, c->nnz, c->source, (const float *)values,
-                  (float *)c->values);
-    else
-      TRSV_LAUNCH((cusparse_gather<double>), grid, 256, 0, stream, c->nnz, c->source, (const double *)values,
-                  (double *)c->values);
-    TrsvCall(TrsvDeviceCheckLaunch("cusparse_gather"));
+    TrsvCall(TRSV_BY_PRECISION(plan->precision, GatherValues)(c, grid, values, stream));
   }
   if (c->analyzed)
     return Check(cusparseSpSV_updateMatrix(c->handle, c->solve, c->values, CUSPARSE_SPSV_UPDATE_GENERAL),
@@ -159,4 +167,5 @@ TRSV_ALGORITHM(TrsvCusparse) = {
   .set_values = CusparseSetValues,
   .solve      = CusparseSolve,
   .destroy    = CusparseDestroy,
+  .traits     = TRSV_TAKES_COMPLEX,
 };
