@@ -170,7 +170,7 @@ def table(systems):
     unsolved = f" No way solves {', '.join(none)}." if none else ""
     out = [
         f"{len(solved)} systems, b = ones, rtol 1e-8 of the preconditioned residual, CG for symmetric matrices, else",
-        "GMRES(60). Time to solution is KSPSetUp and KSPSolve of a new KSP; medians. All ways of the GPU but GAMG are in",
+        "GMRES(60). Time to solution is KSPSetUp and KSPSolve of a new KSP, medians. Ways of the GPU but GAMG are in",
         f"one process, in turn. A system counts as solved if |b - A x| <= {TRUE:g} |b|.{unsolved}",
         "Ways with a factor have ILU(0). The last four ways are sptrsvgpu, one with `-ksp_type cgdevice`.",
         "",
