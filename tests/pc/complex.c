@@ -41,13 +41,14 @@ static PetscErrorCode Fill(Mat A, Kind kind, PetscReal s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MakePC(Mat A, const char solver[], MatFactorType type, PC *pc)
+/* PCSPTRSVGPU, not PCICC: PCApplyTranspose() of that is PCApply() */
+static PetscErrorCode MakePC(Mat A, PCType pctype, MatFactorType type, PC *pc)
 {
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));
   PetscCall(PCSetOperators(*pc, A, A));
-  PetscCall(PCSetType(*pc, type == MAT_FACTOR_ICC ? PCICC : PCILU));
-  PetscCall(PCFactorSetMatSolverType(*pc, solver));
+  PetscCall(PCSetType(*pc, pctype));
+  PetscCall(PCSpTRSVGPUSetFactorType(*pc, type));
   PetscCall(PCSetUp(*pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -201,8 +202,8 @@ int main(int argc, char **args)
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &device));
   PetscCall(CheckDefault(A, kind, also_spd, device));
   PetscCall(MatConvert(A, MATSEQAIJ, MAT_INITIAL_MATRIX, &host));
-  PetscCall(MakePC(host, MATSOLVERPETSC, MAT_FACTOR_ILU, &reference));
-  PetscCall(MakePC(A, MATSOLVERSPTRSVGPU, kind == KIND_HERMITIAN && also_spd && !device ? MAT_FACTOR_ILU : MAT_FACTOR_ICC, &pc));
+  PetscCall(MakePC(host, PCILU, MAT_FACTOR_ILU, &reference));
+  PetscCall(MakePC(A, PCSPTRSVGPU, kind == KIND_HERMITIAN && also_spd && !device ? MAT_FACTOR_ILU : MAT_FACTOR_ICC, &pc));
   if (kind != KIND_HERMITIAN || device) PetscCall(Compare(pc, reference, kind));
   PetscCall(CheckIterations(A, kind, PCSPTRSVGPU));
   PetscCall(Fill(A, kind, 0.5));
