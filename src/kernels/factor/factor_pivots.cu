@@ -113,9 +113,8 @@ template <class T, bool ICC> static __global__ void __launch_bounds__(ROWS_BLOCK
     const int j = F.l_columns[k], at = pivots_mirror_entry<T, ICC>(F, mirror_offset, i, j, k);
     const T   theirs = at < 0 ? 0 : F.a[at], mine = ICC ? F.conjugate(theirs) : F.a[u + k];
     const T   term   = mine == 0 || theirs == 0 ? 0 : ICC ? F.diagonal_of(mine * theirs) : mine * theirs;
-    const R   size   = trsv_magnitude<R>(term);
 
-    fit    = fit && (mine == 0 || theirs == 0 || (size >= least && size <= most));
+    fit    = fit && (mine == 0 || theirs == 0 || (trsv_magnitude<R>(term) >= least && trsv_magnitude<R>(term) <= most));
     F.l[k] = term;
   }
   if (!fit) atomicMin(&F.status->row, (unsigned)i);

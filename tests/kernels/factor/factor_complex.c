@@ -99,6 +99,7 @@ static void Numeric(const Square *A, TrsvFactorKind kind, int lanes, const TrsvP
     if (!Expect(o.row < 0, "%s: row %d has a zero pivot", where, o.row)) break;
     if (!ExpectError(TrsvFactorDownload(f, &t, NULL), TRSV_SUCCESS, where)) break;
     Compare(A, &t, kind, o.shift, pivots->zero, pivots->shift == TRSV_SHIFT_INBLOCKS ? pivots->amount : 0, loose, where);
+    for (int i = 0; pivots->shift == TRSV_SHIFT_POSITIVE_DEFINITE && i < A->rows; i++) Expect(Get(t.U.values, A->precision, 2 * t.U.offsets[i]) > 0, "%s: pivot %d has no positive real part", where, i);
     if (s) Expect(!memcmp(t.U.values, before.U.values, TrsvValueSize(A->precision) * (size_t)f->upper) && !memcmp(t.L.values, before.L.values, TrsvValueSize(A->precision) * (size_t)f->lower), "%s: other bits", where);
     TrsvTrianglesDestroy(&before);
     before = t;

@@ -164,6 +164,24 @@ static void Pair(const TrsvAlgorithm *a, TrsvPrecision p, int transposed, int or
   FreeTriangle(&U);
 }
 
+/* The backward error of a solution is rounding; that of one with another imaginary part is not. */
+static void Errors(TrsvPrecision p)
+{
+  Triangle  T      = MakeTriangle(GRID_2D, 100, TRSV_LOWER, TRSV_DIAGONAL_STORED, p, 3);
+  void     *values = MakeValues(&T.view, 5), *b = MakeVector(p, 100, 6), *x = Reference(&T.view, NULL, T.offsets[100], values, b);
+  double    error;
+
+  for (int wrong = 0; x && wrong < 2; wrong++) {
+    if (wrong) Set(x, p, 101, 1.1 * Get(x, p, 101) + 0.1);
+    ExpectError(TrsvDeviceError(&T.view, NULL, values, b, x, &error, NULL), TRSV_SUCCESS, "TrsvDeviceError");
+    Expect(wrong ? error > 1e-3 : error < (TrsvRealPrecision(p) == TRSV_FLOAT ? 1e-6 : 1e-15), "the error of %s solution is %g", wrong ? "another" : "the", error);
+  }
+  free(values);
+  free(b);
+  free(x);
+  FreeTriangle(&T);
+}
+
 /* An algorithm that takes no complex values says so, by name, and auto chooses none of them. */
 static void Refusals(TrsvPrecision p)
 {
@@ -216,6 +234,9 @@ void TestComplex(void)
       for (int variant = 0; variant < 4; variant++) Pair(a, p, variant & 1, variant >> 1, (unsigned)variant);
       End();
     }
+    Begin("complex, errors, %s", PrecisionName(p));
+    Errors(p);
+    End();
     Begin("complex, refused, %s", PrecisionName(p));
     Refusals(p);
     End();
