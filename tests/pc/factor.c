@@ -107,6 +107,35 @@ static PetscErrorCode CheckSolves(Mat F, Mat R, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The halves of a solve after new values are those of a new factor. */
+static PetscErrorCode CheckNewHalves(Mat F, Mat A, MatFactorType type)
+{
+  Mat       fresh;
+  Vec       b, x, y;
+  PetscReal size, difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(Factor(A, "sptrsvgpu", type, &fresh));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecSet(b, 1));
+  for (int half = 0; half < 2; half++) {
+    PetscCall((half ? MatBackwardSolve : MatForwardSolve)(F, b, x));
+    PetscCall((half ? MatBackwardSolve : MatForwardSolve)(fresh, b, y));
+    PetscCall(VecNorm(y, NORM_2, &size));
+    PetscCall(VecAXPY(y, -1, x));
+    PetscCall(VecNorm(y, NORM_2, &difference));
+    if (!(difference <= 1e-12 * size))
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "half %d differs from that of a new factor by %g\n", half,
+                            (double)(difference / size)));
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&fresh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A factor that is bound to the host counts no flops of the GPU. */
 static PetscErrorCode CheckBound(Mat F, Mat A)
 {
@@ -164,6 +193,7 @@ int main(int argc, char **args)
     PetscCall(MatLUFactorNumeric(R, A, &info));
   }
   PetscCall(CheckSolves(F, R, A));
+  PetscCall(CheckNewHalves(F, A, type));
 
   /* solves on the host, where the matrix is on a GPU; and back */
   PetscCall(MatBindToCPU(F, PETSC_TRUE));
