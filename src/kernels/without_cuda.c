@@ -38,6 +38,8 @@ NONE(TrsvDeviceTranspose, const TrsvMatrix *A, int *offsets, int *columns, int *
 NONE(TrsvDeviceOrder, int rows, const int *offsets, const int *columns, const double *values, TrsvOrdering **ordering)
 NONE(TrsvDeviceAsymmetry, int rows, const int *offsets, const int *columns, TrsvPrecision precision,
      const void *values, double *asymmetry)
+NONE(TrsvDeviceDiscardedFill, int rows, const int *offsets, const int *columns, const int *order,
+     TrsvPrecision precision, const void *values, double fill[2])
 NONE(TrsvFactorSplit, TrsvFactor *f, const int *offsets, const int *columns, const int *order, TrsvMemory there,
      int *row)
 NONE(TrsvFactorAssignGroups, TrsvFactor *f, const int *order)

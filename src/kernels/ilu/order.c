@@ -2,10 +2,11 @@
    The automatic choice of an order for a matrix on the device: natural or multicolor.
 
    In the multicolor order an apply is shorter, and mostly the first set-up, too, as it needs no schedule; but the
-   solver takes more iterations. The order with the shorter predicted time is chosen: the rest of the set-up, and a
-   hundred iterations (times a growth factor for multicolor) of the two solves, a product with A and vector operations.
-   The natural order stays if values are far from symmetric: such a matrix describes a flow or an elimination order,
-   which ILU(0) in another order loses. It also stays if ILU(0) in it has no fill to drop, as in a band.
+   solver may take more iterations. The order with the shorter predicted time is chosen: the rest of the set-up, and a
+   hundred iterations of the two solves, a product with A and vector operations. Iterations are expected to grow as the
+   fill that ILU(0) leaves out, estimated from the values in both orders. The natural order stays if values are far from
+   symmetric: such a matrix describes a flow or an elimination order, which ILU(0) in another order loses. It also stays
+   if ILU(0) in it has no fill to drop, as in a band.
 */
 #include <math.h>
 #include <stdio.h>
@@ -110,10 +111,11 @@ static TrsvOrderCost EstimateMulticolor(const TrsvFactor *natural, const TrsvAlg
   return PredictCost(&estimate, named, &unused);
 }
 
-/* Growth of the number of iterations in the multicolor order: less for what is likely a grid of 5 or 7 points. */
-static double IterationGrowth(const TrsvStatistics *s)
+/* Growth of the number of iterations in another order than the natural one, given the fill left out in both. */
+static double IterationGrowth(const double fill[2])
 {
-  return TrsvRegular(s) && s->row_max <= 4 ? TrsvModel.order_growth_star : TrsvModel.order_growth;
+  if (!(fill[1] > fill[0])) return TrsvModel.order_growth; /* NaN, too */
+  return fill[0] > 0 ? TrsvModel.order_growth * pow(fill[1] / fill[0], TrsvModel.order_growth_power) : HUGE_VAL;
 }
 
 /* Does ILU(0) in the natural order drop no fill? Fill stays between a row's first entry and its diagonal. */
@@ -125,10 +127,10 @@ static void ExplainChoice(TrsvOrderChoice *choice, int natural, int ordered)
                       *second = choice->multicolor ? &choice->natural : &choice->ordered;
 
   (void)snprintf(choice->reason, sizeof(choice->reason),
-                 "%d level sets, predicted %.3g ms and %.3g to set up; %s %d, %.3g and %.3g",
+                 "%d level sets, predicted %.3g ms and %.3g to set up; %s %d, %.3g and %.3g; iterations %.3g times",
                  choice->multicolor ? ordered : natural, 1e3 * first->solves, 1e3 * first->setup,
                  choice->multicolor ? "in the natural order" : "multicolor", choice->multicolor ? natural : ordered,
-                 1e3 * second->solves, 1e3 * second->setup);
+                 1e3 * second->solves, 1e3 * second->setup, choice->growth);
 }
 
 TrsvError TrsvCheckNearlySymmetric(const TrsvCSR *A, TrsvPrecision precision, char why[], size_t size)
@@ -155,7 +157,7 @@ static TrsvError RefuseMulticolor(const TrsvFactor *natural, const TrsvCSR *A, c
     return TRSV_SUCCESS;
   }
   estimate = EstimateMulticolor(natural, named);
-  if (seconds < TrialSeconds(natural) + SolutionSeconds(&estimate, choice->rest, IterationGrowth(s))) {
+  if (seconds < TrialSeconds(natural) + SolutionSeconds(&estimate, choice->rest, TrsvModel.order_growth)) {
     (void)snprintf(choice->reason, sizeof(choice->reason),
                    "%d level sets, predicted %.3g ms and %.3g to set up: too little to gain", s->levels,
                    1e3 * choice->natural.solves, 1e3 * choice->natural.setup);
@@ -168,25 +170,34 @@ static TrsvError RefuseMulticolor(const TrsvFactor *natural, const TrsvCSR *A, c
   return TrsvCheckNearlySymmetric(A, natural->precision, choice->reason, sizeof(choice->reason));
 }
 
-/* Replaces *factor, in the natural order, by one in the multicolor order if that has the shorter predicted time. */
-static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const TrsvAlgorithm *const named[2],
-                               TrsvFactor **factor, TrsvOrderChoice *choice)
+/* Would the multicolor order, with so many more iterations, take less time? */
+static int IsFaster(const TrsvOrderChoice *choice, const TrsvOrderCost *ordered)
 {
-  const TrsvFactor *natural = *factor;
-  const double      growth  = IterationGrowth(&natural->statistics);
-  TrsvChoice        lower;
-  TrsvFactor       *ordered;
-  TrsvOrdering     *multicolor;
-  int               row;
+  return SolutionSeconds(ordered, choice->rest, choice->growth) < SolutionSeconds(&choice->natural, choice->rest, 1);
+}
 
-  TrsvCall(CreateOrdering(natural, A, &multicolor));
-  const TrsvError error = TrsvFactorCreate(A->rows, A->offsets, A->columns, multicolor->order, TRSV_DEVICE, kind,
-                                           natural->precision, &ordered, &row);
-  TrsvOrderingDestroy(&multicolor);
-  TrsvCall(error);
-  choice->ordered = PredictCost(ordered, named, &lower);
-  choice->multicolor =
-      SolutionSeconds(&choice->ordered, choice->rest, growth) < SolutionSeconds(&choice->natural, choice->rest, 1);
+/* Replaces *factor, in the natural order, by one in the order, if that has the shorter predicted time. */
+static TrsvError TryOrder(const TrsvCSR *A, const int *order, TrsvFactorKind kind, const TrsvAlgorithm *const named[2],
+                          TrsvFactor **factor, TrsvOrderChoice *choice)
+{
+  const TrsvFactor   *natural  = *factor;
+  const TrsvOrderCost estimate = EstimateMulticolor(natural, named);
+  double              fill[2];
+  TrsvChoice          lower;
+  TrsvFactor         *ordered;
+  int                 row;
+
+  TrsvCall(TrsvDeviceDiscardedFill(A->rows, A->offsets, A->columns, order, natural->precision, A->values, fill));
+  choice->growth = IterationGrowth(fill);
+  if (!IsFaster(choice, &estimate)) {
+    (void)snprintf(choice->reason, sizeof(choice->reason),
+                   "multicolor leaves out more fill: %.3g times as many iterations expected", choice->growth);
+    return TRSV_SUCCESS;
+  }
+  TrsvCall(TrsvFactorCreate(A->rows, A->offsets, A->columns, order, TRSV_DEVICE, kind, natural->precision, &ordered,
+                            &row));
+  choice->ordered    = PredictCost(ordered, named, &lower);
+  choice->multicolor = IsFaster(choice, &choice->ordered);
   ExplainChoice(choice, natural->statistics.levels, ordered->statistics.levels);
   if (choice->multicolor) {
     TrsvFactorDestroy(factor);
@@ -195,6 +206,17 @@ static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const Trsv
   } else
     TrsvFactorDestroy(&ordered);
   return TRSV_SUCCESS;
+}
+
+static TrsvError TryMulticolor(const TrsvCSR *A, TrsvFactorKind kind, const TrsvAlgorithm *const named[2],
+                               TrsvFactor **factor, TrsvOrderChoice *choice)
+{
+  TrsvOrdering *multicolor;
+
+  TrsvCall(CreateOrdering(*factor, A, &multicolor));
+  const TrsvError error = TryOrder(A, multicolor->order, kind, named, factor, choice);
+  TrsvOrderingDestroy(&multicolor);
+  return error;
 }
 
 TrsvError TrsvFactorCreateOrdered(const TrsvCSR *A, TrsvFactorKind kind, TrsvPrecision precision,

@@ -266,10 +266,20 @@ TrsvError TrsvOrderByHost(int rows, const int *offsets, const int *columns, cons
 /* Allocates an ordering and its arrays. */
 TrsvError TrsvOrderingCreate(int rows, int colors, TrsvMemory, TrsvOrdering **);
 
-/* asymmetry.cu: how far a matrix on the device is from symmetric, 0 to 1, columns rising in every row. Works in the
+/* order_values.cu: how far a matrix on the device is from symmetric, 0 to 1, columns rising in every row. Works in the
    default stream and waits for it. */
 TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision, const void *values,
                               double *asymmetry);
+
+enum {
+  TRSV_FILL_LONGEST = 256 /* entries of a row that takes part in the estimate of the discarded fill */
+};
+
+/* order_values.cu: estimates of the fill that ILU(0) leaves out in the natural order, fill[0], and in another, fill[1],
+   from a sample of the rows; order [rows]: the row in each position, on the device. Works in the default stream and
+   waits for it. */
+TrsvError TrsvDeviceDiscardedFill(int rows, const int *offsets, const int *columns, const int *order, TrsvPrecision,
+                                  const void *values, double fill[2]);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,216 @@
+/*
+   What values, or the magnitudes of complex values, tell about an order.
+
+   Asymmetry: sqrt(2) times the Frobenius norm of the skew part over that of the entries off the diagonal. It is 0 for a
+   symmetric matrix and 1 for a triangular one.
+
+   Discarded fill: the Frobenius norm of what ILU(0) leaves out in an order, estimated without a factorization. An entry
+   (i,j) that the matrix lacks would get a_ik a_kj / a_kk from each row k that comes before both; the squares of these
+   are added up, scaled by the diagonal. Iterations of CG grow with this norm: I. S. Duff, G. A. Meurant, "The effect of
+   ordering on preconditioned conjugate gradients", BIT 29, 1989; E. F. D'Azevedo, P. A. Forsyth, W.-P. Tang, "Ordering
+   methods for preconditioned conjugate gradient methods applied to unstructured grid problems", SIAM J. Matrix Anal.
+   Appl. 13, 1992.
+
+   Mapping: asymmetry: a block has BLOCK rows, and its threads share their entries; each thread searches for the mirror
+   image of its entry. Discarded fill: a warp has a row i of a sample, and each of its lanes rows k. Memory order: sums
+   cross threads at barriers of a block, and blocks at the end of a launch. Why it ends: no thread waits. Same bits: a
+   tree adds up the sums of a block, and a second launch, of one block, those of all blocks; the sample is fixed.
+*/
+#include <math.h>
+#include "analysis/triangle_view.cuh"
+#include "ordering/multicolor.h"
+
+enum {
+  BLOCK  = 256,
+  SAMPLE = 2048 /* rows whose discarded fill is estimated */
+};
+
+/* Adds up s and a over the block; its first thread stores both sums. */
+static __device__ void block_sums(double *first, double *second, double s, double a, double *both)
+{
+  const int t = (int)threadIdx.x;
+
+  first[t]  = s;
+  second[t] = a;
+  for (int half = BLOCK / 2; half; half /= 2) {
+    __syncthreads();
+    if (t < half) {
+      first[t] += first[t + half];
+      second[t] += second[t + half];
+    }
+  }
+  if (t) return;
+  both[0] = first[0];
+  both[1] = second[0];
+}
+
+static __device__ __forceinline__ double signed_size(double v) { return v; }
+template <class R> static __device__ __forceinline__ double signed_size(TrsvComplex<R> v)
+{
+  return trsv_magnitude<double>(v);
+}
+
+template <class T> static __global__ void __launch_bounds__(BLOCK)
+  asymmetry_rows(int rows, const int *offsets, const int *columns, const T *values, double *sums)
+{
+  TRSV_SHARED(double, skew, BLOCK);
+  TRSV_SHARED(double, all, BLOCK);
+  TRSV_SHARED(int, start, BLOCK + 1);
+  const int t = (int)threadIdx.x, first = (int)blockIdx.x * BLOCK, count = min((int)BLOCK, rows - first);
+  double    s = 0, a = 0;
+
+  for (int n = t; n <= count; n += BLOCK) start[n] = offsets[first + n];
+  __syncthreads();
+  entries_each<BLOCK>(start[0], start[count], [&](int k) {
+    const int    i = first + segment(start, count, k), j = columns[k];
+    const double v = signed_size(values[k]);
+
+    if (j == i) return;
+    const int    mirror = trsv_first(offsets[j], offsets[j + 1], [&](int e) { return columns[e] >= i; });
+    const bool   there  = mirror < offsets[j + 1] && columns[mirror] == i;
+    const double d      = there ? v - signed_size(values[mirror]) : v;
+
+    s += there ? d * d / 2 : d * d; /* an entry without a mirror image counts for both */
+    a += v * v;
+  });
+  block_sums(skew, all, s, a, sums + 2 * (size_t)blockIdx.x);
+}
+
+/* Adds up pairs of sums, by one block. */
+static __global__ void __launch_bounds__(BLOCK) add_sums(int pairs, const double *sums, double *both)
+{
+  TRSV_SHARED(double, first, BLOCK);
+  TRSV_SHARED(double, second, BLOCK);
+  double s = 0, a = 0;
+
+  for (size_t n = threadIdx.x; n < (size_t)pairs; n += BLOCK) {
+    s += sums[2 * n];
+    a += sums[2 * n + 1];
+  }
+  block_sums(first, second, s, a, both);
+}
+
+/* The sums of the blocks, [2 + 2 * blocks] with room for the result first, become both. */
+static TrsvError AddSums(unsigned blocks, double *sums, double both[2])
+{
+  TRSV_LAUNCH(add_sums, 1, BLOCK, 0, (TrsvStream)NULL, (int)blocks, sums + 2, sums);
+  TrsvCall(TrsvDeviceCheckLaunch("add_sums"));
+  return TrsvDeviceDownload(both, sums, 2 * sizeof(double), NULL);
+}
+
+template <class T>
+static TrsvError SumRows(int rows, const int *offsets, const int *columns, const void *values, double *sums)
+{
+  TRSV_LAUNCH(asymmetry_rows<T>, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns,
+              (const T *)values, sums);
+  return TrsvDeviceCheckLaunch("asymmetry_rows");
+}
+
+extern "C" TrsvError TrsvDeviceAsymmetry(int rows, const int *offsets, const int *columns, TrsvPrecision precision,
+                                         const void *values, double *asymmetry)
+{
+  const unsigned grid = TrsvBlocks(rows, BLOCK);
+  double        *sums, both[2];
+  TrsvError      error;
+
+  TrsvCall(TrsvScratchAlloc(2 * sizeof(double) * ((size_t)grid + 1), &sums, NULL));
+  error = TRSV_BY_PRECISION(precision, SumRows)(rows, offsets, columns, values, sums + 2);
+  if (!error) error = AddSums(grid, sums, both);
+  TrsvScratchFree(sums, NULL);
+  if (!error) *asymmetry = both[1] > 0 ? sqrt(both[0] / both[1]) : both[1]; /* NaN stays NaN */
+  return error;
+}
+
+/* The position of each row in the order, and the absolute value of its diagonal entry. */
+template <class T> static __global__ void __launch_bounds__(BLOCK)
+  fill_prepare(int rows, const int *offsets, const int *columns, const T *values, const int *order, int *place,
+               double *diagonal)
+{
+  const int i = (int)(blockIdx.x * BLOCK + threadIdx.x);
+
+  if (i >= rows) return;
+  const int k = trsv_first(offsets[i], offsets[i + 1], [&](int e) { return columns[e] >= i; });
+
+  place[order[i]] = i;
+  diagonal[i]     = k < offsets[i + 1] && columns[k] == i ? trsv_magnitude<double>(values[k]) : 0;
+}
+
+/* A row of every stride rows: not the same one of each, as that may always be at the side of a grid. */
+static __device__ int sampled_row(int sample, int stride)
+{
+  unsigned hash = (unsigned)sample * 2654435761u;
+
+  hash = (hash ^ (hash >> 15)) * 2246822519u;
+  hash ^= hash >> 13;
+  return sample * stride + (int)(hash % (unsigned)stride);
+}
+
+template <class T> static __global__ void __launch_bounds__(BLOCK)
+  fill_rows(int rows, int stride, const int *offsets, const int *columns, const T *values, const int *place,
+            const double *diagonal, double *sums)
+{
+  TRSV_SHARED(double, first, BLOCK);
+  TRSV_SHARED(double, second, BLOCK);
+  const int       sample = (int)(blockIdx.x * (BLOCK / 32) + threadIdx.x / 32), lane = (int)threadIdx.x % 32;
+  const long long start  = (long long)sample * stride;
+  const int       i      = start < rows ? sampled_row(sample, stride) : rows;
+  double          natural = 0, ordered = 0;
+
+  if (i < rows && diagonal[i] > 0 && offsets[i + 1] - offsets[i] <= TRSV_FILL_LONGEST)
+    for (int e = offsets[i] + lane; e < offsets[i + 1]; e += 32) {
+      const int  k    = columns[e], begin = offsets[k], end = offsets[k + 1];
+      const bool here = k < i, there = place[k] < place[i];
+
+      if (k == i || (!here && !there) || !(diagonal[k] > 0) || end - begin > TRSV_FILL_LONGEST) continue;
+      for (int t = begin; t < end; t++) {
+        const int  j     = columns[t];
+        const bool drops = here && k < j, moves = there && place[k] < place[j];
+
+        if (j == i || (!drops && !moves) || !(diagonal[j] > 0)) continue;
+        const int at = trsv_first(offsets[i], offsets[i + 1], [&](int f) { return columns[f] >= j; });
+
+        if (at < offsets[i + 1] && columns[at] == j) continue;
+        const double fill   = trsv_magnitude<double>(values[e]) * trsv_magnitude<double>(values[t]) / diagonal[k];
+        const double square = fill * fill / (diagonal[i] * diagonal[j]);
+
+        if (drops) natural += square;
+        if (moves) ordered += square;
+      }
+    }
+  block_sums(first, second, natural, ordered, sums + 2 * (size_t)blockIdx.x);
+}
+
+template <class T> static TrsvError DiscardedFill(int rows, const int *offsets, const int *columns, const int *order,
+                                                  const void *values, double fill[2])
+{
+  const int      stride = (rows + SAMPLE - 1) / SAMPLE;
+  const unsigned grid   = TrsvBlocks((rows + stride - 1) / stride, BLOCK / 32);
+  const size_t   sum_count = 2 * ((size_t)grid + 1);
+  double        *sums;
+  TrsvError      error;
+
+  TrsvCall(TrsvScratchAlloc(sizeof(double) * (sum_count + (size_t)rows) + sizeof(int) * (size_t)rows, &sums, NULL));
+  double *const diagonal = sums + sum_count;
+  int *const    place    = (int *)(diagonal + rows);
+
+  TRSV_LAUNCH(fill_prepare<T>, TrsvBlocks(rows, BLOCK), BLOCK, 0, (TrsvStream)NULL, rows, offsets, columns,
+              (const T *)values, order, place, diagonal);
+  error = TrsvDeviceCheckLaunch("fill_prepare");
+  if (!error) {
+    TRSV_LAUNCH(fill_rows<T>, grid, BLOCK, 0, (TrsvStream)NULL, rows, stride, offsets, columns,
+                (const T *)values, (const int *)place, (const double *)diagonal, sums + 2);
+    error = TrsvDeviceCheckLaunch("fill_rows");
+  }
+  if (!error) error = AddSums(grid, sums, fill);
+  TrsvScratchFree(sums, NULL);
+  for (int o = 0; o < 2 && !error; o++) fill[o] = sqrt(fill[o]);
+  return error;
+}
+
+extern "C" TrsvError TrsvDeviceDiscardedFill(int rows, const int *offsets, const int *columns, const int *order,
+                                             TrsvPrecision precision, const void *values, double fill[2])
+{
+  fill[0] = fill[1] = 0;
+  if (!rows) return TRSV_SUCCESS;
+  return TRSV_BY_PRECISION(precision, DiscardedFill)(rows, offsets, columns, order, values, fill);
+}
