@@ -8,7 +8,7 @@
    solve.c      the solves
    device.c     what symbolic.c and numeric.c do for a factorization on the GPU
    host.c       the same for PETSc's factorization on the host; triangles.c reads its factor
-   ordering.c   the order of rows and columns
+   ordering.c   the order of rows and columns; index.c: 64-bit indices to 32 bits
 
    pcinterface.c, matinterface.c, placement.c   what programs call; options.c: the same by options
    view.c, citations.c                          what is printed
