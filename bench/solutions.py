@@ -18,7 +18,7 @@ from results import ROOT, mean, put
 FILE = os.path.join(ROOT, "results", "solutions.jsonl")
 BEGIN = "<!-- made by bench/solutions.py from results/solutions.jsonl -->\n"
 SIX_BEGIN = "<!-- made by bench/solutions.py --six from results/solutions.jsonl -->\n"
-WAYS = {"jacobi": "Jacobi", "ilu": "PETSc's ILU", "natural": "natural", "bmc": "multicolor", "auto": "auto"}
+WAYS = {"jacobi": "Jacobi", "ilu": "PETSc's ILU", "natural": "natural", "bmc": "multicolor"}
 SIX = {  # (matrix, values): what it is
     ("g3d7:128", "own"): "3D Poisson, 7 points, 128^3",
     ("g2d5:1000", "own"): "2D Poisson, 5 points, 1000^2",
@@ -28,7 +28,6 @@ SIX = {  # (matrix, values): what it is
     ("finance256", "laplacian"): "finance256, Laplacian of the pattern",
 }
 TRUE = 1e-4  # the preconditioned residual says little of a bad preconditioner: more than this of b left is no solution
-BOUND = 1.15  # what auto may lose to the better of natural and multicolor
 
 
 class System:
@@ -37,12 +36,11 @@ class System:
         self.name, self.rows, self.ksp = first["matrix"], first["rows"], first["ksp"]
         self.laplacian = first["values"] == "laplacian"
         self.where = first["where"]
-        self.ways = {l["way"]: l for l in lines}
+        self.ways = {l["way"]: l for l in lines if l["way"] in WAYS}
         self.ms = {w: l["ms"] for w, l in self.ways.items() if l["converged"] and 0 <= l["residual"] <= TRUE}
 
     title = property(lambda self: self.name + (", Laplacian" if self.laplacian else ""))
     quickest = property(lambda self: min(self.ms, key=self.ms.get))
-    better = property(lambda self: min((self.ms[w] for w in ("natural", "bmc") if w in self.ms), default=None))
 
 
 def read(path):
@@ -93,60 +91,42 @@ def table(systems):
     )
     out.append("A time is that of a first PCSetUp and a KSPSolve: the median of several, with the GPU's code loaded.")
     out.append(
-        f"A system counts as solved if |b - A x| <= {TRUE:g} |b|. The last three columns of ways are sptrsvgpu with each `-pc_sptrsvgpu_ordering`.\n"
+        f"A system counts as solved if |b - A x| <= {TRUE:g} |b|. The last two columns of ways are sptrsvgpu with each `-pc_sptrsvgpu_ordering`.\n"
     )
     out.append(
-        "| way | systems that it and auto solve | time / time of auto: geometric mean | least | most | solved by it, not by auto | solved by auto, not by it |"
+        "| way | systems that it and multicolor solve | time / time of multicolor: geometric mean | least | most | solved by it, not by multicolor | solved by multicolor, not by it |"
     )
     out.append("|---|---|---|---|---|---|---|")
     for way, title in WAYS.items():
-        if way == "auto":
+        if way == "bmc":
             continue
-        ratios = [s.ms[way] / s.ms["auto"] for s in systems if way in s.ms and "auto" in s.ms]
-        it, we = (sum(a in s.ms and b not in s.ms for s in systems) for a, b in ((way, "auto"), ("auto", way)))
+        ratios = [s.ms[way] / s.ms["bmc"] for s in systems if way in s.ms and "bmc" in s.ms]
+        it, we = (sum(a in s.ms and b not in s.ms for s in systems) for a, b in ((way, "bmc"), ("bmc", way)))
         if ratios:
             out.append(
                 f"| {title} | {len(ratios)} | {mean(ratios):.2f} | {min(ratios):.2f} | {max(ratios):.2f} | {it} | {we} |"
             )
-    held = [s for s in systems if "auto" in s.ms and s.better]
-    loses = sorted((s for s in held if s.ms["auto"] > BOUND * s.better), key=lambda s: -s.ms["auto"] / s.better)
-    lost = [s for s in systems if "auto" not in s.ms and s.better]
     jacobi = [s for s in systems if s.quickest == "jacobi"]
     ilu = [s for s in systems if s.quickest == "ilu"]
     out.append("")
-    if held:
-        ratios = [s.ms["auto"] / s.better for s in held]
-        out.append(
-            f"Time of auto / time of the better of natural and multicolor: geometric mean {mean(ratios):.3f}, most {max(ratios):.2f}."
-        )
-        out.append(
-            f"Systems where it is above {BOUND}: " + names(loses, lambda s: f"{s.ms['auto'] / s.better:.2f}") + "."
-        )
-        out.append(
-            "Systems that natural or multicolor solves and auto does not: "
-            + (", ".join(s.title for s in lost) or "none")
-            + ".\n"
-        )
     for way, some in (("jacobi", jacobi), ("ilu", ilu)):
         out.append(
             f"{WAYS[way]} is the fastest way on {len(some)} of {len(systems)} systems: "
             + names(
-                some, lambda s: f"{number(s.ms[way])} ms" + (f", auto {number(s.ms['auto'])}" if "auto" in s.ms else "")
+                some, lambda s: f"{number(s.ms[way])} ms" + (f", multicolor {number(s.ms['bmc'])}" if "bmc" in s.ms else "")
             )
             + ".\n"
         )
     out.append(
         "<details><summary>All systems: iterations / ms; - where a way does not solve the system; stopped: it took too long</summary>\n"
     )
-    out.append("| system | rows | solver | " + " | ".join(WAYS.values()) + " | auto takes |")
-    out.append("|---" * (4 + len(WAYS)) + "|")
+    out.append("| system | rows | solver | " + " | ".join(WAYS.values()) + " |")
+    out.append("|---" * (3 + len(WAYS)) + "|")
     for s in sorted(systems, key=lambda s: (":" not in s.name, s.laplacian, -s.rows)):
-        auto = s.ways.get("auto", {})
-        takes = "" if "auto" not in s.ms else "multicolor" if auto["order"].startswith("multicol") else "natural"
         out.append(
             f"| {s.title} | {s.rows:,} | {'CG' if s.ksp == 'cg' else 'GMRES'} | "
             + " | ".join(cell(s, w) for w in WAYS)
-            + f" | {takes} |"
+            + " |"
         )
     out.append("\n</details>")
     return "\n".join(out) + "\n"
@@ -154,7 +134,7 @@ def table(systems):
 
 def six(systems):
     """A few of them, for README."""
-    ways = [w for w in WAYS if w != "bmc"]
+    ways = list(WAYS)
     titles = [
         WAYS[w] + " (cuSPARSE)" if w == "ilu" else WAYS[w] if w == "jacobi" else "sptrsvgpu, " + WAYS[w] for w in ways
     ]
@@ -193,10 +173,10 @@ def plot(systems, png):
         }
     )
     style = {"jacobi": ("#E69F00", "^"), "ilu": ("#009E73", "s"), "natural": ("#0072B2", "o"), "bmc": ("#CC79A7", "D")}
-    some = sorted((s for s in systems if "auto" in s.ms), key=lambda s: s.ms.get("jacobi", float("inf")) / s.ms["auto"])
+    some = sorted((s for s in systems if "bmc" in s.ms), key=lambda s: s.ms.get("jacobi", float("inf")) / s.ms["bmc"])
     figure, axis = plt.subplots(figsize=(9.5, 4.4))
     for way, (color, marker) in style.items():
-        at = [(i, s.ms[way] / s.ms["auto"]) for i, s in enumerate(some) if way in s.ms]
+        at = [(i, s.ms[way] / s.ms["bmc"]) for i, s in enumerate(some) if way in s.ms]
         axis.scatter(
             [i for i, _ in at],
             [y for _, y in at],
@@ -210,13 +190,13 @@ def plot(systems, png):
     axis.set(
         yscale="log",
         xlabel="systems, by Jacobi's time (no triangle: Jacobi does not solve it)",
-        ylabel="time over that of auto",
+        ylabel="time over that of multicolor",
     )
     axis.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     axis.legend(loc="upper left", handletextpad=0.2)
-    faster = sum(s.ms.get("jacobi", float("inf")) < s.ms["auto"] for s in some)
+    faster = sum(s.ms.get("jacobi", float("inf")) < s.ms["bmc"] for s in some)
     axis.set_title(
-        f"Time to solution, set-up included, of {len(some)} systems on one {'H200' if some[0].where == 'GPU' else 'HOST'}: Jacobi is quicker than auto on {faster}",
+        f"Time to solution, set-up included, of {len(some)} systems on one {'H200' if some[0].where == 'GPU' else 'HOST'}: Jacobi is quicker than multicolor on {faster}",
         fontsize=10.5,
     )
     figure.savefig(png, bbox_inches="tight", metadata={"Software": None})
