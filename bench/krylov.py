@@ -66,24 +66,13 @@ def detail(lines):
 
 def summary(lines):
     out = ["| method, norm | systems | rows | gain: geometric mean | least | most |", "|---|---|---|---|---|---|"]
-    for method, norm, gamg in (
-        ("cg", "PRECONDITIONED", False),
-        ("cg", "NATURAL", False),
-        ("bcgs", "PRECONDITIONED", False),
-        ("cg", "PRECONDITIONED", True),
-    ):
+    for method, norm in (("cg", "PRECONDITIONED"), ("cg", "NATURAL"), ("bcgs", "PRECONDITIONED")):
         for low, high, title in ((0, 10000, "below 10,000"), (10000, 100000, "10,000 to 100,000"), (100000, 1e9, "more")):
-            some = [
-                x
-                for x in lines
-                if (x["method"], x["norm"], x["preconditioner"] == "gamg") == (method, norm, gamg)
-                and good(x)
-                and low <= x["rows"] < high
-            ]
+            some = [x for x in lines if x["method"] == method and x["norm"] == norm and good(x) and low <= x["rows"] < high]
             if some:
                 gains = [gain(x) for x in some]
                 out.append(
-                    f"| {NAMES[method]}, {'GAMG' if gamg else norm.lower()} | {len({x['matrix'] for x in some})} | {title} | "
+                    f"| {NAMES[method]}, {norm.lower()} | {len({x['matrix'] for x in some})} | {title} | "
                     f"{mean(gains):.2f} | {min(gains):.2f} | {max(gains):.2f} |"
                 )
     return out

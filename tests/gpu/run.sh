@@ -404,7 +404,8 @@ if begin krylov "KSP types with scalars on the GPU beside PETSc's own: time of K
     cs4 wave G3_circuit rail_79841_A cage10 BentPipe2D100 hymls_cavity2D_64_Re1000 pyamg_recirc_flow)
   timeout -k 5 300 "$KRYLOV" -f "$(IFS=,; echo "g2d5:1000,g3d7:128,${at[*]}")" -dll_append "$LIB" -use_gpu_aware_mpi 0 \
     -o "$results/krylov.jsonl" >"$results/krylov.log" 2>&1
-  verdict "$(grep -c '"matrix"' "$results/krylov.jsonl") comparisons" $? "$results/krylov.log"
+  status=$?
+  verdict "$(grep -c '"matrix"' "$results/krylov.jsonl") comparisons" $status "$results/krylov.log"
   cut -c1-110 "$results/krylov.log" | tee -a "$out"
 fi
 
